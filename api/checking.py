@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from .errors import TilescopeError, refuse_unless
+from .errors import TilescopeError, require_choice
 from .findings import Finding, findings_of
 from .launches import TracedLaunch
 from .tracing import Order, trace_launches
@@ -29,7 +29,7 @@ def check(
 
     A test calls it: `def test_reverse(): tilescope.check(run_reverse)`. It is not a decorator.
     """
-    refuse_unless("fail_on", fail_on, ("error", "warning"))
+    require_choice("fail_on", fail_on, ("error", "warning"))
     __tracebackhide__ = True  # pytest shows the line of the test instead
     with trace_launches(schedule=schedule, seed=seed) as launches:
         try:

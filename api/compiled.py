@@ -6,7 +6,7 @@ from functools import cache
 
 from ..tracer.as_compiled.client import CompiledCounting
 from ..tracer.as_compiled.job import CompiledCounters
-from ..tracer.as_compiled.of_launch import job_of
+from ..tracer.as_compiled.launch_job import job_of
 from ..tracer.model.launch import decode
 from ..tracer.model.trace import Trace
 from ..tracer.storage.folders import cache_folder

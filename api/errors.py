@@ -17,7 +17,7 @@ class PartialLaunchWarning(UserWarning):
     __module__ = "tilescope"  # where users find it
 
 
-def refuse_unless(name: str, value: object, choices: Sequence[str]) -> None:
+def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise TilescopeError, which lists the choices, unless the value is one of them."""
     if value not in choices:
         words = [repr(word) for word in choices]

@@ -45,7 +45,7 @@ def findings_of(launches: Iterable[tuple[Trace, Question | None]]) -> tuple[Find
     """Collect the findings of launches, errors first; Numba's compiler answers all questions at once."""
     collector = FindingCollector(COMPILER_SECONDS)
     for trace, question in launches:
-        collector.take(trace, question)
+        collector.add(trace, question)
     return tuple(map(_public, collector.findings()))
 
 

@@ -12,7 +12,7 @@ from ..tracer.model.trace import Trace
 from ..tracer.storage.trace_file import TraceFileError, load
 from .errors import TilescopeError
 
-LOADED = 8  # traces used last stay loaded
+MAX_LOADED = 8  # traces used last stay loaded
 
 
 class KeptTrace:
@@ -29,7 +29,7 @@ class KeptTrace:
         if trace is None:
             trace = self._trace = self._read()
             _recent.append(weakref.ref(self))
-            if len(_recent) > LOADED and (oldest := _recent.popleft()()) is not None:
+            if len(_recent) > MAX_LOADED and (oldest := _recent.popleft()()) is not None:
                 oldest._trace = None
         return trace
 

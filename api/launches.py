@@ -16,11 +16,11 @@ from ..kernels.scenarios.suggestions import did_you_mean
 from ..tracer.analysis.counters import counters_of
 from ..tracer.analysis.requests import requests_of
 from ..tracer.model.counter_names import SUMS, sum_of
-from ..tracer.model.finding import counted
+from ..tracer.model.finding import count_noun
 from ..tracer.model.trace import Op, Trace
 from .errors import TilescopeError
 from .findings import Finding, findings_of
-from .pictures import Theme, drawn, open_window, save_trace
+from .pictures import Theme, open_window, render_png, save_trace
 
 if TYPE_CHECKING:
     from ..tracer.as_compiled.job import CompiledCounters
@@ -211,7 +211,7 @@ class TracedLaunch:
         key = moment, theme, size
         with self._lock:
             if key not in self._pictures:
-                self._pictures[key] = drawn(self._load(), *key)
+                self._pictures[key] = render_png(self._load(), *key)
             return self._pictures[key]
 
     def _repr_png_(self) -> bytes | None:
@@ -233,10 +233,10 @@ def _notice(trace: Trace) -> str:
 
 
 def _text(trace: Trace, notice: str) -> str:
-    size = f"{counted(math.prod(trace.grid), 'block')} of {counted(trace.threads, 'thread')}"
+    size = f"{count_noun(math.prod(trace.grid), 'block')} of {count_noun(trace.threads, 'thread')}"
     error = f"; raised {trace.error.type}" if trace.error else ""
     part = f"; {notice}" if notice else ""
-    return f"<TracedLaunch {trace.kernel}: {size}, {counted(trace.accesses, 'access')}{error}{part}>"
+    return f"<TracedLaunch {trace.kernel}: {size}, {count_noun(trace.accesses, 'access')}{error}{part}>"
 
 
 class KernelRaised(TilescopeError):

@@ -23,7 +23,7 @@ DRAWING_SECONDS = 120
 _windows: list[subprocess.Popen[bytes]] = []  # those that may still be open
 
 
-def drawn(trace: Trace, moment: int | None, theme: Theme, size: tuple[int, int]) -> bytes:
+def render_png(trace: Trace, moment: int | None, theme: Theme, size: tuple[int, int]) -> bytes:
     """Draw the window on a launch as a PNG of this size in pixels; raises TilescopeError."""
     width, height = size
     with _folder() as folder:

@@ -6,11 +6,11 @@ import os
 import sys
 import threading
 
-from ..app.cli.common.text_output import complain
+from ..app.cli.common.text_output import print_error
 from ..tracer.calls.call import CallError
-from ..tracer.calls.carried import CarriedCall
+from ..tracer.calls.describe_call import DescribedCall
 from ..tracer.run.long_launch import LongLaunches
-from ..tracer.run.worker_client import Cancelled, Worker, WorkerError
+from ..tracer.run.worker_client import RunCancelledError, Worker, WorkerError
 from .errors import TilescopeError
 from .kept_traces import KeptTrace
 
@@ -26,20 +26,20 @@ def shared_worker() -> Worker:
         return _workers[0]
 
 
-def traced(call: CarriedCall) -> KeptTrace:
+def trace_call(call: DescribedCall) -> KeptTrace:
     """Trace a call, which leaves the results in its arguments; raises TilescopeError."""
     try:
-        with _one_at_a_time, _long_launches.watched(call.call.functions[0].name) as launch:
+        with _one_at_a_time, _long_launches.watch(call.call.functions[0].name) as launch:
             return KeptTrace(shared_worker().run_call(call, launch.report, _print))
     except (CallError, WorkerError) as error:
         raise TilescopeError(str(error)) from error
-    except Cancelled as error:
+    except RunCancelledError as error:
         raise TilescopeError(
             "The tracing process has ended, because this process is about to end."
         ) from error
 
 
-_long_launches = LongLaunches(complain)  # reports the progress of long launches
+_long_launches = LongLaunches(print_error)  # reports the progress of long launches
 
 
 def _print(text: str) -> None:
@@ -52,7 +52,7 @@ def _forget_in_child() -> None:
     global _lock, _one_at_a_time
     _lock, _one_at_a_time = threading.Lock(), threading.Lock()
     for worker in _workers:
-        worker.leave_to_parent()
+        worker.detach_in_child()
     _workers.clear()
 
 

@@ -11,14 +11,14 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal, cast, get_args
 
 from ..tracer.calls.call import CallError
-from ..tracer.calls.carried import carried_call
-from ..tracer.calls.configured import configured_kernel, intercept, launching_classes, wait_for
+from ..tracer.calls.configured_kernel import intercept, launching_classes, read_configured_kernel, wait_for
+from ..tracer.calls.describe_call import describe_call
 from ..tracer.model.launch import Schedule
 from ..tracer.model.trace import KernelError
 from ..tracer.simulator.host.after_import import after_import
-from .errors import PartialLaunchWarning, TilescopeError, refuse_unless
+from .errors import PartialLaunchWarning, TilescopeError, require_choice
 from .launches import KernelRaised, TracedLaunch
-from .shared_worker import shared_worker, traced
+from .shared_worker import shared_worker, trace_call
 
 Order = Literal["lockstep", "sequential", "random"]
 NO_GPU = (
@@ -76,7 +76,7 @@ def record(*, schedule: Order = "lockstep", seed: int = 0) -> AbstractContextMan
 
 def _schedule(order: str, seed: object) -> Schedule:
     """Build the schedule of the threads' turns; raises TilescopeError for an unknown one."""
-    refuse_unless("schedule", order, get_args(Order))
+    require_choice("schedule", order, get_args(Order))
     if not isinstance(seed, numbers.Integral) or seed < 0:
         raise TilescopeError(f"seed must be a whole number from 0 on, not {seed!r}.")
     return Schedule(cast(Order, order), int(seed))
@@ -144,12 +144,12 @@ def _trace_and_add(
     level: the number of calls between the user's code, which gets the warning, and here.
     """
     try:
-        configured = configured_kernel(kernel)
+        configured = read_configured_kernel(kernel)
         wait_for(configured.stream)
-        call = carried_call(configured, arguments, schedule)
+        call = describe_call(configured, arguments, schedule)
     except CallError as error:
         raise TilescopeError(str(error)) from error
-    kept = traced(call)
+    kept = trace_call(call)
     launch, trace_data = TracedLaunch(kept.load, call.question), kept.load()
     for recording in recordings:
         recording.launches.append(launch)

@@ -309,7 +309,11 @@ def test_the_window_s_model_has_no_widgets(house):
 
 def test_no_helper_takes_the_whole_window(house):
     importers = {i.file for i in house.imports if i.target == "app/window/main_window.py"}
-    assert importers == {"app/window/start.py", "app/window/unseen.py", "app/cli/pictures/snapshot.py"}
+    assert importers == {
+        "app/window/start.py",
+        "app/window/offscreen_window.py",
+        "app/cli/pictures/snapshot.py",
+    }
 
 
 def test_app_never_imports_numba(house):

@@ -22,24 +22,24 @@ MEASURED: tuple[tuple[Mark, str], ...] = (("measured", ""),)
 RATE: tuple[tuple[Mark, str], ...] = (("measured", "time"), ("modelled", "FLOP"))
 
 
-def times(rows: ChartRows, choice: Choice) -> BarPanels:
+def time_bars(rows: ChartRows, choice: Choice) -> BarPanels:
     """Build a bar for each row: the median, its interval and its samples in microseconds."""
     return _timed(rows, choice, [choice.kind])
 
 
-def ladder(rows: ChartRows, choice: Choice) -> BarPanels:
+def ladder_bars(rows: ChartRows, choice: Choice) -> BarPanels:
     """Build a bar for each row, from the slowest to the fastest."""
-    (panel,), notes = times(rows, choice)
+    (panel,), notes = time_bars(rows, choice)
     slowest_first = sorted(panel.bars, key=lambda bar: -bar.value)
     return (replace(panel, bars=tuple(slowest_first)),), notes
 
 
-def calls(rows: ChartRows, choice: Choice) -> BarPanels:
+def call_bars(rows: ChartRows, choice: Choice) -> BarPanels:
     """Build three bars for each row: the first call, which compiles, a later call, and only the kernel."""
     return _timed(rows, choice, choice.kinds)
 
 
-def copies(rows: ChartRows, choice: Choice) -> BarPanels:
+def copy_bars(rows: ChartRows, choice: Choice) -> BarPanels:
     """Build three bars for each row: a call with copies of host data, a call on device data, and only the kernel."""
     return _timed(rows, choice, choice.kinds)
 
@@ -61,9 +61,9 @@ def _timed(rows: ChartRows, choice: Choice, kinds: Sequence[TimingKind]) -> BarP
     unit, size = unit_of(max((bar.high for bar in bars), default=1.0))
     documents = sorted({mark.document for bar in bars for mark in bar.published})
     notes = [f"Published times, by the host's clock: {', '.join(documents)}."] if documents else []
-    return (BarPanel(Axis("time", unit, is_log(choice, bars), _marks(bars), size), tuple(bars)),), tuple(
-        notes
-    )
+    return (
+        BarPanel(Axis("time", unit, is_logarithmic(choice, bars), _marks(bars), size), tuple(bars)),
+    ), tuple(notes)
 
 
 def _marks(bars: Sequence[Bar]) -> tuple[tuple[Mark, str], ...]:
@@ -117,13 +117,13 @@ def _differing(row: Row, rows: Sequence[Row]) -> str:
     return ", ".join(filter(None, texts))
 
 
-def is_log(choice: Choice, bars: Sequence[Bar]) -> bool:
+def is_logarithmic(choice: Choice, bars: Sequence[Bar]) -> bool:
     """Return True if the axis is logarithmic: as chosen, else if the values lie far apart."""
     values = [bar.value for bar in bars]
     return choice.log if choice.log is not None else bool(values) and max(values) > WIDE * min(values)
 
 
-def cublas(rows: ChartRows, choice: Choice) -> BarPanels:
+def cublas_bars(rows: ChartRows, choice: Choice) -> BarPanels:
     """Build a bar for each row with arithmetic, from the slowest to the fastest: its rate in per cent of cuBLAS's.
 
     The reference is cuBLAS at the same size, measured with the same method; if missing, the large product of the
@@ -165,7 +165,7 @@ def _cublas_rate(measured: MeasuredRow, rows: ChartRows, kind: TimingKind) -> tu
     ceilings = source.measurement.ceilings
     for peak in ceilings.peaks if ceilings else ():
         if (peak.dtype, peak.by) == (real_of(row), "cublas"):
-            return peak.gflop_per_s, f"100 %: {number_text(peak.gflop_per_s)} GFLOP/s, {peak.told}."
+            return peak.gflop_per_s, f"100 %: {number_text(peak.gflop_per_s)} GFLOP/s, {peak.method}."
     return 0.0, "cuBLAS was not measured with these kernels, so there is nothing to compare with."
 
 
@@ -178,7 +178,7 @@ def _share(measured: MeasuredRow, rate: float, kind: TimingKind, slot: int, part
     return Bar(datum_of(measured, kind), part, share, least, most, text, slot)
 
 
-def speedup(rows: ChartRows, choice: Choice) -> BarPanels:
+def speedup_bars(rows: ChartRows, choice: Choice) -> BarPanels:
     """Build a bar for each row: its speed-up over the baseline, the ratio of two medians.
 
     A row is compared with the baseline's row of the same measurement. The interval is the range of the ratio for
@@ -200,7 +200,9 @@ def speedup(rows: ChartRows, choice: Choice) -> BarPanels:
     ]
     name = next((m.row.title for m in bases.values()), "")
     without = [m.row.title for _, measured_rows in rows for m in measured_rows if id(m.source) not in bases]
-    axis = Axis(f"times as fast as {name}" if name else "speed-up", "×", is_log(choice, bars), MEASURED)
+    axis = Axis(
+        f"times as fast as {name}" if name else "speed-up", "×", is_logarithmic(choice, bars), MEASURED
+    )
     return (BarPanel(axis, tuple(bars), 1.0),), _without_base(against, without, bool(bases))
 
 

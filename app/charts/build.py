@@ -6,12 +6,21 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from .bars import ChartRows, calls, copies, cublas, ladder, speedup, times
-from .choice import ChartKind, ChartSubject, Choice, chosen_rows, over_of, subject_of_key, timing_of, title_of
+from .bars import ChartRows, call_bars, copy_bars, cublas_bars, ladder_bars, speedup_bars, time_bars
+from .choice import (
+    ChartKind,
+    ChartSubject,
+    Choice,
+    chosen_rows,
+    over_parameter_of,
+    subject_of_key,
+    timing_of,
+    title_of,
+)
 from .figure import BarPanel, Figure, PointPanel
 from .over import over_parameter
 from .roofline import on_gpu, roofline
-from .scaling import scaling
+from .scaling import scaling_panels
 from .sources import MeasuredRow, Source, rows_of, sources_of
 from .wording import METHODS, kind_text, problem_of, shape_of
 
@@ -29,22 +38,22 @@ TITLES: dict[ChartKind, str] = {
 NAMED = 4  # kernels that a note lists by name
 Builder = Callable[[ChartRows, Choice], tuple[tuple[BarPanel | PointPanel, ...], tuple[str, ...]]]
 BUILDERS: dict[ChartKind, Builder] = {
-    "bars": times,
-    "ladder": ladder,
-    "cublas": cublas,
-    "speedup": speedup,
-    "scaling": scaling,
+    "bars": time_bars,
+    "ladder": ladder_bars,
+    "cublas": cublas_bars,
+    "speedup": speedup_bars,
+    "scaling": scaling_panels,
     "over": over_parameter,
     "roofline": roofline,
-    "calls": calls,
-    "copies": copies,
+    "calls": call_bars,
+    "copies": copy_bars,
 }
 
 
 def build(chosen: Sequence[Source], choice: Choice) -> Figure:
     """Build the figure of a choice; without measurements it is empty, with notes that explain why."""
     if choice.chart == "over":
-        choice = replace(choice, over=over_of(chosen, choice))
+        choice = replace(choice, over=over_parameter_of(chosen, choice))
     rows = chosen_rows(chosen, choice)
     panels, notes = BUILDERS[choice.chart](rows, choice)
     drawn = [

@@ -29,11 +29,11 @@ LADDER = (  # the same small product in plain Python, in NumPy and on the GPU
     "matmul-naive-col-on-x/numpy", "matmul-add-into-global", "matmul-naive-row-on-x", "matmul-tiled",
     "cuda-c-naive", "cuda-c-tiled-static",
 )  # fmt: skip
-TO_CUBLAS = (  # float32 on the GPU, each with one improvement more, and NVIDIA's library
+LADDER_TO_CUBLAS = (  # float32 on the GPU, each with one improvement more, and NVIDIA's library
     "matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled", "matmul-column", "matmul-square", "matmul-wide",
     "matmul-two-buffers", "matmul-two-buffers/cublas",
 )  # fmt: skip
-USUAL_SUBJECTS: dict[ChartKind, tuple[str, ...]] = {"ladder": LADDER, "cublas": TO_CUBLAS}
+USUAL_SUBJECTS: dict[ChartKind, tuple[str, ...]] = {"ladder": LADDER, "cublas": LADDER_TO_CUBLAS}
 SHOWN_OF: dict[ChartKind, tuple[Quantity, ...]] = {
     "scaling": ("time", "rate"),
     "over": ("time", "rate", "bandwidth"),
@@ -65,7 +65,7 @@ class ChartSubject(Struct, frozen=True):
 def title_of(subject: ChartSubject) -> str:
     """Return the title of a subject, measured or not."""
     scenario = find(subject.scenario)
-    titles = [b.title_beside(scenario.title) for b in scenario.baselines if b.name == subject.baseline]
+    titles = [b.title_with_kernel(scenario.title) for b in scenario.baselines if b.name == subject.baseline]
     return next(iter(titles), scenario.title)
 
 
@@ -127,7 +127,7 @@ def usual_choice(chart: ChartKind) -> Choice:
     return Choice(chart, subjects, shape="all" if chart == "cublas" else "")
 
 
-def turned_to(choice: Choice, chart: ChartKind) -> Choice:
+def with_chart(choice: Choice, chart: ChartKind) -> Choice:
     """Change the chart of a choice; a ladder without its lowest or highest rung gets the default subjects."""
     has_lowest = chart == "ladder" and any(map(is_on_cpu, choice.subjects))
     has_highest = chart == "cublas" and any(subject.baseline == CUBLAS for subject in choice.subjects)
@@ -183,7 +183,7 @@ def _varied(name: str, rows: Sequence[Row]) -> list[Row]:
     )
 
 
-def over_of(chosen: Sequence[Source], choice: Choice) -> str:
+def over_parameter_of(chosen: Sequence[Source], choice: Choice) -> str:
     """Return the parameter on the axis of an `over` chart; "" if no rows differ in only one."""
     return choice.over or next(iter(parameters_to_draw_over(chosen, choice)), "")
 
@@ -238,7 +238,7 @@ def _timed(chosen: Iterable[Source], choice: Choice) -> list[Row]:
 def chosen_rows(chosen: Sequence[Source], choice: Choice) -> list[tuple[ChartSubject, list[MeasuredRow]]]:
     """List the rows to draw for each subject, of every source; empty if it was not measured like this."""
     if choice.chart == "over":
-        return _rows_over(chosen, choice, over_of(chosen, choice))
+        return _rows_over(chosen, choice, over_parameter_of(chosen, choice))
     problem = problem_for(chosen, choice)
     return [(subject, _of_subject(chosen, choice, subject, problem)) for subject in choice.subjects]
 

@@ -107,7 +107,7 @@ class Roof(Struct, frozen=True):
     dtype: str  # of the operations
     reached_by: str  # the program that reached the operations, as text
     brief: str  # a short form of it
-    beside: tuple[tuple[str, float], ...] = ()  # other rates in that dtype: as text, and in GFLOP/s
+    other_rates: tuple[tuple[str, float], ...] = ()  # other rates in that dtype: as text, and in GFLOP/s
 
 
 class Level(Struct, frozen=True):

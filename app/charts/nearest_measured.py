@@ -23,7 +23,7 @@ MARK = " · measured"
 Elements = tuple[tuple[int, ...], str]  # shape and dtype of an array
 
 
-class Asked(Struct, frozen=True):
+class LaunchQuery(Struct, frozen=True):
     """A launch of the catalogue whose time is requested."""
 
     scenario: str  # its name
@@ -33,19 +33,19 @@ class Asked(Struct, frozen=True):
     parameters: Values  # the known ones, by name
 
 
-def asked_of_values(scenario: str, values: Values) -> Asked:
+def query_of_values(scenario: str, values: Values) -> LaunchQuery:
     """Describe the launch of a scenario with these parameters and defaults for the others; raises CatalogueError."""
     described = find(scenario)
     parameters = settle(described, values)
     plan = described.plan(parameters)
     arrays = tuple((a.shape, a.dtype) for a in plan.arguments if a.value is None)
-    return Asked(scenario, arrays, plan.grid, plan.block, parameters)
+    return LaunchQuery(scenario, arrays, plan.grid, plan.block, parameters)
 
 
-def asked_of_launch(launch: Launch, values: Values) -> Asked:
+def query_of_launch(launch: Launch, values: Values) -> LaunchQuery:
     """Describe a launch of a trace file, with the parameters that the file lacks."""
     arrays = tuple((a.shape, a.dtype) for a in launch.arguments if isinstance(a, Array))
-    return Asked(launch.scenario, arrays, launch.grid, launch.block, values)
+    return LaunchQuery(launch.scenario, arrays, launch.grid, launch.block, values)
 
 
 class MeasuredTime(Struct, frozen=True):
@@ -53,7 +53,7 @@ class MeasuredTime(Struct, frozen=True):
 
     measured: MeasuredRow  # the row and its measurement
     timing: Timing  # its samples: of only the kernel with a warm L2 cache, or of a program on the CPU
-    asked: Asked  # the requested launch
+    query: LaunchQuery  # the requested launch
 
     @property
     def device(self) -> str:
@@ -111,16 +111,16 @@ class MeasuredTime(Struct, frozen=True):
         return f"{self.device}, {self.measured.source.when}"
 
     @property
-    def is_exactly_asked(self) -> bool:
+    def is_exact(self) -> bool:
         """Exactly the requested launch was measured, except for the values of its elements."""
-        return not any(_distance(self.asked, self.row))
+        return not any(_distance(self.query, self.row))
 
     @property
     def figures(self) -> RowFigures:
         """Explanations of the time: occupancy (modelled), and a profiler's counters (measured)."""
         return figures_of(self.row, self.measured.source.measurement.device, self.timing.kind)
 
-    def times_as_fast(self, other: MeasuredTime | None) -> float | None:
+    def speedup_over(self, other: MeasuredTime | None) -> float | None:
         """Compute the speed-up over another time.
 
         Returns None if the two differ in size, kind or measurement, so that they can't be compared.
@@ -131,16 +131,18 @@ class MeasuredTime(Struct, frozen=True):
         return other.microseconds / self.microseconds if alike else None
 
 
-def measured_for(scenario: str, values: Values, sources: Sequence[Source]) -> MeasuredTime | None:
+def nearest_time(scenario: str, values: Values, sources: Sequence[Source]) -> MeasuredTime | None:
     """Return the time of the nearest measured row of a scenario, or None.
 
     values: the parameters that differ from their defaults. sources: as returned by `sources`; own measurements come
     first. For panes side by side use `measured_together`. Raises CatalogueError.
     """
-    return measured_together([asked_of_values(scenario, values)], sources)[0]
+    return nearest_times([query_of_values(scenario, values)], sources)[0]
 
 
-def measured_together(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+def nearest_times(
+    asked: Sequence[LaunchQuery | None], sources: Sequence[Source]
+) -> list[MeasuredTime | None]:
     """Return the times of launches that are compared; None for those that were not measured.
 
     If possible, all times have one measurement and, if the launches have one size, the same measured size: the
@@ -156,17 +158,21 @@ def measured_together(asked: Sequence[Asked | None], sources: Sequence[Source]) 
     return [_nearest(launch, _first_rows(launch, own_first(sources))) if launch else None for launch in asked]
 
 
-def shown_times(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+def displayed_times(
+    asked: Sequence[LaunchQuery | None], sources: Sequence[Source]
+) -> list[MeasuredTime | None]:
     """Return the exact measured time of each launch, else the nearest, else None.
 
     If one source has all launches, all times come from it, so that they can be compared.
     """
-    nearest = measured_together(asked, sources)
+    nearest = nearest_times(asked, sources)
     exact = _exact_together(asked, own_first(sources))
     return [own or near for own, near in zip(exact, nearest, strict=True)]
 
 
-def _exact_together(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+def _exact_together(
+    asked: Sequence[LaunchQuery | None], sources: Sequence[Source]
+) -> list[MeasuredTime | None]:
     """Return the exact times of the launches; None for those that were not measured."""
     by_source = [[_exact(launch, source) for launch in asked] for source in sources]
     for recorded in (False, True):
@@ -181,12 +187,12 @@ def _exact_together(asked: Sequence[Asked | None], sources: Sequence[Source]) ->
     )
 
 
-def _exact(asked: Asked | None, source: Source) -> MeasuredTime | None:
+def _exact(asked: LaunchQuery | None, source: Source) -> MeasuredTime | None:
     time = _nearest(asked, _rows(asked, [source])) if asked else None
-    return time if time is not None and time.is_exactly_asked else None
+    return time if time is not None and time.is_exact else None
 
 
-def _has_all(times: Sequence[MeasuredTime | None], asked: Sequence[Asked | None]) -> bool:
+def _has_all(times: Sequence[MeasuredTime | None], asked: Sequence[LaunchQuery | None]) -> bool:
     return all(time is not None or launch is None for time, launch in zip(times, asked, strict=True))
 
 
@@ -195,7 +201,7 @@ def own_first(sources: Sequence[Source]) -> list[Source]:
     return sorted(sources, key=lambda source: source.recorded)
 
 
-def _from_one_source(asked: Sequence[Asked | None], source: Source) -> list[MeasuredTime | None]:
+def _from_one_source(asked: Sequence[LaunchQuery | None], source: Source) -> list[MeasuredTime | None]:
     rows = [_rows(launch, [source]) if launch else [] for launch in asked]
     sizes = {tuple(sorted(shape for shape, _ in launch.arrays)) for launch in asked if launch}
     problems = [
@@ -218,7 +224,7 @@ def _from_one_source(asked: Sequence[Asked | None], source: Source) -> list[Meas
     ]
 
 
-def _rows(asked: Asked, sources: Sequence[Source]) -> list[MeasuredRow]:
+def _rows(asked: LaunchQuery, sources: Sequence[Source]) -> list[MeasuredRow]:
     """List the rows of a scenario that have a time, without its baselines."""
     return [
         MeasuredRow(source, row)
@@ -228,12 +234,12 @@ def _rows(asked: Asked, sources: Sequence[Source]) -> list[MeasuredRow]:
     ]
 
 
-def _first_rows(asked: Asked, sources: Sequence[Source]) -> list[MeasuredRow]:
+def _first_rows(asked: LaunchQuery, sources: Sequence[Source]) -> list[MeasuredRow]:
     """Return the rows of the first measurement that has any."""
     return next((rows for source in sources if (rows := _rows(asked, [source]))), [])
 
 
-def _nearest(asked: Asked | None, rows: Sequence[MeasuredRow]) -> MeasuredTime | None:
+def _nearest(asked: LaunchQuery | None, rows: Sequence[MeasuredRow]) -> MeasuredTime | None:
     if asked is None or not rows:
         return None
     nearest = min(rows, key=lambda measured: _distance(asked, measured.row))
@@ -242,7 +248,7 @@ def _nearest(asked: Asked | None, rows: Sequence[MeasuredRow]) -> MeasuredTime |
     return MeasuredTime(nearest, timing, asked)
 
 
-def _distance(asked: Asked, row: Row) -> tuple[float, ...]:
+def _distance(asked: LaunchQuery, row: Row) -> tuple[float, ...]:
     """Measure the distance of a row from a requested launch, the weightiest part first; zeros for the same launch.
 
     The parts are: the types of the arrays, the kind of work (a stride, bins), the sizes of the arrays in octaves per
@@ -294,7 +300,7 @@ def line_texts(shown: MeasuredTime, other: MeasuredTime | None) -> tuple[str, ..
 
     Only an exactly measured launch has a time. Others name the nearest measured launch.
     """
-    if not shown.is_exactly_asked:
+    if not shown.is_exact:
         return _unmeasured_texts(shown)
     ratio = ratio_text(shown, other)
     text = f"{shown.time}, {ratio} times as fast" if ratio else shown.time
@@ -321,7 +327,7 @@ def _unmeasured_texts(time: MeasuredTime) -> tuple[str, ...]:
 
 def _size_and_differences(time: MeasuredTime) -> tuple[str, str]:
     """Return the sizes of the requested and of the measured launch, each with the parameters and types that differ."""
-    asked, row = time.asked, time.row
+    asked, row = time.query, time.row
     arrays = dict(zip(row.arrays, asked.arrays, strict=False))
     own_row = msgspec.structs.replace(
         row, parameters=dict(asked.parameters), arrays=arrays, grid=asked.grid, block=asked.block
@@ -352,7 +358,7 @@ def _types_text(row: Row) -> str:
     return " and ".join(dict.fromkeys(dtype for _, dtype in row.arrays.values()))
 
 
-def _shapes_text(asked: Asked) -> str:
+def _shapes_text(asked: LaunchQuery) -> str:
     """Return the distinct shapes of a launch's arrays as text."""
     return " and ".join(dict.fromkeys(" × ".join(f"{side:,}" for side in shape) for shape, _ in asked.arrays))
 
@@ -366,7 +372,7 @@ def _sides_text(row: Row) -> str:
 
 def ratio_text(time: MeasuredTime, other: MeasuredTime | None) -> str:
     """Return the speed-up over another time with at least two digits; "" if it is not faster."""
-    ratio = time.times_as_fast(other)
+    ratio = time.speedup_over(other)
     if other is None or ratio is None or ratio < 1.05:
         return ""
     rounded = f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:,.0f}"
@@ -376,13 +382,13 @@ def ratio_text(time: MeasuredTime, other: MeasuredTime | None) -> str:
 def explanation(time: MeasuredTime, other: MeasuredTime | None) -> str:
     """Explain a time: the measured launch, the device, the method, and the comparison."""
     parts = [f"{time.origin}: {_launch_text(time.row)}."]
-    if not time.is_exactly_asked:
+    if not time.is_exact:
         parts.append(f"This is the nearest measured launch to that of this pane: {_asked_text(time)}.")
     parts.append(f"{METHODS[time.timing.kind]} Median of {len(time.timing.microseconds):,}.")
     if not time.settled:
         parts.append("~: not known to 1 %.")
     parts.append(_rates(time))
-    if other is not None and time.times_as_fast(other) is None:
+    if other is not None and time.speedup_over(other) is None:
         parts.append("Not compared with the other pane: they were not measured together at one size.")
     return "\n".join([" ".join(parts), *time.figures.texts])
 
@@ -400,7 +406,7 @@ def _launch_text(row: Row) -> str:
 
 def _asked_text(time: MeasuredTime) -> str:
     """Describe the launch of a pane in the same way, or by its arrays if a file has no sizes."""
-    asked, row = time.asked, msgspec.structs.replace(time.row, grid=time.asked.grid, block=time.asked.block)
+    asked, row = time.query, msgspec.structs.replace(time.row, grid=time.query.grid, block=time.query.block)
     if not asked.parameters or asked.parameters.get("a") or asked.parameters.get("b"):
         texts = [f"{' × '.join(f'{side:,}' for side in shape)} {dtype}" for shape, dtype in asked.arrays]
         blocks = [] if row.parameters.get("num_blocks") else [shape_of(row)]
@@ -420,7 +426,7 @@ def _rates(time: MeasuredTime) -> str:
     )
 
 
-def chart_of(times: Sequence[MeasuredTime | None], reference: MeasuredTime) -> Choice:
+def comparison_chart(times: Sequence[MeasuredTime | None], reference: MeasuredTime) -> Choice:
     """Choose the bars of all panes that were measured together with `reference`; its own row is included."""
     shown = [t for t in times if t is not None and _shares_chart(t, reference)]
     rows = {id(time.row) for time in shown}

@@ -29,9 +29,11 @@ def over_parameter(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, .
     if not lines:
         return (), ()
     x = _axis_of(
-        choice.over, [_value(m, choice.over) for line in lines for m in line.found], lines[0].found[0]
+        choice.over,
+        [_value(m, choice.over) for line in lines for m in line.measured_rows],
+        lines[0].measured_rows[0],
     )
-    counted = all(m.row.flop for line in lines for m in line.found)
+    counted = all(m.row.flop for line in lines for m in line.measured_rows)
     shown = [choice.show] if choice.show else ["time", "rate" if counted else "bandwidth"]
     if choice.show == "rate" and not counted:
         return (), ("These kernels do no arithmetic: choose time or bandwidth.",)
@@ -85,11 +87,14 @@ def _series(
 ) -> tuple[Series, ...]:
     return tuple(
         Series(
-            line.found[0].row.title,
+            line.measured_rows[0].row.title,
             line.slot,
             line.style,
             tuple(
-                sorted((_point(m, choice, value_of, text_of) for m in line.found), key=lambda point: point.x)
+                sorted(
+                    (_point(m, choice, value_of, text_of) for m in line.measured_rows),
+                    key=lambda point: point.x,
+                )
             ),
             line.part,
         )
@@ -116,7 +121,7 @@ def _is_log(series: Sequence[Series]) -> bool:
 def _copies(lines: Sequence[Line]) -> tuple[Level, ...]:
     """List the rates of copies within the memory of each device."""
     levels = []
-    for source in sources_of(m for line in lines for m in line.found):
+    for source in sources_of(m for line in lines for m in line.measured_rows):
         if ceilings := source.measurement.ceilings:
             rate = ceilings.copy_gb_per_s
             levels.append(Level(rate, f"{source.device}, copying its memory: {number_text(rate)} GB/s"))

@@ -27,7 +27,7 @@ class PublishedTime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def entries() -> tuple[PublishedTime, ...]:
+def published_times() -> tuple[PublishedTime, ...]:
     """Load all published figures."""
     text = files(resources).joinpath("published.json").read_bytes()
     return msgspec.json.decode(text, type=tuple[PublishedTime, ...])
@@ -40,7 +40,7 @@ def published_for(row: Row, kind: TimingKind) -> tuple[Published, ...]:
     kinds.
     """
     wanted = {"kernel-warm": "call", "kernel-cold": "call"}.get(kind, kind)
-    fitting = [e for e in entries() if _fits(e, row) and e.kind == wanted]
+    fitting = [e for e in published_times() if _fits(e, row) and e.kind == wanted]
     return tuple(Published(e.microseconds, _published_text(e), e.title) for e in fitting)
 
 

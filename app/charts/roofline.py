@@ -72,9 +72,12 @@ def _ring_note(origins: Iterable[str]) -> str:
 
 def roof_text(roof: Roof) -> str:
     """Describe a roof in one or two sentences."""
-    reached = [(roof.reached_by, roof.gflop_per_s), *((f"{by}, dotted", rate) for by, rate in roof.beside)]
+    reached = [
+        (roof.reached_by, roof.gflop_per_s),
+        *((f"{by}, dotted", rate) for by, rate in roof.other_rates),
+    ]
     rates = ", ".join(f"{number_text(rate)} GFLOP/s ({by})" for by, rate in reached)
-    above = TENSOR_CORES if any(rate < roof.gflop_per_s for _, rate in roof.beside) else ""
+    above = TENSOR_CORES if any(rate < roof.gflop_per_s for _, rate in roof.other_rates) else ""
     return f"{roof.name}: {number_text(roof.gb_per_s)} GB/s in copies; {roof.dtype}: {rates}.{above}"
 
 
@@ -162,7 +165,7 @@ def _roof(style: int, source: Source, real: str) -> Roof | None:
     if ceilings is None or not peaks:
         return None
     best = min(peaks, key=lambda peak: BEST.index(peak.by))
-    other_rates = [(p.told, p.gflop_per_s) for p in peaks if p.by == "registers" and p is not best]
+    other_rates = [(p.method, p.gflop_per_s) for p in peaks if p.by == "registers" and p is not best]
     brief = "multiply-adds" if best.by == "registers" else "large product"
     reached = ceilings.copy_gb_per_s, best.gflop_per_s
-    return Roof(source.device, style, *reached, real, best.told, brief, tuple(other_rates))
+    return Roof(source.device, style, *reached, real, best.method, brief, tuple(other_rates))

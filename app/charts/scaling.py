@@ -22,17 +22,19 @@ class Line(Struct, frozen=True):
 
     slot: int  # the number of its colour
     style: int  # the number of its measurement
-    found: tuple[MeasuredRow, ...]  # the rows
+    measured_rows: tuple[MeasuredRow, ...]  # the rows
     origin: str  # distinguishes the measurement from others, "" without others
     part: str = ""  # distinguishes it from other kernels
 
 
-def scaling(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
+def scaling_panels(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
     """Build panels of times in microseconds and of GFLOP/s, for matrices and for vectors."""
     lines, usual = named_lines(rows, choice)
     panels: list[PointPanel] = []
-    for name in dict.fromkeys(size_name(line.found[0].row) for line in lines):
-        panels += _panels([line for line in lines if size_name(line.found[0].row) == name], name, choice)
+    for name in dict.fromkeys(size_name(line.measured_rows[0].row) for line in lines):
+        panels += _panels(
+            [line for line in lines if size_name(line.measured_rows[0].row) == name], name, choice
+        )
     panels = [panel for panel in panels if choice.show in ("", panel.y.label)]
     return tuple(panels), ((f"{usual.capitalize()} unless a name has others.",) if usual else ())
 
@@ -59,14 +61,14 @@ def _lines(rows: ChartRows, choice: Choice) -> list[Line]:
 
 def _usual_shape(lines: Sequence[Line]) -> str:
     """Return the most frequent launch shape if there are several, else ""."""
-    counted = Counter(shape_of(line.found[0].row) for line in lines)
+    counted = Counter(shape_of(line.measured_rows[0].row) for line in lines)
     del counted[""]
     return max(counted, key=lambda shape: counted[shape]) if len(counted) > 1 else ""
 
 
 def _part(line: Line, usual: str) -> str:
     """Return the text that distinguishes a line: an unusual launch shape, float64, another measurement."""
-    first = line.found[0]
+    first = line.measured_rows[0]
     shape = shape_of(first.row)
     parts = [shape if usual and shape != usual else "", "float64" if real_of(first.row) == "float64" else ""]
     return ", ".join(filter(None, [*parts, line.origin]))
@@ -78,7 +80,7 @@ def _panels(lines: Sequence[Line], name: str, choice: Choice) -> list[PointPanel
     times = tuple(_series(line, choice, rate=False) for line in lines)
     unit, size = unit_of(max((point.high for line in times for point in line.points), default=1.0))
     panels = [PointPanel(x, Axis("time", unit, True, MEASURED, size), times, joined=JOINED)]
-    counted = [line for line in lines if all(m.row.flop for m in line.found)]
+    counted = [line for line in lines if all(m.row.flop for m in line.measured_rows)]
     if counted:
         rates = tuple(_series(line, choice, rate=True) for line in counted)
         panels.append(PointPanel(x, Axis("rate", "GFLOP/s", True, RATE), rates, joined=JOINED))
@@ -86,9 +88,9 @@ def _panels(lines: Sequence[Line], name: str, choice: Choice) -> list[PointPanel
 
 
 def _series(line: Line, choice: Choice, *, rate: bool) -> Series:
-    points = [(_rate if rate else _time)(m, choice) for m in line.found]
+    points = [(_rate if rate else _time)(m, choice) for m in line.measured_rows]
     ordered = tuple(sorted(points, key=lambda point: point.x))
-    return Series(line.found[0].row.title, line.slot, line.style, ordered, line.part)
+    return Series(line.measured_rows[0].row.title, line.slot, line.style, ordered, line.part)
 
 
 def _time(measured: MeasuredRow, choice: Choice) -> Point:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...kernels.scenarios.catalogue import find
-from ...tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded
+from ...tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded_measurements
 from ...tracer.storage.folders import data_folder
 
 Stamp = tuple[int, int, int]
@@ -107,7 +107,7 @@ def sources() -> tuple[list[Source], list[str]]:
     The second list has a sentence for each unreadable file. Recorded files that continue each other are merged.
     """
     own = sorted(own_folder().glob("*.json"), reverse=True)
-    paths = [*((path, True) for path in recorded()), *((path, False) for path in own)]
+    paths = [*((path, True) for path in recorded_measurements()), *((path, False) for path in own)]
     readable, complaints = _sources(tuple((path, is_recorded, _stamp(path)) for path, is_recorded in paths))
     return list(readable), list(complaints)
 
@@ -170,7 +170,7 @@ def _source(path: Path, is_recorded: bool, stamp: Stamp) -> Source:
     return Source(path, load(path), is_recorded)
 
 
-def usual(measurements: Sequence[Source]) -> list[Source]:
+def default_sources(measurements: Sequence[Source]) -> list[Source]:
     """Return the measurements that charts show by default: the recorded ones and the latest one made here."""
     own = [source for source in measurements if not source.recorded]
     return [source for source in measurements if source.recorded or source in own[:1]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from .figure import Axis, BarPanel, Datum, Figure, PointPanel
 
 COLUMNS = (
@@ -22,7 +22,7 @@ def csv_text(figure: Figure) -> str:
     """Write a CSV line for each drawn number, after title, method and origins as comments."""
     out = io.StringIO()
     for line in (figure.title, figure.subtitle, *figure.origins, figure.method, *figure.notes):
-        out.write(f"# {visible(line)}\n" if line else "")
+        out.write(f"# {escape_controls(line)}\n" if line else "")
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows(figure):
@@ -32,7 +32,7 @@ def csv_text(figure: Figure) -> str:
             "marks": " ".join(row["marks"]),
             "samples": len(row["samples"]),
         }
-        writer.writerow({name: visible(cell) for name, cell in cells.items()})
+        writer.writerow({name: escape_controls(cell) for name, cell in cells.items()})
     return out.getvalue()
 
 
@@ -55,7 +55,7 @@ def json_text(figure: Figure) -> str:
                 "dtype": r.dtype,
                 "gflop_per_s": r.gflop_per_s,
                 "reached_in": r.reached_by,
-                "beside": dict(r.beside),
+                "beside": dict(r.other_rates),
                 "marks": ["measured"],
             }
             for r in roofs

@@ -17,7 +17,7 @@ from .figure import BarPanel, Figure, PointPanel, Series
 Say = Callable[[str], str]
 
 
-def words_of(choice: str, subjects: Sequence[ChartSubject]) -> str:
+def terminology_of(choice: str, subjects: Sequence[ChartSubject]) -> str:
     """Return the terminology of a chart, "cuda" or "work-item".
 
     If the choice leaves it to the scenarios, it is work-items if all of them use that.
@@ -28,7 +28,7 @@ def words_of(choice: str, subjects: Sequence[ChartSubject]) -> str:
     return "work-item" if terminologies == {"work-item"} else "cuda"
 
 
-def in_words(figure: Figure, words: str) -> Figure:
+def with_terminology(figure: Figure, words: str) -> Figure:
     """Return a figure in "cuda" or "work-item" terminology."""
     if words == "cuda":
         return figure

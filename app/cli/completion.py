@@ -97,9 +97,9 @@ def script(shell: str, commands: Sequence[CompletedCommand]) -> str:
 
 
 def _lectures() -> Iterable[str]:
-    from ..lecture.library import name_of, shipped
+    from ..lecture.library import lecture_name, shipped_lectures
 
-    return map(name_of, shipped())
+    return map(lecture_name, shipped_lectures())
 
 
 def _exercises() -> Iterable[str]:

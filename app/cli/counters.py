@@ -31,12 +31,12 @@ from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.run.kept_traces import trace_cache
 from ...tracer.run.time_estimate import TimeEstimate, duration_text, left_text
-from ...tracer.run.worker_client import TakesLong, Worker
+from ...tracer.run.worker_client import LaunchTooSlowError, Worker
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.named_file import is_file
 from ..model.session import Session, build_session, session_of_file
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from ..views.common.wording import (
     EXACT,
     PART,
@@ -49,9 +49,9 @@ from ..views.common.wording import (
 )
 from .common.arguments import Parser, UsageError, add_scenarios, check_scenarios
 from .common.depths import DEPTHS, compiled_by_line, depths_table
-from .common.text_output import aligned, say, show_progress
+from .common.text_output import align_columns, print_escaped, show_progress
 
-PATIENCE = 10.0  # seconds that a launch may take without asking the user
+MAX_SECONDS_WITHOUT_ASKING = 10.0  # seconds that a launch may take without asking the user
 GROUPINGS = ("line", "buffer", "block")
 
 
@@ -80,19 +80,19 @@ def execute(chosen: Namespace) -> int:
     depths = list(dict.fromkeys(chosen.depths or ()))
     if chosen.by and depths not in ([], ["written"]) and (chosen.by, depths) != ("line", ["compiled"]):
         raise UsageError("--by takes one depth: written, or compiled by line.")
-    compared = sessions(specs, wait=chosen.yes)
+    compared = trace_sessions(specs, wait=chosen.yes)
     if chosen.by and depths == ["compiled"]:
-        say("\n\n".join(map(compiled_by_line, compared)))
+        print_escaped("\n\n".join(map(compiled_by_line, compared)))
         return 0
     if depths not in ([], ["written"]):
-        say(depths_table(compared, depths))
+        print_escaped(depths_table(compared, depths))
         return 0
     tables = [table_by(s, chosen.by) for s in compared] if chosen.by else [counters_table(compared)]
-    say("\n\n".join(tables))
+    print_escaped("\n\n".join(tables))
     return 0
 
 
-def sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]:
+def trace_sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]:
     """Trace scenarios one after the other, or take them from the cache or a trace file.
 
     Shows progress on a terminal. A launch that takes long is only counted, and only after the user agreed, either with
@@ -115,8 +115,8 @@ def _session(spec: str, worker: Worker, cache: TraceCache, wait: bool) -> Sessio
     trace = cache.get(launch) or cache.get(counted)
     if trace is None:
         try:
-            trace = worker.run(launch, _progress(scenario.title), patience=PATIENCE)
-        except TakesLong as long:
+            trace = worker.run(launch, _progress(scenario.title), patience=MAX_SECONDS_WITHOUT_ASKING)
+        except LaunchTooSlowError as long:
             _agree(spec, long, wait)
             launch = counted
             trace = worker.run(launch, _progress(scenario.title))
@@ -124,16 +124,16 @@ def _session(spec: str, worker: Worker, cache: TraceCache, wait: bool) -> Sessio
     return build_session(launch, trace, scenario)
 
 
-def _agree(spec: str, long: TakesLong, wait: bool) -> None:
+def _agree(spec: str, long: LaunchTooSlowError, wait: bool) -> None:
     """Ask whether to wait for a launch that takes long; raises UsageError unless the answer is yes."""
     takes = f"{spec} takes about {duration_text(long.seconds)} for its {long.blocks:,} blocks"
     if wait:
-        say(f"{takes}.", sys.stderr)
+        print_escaped(f"{takes}.", sys.stderr)
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
         example = f"{spec}{',' if ':' in spec else ':'}blocks=0"
         raise UsageError(f"{takes}; add --yes to wait for it, or choose one block, as in {example}.")
     else:
-        print(visible(f"{takes}. Count them all? [y/N] "), end="", file=sys.stderr, flush=True)
+        print(escape_controls(f"{takes}. Count them all? [y/N] "), end="", file=sys.stderr, flush=True)
         if input().strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was counted.")
 
@@ -157,7 +157,7 @@ def counters_table(compared: list[Session]) -> str:
     rows.append(["result", *(check_text(session.trace)[0] for session in compared)])
     notes = [f"{s.title}: {notice_text(s.trace)}" for s in compared if notice_text(s.trace)]
     notes += [line for session in compared for line in (*_gpu_notes(session), *readings_text(session))]
-    return "\n".join([*aligned(rows), *notes])
+    return "\n".join([*align_columns(rows), *notes])
 
 
 def _counter_rows(compared: list[Session]) -> list[list[str]]:
@@ -250,7 +250,9 @@ def table_by(session: Session, by: str) -> str:
         for row, (counter, amount) in enumerate(counters)
     ]
     widths = (max(map(len, names), default=0), 26, 13)
-    return "\n".join([f"{session.title}, by {by} ({mark_of(session.trace)})", *aligned(rows, "<<>", widths)])
+    return "\n".join(
+        [f"{session.title}, by {by} ({mark_of(session.trace)})", *align_columns(rows, "<<>", widths)]
+    )
 
 
 def _elements(session: Session, buffer: int) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ import msgspec
 
 from ...tracer.measure.devices import DeviceList, DeviceListing, facts
 from .common.arguments import Parser
-from .common.text_output import aligned, complain, say
+from .common.text_output import align_columns, print_error, print_escaped
 
 WITHOUT_NUMBA_CUDA = (
     "numba-cuda is not installed, so Numba's own CUDA target types kernels; it refuses some that numba-cuda "
@@ -29,13 +29,13 @@ def execute(chosen: Namespace) -> int:
     """
     listing = DeviceListing().run()
     if chosen.json:
-        say(json_text(listing))
+        print_escaped(json_text(listing))
     elif listing.devices:
-        say(table(listing))
+        print_escaped(table(listing))
     if not listing.supported:
-        complain(listing.summary)
+        print_error(listing.summary)
     if find_spec("numba_cuda") is None:
-        complain(WITHOUT_NUMBA_CUDA)
+        print_error(WITHOUT_NUMBA_CUDA)
     return 0 if listing.supported else 2
 
 
@@ -44,7 +44,7 @@ def table(listing: DeviceList) -> str:
     lines: list[str] = []
     for device in listing.devices:
         lines.append(f"{device.number}  {device.name}")
-        lines += [f"   {line}" for line in aligned([list(fact) for fact in facts(device)], "<")]
+        lines += [f"   {line}" for line in align_columns([list(fact) for fact in facts(device)], "<")]
     return "\n".join([*lines, listing.summary] if listing.supported else lines)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from ..exercise.document import Exercise
 from ..exercise.judge import Judge
 from ..exercise.library import SHIPPED, exercise_named, exercises_in
+from ..exercise.matching import exercise_for, read_student_text
 from ..exercise.mistakes import ExerciseError
 from ..exercise.output import json_of, task_text, verdict_text
 from ..exercise.progress import Progress, stored_progress
-from ..exercise.which import exercise_for, text_of
 from .common.arguments import Parser, UsageError
-from .common.text_output import aligned, complain, say
+from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise
 
 USAGE = """tilescope exercise [NAME | FOLDER/NAME] [--folder DIR] [-o FILE]
@@ -70,11 +70,11 @@ def list_exercises(folder: Path | None, output: str | None = None) -> int:
         raise UsageError("name the exercise of the stub: tilescope exercise NAME -o FILE.")
     exercises, mistakes = exercises_in(folder or SHIPPED)
     progress = _progress()
-    rows = [[str(e.number), e.name, e.title, "done" * progress.of(e).done] for e in exercises]
-    for line in aligned(rows, "><<<") if rows else [f"no exercises in {folder or SHIPPED}"]:
-        say(line)
+    rows = [[str(e.number), e.name, e.title, "done" * progress.remembered(e).done] for e in exercises]
+    for line in align_columns(rows, "><<<") if rows else [f"no exercises in {folder or SHIPPED}"]:
+        print_escaped(line)
     for mistake in mistakes:
-        say(mistake)
+        print_escaped(mistake)
     return 1 if mistakes else 0
 
 
@@ -87,7 +87,7 @@ def show(exercise: Exercise) -> int:
     if has_display():
         return show_exercise(exercise.path)
     for line in task_text(exercise):
-        say(line)
+        print_escaped(line)
     return 0
 
 
@@ -101,7 +101,7 @@ def write_stub(exercise: Exercise, path: Path) -> int:
         raise UsageError(f"{path} exists and is not overwritten; choose another name.") from None
     except OSError as error:
         raise UsageError(f"{path} can't be written: {error.strerror}.") from None
-    say(path)
+    print_escaped(path)
     return 0
 
 
@@ -113,7 +113,7 @@ def _refuse_mistakes(exercise: Exercise) -> None:
 def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
     """Judge a file and print the verdict; return 0 if it passes, else 1. Raises ExerciseError and WorkerError."""
     path = Path(file)
-    text = text_of(path)
+    text = read_student_text(path)
     exercise = exercise_named(name, folder) if name else exercise_for(path, text, folder)
     judge = Judge()
     try:
@@ -121,10 +121,10 @@ def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
     finally:
         judge.close()
     if form == "json":
-        say(json_of(verdict, file))
+        print_escaped(json_of(verdict, file))
     else:
         for line in verdict_text(verdict, exercise, file):
-            say(line)
+            print_escaped(line)
     if verdict.passed and form == "text":
         _note_done(exercise)
     return 0 if verdict.passed else 1
@@ -132,17 +132,17 @@ def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
 
 def _print_kernel_output(printed: str) -> None:
     """Print the output of the student's kernel on standard error."""
-    say(printed.removesuffix("\n"), sys.stderr)
+    print_escaped(printed.removesuffix("\n"), sys.stderr)
 
 
 def _progress() -> Progress:
     progress = stored_progress()
     if progress.problem:
-        complain(progress.problem)
+        print_error(progress.problem)
     return progress
 
 
 def _note_done(exercise: Exercise) -> None:
     problem = _progress().note(exercise, done=True)
     if problem:
-        complain(problem)
+        print_error(problem)

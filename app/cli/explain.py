@@ -8,9 +8,9 @@ from argparse import Namespace
 from ..explain.pages import page_names, page_path, page_title
 from ..explain.terminal_text import terminal_text
 from .common.arguments import Parser
-from .common.text_output import aligned, say
+from .common.text_output import align_columns, print_escaped
 
-WIDEST = 88
+MAX_WIDTH = 88
 
 
 def add_arguments(parser: Parser) -> None:
@@ -28,9 +28,9 @@ def add_arguments(parser: Parser) -> None:
 def execute(chosen: Namespace) -> int:
     """Print one page, or the list of pages."""
     if not chosen.page:
-        say("\n".join(aligned([[name, page_title(name)] for name in page_names()], "<")))
+        print_escaped("\n".join(align_columns([[name, page_title(name)] for name in page_names()], "<")))
         return 0
     path = page_path(" ".join(chosen.page))
-    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
-    say(terminal_text(path.read_text(encoding="utf-8"), width).rstrip("\n"))
+    width = min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 24)).columns)
+    print_escaped(terminal_text(path.read_text(encoding="utf-8"), width).rstrip("\n"))
     return 0

@@ -11,12 +11,12 @@ from ..charts.build import build
 from ..charts.choice import CHARTS
 from ..charts.choice_text import choice_of_words
 from ..charts.sources import Source, sources
-from ..charts.vocabulary import in_words, words_of
+from ..charts.vocabulary import terminology_of, with_terminology
 from ..model.vocabulary import WORD_CHOICES
 from ..timings.export import SUFFIXES, Page, write_figure
-from ..widgets.widget_picture import draw_without_screen
+from ..widgets.widget_picture import use_offscreen_platform
 from .common.arguments import Parser, UsageError, number_between, picture_size
-from .common.text_output import say
+from .common.text_output import print_escaped
 
 
 def add_arguments(parser: Parser) -> None:
@@ -72,11 +72,11 @@ def execute(chosen: Namespace) -> int:
     sources_used = _sources(chosen.source)
     choice = choice_of_words(_chart_words(chosen), sources_used)
     figure = build(sources_used, choice)
-    figure = in_words(figure, words_of(chosen.words, choice.subjects))
+    figure = with_terminology(figure, terminology_of(chosen.words, choice.subjects))
     if path.suffix.lower() not in (".csv", ".json"):
         _start_qt()
     write_figure(figure, path, Page(chosen.size, chosen.theme, chosen.text_size))
-    say(path)
+    print_escaped(path)
     return 0
 
 
@@ -105,7 +105,7 @@ def _sources(files: Sequence[str]) -> list[Source]:
 
 
 def _start_qt() -> None:
-    draw_without_screen()
+    use_offscreen_platform()
     from ..window.start import application
 
     application()

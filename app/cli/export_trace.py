@@ -19,7 +19,7 @@ from ..model.named_file import is_file
 from ..model.session import with_visible_names
 from ..views.common.wording import part_text
 from .common.arguments import Parser, check_scenarios
-from .common.text_output import is_read_by_someone, say, show_progress
+from .common.text_output import is_stderr_a_terminal, print_escaped, show_progress
 
 PATIENCE = 600.0  # seconds that a launch may take
 
@@ -49,8 +49,8 @@ def execute(chosen: Namespace) -> int:
         part = " ".join(filter(None, (part_text(trace), ended)))
         write_export(trace, path, part, _progress("written: {:,} of {:,} accesses"))
     if part:
-        say(f"{path.name} holds a part of the launch. {part}", sys.stderr)
-    say(path)
+        print_escaped(f"{path.name} holds a part of the launch. {part}", sys.stderr)
+    print_escaped(path)
     return 0
 
 
@@ -78,7 +78,7 @@ def _trace(spec: str) -> Iterator[Trace]:
 
 def _progress(text: str) -> Callable[[int, int], None]:
     """Return a function that shows the progress on a terminal, and does nothing elsewhere."""
-    if not is_read_by_someone():
+    if not is_stderr_a_terminal():
         return lambda done, total: None
 
     def show(done: int, total: int) -> None:

@@ -13,8 +13,8 @@ from ..model.phase_steps import block_span, phase_span
 from ..model.session import Session
 from ..views.common.wording import phase_text
 from .common.arguments import Parser, UsageError, add_look, add_scenarios, check_scenarios
-from .common.text_output import say
-from .counters import counters_table, sessions
+from .common.text_output import print_escaped
+from .counters import counters_table, trace_sessions
 from .pictures.snapshot import snapshot
 
 PHASES = 4  # of the first block that are drawn one by one; the later ones repeat them
@@ -39,13 +39,13 @@ def execute(chosen: Namespace) -> int:
     specs = chosen.scenario or DEFAULT_PAIR
     check_scenarios(specs)
     folder = _folder(chosen.output)
-    compared = sessions(specs)
+    compared = trace_sessions(specs)
     look = (chosen.theme, chosen.size, chosen.scale, chosen.text_size)
     for number, key in enumerate(key_moments(compared[-1])):
         path = folder / f"{number:02}-{key.name}.png"
         snapshot(specs, str(path), key.moment, None, *look)
-        say(path)
-    say(counters_table(compared))
+        print_escaped(path)
+    print_escaped(counters_table(compared))
     return 0
 
 

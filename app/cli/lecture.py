@@ -5,16 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from ...tracer.model.finding import counted
+from ...tracer.model.finding import count_noun
 from ..lecture.check import runs_program
 from ..lecture.document import read_lecture
-from ..lecture.library import lecture_file, name_of, shipped, title_of
+from ..lecture.library import lecture_file, lecture_name, lecture_title, shipped_lectures
 from ..lecture.problems import LectureError
 from ..lecture.scenes import scenes_of
 from .common.arguments import Parser, UsageError
-from .common.text_output import aligned, say
+from .common.text_output import align_columns, print_escaped
 from .pictures.handout import add_output, is_handout, write_output
-from .pictures.lecture_work import has_problems, lent_sessions, progress_text, show_if_read
+from .pictures.lecture_work import has_problems, open_sessions, progress_text, show_progress_on_terminal
 
 
 def add_arguments(parser: Parser) -> None:
@@ -32,7 +32,7 @@ def execute(chosen: Namespace) -> int:
     if chosen.lecture is None:
         if chosen.check or chosen.output:
             raise UsageError(f"name a lecture{' to check: tilescope lecture --check FILE' * chosen.check}.")
-        say("\n".join(lecture_rows()))
+        print_escaped("\n".join(lecture_rows()))
         return 0
     try:
         path = lecture_file(chosen.lecture)
@@ -43,7 +43,9 @@ def execute(chosen: Namespace) -> int:
 
 def lecture_rows() -> list[str]:
     """Return a line for each shipped lecture: its name and title."""
-    return aligned([[name_of(path), title_of(path)] for path in shipped()], "<", widths=(24,), gap=" ")
+    return align_columns(
+        [[lecture_name(path), lecture_title(path)] for path in shipped_lectures()], "<", widths=(24,), gap=" "
+    )
 
 
 def present(path: Path) -> int:
@@ -57,15 +59,15 @@ def present(path: Path) -> int:
 def check(path: Path) -> int:
     """Print the problems of a lecture, and return 1 if it has some."""
     lecture = read_lecture(path)
-    with lent_sessions() as sessions:
+    with open_sessions() as sessions:
         has_mistakes = has_problems(lecture, path, sessions)
     unchecked = sum(runs_program(scene) for scene in scenes_of(lecture))
     if unchecked:
-        say(
-            f"{path}: {counted(unchecked, 'step')} run a program, which --check does not; present it to see them"
+        print_escaped(
+            f"{path}: {count_noun(unchecked, 'step')} run a program, which --check does not; present it to see them"
         )
     if not has_mistakes:
-        say(f"{path}: {len(lecture.steps)} steps, no mistakes")
+        print_escaped(f"{path}: {len(lecture.steps)} steps, no mistakes")
     return 1 if has_mistakes else 0
 
 
@@ -73,12 +75,12 @@ def write(path: Path, chosen: Namespace) -> int:
     """Write a lecture's handout or pictures and print their names; if it has problems, print them and return 1."""
     is_handout(chosen.output)  # raises for a bad output name
     lecture = read_lecture(path)
-    with lent_sessions() as sessions:
+    with open_sessions() as sessions:
         if has_problems(lecture, path, sessions):
             return 1
         for written in write_output(
-            lecture, chosen, sessions, lambda step: show_if_read(progress_text(lecture, step))
+            lecture, chosen, sessions, lambda step: show_progress_on_terminal(progress_text(lecture, step))
         ):
-            show_if_read("")
-            say(written)
+            show_progress_on_terminal("")
+            print_escaped(written)
     return 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 
 from ...kernels.scenarios.catalogue import scenarios
-from ..lecture.library import name_of, shipped, title_of
+from ..lecture.library import lecture_name, lecture_title, shipped_lectures
 from .common.arguments import Parser
-from .common.text_output import aligned, say
+from .common.text_output import align_columns, print_escaped
 
 
 def add_arguments(parser: Parser) -> None:
@@ -20,6 +20,6 @@ def execute(_: Namespace) -> int:
         [scenario.name, f"{scenario.title} ({','.join(p.name for p in scenario.parameters)})"]
         for scenario in scenarios()
     ]
-    lectures = [[f"lecture {name_of(path)}", title_of(path)] for path in shipped()]
-    say("\n".join(aligned([*rows, *lectures], "<", widths=(24,), gap=" ")))
+    lectures = [[f"lecture {lecture_name(path)}", lecture_title(path)] for path in shipped_lectures()]
+    print_escaped("\n".join(align_columns([*rows, *lectures], "<", widths=(24,), gap=" ")))
     return 0

@@ -10,8 +10,8 @@ from io import TextIOWrapper
 
 from ...kernels.scenarios.suggestions import did_you_mean, near_words
 from .commands import RENAMED, SUBCOMMANDS, WINDOW, parser_of, subcommand_of, with_new_name
-from .common.arguments import UsageError, no_file
-from .common.text_output import complain
+from .common.arguments import UsageError, missing_file_text
+from .common.text_output import print_error
 
 OF_PROGRAMS = ("run", "check")  # their standard output is their program's, as under python
 LEGIBLE = "tilescope-legible"
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except _user_errors() as error:
-        complain(error)
+        print_error(error)
         return 2
 
 
@@ -46,7 +46,7 @@ def _run(arguments: list[str]) -> int:
     if command is WINDOW and words:
         _refuse_unknown(words[0])
     if arguments[:1] and arguments[0] in RENAMED:
-        complain(f"`{arguments[0]}` is now `{command.name}`; the next release drops the old name.")
+        print_error(f"`{arguments[0]}` is now `{command.name}`; the next release drops the old name.")
     if command.name not in OF_PROGRAMS and isinstance(sys.stdout, TextIOWrapper):
         codecs.register_error(LEGIBLE, _replace_unprintable)
         sys.stdout.reconfigure(errors=LEGIBLE)
@@ -66,7 +66,7 @@ def _refuse_unknown(word: str) -> None:
     if names_file(word) or is_document(word) or name in names():
         return
     if "." in name or "/" in name:
-        raise UsageError(no_file(name))
+        raise UsageError(missing_file_text(name))
     choices = [*dict.fromkeys(command.name.split()[0] for command in SUBCOMMANDS), *names()]
     near = near_words(name, choices)
     hint = (

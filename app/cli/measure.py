@@ -11,9 +11,9 @@ from ...tracer.measure.cases import cases_of
 from ...tracer.measure.client import MeasureClient
 from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
 from ...tracer.storage.folders import data_folder
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from .common.arguments import Parser, UsageError
-from .common.text_output import aligned, say, show_progress
+from .common.text_output import align_columns, print_escaped, show_progress
 
 SHOWN: tuple[TimingKind, ...] = (
     "kernel-warm",
@@ -90,8 +90,8 @@ def execute(chosen: Namespace) -> int:
     measurement = client.run(_progress)
     _clear()
     save(measurement, path)
-    say(table(measurement))
-    say(f"saved as {path}")
+    print_escaped(table(measurement))
+    print_escaped(f"saved as {path}")
     return 0
 
 
@@ -143,12 +143,12 @@ def table(measurement: Measurement) -> str:
     rows += [
         [f"{row.title} [{_values(row)}]", *(_cell(row, kind) for kind in kinds)] for row in measurement.rows
     ]
-    head, *lines = aligned(rows, widths=(None, *(max(len(kind), 12) for kind in kinds)), gap=" ")
+    head, *lines = align_columns(rows, widths=(None, *(max(len(kind), 12) for kind in kinds)), gap=" ")
     lines = [
-        line + (f"  {visible(row.problem)}" if row.problem else "")
+        line + (f"  {escape_controls(row.problem)}" if row.problem else "")
         for line, row in zip(lines, measurement.rows, strict=True)
     ]
-    title = f"{visible(measurement.origin)}; medians in microseconds, ~ if not accurate to 1 %"
+    title = f"{escape_controls(measurement.origin)}; medians in microseconds, ~ if not accurate to 1 %"
     return "\n".join([title, head, *lines])
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from ...kernels.scenarios.scenario import Scenario
-from ...tracer.hardware.accesses.client import GpuNotes, check_noted, room_for
-from ...tracer.hardware.accesses.comparison import Comparison, compared, off
+from ...tracer.hardware.accesses.client import GpuNotes, check_size, notes_per_thread
+from ...tracer.hardware.accesses.comparison import Comparison, compare, differ_beyond_rounding
 from ...tracer.hardware.accesses.measured_trace import MeasuredRun, measured_run
 from ...tracer.hardware.accesses.notes import Notes, NotesError
 from ...tracer.measure.measurement import MeasurementError
@@ -20,10 +20,10 @@ from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.run.worker_client import Worker, WorkerError
 from ...tracer.storage.recorded_traces import file_name, own_folder, portable
 from ...tracer.storage.trace_file import TraceFileError, save
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from ..views.common.wording import compared_text, plural
 from .common.arguments import UsageError
-from .common.text_output import complain, say
+from .common.text_output import print_error, print_escaped
 
 NotesOf = Callable[[Launch, int], Notes]
 Progress = Callable[[str, int, int], None]
@@ -51,28 +51,28 @@ def execute(
         for number, (spec, launch) in enumerate(launches):
             progress(f"the accesses of {spec}", number, len(launches))
             try:
-                lines = record(worker, launch, folder, notes_of or on_gpu)
+                lines = record_accesses(worker, launch, folder, notes_of or on_gpu)
                 clear()
-                say("\n".join([visible(spec), *lines, ""]))
+                print_escaped("\n".join([escape_controls(spec), *lines, ""]))
             except (NotesError, WorkerError, TraceFileError) as error:
                 clear()
-                complain(f"{spec}: {error}")
+                print_error(f"{spec}: {error}")
                 missing += 1
     return 1 if missing else 0
 
 
-def record(worker: Worker, launch: Launch, folder: Path, notes_of: NotesOf) -> list[str]:
+def record_accesses(worker: Worker, launch: Launch, folder: Path, notes_of: NotesOf) -> list[str]:
     """Write the trace of a launch as the GPU runs it, and return the lines of its report.
 
     Raises NotesError, WorkerError and TraceFileError.
     """
     simulated = worker.run(launch)
-    check_noted(simulated)
-    notes = notes_of(launch, room_for(simulated))
+    check_size(simulated)
+    notes = notes_of(launch, notes_per_thread(simulated))
     run = measured_run(notes)
     path = folder / file_name(launch)
     save(portable(run.trace), path)
-    return [*report(notes, run, compared(run.trace, run.results, simulated)), f"  saved as {path}"]
+    return [*report(notes, run, compare(run.trace, run.results, simulated)), f"  saved as {path}"]
 
 
 def _named(specs: Sequence[str]) -> Sequence[str]:
@@ -137,12 +137,16 @@ def _latencies(run: MeasuredRun) -> str:
 
 def _verdict(comparison: Comparison, kind: str) -> str:
     difference = comparison.differs(kind)
-    return f"equal: {KINDS[kind]}" if difference is None else f"differ: {visible(difference.sentence)}"
+    return (
+        f"equal: {KINDS[kind]}" if difference is None else f"differ: {escape_controls(difference.sentence)}"
+    )
 
 
 def _plain(notes: Notes) -> str:
     """Compare the results of the original kernel with those of the recording kernel, which is slower."""
-    wrong = {n: np.flatnonzero(off(notes.results[n], value)) for n, value in notes.plain.items()}
+    wrong = {
+        n: np.flatnonzero(differ_beyond_rounding(notes.results[n], value)) for n, value in notes.plain.items()
+    }
     name = next((n for n, rows in wrong.items() if len(rows)), "")
     if not name:
         return "without recording the results are equal"

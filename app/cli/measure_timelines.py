@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ...tracer.hardware.figures import (
     blocks_at_once,
+    covered_share,
     kernel_microseconds,
     multiprocessors_used,
-    share_in_segments,
 )
 from ...tracer.hardware.marks.client import Outcome, record_timelines
 from ...tracer.hardware.recorded_timelines import own_folder
@@ -18,10 +18,10 @@ from ...tracer.hardware.segment_sums import kind_cycles
 from ...tracer.hardware.timeline import KernelCost, SegmentKind, Timeline
 from ...tracer.hardware.timeline_file import load
 from ...tracer.measure.cases import Case, cases_of
-from ...tracer.measure.client import label
+from ...tracer.measure.client import case_spec
 from ...tracer.measure.measurement import MeasurementError, median
 from .common.arguments import UsageError
-from .common.text_output import aligned, complain, say
+from .common.text_output import align_columns, print_error, print_escaped
 
 HEADS = (
     "", "marks", "registers", "us", "spans, of us", "multiprocessors", "blocks at once", "in segments", "load",
@@ -49,7 +49,7 @@ def execute(chosen: Namespace, progress: Progress, clear: Callable[[], None]) ->
     clear()
     timelines = [load(outcome.path) for outcome in outcomes if outcome.path]
     if timelines:
-        say(table(timelines))
+        print_escaped(table(timelines))
     for outcome in outcomes:
         _report(outcome)
     return 0 if all(outcome.path for outcome in outcomes) else 1
@@ -71,15 +71,15 @@ def _make(folder: Path) -> None:
 
 def _report(outcome: Outcome) -> None:
     if outcome.path:
-        say(f"saved as {outcome.path}")
+        print_escaped(f"saved as {outcome.path}")
     else:
-        complain(f"{label(outcome.case)}: {outcome.reason}")
+        print_error(f"{case_spec(outcome.case)}: {outcome.reason}")
 
 
 def table(timelines: Sequence[Timeline]) -> str:
     """Format the measurements of each timeline, a line each, and explain the columns below."""
     rows = [list(HEADS), *(_row(timeline) for timeline in timelines)]
-    head, *lines = aligned(rows)
+    head, *lines = align_columns(rows)
     first = timelines[0].head
     title = f"{first.origin}; measured, clocks compared to {first.resolution_ns:g} ns"
     texts = [
@@ -102,7 +102,7 @@ def _row(timeline: Timeline) -> list[str]:
         f"{timeline.nanoseconds / 1000:,.2f} of {kernel_microseconds(timeline):,.2f}",
         str(multiprocessors_used(spans)),
         f"{blocks_at_once(spans)}" + f" of {head.marked.blocks_at_once}" * bool(head.marked.blocks_at_once),
-        f"{100 * share_in_segments(timeline):.0f} %",
+        f"{100 * covered_share(timeline):.0f} %",
         *(f"{100 * cycles.get(kind, 0) / total:.0f} %" for kind in KINDS),
     ]
 

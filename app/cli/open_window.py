@@ -11,7 +11,7 @@ from pathlib import Path
 from ... import __version__
 from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import is_file
-from .common.arguments import Parser, UsageError, check_scenarios, no_file
+from .common.arguments import Parser, UsageError, check_scenarios, missing_file_text
 
 CUDA_C = (".cu", ".cuh")
 
@@ -62,7 +62,7 @@ def show_file(name: str) -> int:
     from ...tracer.model.plan import parse_file_spec
 
     if not is_file(parse_file_spec(name)[0]):
-        raise UsageError(no_file(name))
+        raise UsageError(missing_file_text(name))
     if name.endswith(CUDA_C):
         raise UsageError(
             f"{name} is CUDA C++, which can't be traced yet; write its kernel in Python with Numba's cuda.jit."

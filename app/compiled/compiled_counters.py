@@ -6,13 +6,13 @@ from functools import cache
 
 from ...tracer.as_compiled.client import CompiledCounting, is_final
 from ...tracer.as_compiled.job import CompiledCounters
-from ...tracer.as_compiled.of_launch import job_of
+from ...tracer.as_compiled.launch_job import job_of
 from ...tracer.storage.folders import cache_folder
 from ..model.session import Session
 
 
 @cache
-def counting() -> CompiledCounting:
+def shared_counting() -> CompiledCounting:
     """Return the process's only counting client, which lives as long as the process."""
     return CompiledCounting(cache_folder() / "as-compiled")
 
@@ -32,4 +32,4 @@ def _count(session: Session) -> CompiledCounters:
         job = job_of(session.launch, session.trace, cache_folder() / "as-compiled" / "inputs")
     except OSError as error:
         return CompiledCounters(reason=f"Its inputs can't be stored: {error.strerror}.")
-    return CompiledCounters(reason=job) if isinstance(job, str) else counting().count(job)
+    return CompiledCounters(reason=job) if isinstance(job, str) else shared_counting().count(job)

@@ -46,7 +46,7 @@ class Depths(Struct, frozen=True):
     compiled: CompiledCounters
     measured: LaunchCounters | None
 
-    def telling(self) -> tuple[Depth, ...]:
+    def differing(self) -> tuple[Depth, ...]:
         """Return one counter for each kind of access that differs: requests, or else their cost."""
         by_name = {depth.name: depth for depth in self.counters}
         chosen = []
@@ -62,7 +62,7 @@ def depths_of(session: Session) -> Depths | None:
     compiled = session.compiled
     if compiled is None:
         return None
-    measured = recorded_counters_of(session.launch) if session.runs_as_shipped else None
+    measured = recorded_counters_of(session.launch) if session.is_unmodified else None
     read = measured.counters if measured else {}
     written = session.counters.total
     counters = (

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ...tracer.listing.listing import CodeLine, Listing
-from ..model.kernel_source import kernel_file, lines_of, source_text
+from ..model.kernel_source import function_lines, kernel_file, source_text
 from ..model.session import Session
 
 Language = Literal["PTX", "SASS"]
@@ -45,7 +45,7 @@ def code_rows(session: Session, code: Sequence[CodeLine]) -> list[Row]:
 def source_rows(session: Session, code: Sequence[CodeLine]) -> list[Row]:
     """Format the lines of the kernel, each with its instructions and registers."""
     home = kernel_file(session)
-    first, last = lines_of(source_text(session, home), session.trace.kernel)
+    first, last = function_lines(source_text(session, home), session.trace.kernel)
     own = [code_line for code_line in code if _is_home(code_line.file, home, session) and code_line.line]
     rows = []
     for number, text in enumerate(source_text(session, home).splitlines()[first - 1 : last], first):
@@ -62,7 +62,7 @@ def _is_home(file: str, home: str, session: Session) -> bool:
     return bool(file) and (file == home or file not in {site.file for site in session.trace.sites})
 
 
-def heading(listing: Listing, language: Language) -> str:
+def listing_heading(listing: Listing, language: Language) -> str:
     """Describe the compiler and the resources of the code."""
     if language == "PTX" or not listing.sass:
         return listing.ptx_by

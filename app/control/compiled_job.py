@@ -9,7 +9,7 @@ from PySide6.QtCore import QEventLoop, QObject, QThreadPool, QTimer, Signal
 
 from ...tracer.as_compiled.client import is_final
 from ...tracer.as_compiled.job import CompiledCounters
-from ..compiled.compiled_counters import compiled_counters_of, counting
+from ..compiled.compiled_counters import compiled_counters_of, shared_counting
 from ..compiled.fates import fates_of
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
@@ -26,7 +26,7 @@ class CompiledJob(QObject):
     is_free: returns True if the pictures are drawn and no pane waits.
     """
 
-    found = Signal(object)
+    counted = Signal(object)
     ended = Signal()
     _count_ended = Signal(object, object)
 
@@ -82,7 +82,7 @@ class CompiledJob(QObject):
         self._pool.clear()
         self._cancel()
         if self._pool.waitForDone(CLOSING_TIMEOUT):
-            counting().rest()
+            shared_counting().rest()
 
     def _start(self) -> None:
         if not self._wanted or self._running is not None:
@@ -97,7 +97,7 @@ class CompiledJob(QObject):
         """Cancel the running count if its session is no longer wanted."""
         if self._running is not None and not any(wanted is self._running for wanted in self._wanted):
             self._ended = self._running
-            counting().cancel()
+            shared_counting().cancel()
 
     def _count(self, session: Session) -> None:
         """Wait for the counters, in the thread."""
@@ -116,7 +116,7 @@ class CompiledJob(QObject):
         ):
             self._wanted = [wanted for wanted in self._wanted if wanted is not session]
             session.add_compiled(answer)
-            self.found.emit(session)
+            self.counted.emit(session)
         self._ended = None
         if self._wanted:
             self._start()

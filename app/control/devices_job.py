@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from ...tracer.measure.devices import DeviceList, DeviceListing
 from ...tracer.measure.measurement import MeasurementError
-from ...tracer.run.worker_client import Cancelled
+from ...tracer.run.worker_client import RunCancelledError
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 
@@ -48,7 +48,7 @@ class DevicesJob(QObject):
             devices = listing.run()
         except MeasurementError as error:
             devices = DeviceList((), reason=str(error))
-        except Cancelled:
+        except RunCancelledError:
             devices = DeviceList((), reason="The search for devices was cancelled.")
         self.listed.emit(devices)
 

@@ -18,7 +18,7 @@ LISTINGS = "listings"  # their folder in the cache
 class ListingJobs(QObject):
     """Adds listings of the compiled kernels to sessions. found: a session has its listing."""
 
-    found = Signal(object)
+    listed = Signal(object)
     _compiled = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -42,7 +42,7 @@ class ListingJobs(QObject):
     def wait(self) -> None:
         """Wait for the running compilation, for a picture that shows the listing."""
         loop = QEventLoop()
-        self.found.connect(loop.quit)
+        self.listed.connect(loop.quit)
         while not self.is_idle():
             loop.exec()
 
@@ -56,11 +56,11 @@ class ListingJobs(QObject):
         """Wait for the listing, in the thread."""
         listing = Listing(reason="The compilation failed; the terminal shows the error.")
         try:
-            listing = self._listings.of(ListingJob(session.launch))
+            listing = self._listings.compile(ListingJob(session.launch))
         finally:
             self._compiled.emit(session, listing)
 
     def _take(self, session: Session, listing: Listing) -> None:
         self._in_progress = [pending for pending in self._in_progress if pending is not session]
         session.add_listing(listing)
-        self.found.emit(session)
+        self.listed.emit(session)

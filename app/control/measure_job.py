@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 from ...tracer.measure.cases import Case
 from ...tracer.measure.client import MeasureClient, Start
 from ...tracer.measure.measurement import MeasurementError, save
-from ...tracer.run.worker_client import Cancelled
+from ...tracer.run.worker_client import RunCancelledError
 from ..charts.sources import own_folder
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
@@ -64,7 +64,7 @@ class MeasureJob(QObject):
             save(measurement, path)
             self.saved.emit(str(path))
             return
-        except Cancelled:
+        except RunCancelledError:
             message = ""
         except MeasurementError as error:
             message = str(error)

@@ -13,7 +13,7 @@ from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 if TYPE_CHECKING:  # the modules of charts are loaded with the measurements
-    from ..charts.nearest_measured import Asked, MeasuredTime
+    from ..charts.nearest_measured import LaunchQuery, MeasuredTime
     from ..charts.sources import Source
 
 DELAY = 200  # milliseconds after a session was loaded, so that it is drawn first
@@ -23,7 +23,7 @@ DELAYS = 10  # delays at most while sessions are being made, which need the proc
 class MeasuredTimes(QObject):
     """The measurements included with Tilescope and those of this computer. found: they were read, or read again."""
 
-    found = Signal()
+    loaded = Signal()
     _read = Signal(object)
 
     def __init__(self, parent: QObject | None = None, is_free: Callable[[], bool] = lambda: True) -> None:
@@ -70,16 +70,16 @@ class MeasuredTimes(QObject):
 
     def _take(self, sources: list[Source]) -> None:
         self._reading, self.sources = False, sources
-        self.found.emit()
+        self.loaded.emit()
 
     def of_panes(
         self, setups: Sequence[Setup], sessions: Sequence[Session | None]
     ) -> list[MeasuredTime | None]:
         """Look up the time of each pane's launch or of the nearest one, None where none is known (yet)."""
-        from ..charts.nearest_measured import shown_times
+        from ..charts.nearest_measured import displayed_times
 
         asked = [_asked(setup, session) for setup, session in zip(setups, sessions, strict=False)]
-        return shown_times(asked, self.sources or [])
+        return displayed_times(asked, self.sources or [])
 
 
 def _read_measurements() -> list[Source]:
@@ -92,15 +92,15 @@ def _read_measurements() -> list[Source]:
     return own_first(sources()[0])
 
 
-def _asked(setup: Setup, session: Session | None) -> Asked | None:
+def _asked(setup: Setup, session: Session | None) -> LaunchQuery | None:
     """Describe the launch that a pane shows; None for a kernel that is not, or no longer, the catalogue's."""
-    from ..charts.nearest_measured import asked_of_launch
+    from ..charts.nearest_measured import query_of_launch
 
-    if session is None or session.scenario is None or not session.runs_as_shipped:
+    if session is None or session.scenario is None or not session.is_unmodified:
         return None
     try:
         if setup.file:
-            return asked_of_launch(session.launch, {})
-        return asked_of_launch(session.launch, settle(session.scenario, setup.values))
+            return query_of_launch(session.launch, {})
+        return query_of_launch(session.launch, settle(session.scenario, setup.values))
     except CatalogueError:
         return None

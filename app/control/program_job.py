@@ -18,7 +18,7 @@ from PySide6.QtCore import (
 )
 
 from ...tracer.model.notebook_cells import cell_of
-from ...tracer.processes.json_process import cause_of_death, module_command
+from ...tracer.processes.json_process import describe_exit_status, module_command
 from ...tracer.processes.keeper import STOP
 from ...tracer.processes.parent_death import tie_to_this_process
 from ...tracer.storage.temp_folders import new_process_folder
@@ -175,9 +175,7 @@ class UserProgram(QObject):
         status = -process.exitCode() if crashed else process.exitCode()
         output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
         self._note_output("".join(f"{line}\n" for line in output if not line.startswith(OWN_LINES)))
-        message = (
-            f"The program {self.path.name} ended with {cause_of_death(status)}: {self._last_line(output)}."
-        )
+        message = f"The program {self.path.name} ended with {describe_exit_status(status)}: {self._last_line(output)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
             self.recorded.emit(traces)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class RecordedTimelines(QObject):
     """The timelines included with Tilescope and those of this computer. found: they were read."""
 
-    found = Signal()
+    loaded = Signal()
     _read = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -48,7 +48,7 @@ class RecordedTimelines(QObject):
 
     def _take(self, timelines: list[Timeline]) -> None:
         self._reading, self.timelines = False, timelines
-        self.found.emit()
+        self.loaded.emit()
 
 
 def _read_timelines() -> list[Timeline]:

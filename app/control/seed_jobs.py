@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 from ...tracer.analysis.histogram_launch import counted_total
 from ...tracer.measure.recorded_outcomes import Spread, recorded_outcomes_of, seeded, seeds_for
 from ...tracer.model.launch import Launch
-from ...tracer.run.worker_client import Cancelled, WorkerError
+from ...tracer.run.worker_client import RunCancelledError, WorkerError
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 from .session_jobs import SessionJobs
@@ -38,7 +38,7 @@ class SeedJobs(QObject):
 
     def want(self, sessions: Iterable[Session]) -> None:
         """Compute only the spreads of these sessions from now on; emit those already known at once."""
-        keys = {key_of(session.launch): session for session in sessions}
+        keys = {schedule_free_key(session.launch): session for session in sessions}
         self._wanted = frozenset(keys)
         for key, session in keys.items():
             if key in self._spreads:
@@ -66,7 +66,7 @@ class SeedJobs(QObject):
 
     def _make(self, key: str, session: Session) -> None:
         """Trace seed after seed in the thread, and emit the spread so far."""
-        counting = session.counting
+        counting = session.histogram_launch
         assert counting is not None
         spread = Spread((), seeds_for(session.trace), recorded_outcomes_of(session.launch))
         try:
@@ -75,17 +75,17 @@ class SeedJobs(QObject):
                 if key not in self._wanted:
                     return
                 total = counted_total(
-                    self.jobs.trace_unshown(seeded(session.launch, seed)), counting.result.buffer
+                    self.jobs.trace_in_background(seeded(session.launch, seed)), counting.result.buffer
                 )
                 spread = Spread((*spread.totals, total), spread.wanted, spread.measured)
                 self.progressed.emit(key, spread)
-        except (Cancelled, WorkerError) as error:
+        except (RunCancelledError, WorkerError) as error:
             problem = str(error) or "The random schedules were not all traced."
             self.progressed.emit(key, Spread(spread.totals, spread.wanted, spread.measured, problem))
         finally:
             self.ended.emit(key)
 
 
-def key_of(launch: Launch) -> str:
+def schedule_free_key(launch: Launch) -> str:
     """Return the key of a launch, ignoring its schedule."""
     return seeded(launch, 0).key()

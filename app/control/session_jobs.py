@@ -16,8 +16,8 @@ from ...kernels.scenarios.catalogue import Scenario
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
 from ...tracer.run.time_estimate import duration_text
-from ...tracer.run.worker_client import Cancelled, TakesLong, Worker, WorkerError
-from ...tracer.run.worker_events import EARLY
+from ...tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
+from ...tracer.run.worker_events import EARLY_NOTICE
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, scenario_of, session_of_file
@@ -174,7 +174,7 @@ class SessionJobs(QObject):
             self._in_progress.add(key)
             self._start(partial(self._make_session, key, make))
 
-    def give_way(self, window: QObject) -> None:
+    def wait_for_first_paint(self, window: QObject) -> None:
         """Begin once a new window has been painted: Python's threads would compete with it for the GIL."""
         if not self._has_begun:
             window.installEventFilter(self)
@@ -200,9 +200,9 @@ class SessionJobs(QObject):
         while self._deferred:
             self._start(self._deferred.pop(0))
 
-    def held(self, source: Source) -> Session | None:
+    def session_in_memory(self, source: Source) -> Session | None:
         """Return the session of a launch or of a file's path if it is in memory, else None."""
-        return self._sessions.get(key_of(source))
+        return self._sessions.get(session_key(source))
 
     def prepare(self, sources: Sequence[Source], urgent: int = 0) -> None:
         """Keep only these sessions from now on; load the missing ones with their findings.
@@ -211,7 +211,7 @@ class SessionJobs(QObject):
         this many of the first sources. They start at once and may take long; the others may take `PATIENCE`, and are
         skipped if much memory is in use.
         """
-        self._to_prepare = {key_of(source): source for source in sources}
+        self._to_prepare = {session_key(source): source for source in sources}
         self._urgent = frozenset(list(self._to_prepare)[:urgent])
         self._unpreparable &= self._to_prepare.keys() - self._urgent
         self._update()
@@ -256,11 +256,11 @@ class SessionJobs(QObject):
         )
         try:
             if isinstance(source, str):
-                session = session_of_file(Path(source)).prepared().examined()
+                session = session_of_file(Path(source)).prepared().with_findings()
             else:
                 patience = None if key in self._urgent else PATIENCE
-                session = self._traced(key, source, scenario_of(source), patience).prepared().examined()
-        except (TakesLong, Cancelled, WorkerError, TraceFileError) as error:
+                session = self._traced(key, source, scenario_of(source), patience).prepared().with_findings()
+        except (LaunchTooSlowError, RunCancelledError, WorkerError, TraceFileError) as error:
             result = error
         except MemoryError:
             result = WorkerError(NO_MEMORY)
@@ -272,13 +272,13 @@ class SessionJobs(QObject):
         if session is not None:
             self._finish(key, session)
             self.prepared.emit(key, "")
-        elif isinstance(result, TakesLong):
+        elif isinstance(result, LaunchTooSlowError):
             self._unpreparable |= {key} - self._urgent  # urgent ones are loaded again, with patience
             self._postpone(key, result)
         else:
             error = result if str(result) else WorkerError("The tracing was cancelled.")
             self._fail(key, error)
-            if not isinstance(result, Cancelled):  # a cancelled one may be loaded later
+            if not isinstance(result, RunCancelledError):  # a cancelled one may be loaded later
                 self._unpreparable.add(key)
                 self.prepared.emit(key, str(error))
         if self._urgent:
@@ -317,10 +317,10 @@ class SessionJobs(QObject):
         try:
             self._session_loaded.emit(key, _prepared(make()))
             failure = None
-        except TakesLong as estimate:
+        except LaunchTooSlowError as estimate:
             failure = None
             self._session_takes_long.emit(key, estimate)
-        except Cancelled:
+        except RunCancelledError:
             failure = WorkerError("The tracing was cancelled.")
         except (WorkerError, TraceFileError) as error:
             failure = error
@@ -347,7 +347,7 @@ class SessionJobs(QObject):
         if trace is None:
             with self._one_at_a_time:
                 if key not in self._wanted:
-                    raise Cancelled
+                    raise RunCancelledError
                 self._tracing = key
                 run = partial(self.worker.run, early=show) if early else self.worker.run
                 try:
@@ -362,10 +362,11 @@ class SessionJobs(QObject):
                 self._idle_work.append(partial(self.cache.put, launch, trace))
         return build_session(launch, trace, scenario)
 
-    def trace_unshown(self, launch: Launch, patience: float | None = None) -> Trace:
+    def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:
         """Trace a launch that no pane shows, in a thread, between the traces that panes wait for.
 
-        patience: the longest time in seconds, None for no limit. Raises Cancelled and WorkerError, such as TakesLong.
+        patience: the longest time in seconds, None for no limit. Raises Cancelled, LaunchTooSlowError and other
+        WorkerErrors.
         """
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
@@ -442,7 +443,7 @@ class SessionJobs(QObject):
         message = "The findings could not be computed; the terminal shows the error."
         try:
             if session in tuple(self._shown.values()):
-                session.examined()
+                session.with_findings()
             message = ""
         except MemoryError:
             message = "There is not enough memory to look for findings in this trace; choose a smaller size."
@@ -472,7 +473,7 @@ class SessionJobs(QObject):
             self.failed.emit(pane, str(error))
         self._schedule_idle_work()
 
-    def _postpone(self, key: str, estimate: TakesLong) -> None:
+    def _postpone(self, key: str, estimate: LaunchTooSlowError) -> None:
         self._in_progress.discard(key)
         if self._keep_early(key, f"that takes about {duration_text(estimate.seconds)}"):
             return
@@ -509,12 +510,14 @@ def _prepared(session: Session) -> Session:
 def without_lockstep(session: Session, reason: str) -> Session:
     """Return an early session with a notice that lockstep's order is missing, and the reason."""
     note = f"Its threads ran one after the other; lockstep's order is not available: {reason}."
-    final = replace(session, trace=replace(session.trace, notice=session.trace.notice.replace(EARLY, note)))
+    final = replace(
+        session, trace=replace(session.trace, notice=session.trace.notice.replace(EARLY_NOTICE, note))
+    )
     vars(final).update(vars(session))  # what was computed of it
     return final
 
 
-def key_of(source: Source) -> str:
+def session_key(source: Source) -> str:
     """Compute the key of a session from its launch, or from the current state of its file."""
     return source.key() if isinstance(source, Launch) else _file_key(Path(source))
 

@@ -349,7 +349,9 @@ class Stage(QObject):
         """Select a running block in every pane."""
         for pane, (session, moment) in enumerate(zip(self.sessions, self.moments(), strict=True)):
             if session is not None:
-                self.selections[pane] = phase_steps.follow(session, self.selections[pane], moment)
+                self.selections[pane] = phase_steps.follow_running_block(
+                    session, self.selections[pane], moment
+                )
 
     def set_focus(self, pane: int) -> None:
         """Give a pane the focus: steps and the inspector follow it."""
@@ -378,7 +380,7 @@ class Stage(QObject):
         session = self.sessions[pane] if pane < len(self.sessions) else None
         if session is None:
             return
-        selection = phase_steps.within(session, selection)
+        selection = phase_steps.clamp_selection(session, selection)
         for other, other_session in enumerate(self.sessions):
             if other_session is not None and (other == pane or _have_same_shape(other_session, session)):
                 self.selections[other] = selection

@@ -13,7 +13,7 @@ from ...tracer.type_inference.client import (
     Answer,
     SourceQuestion,
     TypeInference,
-    can_be_asked,
+    has_known_types,
     source_question,
 )
 from ..model.session import Session
@@ -29,7 +29,7 @@ class TypeInferenceJob(QObject):
     found: a session has new findings.
     """
 
-    found = Signal(object)
+    answered = Signal(object)
     _answer_ready = Signal(str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -46,7 +46,7 @@ class TypeInferenceJob(QObject):
 
     def ask(self, session: Session) -> None:
         """Request the findings of a session's kernel; add known ones at once."""
-        if is_python_program(session.launch) or not can_be_asked(session.launch):
+        if is_python_program(session.launch) or not has_known_types(session.launch):
             return
         question = source_question(session.launch)
         key = question.key()
@@ -86,4 +86,4 @@ class TypeInferenceJob(QObject):
 
     def _add_to(self, session: Session, answer: Answer) -> None:
         if session.add_answer(answer):
-            self.found.emit(session)
+            self.answered.emit(session)

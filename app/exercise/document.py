@@ -53,6 +53,6 @@ class Exercise(Struct, frozen=True):
         return self.program.stub
 
 
-def file_of(exercise: Exercise) -> Path:
+def student_file(exercise: Exercise) -> Path:
     """Return the path of the text that a student writes in the window."""
     return data_folder() / "exercises" / f"{exercise.name}.py"

@@ -14,7 +14,7 @@ from ...tracer.judging.result import CaseResult
 from ...tracer.model.counter_names import NAMES, SUMS
 from ..lecture.expressions import Environment, Expression, ExpressionError, parse
 from ..lecture.quantities import Quantity, quantity_text
-from ..lecture.values import Counted
+from ..lecture.values import CounterNames
 
 SHAPE = ("threads", "blocks", "threads_in_all")  # of a block, of the grid, and of both
 COUNTERS = (*SUMS, *NAMES)
@@ -49,7 +49,7 @@ class Goal(Struct, frozen=True):
         return ", ".join(f"{name} {quantity_text(Quantity(q.value))}" for name, q in values.items())
 
 
-def goal_of(text: str, line: int) -> Goal:
+def parse_goal(text: str, line: int) -> Goal:
     """Parse a goal such as "no bank conflicts: shared_wavefronts == shared_requests"; raises GoalError."""
     words, _, body = (part.strip() for part in text.rpartition(":"))
     if not words or not body:
@@ -83,11 +83,11 @@ def names_in(tree: ast.expr) -> Iterator[str]:
 
 def names_of_case(case: CaseResult, stub: Mapping[str, int]) -> Environment:
     """Build the names of a goal: counters and sizes of a case, and the stub's counters on the same case."""
-    counters = Counted(case.counters, "exact")
+    counters = CounterNames(case.counters, "exact")
     threads, blocks = math.prod(case.block), math.prod(case.grid)
     shape = dict(zip(SHAPE, (threads, blocks, threads * blocks), strict=True))
     return {
         **{name: counters.get(name) for name in COUNTERS},
         **{name: Quantity(number) for name, number in {**shape, **case.sizes}.items()},
-        STUB: Counted(stub, "exact"),
+        STUB: CounterNames(stub, "exact"),
     }

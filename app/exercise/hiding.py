@@ -12,11 +12,11 @@ from ...tracer.judging.result import JudgedFinding
 from ...tracer.model.finding import Finding
 from .document import Exercise
 
-Shown = Literal["kind", "place", "all"]
+Visibility = Literal["kind", "place", "all"]
 SOMEWHERE = "Somewhere in this kernel; the hints show where."
 
 
-def shown_of(exercise: Exercise, hints: int) -> Shown:
+def visibility_of(exercise: Exercise, hints: int) -> Visibility:
     """Return the visible part of an exercise's hidden findings, after so many hints.
 
     The first hint shows the line, the last one the remedy.
@@ -26,7 +26,7 @@ def shown_of(exercise: Exercise, hints: int) -> Shown:
     return "place" if hints else "kind"
 
 
-def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Shown) -> tuple[Finding, ...]:
+def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Visibility) -> tuple[Finding, ...]:
     """Hide the findings of some kinds: replace them by one without a line, or drop their remedies."""
     if shown == "all":
         return tuple(findings)
@@ -37,14 +37,16 @@ def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Shown)
     return (*(_somewhere(kind, hidden) for kind in kinds if any(f.kind == kind for f in hidden)), *kept)
 
 
-def hide_judged(findings: Sequence[JudgedFinding], kinds: Sequence[str], shown: Shown) -> list[JudgedFinding]:
+def hide_judged(
+    findings: Sequence[JudgedFinding], kinds: Sequence[str], shown: Visibility
+) -> list[JudgedFinding]:
     """Do the same for a judge's findings; a finding without a line has line 0."""
     if shown == "all":
         return list(findings)
     return [_judged(finding, shown) if finding.kind in kinds else finding for finding in findings]
 
 
-def _judged(finding: JudgedFinding, shown: Shown) -> JudgedFinding:
+def _judged(finding: JudgedFinding, shown: Visibility) -> JudgedFinding:
     if shown == "place":
         return replace(finding, message=_without_suffix(finding.message, finding.remedy), remedy="")
     return replace(finding, message=SOMEWHERE, remedy="", line=0, moment=0)

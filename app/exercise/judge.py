@@ -13,12 +13,12 @@ from ...tracer.judging.result import CaseResult, JudgedFinding, Judgement, Judgi
 from ...tracer.model.finding import message_of
 from ...tracer.model.launch import is_utf8
 from ...tracer.model.trace import Trace
-from ...tracer.run.worker_client import JUDGING, NoEnd, Worker, WorkerError
+from ...tracer.run.worker_client import JUDGING_SECONDS, JudgingTimeoutError, Worker, WorkerError
 from ...tracer.storage.folders import cache_folder
 from ...tracer.type_inference.client import Answer, TypeInference
 from ...tracer.type_inference.question import Question
-from ..model.visible_text import visible
-from .document import Exercise, file_of
+from ..model.visible_text import escape_controls
+from .document import Exercise, student_file
 from .goals import Goal, GoalError, names_of_case
 from .mistakes import ExerciseError
 from .verdict import GoalVerdict, Verdict
@@ -29,7 +29,7 @@ ANSWERS = "compiler"  # the folder of the compiler's answers in the cache
 class Judge:
     """Judges texts one after the other, in processes that stay warm. Callable from any thread."""
 
-    def __init__(self, seconds: float = JUDGING) -> None:
+    def __init__(self, seconds: float = JUDGING_SECONDS) -> None:
         """Create the worker and the compiler's client; seconds: the limit for a judging."""
         self._worker, self._seconds = Worker(), seconds
         self._inference = TypeInference(cache_folder() / ANSWERS)
@@ -51,7 +51,7 @@ class Judge:
         if exercise.mistakes:
             raise ExerciseError(f"The exercise {exercise.name} has a mistake: {exercise.mistakes[0]}")
         start = time.perf_counter()
-        task = _task(exercise, text, file or file_of(exercise))
+        task = _task(exercise, text, file or student_file(exercise))
         questions: list[Question] = []
 
         def ask(question: Question) -> None:
@@ -60,14 +60,14 @@ class Judge:
 
         try:
             judgement, trace = self._worker.judge(task, ask, output, self._seconds)
-        except NoEnd as error:
+        except JudgingTimeoutError as error:
             return _not_ended(exercise, task, error, time.perf_counter() - start)
         except WorkerError as error:
             return _verdict(exercise, Judgement(error=_sentence(error)), (), None, start)
         if judgement.fault:
             where = f"{task.file}:{judgement.fault_line}"
             raise ExerciseError(
-                f"The exercise {exercise.name} can't be judged: {where}: {visible(judgement.fault)}"
+                f"The exercise {exercise.name} can't be judged: {where}: {escape_controls(judgement.fault)}"
             )
         compiled = tuple(_compiler_findings(map(self._inference.answer_to, questions), exercise.kernel))
         return _verdict(exercise, judgement, compiled, trace, start)
@@ -87,7 +87,9 @@ def _task(exercise: Exercise, text: str, file: Path) -> JudgingTask:
     program = exercise.program
     for path in (program.path, file):
         if not is_utf8(str(path.absolute())):
-            raise ExerciseError(f"The name of {visible(path)}, or of its folder, is not UTF-8; rename it.")
+            raise ExerciseError(
+                f"The name of {escape_controls(path)}, or of its folder, is not UTF-8; rename it."
+            )
     text = text.encode("utf-8", "replace").decode()  # invalid characters do not make a valid program either
     return JudgingTask(
         str(program.path.absolute()), program.text, exercise.kernel, str(file.absolute()), text, "", ""
@@ -95,12 +97,14 @@ def _task(exercise: Exercise, text: str, file: Path) -> JudgingTask:
 
 
 def _sentence(error: WorkerError) -> str:
-    return visible(str(error)).replace("The tracing process ended", "The process that runs your kernel ended")
+    return escape_controls(str(error)).replace(
+        "The tracing process ended", "The process that runs your kernel ended"
+    )
 
 
-def _not_ended(exercise: Exercise, task: JudgingTask, error: NoEnd, seconds: float) -> Verdict:
+def _not_ended(exercise: Exercise, task: JudgingTask, error: JudgingTimeoutError, seconds: float) -> Verdict:
     """Return the verdict on a text that did not end; raises ExerciseError if the exercise's own code did not."""
-    file, line = error.at
+    file, line = error.position
     if file == task.file and line:
         where = f"{file}:{line}"
         raise ExerciseError(
@@ -130,7 +134,7 @@ def _verdict(
     right = complete and all(case.correct for case in judgement.cases)
     passed = right and not errors and all(goal.met for goal in goals)
     return Verdict(
-        exercise.name, passed, visible(judgement.error), judgement.line, judgement.cases, compiled, goals,
+        exercise.name, passed, escape_controls(judgement.error), judgement.line, judgement.cases, compiled, goals,
         judgement.stub_counters, time.perf_counter() - start, trace,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ... import ROOT
 from ...kernels.scenarios.suggestions import did_you_mean
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from .document import FILE_NAME, Exercise
 from .mistakes import ExerciseError, Mistake
 
@@ -21,7 +21,7 @@ def exercises_in(folder: Path = SHIPPED) -> tuple[list[Exercise], list[Mistake]]
     from .reading import read_exercise  # the window starts without it
 
     if not folder.is_dir():
-        raise ExerciseError(f"There is no folder {visible(folder)}; check its name.")
+        raise ExerciseError(f"There is no folder {escape_controls(folder)}; check its name.")
     exercises: list[Exercise] = []
     mistakes: list[Mistake] = []
     for path in sorted(folder.glob("*.md")):
@@ -58,10 +58,10 @@ def exercise_named(word: str, folder: Path | None = None) -> Exercise:
             return exercise
     if not exercises:
         raise ExerciseError(
-            f"There is no exercise {visible(word)}: {visible(folder or SHIPPED)} contains none."
+            f"There is no exercise {escape_controls(word)}: {escape_controls(folder or SHIPPED)} contains none."
         )
     hint = did_you_mean(word, [exercise.name for exercise in exercises])
-    raise ExerciseError(f"There is no exercise {visible(word)}{hint}")
+    raise ExerciseError(f"There is no exercise {escape_controls(word)}{hint}")
 
 
 def _read_path(path: Path) -> Exercise:

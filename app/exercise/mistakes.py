@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 
 
 class Mistake(Struct, frozen=True, order=True):
@@ -18,7 +18,7 @@ class Mistake(Struct, frozen=True, order=True):
     sentence: str  # the mistake and its remedy, on one line without control characters
 
     def __post_init__(self) -> None:
-        force_setattr(self, "sentence", visible(self.sentence))
+        force_setattr(self, "sentence", escape_controls(self.sentence))
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.sentence}"

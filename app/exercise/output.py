@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from ...tracer.judging.result import CaseResult, JudgedFinding, WrongArgument
-from ...tracer.model.finding import counted
+from ...tracer.model.finding import count_noun
 from ...tracer.model.launch import Dim3
 from .document import Exercise
 from .verdict import GoalVerdict, Verdict
@@ -43,7 +43,7 @@ def _shape(lengths: Dim3, noun: str) -> str:
     """Format numbers of blocks or threads: 3 blocks, 4 x 4 threads."""
     used = max((axis + 1 for axis in range(3) if lengths[axis] > 1), default=1)
     if used == 1:
-        return counted(lengths[0], noun)
+        return count_noun(lengths[0], noun)
     return f"{' x '.join(f'{n:,}' for n in lengths[:used])} {noun}s"
 
 
@@ -58,7 +58,7 @@ def wrong_text(wrong: WrongArgument) -> str:
     """Describe a wrong argument: "wrong, 3 of 1,000 elements of out; out[7] is 0.0, expected 17.0"."""
     where = f"{wrong.argument}[{', '.join(map(str, wrong.index))}]"
     first = f"{where} is {wrong.got}, expected {wrong.expected}"
-    differing = f"{wrong.differing:,} of {counted(wrong.elements, 'element')} of {wrong.argument}"
+    differing = f"{wrong.differing:,} of {count_noun(wrong.elements, 'element')} of {wrong.argument}"
     error = wrong.largest_error
     largest = f"; off by {error:.3g} at most" if error is not None and wrong.differing > 1 else ""
     untouched = f"; {wrong.argument} is unchanged" if wrong.untouched else ""

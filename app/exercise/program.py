@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..model.named_file import UnreadableFileError, small_text
+from ..model.named_file import UnreadableFileError, read_small_text
 from .mistakes import Mistake
 
 LARGEST = 200_000  # bytes of a file
@@ -30,7 +30,7 @@ def read_program(path: Path, kernel: str) -> tuple[Program, list[Mistake]]:
     kernel: the function that it must define, "" if that is not known.
     """
     try:
-        text = small_text(path, LARGEST, "exercise").replace("\r\n", "\n").replace("\r", "\n")
+        text = read_small_text(path, LARGEST, "exercise").replace("\r\n", "\n").replace("\r", "\n")
     except UnreadableFileError as error:
         return Program(path, "", ""), [Mistake(path, 1, f"The Python file {error}.")]
     stub, line = _split(text)

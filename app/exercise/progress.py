@@ -39,9 +39,9 @@ class Progress:
         self.path = path
         self._exercises, self.problem = _read(path) if path else ({}, "")
 
-    def of(self, exercise: Exercise) -> Remembered:
+    def remembered(self, exercise: Exercise) -> Remembered:
         """Return the progress on an exercise."""
-        return self._exercises.get(key_of(exercise), Remembered())
+        return self._exercises.get(exercise_key(exercise), Remembered())
 
     def note(self, exercise: Exercise, **changes: Any) -> str:
         """Store these changes of an exercise; return "" or one sentence with the write error.
@@ -54,7 +54,9 @@ class Progress:
             stored, damaged = _read(self.path)
             problem = _set_aside(self.path) if damaged else ""
             self._exercises = self._exercises if damaged else stored
-        self._exercises[key_of(exercise)] = msgspec.structs.replace(self.of(exercise), **changes)
+        self._exercises[exercise_key(exercise)] = msgspec.structs.replace(
+            self.remembered(exercise), **changes
+        )
         return problem or (self._write(self.path) if self.path else "")
 
     def _write(self, path: Path) -> str:
@@ -71,7 +73,7 @@ def stored_progress() -> Progress:
     return Progress(config_folder() / FILE)
 
 
-def key_of(exercise: Exercise) -> str:
+def exercise_key(exercise: Exercise) -> str:
     """Return the key of an exercise: its name, with the folder unless it is shipped."""
     shipped = exercise.folder.absolute() == SHIPPED.absolute()
     return exercise.name if shipped else str(exercise.folder.absolute() / exercise.name)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from ...tracer.model.finding import FINDING_KINDS
 from ..lecture.blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
-from ..lecture.captions import LONGEST, OF_LENGTH, OF_PICTURES, Caption, caption_of
-from ..model.named_file import UnreadableFileError, small_text
-from ..model.visible_text import visible
+from ..lecture.captions import LONGEST, NO_PICTURES, TOO_LONG, Caption, read_caption
+from ..model.named_file import UnreadableFileError, read_small_text
+from ..model.visible_text import escape_controls
 from .document import FILE_NAME, Exercise, Picture
-from .goals import Goal, GoalError, goal_of
+from .goals import Goal, GoalError, parse_goal
 from .mistakes import ExerciseError, Mistake
 from .program import read_program
 
@@ -29,8 +29,8 @@ FENCE = "exercise"  # marks the block with kernel and goals
 PICTURES = (".svg", ".png")
 WORDS = ("A caption", "A task or hint")  # how messages about captions name the text here
 OTHERWISE = {
-    OF_PICTURES: "A picture needs a separate paragraph, below the title.",
-    OF_LENGTH: f"A task or hint has at most {LONGEST:,} characters; shorten it.",
+    NO_PICTURES: "A picture needs a separate paragraph, below the title.",
+    TOO_LONG: f"A task or hint has at most {LONGEST:,} characters; shorten it.",
 }
 
 
@@ -42,22 +42,22 @@ def read_exercise(path: Path) -> Exercise:
     match = FILE_NAME.fullmatch(path.name)
     if match is None:
         raise ExerciseError(
-            f"{visible(path)} is not named like an exercise: a number and a name, such as 01-map.md."
+            f"{escape_controls(path)} is not named like an exercise: a number and a name, such as 01-map.md."
         )
     reader = _Reader(_text_of(path), path)
     program, program_mistakes = read_program(path.with_suffix(".py"), reader.kernel)
     mistakes = tuple(sorted({*reader.mistakes, *program_mistakes}))
     return Exercise(
-        visible(match[2]), int(match[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
+        escape_controls(match[2]), int(match[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
         tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides),
     )  # fmt: skip
 
 
 def _text_of(path: Path) -> str:
     try:
-        text = small_text(path, LARGEST, "exercise")
+        text = read_small_text(path, LARGEST, "exercise")
     except UnreadableFileError as error:
-        raise ExerciseError(f"{visible(path)} {error}.") from None
+        raise ExerciseError(f"{escape_controls(path)} {error}.") from None
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
@@ -75,7 +75,7 @@ class _Reader:
 
     def __init__(self, text: str, path: Path) -> None:
         self.path, self.mistakes = path, list[Mistake]()
-        self.title, self.kernel, self.task = visible(path.stem), "", Caption()
+        self.title, self.kernel, self.task = escape_controls(path.stem), "", Caption()
         self.picture: Picture | None = None
         self.goals: list[Goal] = []
         self.hints: list[Caption] = []
@@ -89,7 +89,7 @@ class _Reader:
             ValueError,
         ) as error:  # raised by the parser for generated input
             raise ExerciseError(
-                f"{visible(path)} can't be read as Markdown ({type(error).__name__})."
+                f"{escape_controls(path)} can't be read as Markdown ({type(error).__name__})."
             ) from None
         self._read(blocks)
 
@@ -145,7 +145,7 @@ class _Reader:
             self.kernel = self.kernel or (value if value.isidentifier() else "")
         elif key == "goal" and len(self.goals) < MOST_GOALS:
             try:
-                self.goals.append(goal_of(value, number))
+                self.goals.append(parse_goal(value, number))
             except GoalError as error:
                 self._report(number, str(error))
         elif key == "hides":
@@ -176,7 +176,7 @@ class _Reader:
                 line, f"There is no picture {name} with {' or '.join(PICTURES)} in the folder of the file."
             )
         else:
-            self.picture = Picture(path, visible(image.content))
+            self.picture = Picture(path, escape_controls(image.content))
 
     @property
     def folder(self) -> Path:
@@ -197,7 +197,7 @@ class _Reader:
             self.hints.append(hint)
 
     def _caption(self, blocks: Sequence[Sequence[Token]]) -> Caption:
-        caption, problems = caption_of([token for block in blocks for token in block])
+        caption, problems = read_caption([token for block in blocks for token in block])
         for problem in problems:
             self._report(problem.line, OTHERWISE.get(problem.sentence, problem.sentence.replace(*WORDS)))
         return caption

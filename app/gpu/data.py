@@ -43,7 +43,7 @@ class GpuData(Struct, frozen=True, eq=False, dict=True):
         return used if 0 < 2 * len(used) < self.machines else np.arange(self.machines)
 
     @property
-    def left_out(self) -> int:
+    def unlisted_count(self) -> int:
         """The number of multiprocessors without a row; none of them ran a block."""
         return self.machines - len(self.listed)
 
@@ -57,12 +57,12 @@ class GpuData(Struct, frozen=True, eq=False, dict=True):
     @property
     def has_few_lanes(self) -> bool:
         """The listed multiprocessors have few enough lanes to show warps."""
-        return len(self.listed) * self.lanes.at_once <= FEW
+        return len(self.listed) * self.lanes.concurrent_blocks <= FEW
 
     @property
     def wave_count(self) -> float:
         """How many times the launch fills the GPU, with the measured number of concurrent blocks."""
-        return self.timeline.blocks / max(1, self.machines * self.lanes.at_once)
+        return self.timeline.blocks / max(1, self.machines * self.lanes.concurrent_blocks)
 
     @property
     def scenario(self) -> Scenario | None:
@@ -103,7 +103,7 @@ class GpuData(Struct, frozen=True, eq=False, dict=True):
             self._spans[block] = phase_spans(self.timeline.segments, self.rows(block))
         return self._spans[block]
 
-    def on(self, machine: int) -> Ints:
+    def blocks_on(self, machine: int) -> Ints:
         """List the blocks that a multiprocessor ran, by lane and start."""
         return self.order[self.first[machine] : self.first[machine + 1]]
 
@@ -144,8 +144,8 @@ class GpuData(Struct, frozen=True, eq=False, dict=True):
         """Return the block to show first: a recorded one, on the multiprocessor if it has one."""
         detailed = self.detailed
         if machine is not None:
-            own_detailed = np.intersect1d(detailed, self.on(machine))
-            detailed = own_detailed if len(own_detailed) else self.on(machine)
+            own_detailed = np.intersect1d(detailed, self.blocks_on(machine))
+            detailed = own_detailed if len(own_detailed) else self.blocks_on(machine)
         return int(detailed[0]) if len(detailed) else 0
 
     def next_detailed(self, block: int) -> int | None:

@@ -83,7 +83,7 @@ def _span_tip(data: GpuData) -> str:
 
 
 def _at_once_text(data: GpuData) -> str:
-    used, at_once = data.used_machines, data.lanes.at_once
+    used, at_once = data.used_machines, data.lanes.concurrent_blocks
     machines = f"{used:,}" if used == data.machines else f"{used:,} of {data.machines:,}"
     most = data.timeline.head.marked.blocks_at_once
     limit = f" (the driver allows {most})" if most else ""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...kernels.scenarios.suggestions import did_you_mean
-from ...tracer.model.whole_numbers import whole_number_of
+from ...tracer.model.integers import parse_integer
 
 GPU = "gpu"  # the first word of a place; no chart of times begins with it
 Level = Literal["gpu", "multiprocessor", "block", "warp"]
@@ -55,7 +55,7 @@ class GpuPlace(Struct, frozen=True):
         panes[i] = place
         return replace(self, panes=tuple(panes))
 
-    def above(self) -> GpuPlace:
+    def level_up(self) -> GpuPlace:
         """Return the place one level higher, over its complete range; the GPU is the top."""
         return replace(self, level=LEVELS[max(0, LEVELS.index(self.level) - 1)], range=None)
 
@@ -108,7 +108,7 @@ def _pane(columns: dict[str, list[str]], i: int) -> PanePlace:
 
 
 def _number(key: str, text: str) -> int:
-    number = whole_number_of(text)
+    number = parse_integer(text)
     if number is None or number >= LARGEST:
         raise ValueError(
             f"{key}={text} is not a whole number from 0 on, nor {NOTHING} for the chart's choice."

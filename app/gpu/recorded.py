@@ -30,7 +30,7 @@ class PaneLaunch(Struct, frozen=True):
     changed: bool = False  # the text differs from the catalogue's
 
 
-class Recorded(Struct, frozen=True, eq=False):
+class RecordedTimeline(Struct, frozen=True, eq=False):
     """A recorded timeline with the name of its size."""
 
     timeline: Timeline
@@ -48,17 +48,17 @@ def launch_of_pane(setup: Setup, session: Session | None) -> PaneLaunch:
     except CatalogueError:
         return PaneLaunch("", session.title if session else "", None)
     grid, block = (launch.grid, launch.block) if launch else (None, None)
-    changed = setup.is_edited or not (session is None or session.runs_as_shipped)
+    changed = setup.is_edited or not (session is None or session.is_unmodified)
     return PaneLaunch(name, scenario.title, values, grid, block, changed)
 
 
-def recorded_of(scenario: str, timelines: Sequence[Timeline]) -> list[Recorded]:
+def recorded_of(scenario: str, timelines: Sequence[Timeline]) -> list[RecordedTimeline]:
     """List the timelines of a scenario from the smallest launch on, each with a distinct size."""
     own = sorted((t for t in timelines if t.head.scenario == scenario), key=lambda t: (t.blocks, t.head.date))
     differ = _differing([timeline.head.values for timeline in own])
     texts = [size_text(timeline.head.values, differ) for timeline in own]
     return [
-        Recorded(
+        RecordedTimeline(
             timeline, text + f", {timeline.head.date[:10]}" * (texts.count(text) > 1), _word(text, texts, i)
         )
         for i, (timeline, text) in enumerate(zip(own, texts, strict=True))
@@ -87,7 +87,7 @@ def _parameter_text(name: str, value: int | str) -> str:
     return f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int) else value
 
 
-def own_recording(asked: PaneLaunch, recorded: Sequence[Recorded]) -> Recorded | None:
+def own_recording(asked: PaneLaunch, recorded: Sequence[RecordedTimeline]) -> RecordedTimeline | None:
     """Return the latest timeline of exactly the pane's launch, or None."""
     if asked.changed:
         return None
@@ -102,7 +102,7 @@ def _is_of(head: TimelineHead, asked: PaneLaunch) -> bool:
     return all(head.values.get(name) == value for name, value in asked.values.items() if name not in CONTENTS)
 
 
-def nearest(asked: PaneLaunch, recorded: Sequence[Recorded]) -> Recorded | None:
+def nearest_recording(asked: PaneLaunch, recorded: Sequence[RecordedTimeline]) -> RecordedTimeline | None:
     """Return the timeline of the scenario's launch nearest in size; the first if several are equally near."""
     return min(
         recorded,
@@ -123,7 +123,7 @@ def _distance(asked: Values, values: Values) -> tuple[int, float]:
     return words, sum(octaves)
 
 
-def missing_text(asked: PaneLaunch, recorded: Sequence[Recorded]) -> str:
+def missing_text(asked: PaneLaunch, recorded: Sequence[RecordedTimeline]) -> str:
     """Explain in one sentence why a pane has no timeline, with the recorded sizes."""
     if not asked.scenario:
         return (
@@ -132,7 +132,7 @@ def missing_text(asked: PaneLaunch, recorded: Sequence[Recorded]) -> str:
     if reason := _reason_without_timeline(find(asked.scenario)):
         return reason
     heads = [recording.timeline.head.values for recording in recorded]
-    near = nearest(asked, recorded)
+    near = nearest_recording(asked, recorded)
     near_values = near.timeline.head.values if near else {}
     differ = [name for name, value in (asked.values or {}).items() if near_values.get(name, value) != value]
     sizes = _listed(list(dict.fromkeys(size_text(values, [*_differing(heads), *differ]) for values in heads)))

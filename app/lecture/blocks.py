@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from .captions import LONGEST
 
 if TYPE_CHECKING:
@@ -42,4 +42,4 @@ def line_of(block: Sequence[Token]) -> int:
 
 def heading_of(block: Sequence[Token]) -> str:
     """Return the text of a heading."""
-    return visible(" ".join(token.content for token in block if token.type == "inline").strip())
+    return escape_controls(" ".join(token.content for token in block if token.type == "inline").strip())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from ..model.visible_text import visible, visible_lines
-from .expressions import Environment, Expression, ExpressionError, StillComputedError, parse
+from ..model.visible_text import escape_controls, escape_controls_in_lines
+from .expressions import Environment, Expression, ExpressionError, PendingError, parse
 from .problems import Problem
 from .quantities import MARK_TEXTS, Mark, Quantity
 
@@ -24,10 +24,10 @@ ALLOWED = {
     "ordered_list_close", "list_item_open", "list_item_close", "heading_open", "heading_close", "fence", "code_block",
 }  # fmt: skip
 LONGEST = 10_000  # characters of a caption, or of an answer
-OF_LENGTH = f"A caption has at most {LONGEST:,} characters; split this step."
-OF_PICTURES = "A caption can't contain pictures; the step shows its own."
+TOO_LONG = f"A caption has at most {LONGEST:,} characters; split this step."
+NO_PICTURES = "A caption can't contain pictures; the step shows its own."
 UNKNOWN = "???"  # replaces a number that can't be computed
-SOON = Quantity("…")  # replaces a number that is still being computed
+PENDING = Quantity("…")  # replaces a number that is still being computed
 
 
 class Span(Struct, frozen=True):
@@ -65,7 +65,7 @@ class FilledCaption(Struct, frozen=True):
     problems: tuple[Problem, ...]  # numbers that can't be computed
 
 
-def caption_of(tokens: Sequence[Token]) -> tuple[Caption, list[Problem]]:
+def read_caption(tokens: Sequence[Token]) -> tuple[Caption, list[Problem]]:
     """Read a caption from a Markdown parser's tokens, with the problems of parts that can't be shown."""
     reader = _CaptionReader()
     for token in tokens:
@@ -93,7 +93,7 @@ class _CaptionReader:
                     f"A caption can contain paragraphs, lists and code, but no {token.type.removesuffix('_open')}."
                 )
         elif token.type in ("fence", "code_block"):
-            text = visible_lines(token.content.rstrip("\n"))
+            text = escape_controls_in_lines(token.content.rstrip("\n"))
             self.paragraphs.append(Paragraph((Span(text, frozenset({"code"})),), is_code=True))
         elif token.type.endswith("_list_open"):
             first = token.attrGet("start") or 1
@@ -110,7 +110,7 @@ class _CaptionReader:
         """Check whether the caption still has room for a token; report the first one that does not fit."""
         before, self._left = self._left, self._left - len(token.content)
         if before >= 0 > self._left:
-            self._report(OF_LENGTH)
+            self._report(TOO_LONG)
         return self._left >= 0 or not token.content
 
     def _begin_item(self) -> None:
@@ -134,20 +134,20 @@ class _CaptionReader:
             elif child.type == "placeholder":
                 yield from self._number(child.content, frozenset(styles))
             elif child.type == "image":
-                self._report(OF_PICTURES)
+                self._report(NO_PICTURES)
             elif child.content:
                 code: list[Style] = ["code"] if child.type == "code_inline" else []
-                yield Span(visible(child.content), frozenset([*styles, *code]), None, self._line)
+                yield Span(escape_controls(child.content), frozenset([*styles, *code]), None, self._line)
 
     def _number(self, text: str, styles: frozenset[Style]) -> Iterator[Span]:
         try:
-            yield Span(visible(text), styles, parse(text), self._line)
+            yield Span(escape_controls(text), styles, parse(text), self._line)
         except ExpressionError as error:
             self._report(str(error))
             yield Span(UNKNOWN, styles, None, self._line)
 
 
-def fill(caption: Caption, names: Environment) -> FilledCaption:
+def fill_caption(caption: Caption, names: Environment) -> FilledCaption:
     """Fill in the numbers of a caption, with their marks if they are of several kinds."""
     numbers, problems = _computed(caption, names)
     marks: set[tuple[Mark, str]] = {(q.mark, q.origin) for q in numbers.values() if q.mark}
@@ -167,10 +167,10 @@ def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity]
                 continue
             try:
                 value = span.expression.evaluate(names)
-                span.expression.words(value)
+                span.expression.format(value)
                 values[id(span)] = value
-            except StillComputedError:
-                values[id(span)] = SOON
+            except PendingError:
+                values[id(span)] = PENDING
             except ExpressionError as error:
                 problems.append(Problem(span.line, str(error)))
     return values, problems
@@ -181,7 +181,7 @@ def _words(span: Span, numbers: dict[int, Quantity]) -> tuple[str, Mark]:
     if span.expression is None:
         return span.text, ""
     number = numbers.get(id(span))
-    return (UNKNOWN, "") if number is None else (span.expression.words(number), number.mark)
+    return (UNKNOWN, "") if number is None else (span.expression.format(number), number.mark)
 
 
 def _html_of(paragraph: Paragraph, numbers: dict[int, Quantity], several: bool) -> str:
@@ -211,6 +211,6 @@ def _foot(marks: set[tuple[Mark, str]]) -> str:
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(texts))
 
 
-def masked(text: str) -> str:
+def mask_html(text: str) -> str:
     """Mask the HTML of a question's caption before the answer: same length, but no information."""
     return re.sub(r"(<[^>]*>)|&[^;]*;|[^\s<]", lambda match: match[1] or "n", text)

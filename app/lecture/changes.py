@@ -12,16 +12,16 @@ from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError
 from ...kernels.scenarios.suggestions import did_you_mean
+from ...tracer.model.integers import parse_integer
 from ...tracer.model.plan import PlanError
-from ...tracer.model.whole_numbers import whole_number_of
 from ..gpu.place import gpu_place_text, is_gpu, parse_gpu_place
 from ..model.bookmark import Bookmark, Link, NearestChoice, PictureChoice, Setup, TimeChoice, WordChoice
 from ..model.first_bookmark import setups_of
 from ..model.setup_launch import launch_of_setup
 from ..model.spotlight import parse_spotlight, split_names
 from .expressions import ExpressionError
-from .places import Place, PlaceError, parse_place
 from .questions import Question, parse_question
+from .time_anchors import TimeAnchor, TimeAnchorError, parse_anchor
 
 LONGEST = 1000  # characters of a line
 PANELS = ("source", "thread", "warp", "findings", "explain", "code", "none")
@@ -34,7 +34,7 @@ QUESTION_KEYS = ("ask", "choices", "answer")
 class Play(Struct, frozen=True):
     """Playing from a step's moment to another one."""
 
-    to: Place  # where it stops
+    to: TimeAnchor  # where it stops
     seconds: float | None = None  # duration, None if `speed` decides
     speed: float | None = None  # moments a second; None picks a speed that suits the launch
 
@@ -71,7 +71,7 @@ class StepChange(Struct, frozen=True):
     """The change of a step; None leaves a field as it was."""
 
     show: tuple[Pane, ...] | None = None  # from left to right
-    at: Place | None = None  # where in time
+    at: TimeAnchor | None = None  # where in time
     play: Play | None = None  # after `at`, only in this step
     focus: int | None = None  # pane
     block: int | None = None  # linear number
@@ -107,8 +107,8 @@ def parse_line(text: str, folder: Path) -> dict[str, Any]:
     try:
         if colon and key in READERS:
             return {key: READERS[key](value, folder)}
-        return {"at": parse_place(text)} if not colon or key not in QUESTION_KEYS else {key: value}
-    except (CatalogueError, PlanError, PlaceError, ExpressionError, ValueError) as error:
+        return {"at": parse_anchor(text)} if not colon or key not in QUESTION_KEYS else {key: value}
+    except (CatalogueError, PlanError, TimeAnchorError, ExpressionError, ValueError) as error:
         is_recognised = not colon or key in READERS or '"' in text
         raise ChangeError(str(error) if is_recognised else _unknown(key)) from None
 
@@ -124,8 +124,8 @@ def is_change(text: str, folder: Path) -> bool:
     if len(text) > LONGEST:
         return False
     try:
-        parse_place(text)
-    except PlaceError:
+        parse_anchor(text)
+    except TimeAnchorError:
         return False
     return True
 
@@ -196,7 +196,7 @@ def _play(value: str, _: Path) -> Play:
     match = re.fullmatch(r"to (.+?)(?: (over) (\d+(?:\.\d+)?) ?s| (at) (\d+(?:\.\d+)?))?", value)
     if not match:
         raise ValueError(f"{value!r} can't be played; write for example: play: to end over 5 s.")
-    place = parse_place(match[1])
+    place = parse_anchor(match[1])
     if match[2]:
         return Play(place, seconds=_between(match[3], 0.1, 600, "seconds"))
     return Play(place, speed=_between(match[5], 0.1, 1e6, "moments a second") if match[4] else None)
@@ -228,7 +228,7 @@ def _colour(value: str, folder: Path) -> str:
 
 
 def _number(value: str, _: Path) -> int:
-    number = whole_number_of(value)
+    number = parse_integer(value)
     if number is None or number >= 2**31:
         raise ValueError(f"{value!r} is not a whole number from 0 on.")
     return number
@@ -236,7 +236,7 @@ def _number(value: str, _: Path) -> int:
 
 def _element(value: str, _: Path) -> Element:
     match = re.fullmatch(r"(\w+) ?\[([\d, ]+)\]", value)
-    numbers = [whole_number_of(part.strip()) for part in match[2].split(",")] if match else [None]
+    numbers = [parse_integer(part.strip()) for part in match[2].split(",")] if match else [None]
     index = tuple(number for number in numbers if number is not None)
     if not match or len(index) != len(numbers):
         raise ValueError(f"{value!r} is not an element; write for example C[2, 3].")
@@ -276,7 +276,7 @@ def _speed(value: str, _: Path) -> float | Literal["auto"]:
 Reader = Callable[[str, Path], Any]
 READERS: Final[dict[str, Reader]] = {
     "show": _panes,
-    "at": lambda value, _: parse_place(value),
+    "at": lambda value, _: parse_anchor(value),
     "play": _play,
     "focus": _focus,
     "block": _number,
@@ -297,13 +297,13 @@ READERS: Final[dict[str, Reader]] = {
 }
 
 
-def merged(first: StepChange, second: StepChange) -> StepChange:
+def merge_changes(first: StepChange, second: StepChange) -> StepChange:
     """Merge two changes; the second one takes precedence."""
     fields = {name: value for name, value in asdict(second).items() if value is not None}
     return replace(first, **fields)
 
 
-def look_said(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
+def look_lines(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
     """List the lines that turn one look into another, without the spotlight, which each step sets again."""
     lines: dict[str, str] = {}
     if shown.focus != wanted.focus:
@@ -338,7 +338,7 @@ def panel_of(look: Bookmark) -> str:
     return "none" if look.side == "hidden" else look.tab
 
 
-def changed_look(look: Bookmark, change: StepChange) -> Bookmark:
+def apply_to_look(look: Bookmark, change: StepChange) -> Bookmark:
     """Apply a change to a look, except for panes, time and spotlight."""
     fields = {
         "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,

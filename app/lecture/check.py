@@ -15,14 +15,14 @@ from ..model.pane_moments import pane_moments
 from ..model.session import Session, buffer_text
 from ..model.setup_launch import values_of
 from ..model.spotlight import hidden_names, unknown_names
-from .captions import fill
+from .captions import fill_caption
 from .document import Lecture, Step
 from .expressions import Environment, ExpressionError
-from .places import PlaceError
 from .problems import Problem
 from .questions import answer_of
 from .scenes import Moment, Scene, moment_of, scenes_of, unplaced
-from .values import NO_REQUEST, Ask, environment
+from .time_anchors import TimeAnchorError
+from .values import NO_REQUEST, Ask, build_environment
 
 SessionOf = Callable[[Setup], Session]
 
@@ -34,7 +34,7 @@ def environment_of(
     ends = [session.end for session in sessions]
     moments = pane_moments(moment.stand, ends, scene.look.link)
     values = [values_of(pane) if isinstance(pane, Setup) else {} for pane in scene.panes]
-    return environment(sessions, moments, moment.selections, values, scene.look.focus, ask=ask)
+    return build_environment(sessions, moments, moment.selections, values, scene.look.focus, ask=ask)
 
 
 def runs_program(scene: Scene) -> bool:
@@ -81,7 +81,7 @@ def _step_problems(
     try:
         moment = moment_of(lecture, scenes, number, sessions)
         placed = True
-    except PlaceError as error:
+    except TimeAnchorError as error:
         moment, placed = unplaced(sessions), False
         if error.step == number:  # else that step reports it
             yield Problem(_line_of_place(step), str(error))
@@ -96,8 +96,8 @@ def _step_problems(
 
 
 def _number_problems(step: Step, names: Environment) -> Iterator[Problem]:
-    yield from fill(step.caption, names).problems
-    yield from fill(step.spoken, names).problems
+    yield from fill_caption(step.caption, names).problems
+    yield from fill_caption(step.spoken, names).problems
     if step.change.question is not None:
         try:
             answer_of(step.change.question, names)

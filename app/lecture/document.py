@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ..model.named_file import UnreadableFileError, small_text
-from ..model.visible_text import visible, visible_lines
+from ..model.named_file import UnreadableFileError, read_small_text
+from ..model.visible_text import escape_controls, escape_controls_in_lines
 from .blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
-from .captions import Caption, caption_of
+from .captions import Caption, read_caption
 from .changes import StepChange, is_change, parse_change
 from .problems import LectureError, Problem
 
@@ -64,9 +64,9 @@ class Lecture(Struct, frozen=True):
 def read_lecture(path: Path) -> Lecture:
     """Read the lecture in a file; raises LectureError if it is not readable text."""
     try:
-        return parse_lecture(small_text(path, LARGEST, "lecture"), path)
+        return parse_lecture(read_small_text(path, LARGEST, "lecture"), path)
     except UnreadableFileError as error:
-        raise LectureError(f"{visible(path)} {error}.") from None
+        raise LectureError(f"{escape_controls(path)} {error}.") from None
 
 
 def parse_lecture(text: str, path: Path) -> Lecture:
@@ -78,7 +78,9 @@ def parse_lecture(text: str, path: Path) -> Lecture:
     try:
         tokens = _parser().parse(text)
     except (RecursionError, IndexError, ValueError) as error:  # raised by the parser for generated input
-        raise LectureError(f"{visible(path)} can't be read as Markdown ({type(error).__name__}).") from None
+        raise LectureError(
+            f"{escape_controls(path)} can't be read as Markdown ({type(error).__name__})."
+        ) from None
     return _Reader(tokens, text, path).lecture()
 
 
@@ -140,7 +142,7 @@ class _Reader:
         steps = [
             self._step(blocks[a:b], end) for a, b, end in zip(heads, ends, lines[: len(heads)], strict=True)
         ]
-        title = self._title(blocks[titles[0]]) if titles else visible(self.path.stem)
+        title = self._title(blocks[titles[0]]) if titles else escape_controls(self.path.stem)
         introduction = self._caption([b for b in first if b[0].tag != "h1"])
         problems = tuple(sorted(set(self.problems)))
         return Lecture(title, introduction, tuple(steps), problems, self.text, self.path)
@@ -193,10 +195,10 @@ class _Reader:
     def _quoted(self, block: Sequence[Token]) -> str:
         first, last = block[0].map or (0, 0)
         lines = [line.strip().removeprefix(">").strip() for line in self.source[first:last]]
-        return visible_lines("\n".join(lines).strip())
+        return escape_controls_in_lines("\n".join(lines).strip())
 
     def _caption(self, blocks: Sequence[Sequence[Token]]) -> Caption:
-        caption, problems = caption_of([token for block in blocks for token in block])
+        caption, problems = read_caption([token for block in blocks for token in block])
         self.problems += problems
         return caption
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...kernels.scenarios.suggestions import did_you_mean
-from .quantities import Quantity, Unit, is_format, quantity_text, weakest
+from .quantities import Quantity, Unit, is_format, least_certain, quantity_text
 
 LONGEST = 400  # characters of an expression
 DEEPEST = 30  # nested parts
@@ -23,7 +23,7 @@ class ExpressionError(Exception):
     """An expression that can't be read or computed; the text is one sentence."""
 
 
-class StillComputedError(ExpressionError):
+class PendingError(ExpressionError):
     """A number is not computed yet, but will be soon."""
 
 
@@ -32,7 +32,7 @@ class Names(ABC):
 
     @property
     @abstractmethod
-    def what(self) -> str:
+    def description(self) -> str:
         """Its description in an error: "the left pane"."""
 
     @abstractmethod
@@ -43,9 +43,9 @@ class Names(ABC):
         """Look up a name whose element or attribute is used next."""
         return self.get(name)
 
-    def at(self, index: tuple[int, ...]) -> Quantity:
+    def element(self, index: tuple[int, ...]) -> Quantity:
         """Return an element, if there are any."""
-        raise ExpressionError(f"{self.what} has no elements; name a buffer, as in left.C[2, 3].")
+        raise ExpressionError(f"{self.description} has no elements; name a buffer, as in left.C[2, 3].")
 
 
 Function = Callable[[tuple[Quantity, ...], Mapping[str, Quantity]], "Quantity | Names"]
@@ -101,11 +101,11 @@ class Expression:
         if not isinstance(value, Quantity):
             name = ast.unparse(self.tree)
             raise ExpressionError(
-                f"{name} is {value.what}, not a number; name one of its values, as in {name}.NAME."
+                f"{name} is {value.description}, not a number; name one of its values, as in {name}.NAME."
             )
         return value
 
-    def words(self, value: Quantity) -> str:
+    def format(self, value: Quantity) -> str:
         """Format the value; raises ExpressionError if it does not suit the format."""
         try:
             return quantity_text(value, self.spec)
@@ -191,7 +191,7 @@ def _chosen(node: ast.IfExp, names: Environment) -> Quantity:
     """Return one of two values; the mark includes that of the condition."""
     test = _quantity(node.test, names)
     value = _quantity(node.body if test.value else node.orelse, names)
-    return replace(value, mark=weakest((value.mark, test.mark)), origin=_origin(value, test))
+    return replace(value, mark=least_certain((value.mark, test.mark)), origin=_origin(value, test))
 
 
 def _constant(node: ast.Constant) -> float | int | str | bool:
@@ -229,7 +229,7 @@ def _element(node: ast.Subscript, names: Environment) -> Quantity:
     index = tuple(_quantity(part, names).value for part in parts)
     if isinstance(owner, Quantity) or not all(type(number) is int for number in index):
         raise ExpressionError(f"{_shown(node)} is not an element of a buffer.")
-    return owner.at(tuple(int(number) for number in index))
+    return owner.element(tuple(int(number) for number in index))
 
 
 def _call(node: ast.Call, names: Environment) -> Quantity | Names:
@@ -241,7 +241,7 @@ def _call(node: ast.Call, names: Environment) -> Quantity | Names:
         return function(arguments, keywords)
     if name not in FUNCTIONS or keywords or not arguments:
         raise ExpressionError(f"{name}(...) is not known{did_you_mean(name, [*FUNCTIONS, 'measured'])}")
-    mark = weakest(a.mark for a in arguments)
+    mark = least_certain(a.mark for a in arguments)
     value = _computed(node, lambda: FUNCTIONS[name](*(_number(node, a) for a in arguments)))
     return Quantity(value, mark, arguments[0].unit, _origin(*arguments))
 
@@ -249,7 +249,7 @@ def _call(node: ast.Call, names: Environment) -> Quantity | Names:
 def _quantity(node: ast.expr, names: Environment) -> Quantity:
     value = _value(node, names)
     if not isinstance(value, Quantity):
-        raise ExpressionError(f"{_shown(node)} is {value.what}, not a number.")
+        raise ExpressionError(f"{_shown(node)} is {value.description}, not a number.")
     return value
 
 
@@ -274,7 +274,10 @@ def _arithmetic(node: ast.BinOp, names: Environment) -> Quantity:
     a, b = _number(node, left), _number(node, right)
     value = _computed(node, lambda: compute(a, b))
     return Quantity(
-        value, weakest((left.mark, right.mark)), _unit(symbol, left.unit, right.unit), _origin(left, right)
+        value,
+        least_certain((left.mark, right.mark)),
+        _unit(symbol, left.unit, right.unit),
+        _origin(left, right),
     )
 
 
@@ -303,11 +306,11 @@ def _compared(node: ast.Compare, names: Environment) -> Quantity:
         if isinstance(left.value, str) != isinstance(right.value, str):
             raise ExpressionError(f"{_shown(node)} compares a number with a word.")
         truth = truth and COMPARISONS[type(test)](left.value, right.value)
-    return Quantity(truth, weakest(part.mark for part in parts))
+    return Quantity(truth, least_certain(part.mark for part in parts))
 
 
 def _joined(node: ast.BoolOp, names: Environment) -> Quantity:
     parts = [_quantity(part, names) for part in node.values]
     is_and = isinstance(node.op, ast.And)
     truth = all(bool(p.value) for p in parts) if is_and else any(bool(p.value) for p in parts)
-    return Quantity(truth, weakest(part.mark for part in parts))
+    return Quantity(truth, least_certain(part.mark for part in parts))

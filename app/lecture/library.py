@@ -6,23 +6,23 @@ from pathlib import Path
 
 from ... import ROOT
 from ...kernels.scenarios.suggestions import did_you_mean
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from .problems import LectureError
 
 FOLDER = ROOT / "resources" / "lectures"
 
 
-def shipped() -> list[Path]:
+def shipped_lectures() -> list[Path]:
     """List the files of the shipped lectures, in teaching order."""
     return sorted(FOLDER.glob("[0-9]*-*.md"))
 
 
-def name_of(path: Path) -> str:
+def lecture_name(path: Path) -> str:
     """Return the name of a shipped lecture: "tiling" for 1-tiling.md."""
     return path.stem.partition("-")[2]
 
 
-def title_of(path: Path) -> str:
+def lecture_title(path: Path) -> str:
     """Read the title of a shipped lecture, and no more."""
     with path.open(encoding="utf-8") as file:
         return file.readline().removeprefix("#").strip()
@@ -30,11 +30,11 @@ def title_of(path: Path) -> str:
 
 def lecture_file(name: str) -> Path:
     """Find the file of a name or path; raises LectureError if there is none."""
-    files = {name_of(path): path for path in shipped()}
+    files = {lecture_name(path): path for path in shipped_lectures()}
     if name in files:
         return files[name]
     path = Path(name)
     if path.is_file():
         return path
     noun = "file" if path.suffix or "/" in name else "lecture"
-    raise LectureError(f"There is no {noun} {visible(name)}{did_you_mean(path.stem, files)}")
+    raise LectureError(f"There is no {noun} {escape_controls(name)}{did_you_mean(path.stem, files)}")

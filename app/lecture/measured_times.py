@@ -8,7 +8,7 @@ from ...kernels.scenarios.catalogue import CatalogueError
 from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.measure.measurement import TimingKind
 from ..charts.choice import subject_of_key, timing_of
-from ..charts.nearest_measured import asked_of_launch, measured_together
+from ..charts.nearest_measured import nearest_times, query_of_launch
 from ..charts.sources import MeasuredRow, Source, rows_of, sources
 from ..charts.wording import problem_of, used_bytes
 from ..model.session import Session
@@ -28,7 +28,7 @@ Parameters = Mapping[str, int | str]
 class MeasuredNames(Names):
     """A measured row: its times, and rates by the formulas of the catalogue."""
 
-    what = "a measured row"
+    description = "a measured row"
 
     def __init__(self, measured: MeasuredRow) -> None:
         self.row, self.ran_on = measured.row, measured.ran_on
@@ -46,7 +46,7 @@ class MeasuredNames(Names):
         if name not in words:
             names = ["time", *KINDS, "bandwidth", *["rate"] * bool(self.row.flop), *words]
             raise ExpressionError(
-                f"{self.what} of {self.row.scenario} has no {name}{did_you_mean(name, names)}"
+                f"{self.description} of {self.row.scenario} has no {name}{did_you_mean(name, names)}"
             )
         return self._number(words[name], "measured")
 
@@ -61,17 +61,19 @@ class MeasuredNames(Names):
         return Quantity(value, mark, unit, f"{basis} on {self.ran_on}, {self.when}".strip())
 
 
-def of_panes(sessions: Sequence[Session], values: Sequence[Parameters]) -> list[MeasuredNames | None]:
+def measured_of_panes(
+    sessions: Sequence[Session], values: Sequence[Parameters]
+) -> list[MeasuredNames | None]:
     """Find the rows nearest to the panes, of one size if they can be compared; None if there is none."""
     requests = [
-        asked_of_launch(session.launch, given) if session.runs_as_shipped else None
+        query_of_launch(session.launch, given) if session.is_unmodified else None
         for session, given in zip(sessions, values, strict=True)
     ]
-    times = measured_together(requests, sources()[0])
+    times = nearest_times(requests, sources()[0])
     return [MeasuredNames(time.measured) if time else None for time in times]
 
 
-def of_row(key: str, values: Parameters) -> MeasuredNames:
+def measured_row(key: str, values: Parameters) -> MeasuredNames:
     """Find the first measured row of a scenario with these parameters; raises ExpressionError if there is none.
 
     key: the scenario's name, optionally with a slash and one of its CPU programs: matmul-tiled/numpy.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 
 
 class Problem(Struct, frozen=True, order=True):
@@ -15,7 +15,7 @@ class Problem(Struct, frozen=True, order=True):
     sentence: str  # the mistake and its remedy, on one line without control characters
 
     def __post_init__(self) -> None:
-        force_setattr(self, "sentence", visible(self.sentence))
+        force_setattr(self, "sentence", escape_controls(self.sentence))
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.sentence}"

@@ -43,7 +43,7 @@ class Quantity(Struct, frozen=True):
         return isinstance(self.value, int | float) and not isinstance(self.value, bool)
 
 
-def weakest(marks: Iterable[Mark]) -> Mark:
+def least_certain(marks: Iterable[Mark]) -> Mark:
     """Return the mark of a result computed from numbers with these marks: the least certain."""
     return max(marks, key=MARKS.index, default="")
 

@@ -63,13 +63,13 @@ def _choice(text: str) -> Choice:
 def answer_of(question: Question, names: Environment) -> Answer:
     """Compute the answer to a question; raises ExpressionError, also unless exactly one choice is right."""
     answer = question.answer.evaluate(names)
-    text = question.answer.words(answer)
+    text = question.answer.format(answer)
     if not question.choices:
         return Answer(answer, text, (), None)
     values = [choice.value(names) for choice in question.choices]
     right = [i for i, value in enumerate(values) if _equal(value, answer)]
     texts = tuple(
-        choice.expression.words(value) if choice.expression else choice.text
+        choice.expression.format(value) if choice.expression else choice.text
         for value, choice in zip(values, question.choices, strict=True)
     )
     if len(right) != 1:

@@ -13,11 +13,11 @@ from ..model import phase_steps
 from ..model.bookmark import Bookmark, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session
-from .changes import Element, Pane, Play, StepChange, changed_look
+from .changes import Element, Pane, Play, StepChange, apply_to_look
 from .document import Lecture
-from .places import Place, PlaceError, find_place
+from .time_anchors import TimeAnchor, TimeAnchorError, find_anchor
 
-FIRST_LOAD = Place("first load")
+FIRST_LOAD = TimeAnchor("first load")
 
 
 class Scene(Struct, frozen=True):
@@ -59,10 +59,10 @@ def _changed(before: Scene, change: StepChange, number: int) -> Scene:
         look = msgspec.structs.replace(look, zoom=(), chart="", focus=len(panes) - 1)
     elif change.at is not None and not change.at.is_relative:
         anchor = number
-    return Scene(panes, changed_look(look, change), anchor, change.play)
+    return Scene(panes, apply_to_look(look, change), anchor, change.play)
 
 
-def selection_start(lecture: Lecture, scenes: Sequence[Scene], number: int) -> int:
+def first_step_with_panes(lecture: Lecture, scenes: Sequence[Scene], number: int) -> int:
     """Find the step that showed a step's panes: the selections accumulate from there."""
     while number > 0 and lecture.steps[number].change.show is None:
         number -= 1
@@ -70,20 +70,20 @@ def selection_start(lecture: Lecture, scenes: Sequence[Scene], number: int) -> i
 
 
 def moment_of(lecture: Lecture, scenes: Sequence[Scene], number: int, sessions: Sequence[Session]) -> Moment:
-    """Compute the moment of a step; raises PlaceError for a place that does not exist.
+    """Compute the moment of a step; raises TimeAnchorError for a place that does not exist.
 
     sessions: of the step's panes, which all steps from `selection_start` on share.
     """
     if not sessions:  # only a chart
         return Moment(0.0, 0.0, (), ())
-    first = selection_start(lecture, scenes, number)
+    first = first_step_with_panes(lecture, scenes, number)
     standing = unplaced(sessions)
     for i in range(first, number + 1):
         try:
             standing = _next_moment(
                 lecture.steps[i].change, scenes[i], sessions, standing, is_first=i == first
             )
-        except PlaceError as error:
+        except TimeAnchorError as error:
             error.step = i
             raise
     return standing
@@ -118,11 +118,11 @@ class _Stage:
         self.ends = [session.end for session in sessions]
 
     def moment_at(
-        self, place: Place, moment: float, selections: tuple[Selection, ...]
+        self, place: TimeAnchor, moment: float, selections: tuple[Selection, ...]
     ) -> tuple[float, tuple[Selection, ...]]:
         """Find the playhead's moment of a place, and the selections there."""
         here = pane_moments(moment, self.ends, self.link)[self.focus]
-        pane_moment, selection = find_place(place, self.sessions[self.focus], selections[self.focus], here)
+        pane_moment, selection = find_anchor(place, self.sessions[self.focus], selections[self.focus], here)
         if place.kind == "end":
             playhead = float(max(self.ends))
         elif place.kind == "first load":
@@ -154,12 +154,12 @@ class _Stage:
         """Move each selection to a block that runs at a moment."""
         moments = pane_moments(moment, self.ends, self.link)
         return tuple(
-            phase_steps.follow(session, selection, pane_moment)
+            phase_steps.follow_running_block(session, selection, pane_moment)
             for session, selection, pane_moment in zip(self.sessions, selections, moments, strict=True)
         )
 
     def selected(self, change: StepChange, selections: tuple[Selection, ...]) -> tuple[Selection, ...]:
-        """Apply a step's block, thread and element to the selections; raises PlaceError."""
+        """Apply a step's block, thread and element to the selections; raises TimeAnchorError."""
         if change.element is not None:
             selections = self._with(writer_of(self.sessions[self.focus], change.element), selections)
         here = selections[self.focus]
@@ -168,9 +168,9 @@ class _Stage:
         wanted = Selection(block, thread)
         if wanted == here:
             return selections
-        if phase_steps.within(self.sessions[self.focus], wanted) != wanted:
+        if phase_steps.clamp_selection(self.sessions[self.focus], wanted) != wanted:
             trace = self.sessions[self.focus].trace
-            raise PlaceError(
+            raise TimeAnchorError(
                 f"There is no thread {thread} of block {block}: there are {trace.threads:,} threads in each of "
                 f"{int(np.prod(trace.grid)):,} blocks, counted from 0."
             )
@@ -188,23 +188,23 @@ class _Stage:
 
 
 def writer_of(session: Session, element: Element) -> Selection:
-    """Find the block and thread that write an element last; raises PlaceError."""
+    """Find the block and thread that write an element last; raises TimeAnchorError."""
     trace = session.trace
     numbers = [i for i, buffer in enumerate(trace.buffers) if buffer.name.lower() == element.buffer.lower()]
     if not numbers:
         hint = did_you_mean(element.buffer, [buffer.name for buffer in trace.buffers])
-        raise PlaceError(f"There is no buffer {element.buffer}{hint}")
+        raise TimeAnchorError(f"There is no buffer {element.buffer}{hint}")
     shape = trace.buffers[numbers[0]].shape
     if len(element.index) != len(shape) or any(i >= n for i, n in zip(element.index, shape, strict=False)):
-        raise PlaceError(f"{element.buffer} has the shape {shape} and no element {list(element.index)}.")
+        raise TimeAnchorError(f"{element.buffer} has the shape {shape} and no element {list(element.index)}.")
     flat = int(np.ravel_multi_index(element.index, shape))
     row = session.memory.writer(numbers[0], flat, session.end)
     if row is None:
-        raise PlaceError(f"No thread writes {element.buffer}{list(element.index)}.")
+        raise TimeAnchorError(f"No thread writes {element.buffer}{list(element.index)}.")
     return Selection(int(trace.block[row]), int(trace.thread[row]))
 
 
-def bookmark_of(scene: Scene, setups: tuple[Setup, ...], look: Bookmark) -> Bookmark:
+def scene_bookmark(scene: Scene, setups: tuple[Setup, ...], look: Bookmark) -> Bookmark:
     """Build the bookmark of a scene, with theme, text size and motion of the current look."""
     kept = {"theme": look.theme, "text_scale": look.text_scale, "reduced_motion": look.reduced_motion}
     return msgspec.structs.replace(scene.look, panes=setups, **kept)

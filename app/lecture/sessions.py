@@ -11,8 +11,8 @@ from ..model.bookmark import Setup
 from ..model.session import Session, build_session, session_of_file
 from ..model.setup_launch import launch_of_setup
 
-KEPT = 8  # sessions held in memory
-KEPT_ACCESSES = 10_000_000  # of all of them, except for the two of the current step
+MAX_SESSIONS = 8  # sessions held in memory
+MAX_ACCESSES = 10_000_000  # of all of them, except for the two of the current step
 PATIENCE = 10.0  # seconds that a launch may take, as in the window without a question
 
 
@@ -24,15 +24,15 @@ class Sessions:
         self.worker, self.cache, self.patience = worker, cache, patience
         self._held: dict[str, Session] = {}  # by the text of their setups, the latest last
 
-    def of(self, setup: Setup) -> Session:
+    def session_of(self, setup: Setup) -> Session:
         """Return the session of a setup; raises WorkerError, TraceFileError, CatalogueError and PlanError.
 
-        TakesLong, a WorkerError, means that the launch would take longer than `patience`.
+        LaunchTooSlowError, a WorkerError, means that the launch would take longer than `patience`.
         """
         key = repr(setup)
         session = self._held.pop(key, None) or self._create(setup)
         self._held[key] = session
-        while len(self._held) > KEPT or (len(self._held) > 2 and self._accesses() > KEPT_ACCESSES):
+        while len(self._held) > MAX_SESSIONS or (len(self._held) > 2 and self._accesses() > MAX_ACCESSES):
             del self._held[next(iter(self._held))]
         return session
 

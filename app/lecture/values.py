@@ -16,7 +16,7 @@ from ...tracer.model.counter_names import NAMES, SUMS, sum_of
 from ...tracer.model.trace import WARP, Buffer
 from ..compiled.depths import short_compiler
 from ..model.session import Selection, Session, buffer_text
-from .expressions import Environment, ExpressionError, Names, StillComputedError
+from .expressions import Environment, ExpressionError, Names, PendingError
 from .quantities import Mark, Quantity, Unit
 
 Ask = Callable[[Session], None]
@@ -24,10 +24,10 @@ NO_REQUEST = "makes no request at moment"  # part of an error message
 
 
 @dataclass(frozen=True)
-class Counted(Names):
+class CounterNames(Names):
     """Counters of a launch, at its end or up to a moment."""
 
-    what = "a set of counters"
+    description = "a set of counters"
 
     counters: Mapping[str, int]  # by the names of `tilescope counters`
     mark: Mark  # exact, part, compiled or measured
@@ -38,15 +38,15 @@ class Counted(Names):
         unit: Unit = "bytes" if name.endswith("_bytes") else ""
         if name in NAMES:
             if name not in self.counters:
-                raise ExpressionError(f"{self.what} has no {name}: it was not counted.")
+                raise ExpressionError(f"{self.description} has no {name}: it was not counted.")
             return Quantity(self.counters[name], self.mark, unit, self.origin)
         if name not in SUMS:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, [*SUMS, *NAMES])}")
+            raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, [*SUMS, *NAMES])}")
         return Quantity(sum_of(self.counters, name), self.mark, unit, self.origin)
 
 
 @dataclass(frozen=True)
-class ReadCounters(Counted):
+class NsightCounterNames(CounterNames):
     """Counters that Nsight Compute read on a GPU."""
 
     device: str = ""
@@ -60,7 +60,7 @@ class ReadCounters(Counted):
 class RequestNames(Names):
     """The request of a warp at a moment."""
 
-    what = "a request"
+    description = "a request"
 
     session: Session  # the session of the request
     row: int  # of the session's requests
@@ -77,7 +77,7 @@ class RequestNames(Names):
             "minimum": self._minimum,
         }
         if name not in numbers:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, numbers)}")
+            raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, numbers)}")
         return Quantity(numbers[name](), self.mark)
 
     @property
@@ -91,7 +91,7 @@ class RequestNames(Names):
     def _minimum(self) -> int:
         """Count the sectors, or wavefronts, that contiguous elements would take."""
         requests, trace = self.session.requests, self.session.trace
-        rows = requests.accesses.of(slice(self.row, self.row + 1))
+        rows = requests.accesses.rows_of(slice(self.row, self.row + 1))
         if self._buffer.space == "shared":
             fewest = minimum_wavefronts(trace.thread[rows].astype(np.int64) % WARP, self._itemsize)
             return min(fewest, int(requests.wavefronts[self.row]))
@@ -106,7 +106,7 @@ class BufferNames(Names):
     number: int  # index in the trace's buffers
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         """Its description in an error."""
         return f"the buffer {self.buffer.name}"
 
@@ -129,7 +129,7 @@ class BufferNames(Names):
             "smallest": lambda: _simplify_float(float(self._contents().min())),
         }
         if name not in numbers:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, numbers)}")
+            raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, numbers)}")
         return Quantity(numbers[name](), self.pane.mark)
 
     def _reads(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
@@ -143,14 +143,14 @@ class BufferNames(Names):
             self.number, pane.moment, pane.selection.block, pane.selection.thread
         )
         if contents.dtype.kind not in "biuf" or not contents.size:
-            raise ExpressionError(f"{self.what} does not contain plain numbers.")
+            raise ExpressionError(f"{self.description} does not contain plain numbers.")
         return contents.astype(np.float64)
 
-    def at(self, index: tuple[int, ...]) -> Quantity:
+    def element(self, index: tuple[int, ...]) -> Quantity:
         """Return the value of an element; raises ExpressionError."""
         shape = self.buffer.shape
         if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=True)):
-            raise ExpressionError(f"{self.what} has the shape {shape} and no element {list(index)}.")
+            raise ExpressionError(f"{self.description} has the shape {shape} and no element {list(index)}.")
         pane = self.pane
         contents = pane.session.memory.values(
             self.number, pane.moment, pane.selection.block, pane.selection.thread
@@ -179,7 +179,7 @@ class PaneNames(Names):
     ask: Ask | None = None  # requests missing compiled counters; None: wait for them
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         """Its description in an error."""
         return self.title
 
@@ -200,7 +200,7 @@ class PaneNames(Names):
         if name in ("correct", "largest_error"):
             return self._checked(name)
         if name == "now":
-            return self._counted(self.session.counters.at(self.moment))
+            return self._counted(self.session.counters.values_at(self.moment))
         if name == "compiled":
             return self._compiled()
         if name == "nsight":
@@ -211,28 +211,30 @@ class PaneNames(Names):
             return self._measured()
         return self._parameter_or_buffer(name)
 
-    def _compiled(self) -> Counted:
+    def _compiled(self) -> CounterNames:
         from ..compiled.compiled_counters import compiled_counters_of
 
         counters = compiled_counters_of(self.session) if self.ask is None else self.session.compiled
         if counters is None:
             assert self.ask is not None
             self.ask(self.session)
-            raise StillComputedError(f"The kernel of {self.what} is still being compiled.")
+            raise PendingError(f"The kernel of {self.description} is still being compiled.")
         if counters.reason:
-            raise ExpressionError(f"The kernel of {self.what} has no compiled counters: {counters.reason}")
-        return Counted(counters.counters, "compiled", f"by {short_compiler(counters)}")
+            raise ExpressionError(
+                f"The kernel of {self.description} has no compiled counters: {counters.reason}"
+            )
+        return CounterNames(counters.counters, "compiled", f"by {short_compiler(counters)}")
 
     def _read(self) -> Names:
-        recorded = recorded_counters_of(self.session.launch) if self.session.runs_as_shipped else None
+        recorded = recorded_counters_of(self.session.launch) if self.session.is_unmodified else None
         if recorded is None:
-            raise ExpressionError(f"Nsight Compute did not count the launch of {self.what}.")
-        return ReadCounters(
+            raise ExpressionError(f"Nsight Compute did not count the launch of {self.description}.")
+        return NsightCounterNames(
             recorded.counters, "measured", f"on an {recorded.device}, {recorded.date}", recorded.device
         )
 
-    def _counted(self, counters: Mapping[str, int]) -> Counted:
-        return Counted(counters, self.mark)
+    def _counted(self, counters: Mapping[str, int]) -> CounterNames:
+        return CounterNames(counters, self.mark)
 
     @cached_property
     def _shape(self) -> dict[str, int]:
@@ -261,7 +263,7 @@ class PaneNames(Names):
     def _checked(self, name: str) -> Quantity:
         check = self.session.trace.check
         if check is None:
-            raise ExpressionError(f"The result of {self.what} was not compared to NumPy's.")
+            raise ExpressionError(f"The result of {self.description} was not compared to NumPy's.")
         return Quantity(check.equal if name == "correct" else check.largest_error, self.mark)
 
     def _request(self) -> RequestNames:
@@ -273,14 +275,14 @@ class PaneNames(Names):
         ]
         if not own_rows:
             raise ExpressionError(
-                f"In {self.what}, warp {warp} of block {self.selection.block} {NO_REQUEST} "
+                f"In {self.description}, warp {warp} of block {self.selection.block} {NO_REQUEST} "
                 f"{self.moment:,}; choose another moment, block or thread."
             )
         return RequestNames(self.session, own_rows[0], self.mark)
 
     def _measured(self) -> Names:
         if self.measured is None:
-            raise ExpressionError(f"There are no measurements of the launch of {self.what}.")
+            raise ExpressionError(f"There are no measurements of the launch of {self.description}.")
         return self.measured
 
     def part(self, name: str) -> Quantity | Names:
@@ -300,10 +302,10 @@ class PaneNames(Names):
         names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
         other_names = ["findings", "races", "correct", "now", "compiled", "nsight", "request", "measured"]
         all_names = dict.fromkeys([*SUMS, *self._shape, *other_names, *self.values, *names])
-        raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, all_names)}")
+        raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, all_names)}")
 
 
-def environment(
+def build_environment(
     sessions: Sequence[Session],
     moments: Sequence[float],
     selections: Sequence[Selection],
@@ -316,10 +318,10 @@ def environment(
 
     values: of the parameters of each pane's scenario, all of them. ask: see `PaneNames`.
     """
-    from .measured_times import of_panes  # imported here, because the window needs charts later
+    from .measured_times import measured_of_panes  # imported here, because the window needs charts later
 
     titles = ["left", "right"][: len(sessions)]
-    measured = of_panes(sessions, values)
+    measured = measured_of_panes(sessions, values)
     panes: dict[str, Names] = {}
     for i, title in enumerate(titles):
         pane_name = f"the {title} pane" if len(sessions) > 1 else "the pane"
@@ -331,9 +333,9 @@ def environment(
 
 def _measured(arguments: tuple[Quantity, ...], keywords: Mapping[str, Quantity]) -> Names:
     """Look up the row of measured("SCENARIO", name=value); raises ExpressionError."""
-    from .measured_times import of_row
+    from .measured_times import measured_row
 
     if len(arguments) != 1 or not isinstance(arguments[0].value, str):
         raise ExpressionError('Write measured("SCENARIO", name=value).')
     values = {key: q.value for key, q in keywords.items() if isinstance(q.value, int | str)}
-    return of_row(arguments[0].value, values)
+    return measured_row(arguments[0].value, values)

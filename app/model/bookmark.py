@@ -92,13 +92,13 @@ def decode(text: str | bytes) -> Bookmark:
     return msgspec.json.decode(text, type=Bookmark)
 
 
-def without_texts(mark: Bookmark) -> Bookmark:
+def without_edited_sources(mark: Bookmark) -> Bookmark:
     """Return a bookmark with the original kernel texts: unsaved edits are lost when the window closes."""
     panes = (msgspec.structs.replace(s, source="", without=()) if s.source else s for s in mark.panes)
     return msgspec.structs.replace(mark, panes=tuple(panes))
 
 
-KEPT = 200  # bookmarks to go back to
+MAX_HISTORY = 200  # bookmarks to go back to
 
 
 class History:
@@ -112,7 +112,7 @@ class History:
         """Remember the bookmark that is left for something new; the forward history is cleared."""
         if not self._back or self._back[-1] != here:
             self._back.append(here)
-            del self._back[:-KEPT]
+            del self._back[:-MAX_HISTORY]
         self._forward.clear()
 
     def back(self, here: Bookmark) -> Bookmark | None:

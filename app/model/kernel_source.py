@@ -38,7 +38,7 @@ def cuda_c_of(session: Session) -> tuple[str, str, int] | None:
 
 
 @lru_cache(maxsize=8)  # every session of a kernel asks again
-def lines_of(text: str, name: str) -> tuple[int, int]:
+def function_lines(text: str, name: str) -> tuple[int, int]:
     """Find the first line (from 1) of a function, including decorators, and its last; 1 and 0 if there is none."""
     functions = [n for n in ast.walk(syntax_tree(text)) if isinstance(n, ast.FunctionDef) and n.name == name]
     if not functions:
@@ -79,7 +79,7 @@ def _lines(text: str) -> list[str]:
     return text.split("\n") if text.strip("\n") else [""] * len(text)
 
 
-def with_edits(text: str, edits: Iterable[TextEdit]) -> str:
+def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
     """Apply edits whose positions refer to the text before; raises ValueError with one sentence."""
     lines = text.splitlines()
     for first, end, new in sorted((_read(edit, len(lines)) for edit in edits), reverse=True):

@@ -14,7 +14,7 @@ def is_file(word: str) -> bool:
         return False
 
 
-def bytes_of(path: Path, limit: int) -> bytes:
+def read_at_most(path: Path, limit: int) -> bytes:
     """Read at most `most` + 1 bytes of a file, so that a longer file is noticed; raises OSError.
 
     Pipes and devices, which might never end, are refused.
@@ -29,10 +29,10 @@ class UnreadableFileError(ValueError):
     """A file that can't be used; the text gives the reason, follows the file's name and has no full stop."""
 
 
-def small_content(path: Path, limit: int, user: str) -> bytes:
+def read_small_file(path: Path, limit: int, user: str) -> bytes:
     """Read a file; raises UnreadableFileError if it has more than `limit` bytes, which no `user` needs."""
     try:
-        content = bytes_of(path, limit)
+        content = read_at_most(path, limit)
     except OSError as error:
         raise UnreadableFileError(f"can't be read: {error.strerror}") from None
     if len(content) > limit:
@@ -40,9 +40,9 @@ def small_content(path: Path, limit: int, user: str) -> bytes:
     return content
 
 
-def small_text(path: Path, limit: int, user: str) -> str:
+def read_small_text(path: Path, limit: int, user: str) -> str:
     """Read a text in UTF-8; raises UnreadableFileError as `small_content` does, and for other encodings."""
     try:
-        return small_content(path, limit, user).decode("utf-8-sig")
+        return read_small_file(path, limit, user).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"is no text in UTF-8 (byte {error.start:,})") from None

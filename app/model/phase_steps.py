@@ -81,7 +81,7 @@ def next_block(session: Session, block: int, direction: int) -> int:
     return int(blocks[row]) if len(blocks) else block
 
 
-def within(session: Session, selection: Selection) -> Selection:
+def clamp_selection(session: Session, selection: Selection) -> Selection:
     """Clamp the selection to the blocks and threads of the launch."""
     last = math.prod(session.trace.grid) - 1, session.trace.threads - 1
     block, thread = (
@@ -90,9 +90,9 @@ def within(session: Session, selection: Selection) -> Selection:
     return Selection(block, thread)
 
 
-def follow(session: Session, selection: Selection, moment: float) -> Selection:
+def follow_running_block(session: Session, selection: Selection, moment: float) -> Selection:
     """Move the selection to a block that runs at this moment unless its own does, and clamp it."""
-    selection = within(session, selection)
+    selection = clamp_selection(session, selection)
     blocks, requests, thread = session.trace.blocks, session.requests, selection.thread
     if len(blocks) == 0 or requests.span_start.size == 0:
         return selection

@@ -7,15 +7,15 @@ import math
 from PySide6.QtCore import QObject, Signal
 
 SPEEDS = (1, 2, 4, 8, 16, 30, 60, 120, 250, 500, 1000)
-USUAL = 8.0  # moments a second
-LONGEST = 60.0  # seconds that a launch plays at most at the default speed
+DEFAULT_SPEED = 8.0  # moments a second
+MAX_PLAY_SECONDS = 60.0  # seconds that a launch plays at most at the default speed
 
 
-def usual_speed(end: float) -> float:
+def default_speed(end: float) -> float:
     """Choose the speed for a launch of so many moments: the usual one, or the slowest that ends within a minute."""
-    least = end / LONGEST
-    if least <= USUAL:
-        return USUAL
+    least = end / MAX_PLAY_SECONDS
+    if least <= DEFAULT_SPEED:
+        return DEFAULT_SPEED
     if least <= SPEEDS[-1]:
         return float(min(speed for speed in SPEEDS if speed >= least))
     power = 10.0 ** math.floor(math.log10(least))
@@ -31,7 +31,7 @@ class Playhead(QObject):
         super().__init__(parent)
         self.moment = 0.0
         self.end = 0.0
-        self.speed = USUAL
+        self.speed = DEFAULT_SPEED
         self.is_speed_chosen = (
             False  # whether the user set the speed; otherwise it follows the length of the launch
         )
@@ -55,14 +55,14 @@ class Playhead(QObject):
     def set_end(self, end: float) -> None:
         """Set the last moment; a position beyond it becomes the end."""
         self.end = max(float(end), 0.0)
-        self.speed = self.speed if self.is_speed_chosen else usual_speed(self.end)
+        self.speed = self.speed if self.is_speed_chosen else default_speed(self.end)
         self.playing = self.playing and self.end > 0
         self.seek(self.moment)
 
     def set_speed(self, speed: float | None) -> None:
         """Set the speed in moments a second, more than 0, or None for the default speed; the position stays."""
         self.is_speed_chosen = speed is not None
-        self.speed = usual_speed(self.end) if speed is None else max(float(speed), 0.01)
+        self.speed = default_speed(self.end) if speed is None else max(float(speed), 0.01)
         self.seek(self.moment)
 
     def change_speed(self, direction: int) -> None:
@@ -89,7 +89,7 @@ class Playhead(QObject):
         self.playing = self.moment < self.stop
         self.seek(self.moment)
 
-    def stand(self) -> None:
+    def halt(self) -> None:
         """Pause and forget the stop."""
         self.stop = self._pace = None
         self.pause()

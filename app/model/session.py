@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
-from ...tracer.analysis.beside import begun
-from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_beside
+from ...tracer.analysis.background import in_background
+from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_in_background
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
@@ -24,10 +24,10 @@ from ...tracer.model.finding import SEVERITIES, Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
-from ...tracer.model.taken_out import barrier_lines
+from ...tracer.model.skipped_lines import barrier_lines
 from ...tracer.model.trace import WARP, Buffer, Op, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
-from .visible_text import visible
+from .visible_text import escape_controls
 
 if TYPE_CHECKING:
     from ...tracer.as_compiled.job import CompiledCounters
@@ -78,7 +78,7 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return is_python_program(self.launch)
 
     @property
-    def runs_as_shipped(self) -> bool:
+    def is_unmodified(self) -> bool:
         """Whether the kernel is the catalogue's original: measurements apply to no other kernel."""
         kernel = self.scenario.kernel if self.scenario else ""
         return self.launch.kernel == kernel and self.launch.source == kernel_source(kernel)[1]
@@ -107,18 +107,20 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return tuple(findings_of(self.trace, self.requests))
 
     @cached_property
-    def counting(self) -> HistogramLaunch | None:
+    def histogram_launch(self) -> HistogramLaunch | None:
         """The histogram that the launch counts, or None; slow on first access."""
         return histogram_launch_of(self.trace, self.requests, self.memory, self.scenario)
 
     @cached_property
-    def only_counts(self) -> bool:
+    def is_only_histogram(self) -> bool:
         """Whether the launch writes only its histogram to global memory, or its lesson is about the histogram."""
-        if self.counting is None or self.scenario is not None:
-            return self.counting is not None
+        if self.histogram_launch is None or self.scenario is not None:
+            return self.histogram_launch is not None
         written = np.unique(self.requests.buffer[self.requests.op != Op.LOAD]).tolist()
         spaces = {
-            self.trace.buffers[number].space for number in written if number != self.counting.result.buffer
+            self.trace.buffers[number].space
+            for number in written
+            if number != self.histogram_launch.result.buffer
         }
         return "global" not in spaces
 
@@ -166,13 +168,13 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def prepared(self) -> Session:
         """Compute what the session's pictures need, in a background thread, and return the session."""
-        counted = begun(self.counters.prepare, len(self.trace))
-        _ = self.only_counts
+        counted = in_background(self.counters.prepare, len(self.trace))
+        _ = self.is_only_histogram
         self.memory.prepare()
         counted()
         return self
 
-    def examined(self) -> Session:
+    def with_findings(self) -> Session:
         """Compute the findings, in a thread once the pictures are drawn, and return the session."""
         _ = self.all_findings
         return self
@@ -183,7 +185,7 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
     if scenario:
         scenario = _without_stale_phases(scenario, launch)
         trace = replace(trace, buffers=tuple(map(_with_textbook_name, trace.buffers)))
-    destinations = destinations_beside(trace)
+    destinations = destinations_in_background(trace)
     requests = requests_of(trace)
     counters, memory = counters_of(trace, requests), contents_of(trace, requests, destinations)
     return Session(
@@ -215,7 +217,7 @@ def session_of_file(path: Path) -> Session:
             f"{path} does not say which launch it is of ({error}); trace it again."
         ) from error
     title = launch_name(path, launch.kernel) or path.stem
-    return build_session(launch, trace, scenario_of(launch), visible(title))
+    return build_session(launch, trace, scenario_of(launch), escape_controls(title))
 
 
 def with_visible_names(trace: Trace) -> Trace:
@@ -223,16 +225,22 @@ def with_visible_names(trace: Trace) -> Trace:
     error, outside = trace.error, trace.outside
     return replace(
         trace,
-        kernel=visible(trace.kernel),
-        notice=visible(trace.notice),
-        made_by=visible(trace.made_by),
-        buffers=tuple(replace(b, name=visible(b.name)) for b in trace.buffers),
-        sites=tuple(replace(s, function=visible(s.function), file=visible(s.file)) for s in trace.sites),
-        sources={visible(file): text for file, text in trace.sources.items()},
-        outside=replace(outside, text=tuple(map(visible, outside.text))),
+        kernel=escape_controls(trace.kernel),
+        notice=escape_controls(trace.notice),
+        made_by=escape_controls(trace.made_by),
+        buffers=tuple(replace(b, name=escape_controls(b.name)) for b in trace.buffers),
+        sites=tuple(
+            replace(s, function=escape_controls(s.function), file=escape_controls(s.file))
+            for s in trace.sites
+        ),
+        sources={escape_controls(file): text for file, text in trace.sources.items()},
+        outside=replace(outside, text=tuple(map(escape_controls, outside.text))),
         error=error
         and replace(
-            error, type=visible(error.type), message=visible(error.message), file=visible(error.file)
+            error,
+            type=escape_controls(error.type),
+            message=escape_controls(error.message),
+            file=escape_controls(error.file),
         ),
     )
 
@@ -259,12 +267,12 @@ def scenario_of(launch: Launch) -> Scenario | None:
         return None
 
 
-def known_of(session: Session | None) -> tuple[Finding, ...]:
+def known_findings(session: Session | None) -> tuple[Finding, ...]:
     """Return the findings of a session if they are computed already, without waiting for them."""
     return session.findings if session and session.is_examined else ()
 
 
-def count_of(session: Session | None) -> dict[str, int]:
+def count_by_severity(session: Session | None) -> dict[str, int]:
     """Count the known findings of a session by severity."""
-    counts = Counter(finding.severity for finding in known_of(session))
+    counts = Counter(finding.severity for finding in known_findings(session))
     return {name: counts[name] for name in SEVERITIES}

@@ -10,8 +10,8 @@ from typing import cast
 import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
+from ...tracer.model.integers import parse_integer
 from ...tracer.model.launch import Schedule, ScheduleKind
-from ...tracer.model.whole_numbers import whole_number_of
 from .bookmark import Setup
 from .setup_launch import launch_of_setup
 from .setup_text import option_texts, options_summary, parse_blocks, parse_resident, parse_seed
@@ -29,7 +29,7 @@ def values_of(setup: Setup, scenario: Scenario | None) -> dict[str, str]:
     return {p.name: str(setup.values.get(p.name, p.default)) for p in parameters_of(scenario, setup)}
 
 
-def with_texts(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
+def with_field_texts(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
     """Apply these fields to a setup; fields that it does not have change nothing.
 
     If only the first block was shown because the old launch takes long, the new launch runs all its blocks.
@@ -77,7 +77,9 @@ def problem_of(attempt: Callable[[], object]) -> str:
 
 def text_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
     """Find the sentence with which one of these setups refuses a field's text, or ""."""
-    attempts = [partial(with_texts, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups]
+    attempts = [
+        partial(with_field_texts, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups
+    ]
     return next(filter(None, map(problem_of, attempts)), "")
 
 
@@ -85,7 +87,7 @@ def launch_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Map
     """Find the sentence with which a launch of one of these setups with a field's text is refused, or ""."""
 
     def attempt(setup: Setup) -> None:
-        changed = with_texts(setup, scenarios.get(setup.scenario), {name: text})
+        changed = with_field_texts(setup, scenarios.get(setup.scenario), {name: text})
         if not changed.file:
             launch_of_setup(changed)
 
@@ -107,7 +109,9 @@ def differences(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> l
 def _entries(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, str]]:
     """Map everything that may differ to (value, its text)."""
     values = values_of(setup, scenario)
-    parameters = {p.name: (values[p.name], named(p, values[p.name])) for p in parameters_of(scenario, setup)}
+    parameters = {
+        p.name: (values[p.name], parameter_text(p, values[p.name])) for p in parameters_of(scenario, setup)
+    }
     seed = f", seed {setup.schedule.seed}" if setup.schedule.kind == "random" else ""
     options = options_summary(setup) + seed
     edit = (f"{setup.source} {setup.without}", edit_text(setup) or "as it was")
@@ -121,11 +125,11 @@ def edit_text(setup: Setup) -> str:
     return " · ".join(filter(None, ("edited" if setup.source else "", without)))
 
 
-def named(parameter: Parameter, text: str) -> str:
+def parameter_text(parameter: Parameter, text: str) -> str:
     """Format a parameter with its value: "M 64", "tile 16", "type float64"."""
     if parameter.file:
         return f"{parameter.label} {Path(text).name or 'none'}"
     first = parameter.label.partition(" ")[0]
     label = parameter.label if len(first) == 1 else parameter.label[:1].lower() + parameter.label[1:]
-    number = whole_number_of(text)
+    number = parse_integer(text)
     return f"{label} {number:,}" if number is not None else f"{label} {text}"

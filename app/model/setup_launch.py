@@ -11,12 +11,12 @@ import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, find, settle
 from ...tracer.model.launch import Array, Launch
-from ...tracer.model.plan import launch_of, left_of
+from ...tracer.model.plan import launch_of, source_without_lines
 from ...tracer.storage.recorded_traces import MEASURED, device_of_recording, path_of
 from .bookmark import Setup, Value
 
 SCHEDULES = ("lockstep", "sequential", "random")
-UNKNOWN = "a GPU"  # stands for the device of a recording that is missing
+UNKNOWN_GPU = "a GPU"  # stands for the device of a recording that is missing
 
 
 def launch_of_setup(setup: Setup) -> Launch:
@@ -36,10 +36,12 @@ def launch_of_setup(setup: Setup) -> Launch:
 
 def edited_launch(launch: Launch, setup: Setup) -> Launch:
     """Apply a setup's kernel edits to a file's launch; raises PlanError for a line that can't be removed."""
-    return msgspec.structs.replace(launch, source=left_of(setup.source or launch.source, setup.without))
+    return msgspec.structs.replace(
+        launch, source=source_without_lines(setup.source or launch.source, setup.without)
+    )
 
 
-def other_kernels(setups: Sequence[Setup], upcoming: Iterable[Sequence[Setup]]) -> tuple[Launch, ...]:
+def kernels_to_compile(setups: Sequence[Setup], upcoming: Iterable[Sequence[Setup]]) -> tuple[Launch, ...]:
     """List launches of upcoming setups, one for each kernel that none of `setups` compiles.
 
     Setups that can't be launched are left out, for example because their file is gone.
@@ -82,7 +84,7 @@ def schedule_choices(setups: Iterable[Setup]) -> list[tuple[str, str]]:
     setups = list(setups)
     device = next(filter(None, map(recorded_device, setups)), "")
     if device or any(setup.schedule.kind == MEASURED for setup in setups):
-        choices.append((f"as on {device or UNKNOWN} ({MEASURED})", MEASURED))
+        choices.append((f"as on {device or UNKNOWN_GPU} ({MEASURED})", MEASURED))
     return choices
 
 

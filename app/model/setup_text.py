@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from ...kernels.scenarios.catalogue import find, settle
+from ...tracer.model.integers import parse_integer
 from ...tracer.model.plan import kernel_source, line_words
-from ...tracer.model.whole_numbers import whole_number_of
 from .bookmark import Setup
 
 Resident = int | Literal["all"] | None
@@ -30,7 +30,7 @@ def options_summary(setup: Setup) -> str:
 
 def parse_seed(text: str) -> int:
     """Parse a seed; raises ValueError with one sentence."""
-    number = whole_number_of(text)
+    number = parse_integer(text)
     if number is None or number >= 2**31:
         raise ValueError(f"The seed must be a whole number from 0 on, not {text!r}.")
     return number
@@ -43,7 +43,7 @@ def parse_resident(text: str) -> Resident:
         return None
     if text == "all":
         return "all"
-    number = whole_number_of(text)
+    number = parse_integer(text)
     if number and number < 2**31:
         return number
     raise ValueError(f"Resident blocks must be auto, all or a whole number from 1 on, not {text!r}.")
@@ -57,7 +57,7 @@ def parse_blocks(text: str) -> tuple[int, ...] | None:
     blocks: list[int] = []
     for word in words:
         first, dash, last = word.partition("-")
-        low, high = whole_number_of(first), whole_number_of(last if dash else first)
+        low, high = parse_integer(first), parse_integer(last if dash else first)
         if low is None or high is None or high - low > 65535:
             raise ValueError(f"Blocks must be all, or numbers and ranges as in 0 3 5-8, not {text!r}.")
         blocks.extend(range(low, high + 1))

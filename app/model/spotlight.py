@@ -26,13 +26,13 @@ from msgspec import Struct
 
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
 from ...kernels.scenarios.suggestions import did_you_mean
-from ...tracer.model.finding import counted
+from ...tracer.model.finding import count_noun
 from ...tracer.model.trace import ALIAS_SEPARATOR, WARP, Buffer, Dim3
 from .bookmark import Bookmark
 from .counter_labels import COMPILED, counter_labels
-from .kernel_source import cuda_c_of, kernel_file, lines_of, source_text
+from .kernel_source import cuda_c_of, function_lines, kernel_file, source_text
 from .session import Selection, Session, buffer_text
-from .visible_text import visible
+from .visible_text import escape_controls
 from .vocabulary import text_in_words, vocabulary
 
 Form = Literal["buffer", "element", "thread", "warp", "block", "line", "counter", "pane"]
@@ -79,7 +79,7 @@ class Spotlight(Struct, frozen=True):
 Elements = tuple[int, tuple[tuple[int, int], ...]]  # a buffer's number; (first, end) along each dimension
 
 
-class Lit(Struct, frozen=True):
+class Highlight(Struct, frozen=True):
     """The highlighted items of one session: a plain value, so that drawings can use it as a key."""
 
     buffers: frozenset[int] = frozenset()  # numbers in the trace of buffers that are highlighted completely
@@ -89,15 +89,15 @@ class Lit(Struct, frozen=True):
     blocks: frozenset[int] = frozenset()  # linear numbers in the grid
     lines: frozenset[tuple[str, int]] = frozenset()  # of the source: file, and line from 1
     counters: frozenset[str] = frozenset()  # labels under a pane
-    dark: bool = False  # the other pane has the highlighted items: all of this one dims
+    dims_all: bool = False  # the other pane has the highlighted items: all of this one dims
 
     @property
-    def in_memory(self) -> bool:
+    def has_memory(self) -> bool:
         """Whether some items are in a picture of memory."""
         return bool(self.buffers or self.elements or self.threads or self.warps or self.blocks)
 
     @property
-    def of_threads(self) -> bool:
+    def has_threads(self) -> bool:
         """Whether some items are threads, warps or blocks."""
         return bool(self.threads or self.warps or self.blocks)
 
@@ -106,11 +106,13 @@ class Lit(Struct, frozen=True):
         warps = self.warps | {thread // WARP for thread in self.threads}
         return selection.block in self.blocks or selection.thread // WARP in warps
 
-    def __or__(self, other: Lit) -> Lit:
-        return Lit(**{name: getattr(self, name) | getattr(other, name) for name in self.__struct_fields__})
+    def __or__(self, other: Highlight) -> Highlight:
+        return Highlight(
+            **{name: getattr(self, name) | getattr(other, name) for name in self.__struct_fields__}
+        )
 
 
-DARK = Lit(dark=True)
+DIM_ALL = Highlight(dims_all=True)
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -135,7 +137,7 @@ def _target(name: str) -> Target:
 
 def _shown(text: str) -> str:
     """Show a user's text in an error message: on one line, and shortened if it is long."""
-    return visible(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
+    return escape_controls(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 
 def _pane(name: str, text: str) -> Target | None:
@@ -190,7 +192,9 @@ def _plain(label: str) -> str:
     return " ".join(label.lower().replace("_", " ").split())
 
 
-def resolve(spotlight: Spotlight, sessions: Sequence[Session | None]) -> tuple[Lit | None, ...]:
+def resolve_spotlight(
+    spotlight: Spotlight, sessions: Sequence[Session | None]
+) -> tuple[Highlight | None, ...]:
     """Find the highlighted items of each pane, from left to right; None where nothing dims.
 
     A pane without any highlighted item dims completely if another pane has one; if none has, nothing dims.
@@ -199,27 +203,29 @@ def resolve(spotlight: Spotlight, sessions: Sequence[Session | None]) -> tuple[L
     named = [target for target in spotlight.targets if target.form != "pane"]
     if not named:
         shown = panes & set(range(len(sessions)))
-        return tuple(None if i in shown or not shown else DARK for i in range(len(sessions)))
+        return tuple(None if i in shown or not shown else DIM_ALL for i in range(len(sessions)))
     highlights = [
-        _highlight(named, session) if session and (i in panes or not panes) else Lit()
+        _highlight(named, session) if session and (i in panes or not panes) else Highlight()
         for i, session in enumerate(sessions)
     ]
-    if not any(highlight != Lit() for highlight in highlights):
+    if not any(highlight != Highlight() for highlight in highlights):
         return (None,) * len(sessions)
-    return tuple(highlight if highlight != Lit() else DARK for highlight in highlights)
+    return tuple(highlight if highlight != Highlight() else DIM_ALL for highlight in highlights)
 
 
-def lit_of(names: Sequence[str], sessions: Sequence[Session | None]) -> tuple[Lit | None, ...]:
+def resolve_highlights(
+    names: Sequence[str], sessions: Sequence[Session | None]
+) -> tuple[Highlight | None, ...]:
     """Do the same for typed names; names of unknown form are left out, like names that no pane has."""
     targets: list[Target] = []
     for name in names:
         with suppress(ValueError):
             targets.append(_target(name))
-    return resolve(Spotlight(tuple(targets)), sessions)
+    return resolve_spotlight(Spotlight(tuple(targets)), sessions)
 
 
-def _highlight(targets: Sequence[Target], session: Session) -> Lit:
-    highlight = Lit()
+def _highlight(targets: Sequence[Target], session: Session) -> Highlight:
+    highlight = Highlight()
     for target in targets:
         meaning = _MEANINGS[target.form](target, session)
         highlight = highlight if isinstance(meaning, str) else highlight | meaning
@@ -258,7 +264,9 @@ def hidden_names(look: Bookmark, sessions: Sequence[Session | None]) -> dict[str
     problems: dict[str, str] = {}
     for target in targets:
         if target.form != "pane":
-            owners = {i: s for i, s in asked.items() if isinstance(_MEANINGS[target.form](target, s), Lit)}
+            owners = {
+                i: s for i, s in asked.items() if isinstance(_MEANINGS[target.form](target, s), Highlight)
+            }
             reason = _why_hidden(target, look, owners) if owners else ""
             if reason:
                 problems[target.name] = (
@@ -285,8 +293,8 @@ def _why_hidden(target: Target, look: Bookmark, owners: Mapping[int, Session]) -
     return ""
 
 
-def _has_highlight(meanings: Iterable[Lit | str]) -> bool:
-    return any(isinstance(meaning, Lit) for meaning in meanings)
+def _has_highlight(meanings: Iterable[Highlight | str]) -> bool:
+    return any(isinstance(meaning, Highlight) for meaning in meanings)
 
 
 def _no_pane(target: Target) -> str:
@@ -296,9 +304,9 @@ def _no_pane(target: Target) -> str:
 # What a target means in a session: a `Lit`, or one sentence that explains why it is missing.
 
 
-def _buffer_meaning(target: Target, session: Session) -> Lit | str:
+def _buffer_meaning(target: Target, session: Session) -> Highlight | str:
     numbers = _buffers(target.text, session)
-    return Lit(buffers=frozenset(numbers)) if numbers else _no_buffer(target.text, session)
+    return Highlight(buffers=frozenset(numbers)) if numbers else _no_buffer(target.text, session)
 
 
 def _buffers(name: str, session: Session) -> list[int]:
@@ -312,7 +320,7 @@ def _names(buffer: Buffer) -> set[str]:
 
 
 def _no_buffer(name: str, session: Session) -> str:
-    there = list(dict.fromkeys(visible(buffer_text(b)) for b in session.trace.buffers))
+    there = list(dict.fromkeys(escape_controls(buffer_text(b)) for b in session.trace.buffers))
     return f"There is no buffer {_shown(name)} here{did_you_mean(name, there)}"
 
 
@@ -320,19 +328,17 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _element_meaning(target: Target, session: Session) -> Lit | str:
+def _element_meaning(target: Target, session: Session) -> Highlight | str:
     numbers = _buffers(target.text, session)
     if not numbers:
         return _no_buffer(target.text, session)
     parts = {n: _part(target.spans, session.trace.buffers[n].shape) for n in numbers}
     elements = frozenset((n, part) for n, part in parts.items() if part is not None)
     if elements:
-        return Lit(elements=elements)
+        return Highlight(elements=elements)
     buffer = session.trace.buffers[numbers[0]]
     shape = " × ".join(map(str, buffer.shape)) or "that of a single number"
-    return (
-        f"{visible(buffer_text(buffer))} has nothing at {_shown(target.name.strip())}; its shape is {shape}."
-    )
+    return f"{escape_controls(buffer_text(buffer))} has nothing at {_shown(target.name.strip())}; its shape is {shape}."
 
 
 def _part(spans: Sequence[Span], shape: tuple[int, ...]) -> tuple[tuple[int, int], ...] | None:
@@ -344,28 +350,28 @@ def _part(spans: Sequence[Span], shape: tuple[int, ...]) -> tuple[tuple[int, int
     return tuple(ranges) if all(first < end for first, end in ranges) else None
 
 
-def _thread_meaning(target: Target, session: Session) -> Lit | str:
+def _thread_meaning(target: Target, session: Session) -> Highlight | str:
     number = _number(target.place, session.trace.block_dim)
     if number is None:
         return f"There is no {_called(target)} here; {_range('a block', 'thread', session.trace.block_dim)}."
-    return Lit(threads=frozenset([number]))
+    return Highlight(threads=frozenset([number]))
 
 
-def _warp_meaning(target: Target, session: Session) -> Lit | str:
+def _warp_meaning(target: Target, session: Session) -> Highlight | str:
     number = _number(target.place, (session.trace.warps, 1, 1))
     if number is None:
-        return f"There is no {_called(target)} here; a block has {counted(session.trace.warps, 'warp')}."
-    return Lit(warps=frozenset([number]))
+        return f"There is no {_called(target)} here; a block has {count_noun(session.trace.warps, 'warp')}."
+    return Highlight(warps=frozenset([number]))
 
 
-def _block_meaning(target: Target, session: Session) -> Lit | str:
+def _block_meaning(target: Target, session: Session) -> Highlight | str:
     trace = session.trace
     number = _number(target.place, trace.grid)
     if number is None:
         return f"There is no {_called(target)} here; {_range('the grid', 'block', trace.grid)}."
     if number not in trace.blocks:
         return f"The trace holds no accesses of {_called(target)}."
-    return Lit(blocks=frozenset([number]))
+    return Highlight(blocks=frozenset([number]))
 
 
 def _number(place: tuple[int, ...], dim: Dim3) -> int | None:
@@ -388,27 +394,31 @@ def _range(owner: str, noun: str, dim: Dim3) -> str:
     return f"{owner} has {noun}s 0 to {last}" if last else f"{owner} has one {noun}, {noun} 0"
 
 
-def _line_meaning(target: Target, session: Session) -> Lit | str:
+def _line_meaning(target: Target, session: Session) -> Highlight | str:
     return _numbered_line(target, session) if target.place else _line_of_text(target.text, session)
 
 
-def _numbered_line(target: Target, session: Session) -> Lit | str:
+def _numbered_line(target: Target, session: Session) -> Highlight | str:
     number, own = target.place[0], _own_sources(session)
     line_counts = {file: len(text.splitlines()) for file, text in own.items()}
     lines = frozenset((file, number) for file in own if 0 < number <= line_counts[file])
     if lines:
-        return Lit(lines=lines)
-    return f"There is no line {number} here; the source has {counted(max(line_counts.values()), 'line')}."
+        return Highlight(lines=lines)
+    return f"There is no line {number} here; the source has {count_noun(max(line_counts.values()), 'line')}."
 
 
-def _line_of_text(wanted: str, session: Session) -> Lit | str:
+def _line_of_text(wanted: str, session: Session) -> Highlight | str:
     kernel, own = session.trace.kernel, _own_sources(session)
     lines = {(file, _line_with(wanted, text, kernel)) for file, text in own.items()}
     lines = {place for place in lines if place[1]}
     others = ((file, text) for file, text in session.trace.sources.items() if file not in own)
     while not lines and (other := next(others, None)):
         lines = {(other[0], line) for line in [_line_with(wanted, other[1], kernel)] if line}
-    return Lit(lines=frozenset(lines)) if lines else f'No line of the source here holds "{_shown(wanted)}".'
+    return (
+        Highlight(lines=frozenset(lines))
+        if lines
+        else f'No line of the source here holds "{_shown(wanted)}".'
+    )
 
 
 def _own_sources(session: Session) -> dict[str, str]:
@@ -420,18 +430,18 @@ def _own_sources(session: Session) -> dict[str, str]:
 def _line_with(wanted: str, text: str, kernel: str) -> int:
     """Find the first line (from 1) that contains a text, in the kernel if possible, else in the file; 0 for none."""
     matching = [number for number, line in enumerate(text.splitlines(), 1) if wanted in line]
-    first, last = lines_of(text, kernel)
+    first, last = function_lines(text, kernel)
     return next((n for n in matching if first <= n <= last), matching[0] if matching else 0)
 
 
-def _counter_meaning(target: Target, session: Session) -> Lit | str:
+def _counter_meaning(target: Target, session: Session) -> Highlight | str:
     words = vocabulary("own", session.scenario)
     labels = counter_labels(session)
     matching = [
         label for label in labels if target.text in (_plain(label), _plain(text_in_words(label, words)))
     ]
     if matching:
-        return Lit(counters=frozenset(matching))
+        return Highlight(counters=frozenset(matching))
     return f"There is no counter {_shown(target.text)} here{did_you_mean(target.text, labels)}"
 
 

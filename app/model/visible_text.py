@@ -17,17 +17,17 @@ _INVISIBLE = re.compile(
 _INVISIBLE_IN_LINES = re.compile(_INVISIBLE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
-def visible(text: object) -> str:
+def escape_controls(text: object) -> str:
     r"""Escape text to one line of visible characters: a line end becomes `\n`, an escape character `\x1b`."""
     return _INVISIBLE.sub(_escape, str(text))
 
 
-def visible_lines(text: object) -> str:
+def escape_controls_in_lines(text: object) -> str:
     """Escape text, but keep line ends and tabs."""
     return _INVISIBLE_IN_LINES.sub(_escape, str(text))
 
 
-def visible_in_place(text: str) -> str:
+def replace_controls(text: str) -> str:
     """Replace each invisible character by one symbol, so that columns stay."""
     return _INVISIBLE_IN_LINES.sub(_symbol, text)
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 from ..charts.choice import (
     Choice,
     chosen_rows,
-    over_of,
+    over_parameter_of,
     parameters_to_draw_over,
     problem_for,
     problems,
@@ -22,8 +22,8 @@ from ..charts.sources import Source
 from ..charts.wording import SHORT, shape_of
 from ..widgets.controls import Chip, Combo
 from ..widgets.flow_layout import FlowLayout
-from ..widgets.spoken_words import speak
-from ..widgets.theme import Theme, boxes_palette, boxes_sheet
+from ..widgets.theme import Theme, check_box_palette, check_box_sheet
+from ..widgets.translation import translate_widget
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),
@@ -70,8 +70,8 @@ class ChartFields(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Use another theme and text size."""
         self.theme = theme
-        self.published.setPalette(boxes_palette(theme))
-        self.published.setStyleSheet(boxes_sheet("QCheckBox", theme))
+        self.published.setPalette(check_box_palette(theme))
+        self.published.setStyleSheet(check_box_sheet("QCheckBox", theme))
         self.flow.setContentsMargins(theme.px(12), theme.px(10), theme.px(12), theme.px(4))
         self.flow.setSpacing(theme.px(8))
 
@@ -85,11 +85,11 @@ class ChartFields(QFrame):
         self.choice = choice
         kinds = [kind for kind in SHORT if kind != "cpu" or choice.kind == "cpu"]
         self.combos["kind"].offer([(SHORT[kind], kind) for kind in kinds], choice.kind)
-        over = over_of(sources, choice) if choice.chart == "over" else ""
+        over = over_parameter_of(sources, choice) if choice.chart == "over" else ""
         names = parameters_to_draw_over(sources, choice) if choice.chart == "over" else []
         self.combos["over"].offer([(name, name) for name in dict.fromkeys((*names, over)) if name], over)
         problem = problem_for(sources, choice)
-        offered = [(self.theme.say(text), text) for text in problems(sources, choice)]
+        offered = [(self.theme.translate(text), text) for text in problems(sources, choice)]
         self.combos["problem"].offer(offered, problem)
         self._offer_shapes(choice, sources)
         against = choice.against if choice.against in titles else next(iter(titles), "")
@@ -101,7 +101,7 @@ class ChartFields(QFrame):
         widgets: dict[str, QWidget] = {**self.chips, "published": self.published}
         for name, widget in widgets.items():
             widget.setVisible(name in USED[choice.chart])
-        speak(self, self.theme.say)
+        translate_widget(self, self.theme.translate)
         self.flow.invalidate()
 
     def _offer_shapes(self, choice: Choice, sources: Sequence[Source]) -> None:
@@ -118,7 +118,9 @@ class ChartFields(QFrame):
         extra = [] if choice.chart == "scaling" else ["all"]
         offered = [(text, ""), *((_brief(shape), shape) for shape in (*others, *extra))]
         selected = choice.shape if choice.shape in [value for _, value in offered] else ""
-        self.combos["shape"].offer([(self.theme.say(label), value) for label, value in offered], selected)
+        self.combos["shape"].offer(
+            [(self.theme.translate(label), value) for label, value in offered], selected
+        )
 
 
 def _brief(shape: str) -> str:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from ...tracer.measure.devices import DeviceList, ListedDevice, facts
 from ..widgets.plain_text import RichLabel, markup
-from ..widgets.reading_dialog import show_to_read
+from ..widgets.reading_dialog import show_text_dialog
 from ..widgets.theme import Theme
 
 TITLE = "GPUs of this computer"
@@ -25,7 +25,7 @@ class DevicesDialog:
         )
         self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.text.setText(markup(ASKING))
-        self.dialog: QDialog | None = show_to_read(parent, theme, TITLE, self.text, SIZE)
+        self.dialog: QDialog | None = show_text_dialog(parent, theme, TITLE, self.text, SIZE)
         self.dialog.finished.connect(self._forget)
 
     def _forget(self) -> None:

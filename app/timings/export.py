@@ -32,7 +32,7 @@ class Page(Struct, frozen=True):
     theme: str = "light"
     text_size: float = 1.0
 
-    def look(self, figure: Figure) -> Theme:
+    def theme_for(self, figure: Figure) -> Theme:
         """Return the theme; the text grows with the page to be legible on a slide, as long as everything fits."""
         from ..views.charts.paint import fitting_theme
         from ..widgets.theme import Theme
@@ -114,4 +114,4 @@ def _draw(painter: QPainter, figure: Figure, page: Page) -> None:
 
     from ..views.charts.paint import draw_figure
 
-    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
+    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.theme_for(figure))

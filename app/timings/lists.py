@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QWidget
 from ...kernels.scenarios.catalogue import find, groups
 from ..charts.choice import ChartSubject, is_on_cpu, slots_of, subject_of_key
 from ..charts.sources import Source
-from ..model.visible_text import visible, visible_lines
+from ..model.visible_text import escape_controls, escape_controls_in_lines
 from ..views.charts.ink import Ink
 from ..widgets.icons import DENSITY
 from ..widgets.plain_text import plain_tip
-from ..widgets.theme import Theme, boxes_palette, boxes_sheet, sheet
+from ..widgets.theme import Theme, check_box_palette, check_box_sheet, flat_sheet
 
 VISIBLE_ROWS = 2  # measurements that are visible without scrolling
 KEY = Qt.ItemDataRole.UserRole
@@ -45,9 +45,9 @@ class CheckList(QTreeWidget):
         """Use another theme and text size."""
         self.theme = theme
         plain = "QTreeWidget::branch { image: none; border-image: none; }"
-        self.setStyleSheet(sheet("QTreeWidget", theme) + plain + boxes_sheet("QTreeWidget", theme))
+        self.setStyleSheet(flat_sheet("QTreeWidget", theme) + plain + check_box_sheet("QTreeWidget", theme))
         self.setIconSize(QSize(theme.px(16), theme.px(16)))
-        self.setPalette(boxes_palette(theme))
+        self.setPalette(check_box_palette(theme))
         self.setFont(theme.font())
         self.setIndentation(theme.px(12))
 
@@ -84,7 +84,7 @@ def _with_all_below(top: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
 
 
 def _item(text: str, key: str, tip: str = "") -> QTreeWidgetItem:
-    item = QTreeWidgetItem([visible_lines(text)])
+    item = QTreeWidgetItem([escape_controls_in_lines(text)])
     item.setData(0, KEY, key)
     item.setToolTip(0, plain_tip(tip))
     item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
@@ -132,7 +132,7 @@ class KernelList(CheckList):
             if key := item.data(0, KEY):
                 subject = subject_of_key(str(key))
                 scenario = find(subject.scenario)
-                say = str if scenario.words else self.theme.say
+                say = str if scenario.words else self.theme.translate
                 runs_with = "on the CPU" if is_on_cpu(subject) else "by NVIDIA's library"
                 baseline = f"The work of {scenario.title} {runs_with}"
                 item.setToolTip(0, plain_tip(baseline if subject.baseline else say(scenario.lesson)))
@@ -175,7 +175,7 @@ class MeasurementList(CheckList):
         self.clear()
         self.sources = list(measurements)
         for source in measurements:
-            text = f"{visible(source.device)}\n{source.when.removesuffix(' UTC')}"
+            text = f"{escape_controls(source.device)}\n{source.when.removesuffix(' UTC')}"
             self.addTopLevelItem(_item(text, str(source.path), source.line.replace(" · ", "\n")))
         self.blockSignals(False)
         self.check(checked)

@@ -25,9 +25,9 @@ from ...tracer.measure.devices import DeviceList
 from ...tracer.storage.folders import home_folder
 from ..charts.build import build
 from ..charts.cases import cases_to_measure
-from ..charts.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, title_of, turned_to
-from ..charts.sources import sources, usual
-from ..charts.vocabulary import in_words, words_of
+from ..charts.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, title_of, with_chart
+from ..charts.sources import default_sources, sources
+from ..charts.vocabulary import terminology_of, with_terminology
 from ..control.devices_job import DevicesJob
 from ..control.measure_job import MeasureJob
 from ..views.charts.view import ChartView
@@ -217,7 +217,7 @@ class TimingsWindow(QWidget):
         before = [str(source.path) for source in self.sources.chosen()]
         measurements, complaints = sources()
         self.sources.offer(
-            measurements, [*(before or (str(source.path) for source in usual(measurements))), also]
+            measurements, [*(before or (str(source.path) for source in default_sources(measurements))), also]
         )
         if complaints:
             more = f"; {len(complaints) - 1} more can't be opened either." if len(complaints) > 1 else "."
@@ -229,11 +229,11 @@ class TimingsWindow(QWidget):
 
     def _turn(self, chart: ChartKind) -> None:
         """Draw another chart; after a ladder that was only looked at, restore the kernels chosen before it."""
-        only_looked = self.choice.chart in USUAL_SUBJECTS and self.choice == turned_to(
+        only_looked = self.choice.chart in USUAL_SUBJECTS and self.choice == with_chart(
             self._before, self.choice.chart
         )
         before = self._before if only_looked else self.choice
-        turned = turned_to(before, chart)
+        turned = with_chart(before, chart)
         if chart in USUAL_SUBJECTS:
             self._before = before
         self.show_choice(turned)
@@ -259,11 +259,11 @@ class TimingsWindow(QWidget):
         """Draw the choice from the checked measurements."""
         chosen = self.sources.chosen()
         titles = {subject.key: title_of(subject) for subject in self.choice.subjects}
-        words = words_of(self.theme.words, self.choice.subjects)
+        words = terminology_of(self.theme.words, self.choice.subjects)
         self.speak(words)
         self.fields.show_choice(self.choice, chosen, titles)
         self.kernels.show_signs()
-        self.figure = in_words(build(chosen, self.choice), words)
+        self.figure = with_terminology(build(chosen, self.choice), words)
         self.chart.show_figure(self.figure)
 
     # Exports.

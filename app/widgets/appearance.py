@@ -69,7 +69,7 @@ class Look(QObject):
         """Switch between full and reduced motion."""
         self.show(self.choice, self.theme.scale, not self.theme.reduced_motion)
 
-    def speak(self, words: WordChoice) -> None:
+    def set_words(self, words: WordChoice) -> None:
         """Choose the terminology of a model, or that of each scenario."""
         self.show(self.choice, self.theme.scale, self.theme.reduced_motion, words)
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from .icons import icon
 from .plain_text import PlainLabel, plain_tip
 from .theme import Theme
@@ -63,7 +63,7 @@ class Combo(QComboBox):
         """
         self.clear()
         for text, value in items:
-            self.addItem(visible(text), value)
+            self.addItem(escape_controls(text), value)
             self.setItemData(
                 self.count() - 1, plain_tip((tips or {}).get(value, "")), Qt.ItemDataRole.ToolTipRole
             )

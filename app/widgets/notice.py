@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from .controls import button, mark, paint_icon
 from .icons import icon
-from .plain_text import PlainLabel, read_aloud
+from .plain_text import PlainLabel, announce
 from .theme import Theme
 
 Answers = Sequence[tuple[str, Callable[[], None]]]
@@ -37,15 +37,15 @@ class News(QFrame):
             widget.installEventFilter(self)
         self.hide()
 
-    def tell(self, sentence: str) -> None:
+    def show_sentence(self, sentence: str) -> None:
         """Show a sentence for a while."""
-        _show_sentence(self.sentence, self.theme.say(sentence))
+        _show_sentence(self.sentence, self.theme.translate(sentence))
         self._place()
         self.raise_()
         self.show()
         self._read.start(NEWS[0] + NEWS[1] * len(sentence))
 
-    def stand_above(self, bottom: int | None) -> None:
+    def move_above(self, bottom: int | None) -> None:
         """Move above messages that begin at this height, None without messages."""
         self._bottom = bottom
         self._place()
@@ -137,7 +137,7 @@ class Notice(QWidget):
         self._read.timeout.connect(lambda: self.clear("information"))
         self.hide()
 
-    def lie_over(self, parent: QWidget, above: QWidget) -> None:
+    def float_over(self, parent: QWidget, above: QWidget) -> None:
         """Float over a widget, above another one in it, without changing the layout."""
         self._over = parent, above
         self.setParent(parent)
@@ -170,7 +170,7 @@ class Notice(QWidget):
     def inform(self, sentence: str) -> None:
         """Show information."""
         if self.news and not self.has_audience():
-            self.news.tell(sentence)
+            self.news.show_sentence(sentence)
         elif not self.news:
             self._show("information", sentence, [], "")
             self._read.start()
@@ -244,7 +244,7 @@ class Notice(QWidget):
         self.column.addWidget(banner)
         for oldest in self.banners[:-MOST_MESSAGES]:
             self._take_away(oldest)
-        _show_sentence(banner.sentence, self.theme.say(sentence))
+        _show_sentence(banner.sentence, self.theme.translate(sentence))
         banner.show()
         self._arrange()
 
@@ -267,7 +267,7 @@ class Notice(QWidget):
         self.setVisible(bool(self.banners) and not self.has_audience())
         self._place()
         if self.news and self.isHidden():
-            self.news.stand_above(None)
+            self.news.move_above(None)
         self.changed.emit()
 
     def _place(self) -> None:
@@ -285,11 +285,11 @@ class Notice(QWidget):
         self.move((room - width) // 2, max(bottom - self.height(), 0))
         self.raise_()
         if self.news:
-            self.news.stand_above(self.y())
+            self.news.move_above(self.y())
 
 
 def _show_sentence(label: QLabel, sentence: str) -> None:
     """Show a sentence in a label and announce it to screen readers."""
     label.setText(sentence[:1].upper() + sentence[1:])
     label.setAccessibleName(sentence)
-    read_aloud(label)
+    announce(label)

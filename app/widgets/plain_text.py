@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QWidget
 
-from ..model.visible_text import visible_lines
+from ..model.visible_text import escape_controls_in_lines
 
 
 class PlainLabel(QLabel):
@@ -22,7 +22,7 @@ class PlainLabel(QLabel):
 
     def setText(self, text: str) -> None:
         """Show a text literally."""
-        super().setText(visible_lines(text))
+        super().setText(escape_controls_in_lines(text))
 
 
 class RichLabel(QLabel):
@@ -47,18 +47,18 @@ class RichDocument(QTextDocument):
 
 def markup(text: str) -> str:
     """Escape a text for HTML."""
-    return escape(visible_lines(text))
+    return escape(escape_controls_in_lines(text))
 
 
 def plain_tip(text: str) -> str:
     """Escape a text for a tooltip if Qt would take it for HTML."""
-    shown = visible_lines(text)
+    shown = escape_controls_in_lines(text)
     if not QtGui.Qt.mightBeRichText(shown):
         return shown
     return f"<qt>{escape(shown)}</qt>".replace("\n", "<br>")
 
 
-def read_aloud(label: QLabel) -> None:
+def announce(label: QLabel) -> None:
     """Announce a new sentence to screen readers."""
     from PySide6.QtGui import QAccessible, QAccessibleEvent  # the window starts without them
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QV
 from .theme import Theme
 
 
-def show_to_read(parent: QWidget, theme: Theme, title: str, text: QLabel, size: QSize) -> QDialog:
+def show_text_dialog(parent: QWidget, theme: Theme, title: str, text: QLabel, size: QSize) -> QDialog:
     """Show a text in a dialog over a window, replacing an open one with the same title; return the dialog.
 
     size: in pixels at the normal text size, at most as high as the window.

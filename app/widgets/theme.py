@@ -108,12 +108,12 @@ class Theme(Struct, frozen=True):
         """Return the light or the dark theme."""
         return cls(name, scale, reduced_motion, DARK if name == "dark" else LIGHT, words)
 
-    def speaking(self, scenario: Scenario | None) -> Theme:
+    def with_words_of(self, scenario: Scenario | None) -> Theme:
         """Return this theme with the vocabulary of a scenario."""
         words = resolved_choice(self.words, scenario)
         return self if words == self.words else replace(self, words=words)
 
-    def say(self, text: str) -> str:
+    def translate(self, text: str) -> str:
         """Translate a text from CUDA's terms into the theme's vocabulary."""
         return text_in_words(text, vocabulary(self.words, None))
 
@@ -178,26 +178,26 @@ def qt_palette(theme: Theme) -> QPalette:
     return palette
 
 
-def ink_palette(theme: Theme, ink: str) -> QPalette:
+def text_palette(theme: Theme, ink: str) -> QPalette:
     """Build the theme's palette with text in one of its colours."""
     palette = qt_palette(theme)
     palette.setColor(QPalette.ColorRole.WindowText, theme.colour(ink))
     return palette
 
 
-def boxes_palette(theme: Theme) -> QPalette:
+def check_box_palette(theme: Theme) -> QPalette:
     """Build the theme's palette for check boxes, whose border has the window colour in Qt's style."""
     palette = qt_palette(theme)
     palette.setColor(QPalette.ColorRole.Window, theme.colour("muted"))
     return palette
 
 
-def boxes_sheet(widget: str, theme: Theme) -> str:
+def check_box_sheet(widget: str, theme: Theme) -> str:
     """Build a style sheet that scales the check boxes of a widget class with the text."""
     return f"{widget}::indicator {{ width: {theme.px(14)}px; height: {theme.px(14)}px; }}"
 
 
-def sheet(widget: str, theme: Theme) -> str:
+def flat_sheet(widget: str, theme: Theme) -> str:
     """Build a style sheet that draws a widget class flat on the panel."""
     colours = theme.palette
     return (

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
@@ -43,8 +43,8 @@ def svg_of(size: tuple[int, int], draw: Draw, title: str, description: str) -> b
     generator.setResolution(DOTS)
     generator.setSize(QSize(*size))
     generator.setViewBox(QRect(0, 0, *size))
-    generator.setTitle(visible(title))
-    generator.setDescription(visible(description))
+    generator.setTitle(escape_controls(title))
+    generator.setDescription(escape_controls(description))
     painter = QPainter(generator)
     draw(painter)
     painter.end()
@@ -121,7 +121,7 @@ def pdf_of(size: tuple[int, int], draw: Draw, title: str) -> bytes:
     writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF())
     writer.setResolution(DOTS)
-    writer.setTitle(visible(title))
+    writer.setTitle(escape_controls(title))
     writer.setCreator("Tilescope")
     painter = QPainter(writer)
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)

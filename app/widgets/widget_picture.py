@@ -18,7 +18,7 @@ class PictureError(Exception):
     """A picture could not be made or written; the text is one sentence for the user."""
 
 
-def draw_without_screen() -> None:
+def use_offscreen_platform() -> None:
     """Choose Qt's offscreen platform on Linux without a display; call this before Qt starts."""
     screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if sys.platform.startswith("linux") and not screen:
@@ -31,7 +31,7 @@ def prepare_qt(scale: float) -> None:
 
     if QCoreApplication.instance() is not None:
         return
-    draw_without_screen()
+    use_offscreen_platform()
     os.environ["QT_SCALE_FACTOR"] = str(scale)
 
 

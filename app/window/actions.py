@@ -11,19 +11,19 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget, QWidgetAction
 
 from ..control.stage import Stage
 from ..model.playhead import Playhead
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
 from ..widgets.plain_text import PlainLabel
-from ..widgets.spoken_words import Say, speak_actions
+from ..widgets.translation import Translate, translate_actions
 from .central_widget import CentralWidget
 from .colouring import Colouring
 from .open_save import FileOperations
 
 # These names of vocabularies are the same in every vocabulary.
 CUDA, WORK_ITEM = "Terminology: thread, block, warp", "Terminology: work-item, work-group, wavefront"
-RECORD = "Render film or page…"
-GPU_CLOCK = "Show GPU time"
+RENDER = "Render film or page…"
+GPU_TIME = "Show GPU time"
 DARK, SYSTEM, OWN = "Theme: Dark", "Theme: Follow system", "Terminology: as in the scenario"
 
 
@@ -43,7 +43,7 @@ def file_commands(
         Command("Save picture…", "Ctrl+E", files.save_picture),
         Command("Copy picture", "Ctrl+Shift+C", files.copy_picture),
         Command("Copy as command", "Ctrl+Shift+K", copy_command),
-        Command(RECORD, "Ctrl+Shift+E", record),
+        Command(RENDER, "Ctrl+Shift+E", record),
         LINE,
         Command("Quit", "Ctrl+Q", leave),
     ]
@@ -124,12 +124,12 @@ def view_commands(
         LINE,
         Command("Colour by value, reads, waste, conflicts, races", "C", colouring.next),
         Command("Memory or histogram", "H", central.toggle_picture),
-        Command(GPU_CLOCK, "Shift+T", central.clocks.toggle, lambda: central.clocks.is_stretched),
+        Command(GPU_TIME, "Shift+T", central.clocks.toggle, lambda: central.clocks.is_stretched),
         Command("Reduced motion", "Ctrl+M", look.toggle_motion, lambda: look.theme.reduced_motion),
         LINE,
-        Command(OWN, "", partial(look.speak, "own"), lambda: look.words == "own"),
-        Command(CUDA, "", partial(look.speak, "cuda"), lambda: look.words == "cuda"),
-        Command(WORK_ITEM, "", partial(look.speak, "work-item"), lambda: look.words == "work-item"),
+        Command(OWN, "", partial(look.set_words, "own"), lambda: look.words == "own"),
+        Command(CUDA, "", partial(look.set_words, "cuda"), lambda: look.words == "cuda"),
+        Command(WORK_ITEM, "", partial(look.set_words, "work-item"), lambda: look.words == "work-item"),
     ]
 
 
@@ -166,10 +166,10 @@ class Menu(QMenu):
                 self.entries[command.text].setCheckable(True)
                 self.entries[command.text].setChecked(command.is_on())
 
-    def speak(self, say: Say) -> None:
+    def speak(self, say: Translate) -> None:
         """Translate the texts into the chosen vocabulary, except the names of vocabularies."""
         named = (CUDA, WORK_ITEM)
-        speak_actions([a for text, a in self.entries.items() if text not in named], say)
+        translate_actions([a for text, a in self.entries.items() if text not in named], say)
 
 
 def _action(window: QWidget, command: Command) -> QAction:
@@ -192,7 +192,7 @@ def offer_recent(part: QMenu, files: FileOperations) -> None:
 def _fill_recent(recent: QMenu, files: FileOperations) -> None:
     recent.clear()
     for path in files.recent():
-        recent.addAction(visible(path).replace("&", "&&"), partial(files.open_path, path))
+        recent.addAction(escape_controls(path).replace("&", "&&"), partial(files.open_path, path))
     if not files.recent():
         recent.addAction("No recent traces").setEnabled(False)
 

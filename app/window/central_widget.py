@@ -19,7 +19,7 @@ from ...tracer.measure.recorded_outcomes import Spread
 from ..control.compiled_job import CompiledJob
 from ..control.listing_job import ListingJobs
 from ..control.measured_job import MeasuredTimes
-from ..control.seed_jobs import SeedJobs, key_of
+from ..control.seed_jobs import SeedJobs, schedule_free_key
 from ..control.stage import Stage
 from ..control.timeline_clocks import NOT_RECORDED, TimelineClocks, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
@@ -27,7 +27,7 @@ from ..model.bookmark import CompiledChoice, LayoutChoice, NearestChoice, Pictur
 from ..model.playhead import Playhead
 from ..model.session import Session, launch_name
 from ..model.setup_edits import differences
-from ..model.spotlight import Lit, lit_of
+from ..model.spotlight import Highlight, resolve_highlights
 from ..views.memory.view_data import COLOUR_BY
 from ..views.timeline.view import TimelineView
 from ..widgets.controls import UNBOUND, Themed
@@ -39,7 +39,7 @@ from .panels.blocks_ahead import BlocksAhead, Shown
 from .panels.caption import CaptionBar
 from .panels.charts import Charts
 from .panels.pane import Pane
-from .panels.side import SidePanel
+from .panels.side import Inspector
 from .panels.transport import Transport
 from .toolbar.toolbar import PANE_NAMES, Toolbar
 
@@ -77,7 +77,7 @@ class CentralWidget(QWidget):
         self.zoom: tuple[str, ...] = ()
         self.nearest: NearestChoice = "shown"
         self.compiled: CompiledChoice = "auto"
-        self.is_own: Callable[[str], bool] = lambda _: (
+        self.is_own_file: Callable[[str], bool] = lambda _: (
             False
         )  # returns True for a trace of a program that the user ran here
         self.asks_compiler = True  # whether "auto" shows compiled counters once they are known
@@ -90,7 +90,7 @@ class CentralWidget(QWidget):
         )  # the user's splitter states, while a lecture's layout is shown
         self._bar_wanted = dict(BAR)
         self.spotlight: tuple[str, ...] = ()
-        self._highlights: tuple[object, tuple[Lit | None, ...]] = ((), ())
+        self._highlights: tuple[object, tuple[Highlight | None, ...]] = ((), ())
         self._deferred: set[str] | None = None  # updates to run at the end of `at_once`, None outside
         self._toolbar_content: object = None  # shown by the toolbar
         self._times_key: object = None  # of the times in the headings of the panes
@@ -98,21 +98,21 @@ class CentralWidget(QWidget):
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
-        self.side, self.transport = SidePanel(theme), Transport(playhead, theme)
+        self.side, self.transport = Inspector(theme), Transport(playhead, theme)
         self.caption = CaptionBar(theme)
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.measured = MeasuredTimes(self, stage.is_settled)
-        self.measured.found.connect(self._show_times)
+        self.measured.loaded.connect(self._show_times)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_held, self)
-        self.compiling.found.connect(self._show_compiled)
+        self.compiling.counted.connect(self._show_compiled)
         self.listings = ListingJobs(self)
-        self.listings.found.connect(self.side.show_listing)
+        self.listings.listed.connect(self.side.show_listing)
         self.side.listing_asked.connect(self.listings.want)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
         self.clocks.changed.connect(self._show_clocks)
         self.spreads.progressed.connect(self._show_spread)
-        self.types.found.connect(self.side.show_findings)
+        self.types.answered.connect(self.side.show_findings)
         stage.jobs.examined.connect(self._show_findings)
         self._build()
         self.side.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
@@ -142,9 +142,9 @@ class CentralWidget(QWidget):
         column.addWidget(self.toolbar)
         column.addLayout(self.body, 1)
         self.notice.news = News(self.theme, self, self.foot)
-        self.notice.lie_over(self, self.foot)
+        self.notice.float_over(self, self.foot)
 
-    def put_page(self, page: ProgramPage) -> None:
+    def show_page(self, page: ProgramPage) -> None:
         """Show the page of a program instead of the panes, until it leaves."""
         self.page = page
         self.body.addWidget(page, 1)
@@ -163,7 +163,7 @@ class CentralWidget(QWidget):
             splitter.restoreState(QByteArray(state))
         self.width_moved, self.foot_moved = (*map(bool, states), False, False)[:2]
 
-    def share_by_hand(self, columns: Sequence[int], rows: Sequence[int]) -> None:
+    def set_splitter_sizes(self, columns: Sequence[int], rows: Sequence[int]) -> None:
         """Set the widths of the columns and the heights of the rows, in points; an empty sequence changes nothing."""
         self.width_moved, self.foot_moved = self.width_moved or bool(columns), self.foot_moved or bool(rows)
         for splitter, sizes in ((self.across, columns), (self.down, rows)):
@@ -208,7 +208,7 @@ class CentralWidget(QWidget):
         return QSize(hint.width(), min(hint.height(), self.theme.px(390)))
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
+    def batch_updates(self) -> Iterator[None]:
         """Collect the updates inside the context and run each once at its end."""
         outer, self._deferred = self._deferred, set()
         try:
@@ -259,7 +259,7 @@ class CentralWidget(QWidget):
         if appears:
             self._draw_side()  # skipped while it was hidden
         if not self.width_moved:
-            self.share_width()
+            self.distribute_width()
         shown = [timeline for timeline in self.timelines if not timeline.isHidden()]
         if self.layout_choice == "lecture":
             self._share_lecture_height(shown)
@@ -357,12 +357,12 @@ class CentralWidget(QWidget):
             pane.memory.only = names
         self.draw()
 
-    def show_pictures_alone(self, only: bool) -> None:
+    def show_pictures_only(self, only: bool) -> None:
         """Show only the pictures of memory and a lecture's caption, or everything again."""
         self._pictures_only = only
         self.foot.setVisible(not only)
         for pane in self.panes:
-            pane.show_picture_alone(only)
+            pane.show_picture_only(only)
         self.arrange()
 
     def show_tab(self, name: str) -> None:
@@ -382,12 +382,12 @@ class CentralWidget(QWidget):
         while len(self.panes) < count:
             self._add_pane(len(self.panes))
 
-    def keep_verdicts(self, keep: bool) -> None:
+    def hide_verdicts(self, keep: bool) -> None:
         """Hide how the launches ended, while a lecture asks, or show it again."""
         self._keeps_verdicts = keep
         for pane in self.panes:
-            pane.heading.keep_verdict(keep)
-            pane.depths.keep_quiet(keep)
+            pane.heading.hide_verdict(keep)
+            pane.depths.set_quiet(keep)
         self.side.source.show_compiled(self._shows_fates())
 
     def show_nearest(self, choice: NearestChoice) -> None:
@@ -425,7 +425,7 @@ class CentralWidget(QWidget):
             if session is None or session.is_python_program or hidden:
                 pane.depths.offer(False)
                 continue
-            may_run = self.stage.may_run(session.launch) or self.is_own(self.stage.setups[i].file)
+            may_run = self.stage.may_run(session.launch) or self.is_own_file(self.stage.setups[i].file)
             pane.depths.offer(not may_run and self.asks_compiler)
             wanted += [session] * may_run
         self.compiling.want(wanted)
@@ -467,13 +467,13 @@ class CentralWidget(QWidget):
         PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
-        pane.heading.keep_verdict(self._keeps_verdicts)
+        pane.heading.hide_verdict(self._keeps_verdicts)
         pane.heading.show_nearest(self.nearest == "shown")
         pane.show_compiled(self._compiled_here())
-        pane.depths.keep_quiet(self._keeps_verdicts)
+        pane.depths.set_quiet(self._keeps_verdicts)
         pane.depths.agreed.connect(lambda: self._trust_pane(i))
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
-        pane.show_picture_alone(self._pictures_only)
+        pane.show_picture_only(self._pictures_only)
         self.panes.append(pane)
         self.timelines.append(timeline)
         align_headings(self.panes)
@@ -501,7 +501,7 @@ class CentralWidget(QWidget):
             if widget is not None and any(part is widget or part.isAncestorOf(widget) for part in parts):
                 self.stage.set_focus(i)
 
-    def share_width(self) -> None:
+    def distribute_width(self) -> None:
         """Give each pane three parts of the width, and the inspector its share."""
         parts = [self.across.widget(i) for i in range(self.across.count())]
         shares = [
@@ -512,7 +512,7 @@ class CentralWidget(QWidget):
         width = max(self.across.width(), 1000)
         self.across.setSizes([share * width for share in shares])
 
-    def share_side(self, parts: int | None) -> None:
+    def set_side_width(self, parts: int | None) -> None:
         """Set the inspector's parts of the width, where a pane has three; None for the default."""
         self.side_share = parts or SIDE_SHARE
         self.arrange()
@@ -573,11 +573,11 @@ class CentralWidget(QWidget):
         return next((chart for i in panes if (chart := self._chart_of(i)) is not None), None)
 
     def _chart_of(self, i: int) -> tuple[Choice, str] | None:
-        from ..charts.nearest_measured import chart_of  # the window starts without it
+        from ..charts.nearest_measured import comparison_chart  # the window starts without it
 
         times = self._times()
         time = times[i] if i < len(times) else None
-        return None if time is None else (chart_of(times, time), str(time.measured.source.path))
+        return None if time is None else (comparison_chart(times, time), str(time.measured.source.path))
 
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and request those of the compiler."""
@@ -595,24 +595,24 @@ class CentralWidget(QWidget):
     def show_progress(self, i: int, done: int, total: int) -> None:
         """Show the traced blocks of a pane's next session; a total of 0 is unknown."""
         if i < len(self.panes):
-            count = self.theme.say(f"{done:,} of {total:,} blocks") if total else "…"
+            count = self.theme.translate(f"{done:,} of {total:,} blocks") if total else "…"
             title = self.toolbar.title_of(self.stage.setups[i])  # the toolbar shows it later
             self.panes[i].overlay.show_progress(f"Tracing {title}: {count}", done, total)
 
     def remember_numbers(self) -> None:
         """Store the shown counters as the values before a change of setup."""
         for pane in self.panes:
-            pane.counters.remember()
+            pane.counters.keep_numbers()
 
     def mark_changes(self) -> None:
         """Mark the counters that a change of setup has changed for a second."""
         for pane in self.panes:
-            pane.counters.compare(settled=self.stage.is_settled())
+            pane.counters.mark_changes(settled=self.stage.is_settled())
 
-    def wait_for_hand(self, waits: bool) -> None:
+    def keep_pictures(self, waits: bool) -> None:
         """Keep the pictures visible while the user drags a parameter."""
         for pane in self.panes:
-            pane.overlay.wait_for_hand(waits)
+            pane.overlay.delay_cover(waits)
 
     def colour_by(self, choice: str) -> None:
         """Colour the cells of every pane by one of COLOUR_BY, and the source lines if that applies to them."""
@@ -633,18 +633,18 @@ class CentralWidget(QWidget):
     def _want_spreads(self) -> None:
         """Request the spreads of the racing counters on screen whose kernels may run."""
         shown = [pane.session for pane in self.panes if pane.session and pane.shows_histogram()]
-        races = [session for session in shown if session.counting and session.counting.races]
+        races = [session for session in shown if session.histogram_launch and session.histogram_launch.races]
         self.spreads.want(session for session in races if self.stage.may_run(session.launch))
 
     def _show_spread(self, key: str, spread: Spread) -> None:
         """Show the totals of a racing counter under other seeds, in the panes of that launch."""
         for pane in self.panes:
-            if pane.session is not None and key_of(pane.session.launch) == key:
+            if pane.session is not None and schedule_free_key(pane.session.launch) == key:
                 pane.histogram.spread = spread
 
     def toggle_picture(self) -> None:
         """Switch between the histogram and the memory; report if there is no histogram."""
-        if not any(session and session.counting for session in self.stage.sessions):
+        if not any(session and session.histogram_launch for session in self.stage.sessions):
             self.notice.inform("There is no histogram: no shown kernel counts with atomics or into bins.")
             return
         self.show_picture("memory" if any(pane.shows_histogram() for pane in self.panes) else "histogram")
@@ -688,8 +688,8 @@ class CentralWidget(QWidget):
         """Show the differences between the panes' launches, except their kernels, in headings and timelines."""
         texts = differences(self.stage.setups, self.toolbar.scenarios)
         for pane, timeline, text in zip(self.panes, self.timelines, texts, strict=False):
-            pane.heading.set_apart(text)
-            timeline.set_apart(self.theme.say(text))
+            pane.heading.show_difference(text)
+            timeline.set_difference_text(self.theme.translate(text))
 
     def show_spotlight(self, names: tuple[str, ...]) -> None:
         """Highlight the parts with these names and dim the rest; () dims nothing. `draw` resolves the names."""
@@ -700,7 +700,7 @@ class CentralWidget(QWidget):
         shown = [pane.session for pane in self.panes]
         key = self.spotlight, tuple(shown)
         if self._highlights[0] != key:
-            self._highlights = key, lit_of(self.spotlight, shown)
+            self._highlights = key, resolve_highlights(self.spotlight, shown)
         for pane, timeline, highlight in zip(self.panes, self.timelines, self._highlights[1], strict=True):
             pane.set_spotlight(highlight)
             timeline.set_spotlight(highlight)

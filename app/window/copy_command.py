@@ -12,8 +12,8 @@ import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.plan import kernel_source
-from ..lecture.changes import look_said
-from ..lecture.library import name_of, shipped
+from ..lecture.changes import look_lines
+from ..lecture.library import lecture_name, shipped_lectures
 from ..model.bookmark import Bookmark, Room, Setup
 from ..model.first_bookmark import setups_of
 from ..model.kernel_source import edits_between
@@ -80,7 +80,7 @@ def _pane_word(setup: Setup) -> str:
 
 
 def _step_words(step: LectureStep) -> list[str]:
-    name = name_of(step.file) if step.file in shipped() else step.file.name
+    name = lecture_name(step.file) if step.file in shipped_lectures() else step.file.name
     words = ["--step", f"{name}:{step.number + 1}"]
     words += ["--question", "open"] if step.is_open else []
     return words + (["--choice", str(step.chosen + 1)] if step.chosen is not None else [])
@@ -88,7 +88,7 @@ def _step_words(step: LectureStep) -> list[str]:
 
 def files_of(mark: Bookmark, step: LectureStep | None) -> list[str]:
     """List the names of the files that must be in the folder where the command is run."""
-    lecture = [step.file.name] if step and step.file not in shipped() else []
+    lecture = [step.file.name] if step and step.file not in shipped_lectures() else []
     return [*(Path(setup.file).name for setup in mark.panes if setup.file), *lecture]
 
 
@@ -115,7 +115,7 @@ def _look_words(mark: Bookmark, theme: str) -> list[str]:
         focus=last,
         tab="" if mark.side == "shown" else "source",
     )
-    look = look_said(plain, mark) | ({"spotlight": ", ".join(mark.spotlight)} if mark.spotlight else {})
+    look = look_lines(plain, mark) | ({"spotlight": ", ".join(mark.spotlight)} if mark.spotlight else {})
     words = [word for key, value in look.items() for word in (f"--{key}", value)]
     if mark.moment is not None:
         words += ["--playhead", _number(mark.moment)]

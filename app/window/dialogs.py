@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from ... import __version__
 from ..widgets.plain_text import RichLabel, markup
-from ..widgets.reading_dialog import show_to_read
+from ..widgets.reading_dialog import show_text_dialog
 from ..widgets.theme import Theme
 
 ABOUT = """<h2>Tilescope {version}</h2>
@@ -36,7 +36,7 @@ def show_keys(parent: QWidget, theme: Theme, keys: Iterable[tuple[str, str, str]
     for title, text, shortcut in (*keys, *FIELD_KEYS):
         heading = f"<tr><td colspan=2><b>{markup(title)}</b></td></tr>" if title != last else ""
         rows.append(
-            f"{heading}<tr><td>{markup(theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{markup(shortcut)}</td></tr>"
+            f"{heading}<tr><td>{markup(theme.translate(text))}&nbsp;&nbsp;&nbsp;</td><td>{markup(shortcut)}</td></tr>"
         )
         last = title
     _show(parent, theme, "Keyboard shortcuts", f"<table cellpadding=3>{''.join(rows)}</table>")
@@ -48,4 +48,4 @@ def show_about(parent: QWidget, theme: Theme) -> None:
 
 
 def _show(parent: QWidget, theme: Theme, title: str, html: str) -> None:
-    show_to_read(parent, theme, title, RichLabel(html), QSize(560, 680))
+    show_text_dialog(parent, theme, title, RichLabel(html), QSize(560, 680))

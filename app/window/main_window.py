@@ -18,11 +18,11 @@ from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..gpu.place import GPU, is_gpu
-from ..model.bookmark import Bookmark, History, Setup, without_texts
+from ..model.bookmark import Bookmark, History, Setup, without_edited_sources
 from ..model.playhead import Playhead
 from ..model.session import Selection, Session
 from ..model.settings import Settings, StoredSettings
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from ..views.common.wording import coordinates_text
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
@@ -39,20 +39,20 @@ from .actions import (
     play_commands,
     view_commands,
 )
-from .by_hand import ByHand
 from .central_widget import CentralWidget
 from .colouring import Colouring
-from .editing.desk import EditingDesk, Places
+from .editing.kernel_editing import KernelEditing, WindowParts
 from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
-from .exercise.desk import ExercisePlaces, Exercises
+from .exercise.controller import ExerciseController, ExerciseParts
 from .launch_questions import LaunchQuestions
 from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
-from .lecture.lectures import Places as LecturePlaces
+from .lecture.lectures import WindowParts as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
-from .room import room_of
+from .parameter_scrub import ParameterScrub
+from .room import read_room
 from .toolbar.toolbar import PANE_NAMES
-from .writing.desk import WritingDesk
+from .writing.authoring import LectureAuthoring
 
 if TYPE_CHECKING:
     from ..charts.choice import Choice
@@ -89,7 +89,7 @@ class MainWindow(QMainWindow):
         self._timings: QWidget | None = None  # the timings window, once it was opened
         self.colouring = Colouring(self.stage, self.central, self.draw)
         # It continues as soon as the stage is settled; the slots connected before must run first.
-        self.by_hand = ByHand(self.stage, self._run, self.bookmark, self.history, self)
+        self.scrub = ParameterScrub(self.stage, self._run, self.bookmark, self.history, self)
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice, central.show_layout),
@@ -99,30 +99,30 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
-        self.lectures.asking.connect(central.keep_verdicts)
+        self.lectures.asking.connect(central.hide_verdicts)
         self.lectures.player.compiled_asked.connect(central.compiling.want_too)
-        central.compiling.found.connect(self.lectures.player.take_compiled)
+        central.compiling.counted.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # created on first use
-        self.editing = EditingDesk(
+        self.editing = KernelEditing(
             self,
             self.stage,
-            Places(self.side.source, self.notice, central.body, central.show_tab),
+            WindowParts(self.side.source, self.notice, central.body, central.show_tab),
             self.look.theme,
             self.files,
             self.change_setups,
         )
-        self.exercises = Exercises(
-            ExercisePlaces(
-                self, self.stage, self.side.source, self.notice, central.show_tab, central.share_side
+        self.exercises = ExerciseController(
+            ExerciseParts(
+                self, self.stage, self.side.source, self.notice, central.show_tab, central.set_side_width
             ),
             self.look,
             self.lectures,
             self.bookmark,
             self.show_bookmark,
         )
-        central.is_own = self._is_temporary
-        self.editing.editing.is_aside = self.exercises.work.is_here
-        self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
+        central.is_own_file = self._is_temporary
+        self.editing.editing.is_suspended = self.exercises.work.is_here
+        self.desk = LectureAuthoring(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.notice.has_audience = self._has_audience
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
     def all_commands(self) -> Commands:
         """List every command of the window, by menu."""
         return {
-            "File": file_commands(self.files, self.copy_command, self.record, self.leave),
+            "File": file_commands(self.files, self.copy_command, self.open_render_dialog, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
             "Go": go_commands(
                 self.travel, self.stage, self.central, self._show_timings_of_panes, self.escape
@@ -220,12 +220,12 @@ class MainWindow(QMainWindow):
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
 
-    def record(self) -> None:
+    def open_render_dialog(self) -> None:
         """Open the dialog that renders the current window as a film or page."""
-        from .recording.opening import open_recording  # loaded on first use
+        from .recording.opening import open_render_dialog  # loaded on first use
 
-        places, room = (self.notice, self.files.folder), room_of(self.central)
-        open_recording(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
+        places, room = (self.notice, self.files.folder), read_room(self.central)
+        open_render_dialog(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
 
     def toggle_presenter(self) -> None:
         """Open the presenter's window, close it if it is in front, or raise it."""
@@ -286,12 +286,12 @@ class MainWindow(QMainWindow):
         for field in (toolbar, transport.speed, transport.link):
             field.left.connect(self.central.focus_pictures)
         toolbar.may_come.connect(stage.jobs.compile_ahead)
-        stage.asked.connect(toolbar.foresee_nothing)
-        stage.settled.connect(toolbar.foresee)
-        toolbar.moved.connect(self.by_hand.move)
-        toolbar.rested.connect(self.by_hand.rest)
-        self.by_hand.began.connect(self._begin_scrub)
-        self.by_hand.ended.connect(self._end_scrub)
+        stage.asked.connect(toolbar.cancel_compiling)
+        stage.settled.connect(toolbar.schedule_compiling)
+        toolbar.moved.connect(self.scrub.request)
+        toolbar.rested.connect(self.scrub.end_drag)
+        self.scrub.began.connect(self._begin_scrub)
+        self.scrub.ended.connect(self._end_scrub)
         toolbar.problem.connect(self._show_field_problem)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
@@ -307,11 +307,11 @@ class MainWindow(QMainWindow):
 
     def _begin_scrub(self) -> None:
         self.questions.hold()
-        self.central.wait_for_hand(True)
+        self.central.keep_pictures(True)
 
     def _end_scrub(self) -> None:
-        self.central.wait_for_hand(False)
-        self.toolbar.let_go()
+        self.central.keep_pictures(False)
+        self.toolbar.end_drag()
         self.questions.release()
 
     @property
@@ -346,7 +346,7 @@ class MainWindow(QMainWindow):
         self.desk.set_theme(theme)
         self.editing.set_theme(theme)
         self.exercises.set_theme(theme)
-        self.menu.speak(theme.say)
+        self.menu.speak(theme.translate)
         self._refresh()
 
     def _load(self, i: int) -> None:
@@ -447,16 +447,16 @@ class MainWindow(QMainWindow):
         if self.exercises.work.is_here():
             self.notice.error("An exercise cannot be copied as a command; save the picture instead.")
         else:
-            self.files.copy_command(self._screen(), room_of(self.central), self.theme.name, step)
+            self.files.copy_command(self._screen(), read_room(self.central), self.theme.name, step)
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Restore the state of a bookmark; return False, with the reason shown, if one of its setups cannot be run."""
-        self.by_hand.stop()
+        self.scrub.stop()
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
         if not setups:
             return False
         first = start or (at_first_load if moment is None else lambda _: moment)
-        with self.central.at_once():
+        with self.central.batch_updates():
             self._take_over(mark)
             self.colouring.keep()
             self.central.make_panes(len(setups))
@@ -503,12 +503,12 @@ class MainWindow(QMainWindow):
 
         self._take_over(mark)
         page = ProgramPage(self.central.theme)
-        self.central.put_page(page)
+        self.central.show_page(page)
         self.files.run_first(path, page)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Replace the setups; Back returns to the current ones."""
-        self.by_hand.stop()
+        self.scrub.stop()
         here = self.bookmark()
         if setups != here.panes and self._run(setups, here.selections, as_before(self.stage)) and here.panes:
             self.history.leave(here)
@@ -529,7 +529,7 @@ class MainWindow(QMainWindow):
 
     def travel(self, direction: int) -> None:
         """Go back (-1) or forward (1) in the history."""
-        self.by_hand.stop()
+        self.scrub.stop()
         here = self.bookmark()
         mark = self.history.back(here) if direction < 0 else self.history.forward(here)
         if mark is not None:
@@ -539,7 +539,7 @@ class MainWindow(QMainWindow):
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else end the spotlight, else leave full screen."""
-        if self.by_hand.go_back() or self.lectures.escape_first():
+        if self.scrub.go_back() or self.lectures.escape_first():
             return
         leaves = self._leave_field()
         if self.editing.editing.cancel():
@@ -601,7 +601,7 @@ class MainWindow(QMainWindow):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Delay the loading of sessions until the first paint."""
-        self.stage.jobs.give_way(self)
+        self.stage.jobs.wait_for_first_paint(self)
         super().showEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -648,7 +648,7 @@ class MainWindow(QMainWindow):
             splitters=self.central.splitter_states(),
         )
         if problem:
-            print(visible(problem), file=sys.stderr)
+            print(escape_controls(problem), file=sys.stderr)
 
     def _lasting(self) -> Bookmark:
         """Return the bookmark to store, without panes if they show traces that cannot be opened again."""
@@ -660,7 +660,7 @@ class MainWindow(QMainWindow):
         missing = any(
             setup.file and session is None for setup, session in zip(mark.panes, shown, strict=False)
         )
-        mark = without_texts(mark)
+        mark = without_edited_sources(mark)
         if missing or any(self._is_temporary(setup.file) for setup in mark.panes if setup.file):
             return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
         return mark

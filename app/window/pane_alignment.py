@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.session import Selection
-from ..views.memory.arrangement import Needs
+from ..views.memory.arrangement import PairedSpace
 from .panels.pane import Pane
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def align_colour_scales(panes: Sequence[Pane], selections: Sequence[Selection]) 
 
 def align_matrices(panes: Sequence[Pane]) -> None:
     """Draw matrices of the same shapes at the same position and size."""
-    needs = [pane.memory.needs for pane in panes]
+    needs = [pane.memory.paired_space for pane in panes]
     present = [need for need in needs if need is not None]
     for pane, own in zip(panes, needs, strict=True):
         same_shape = [need for need in present if own is not None and need.shapes == own.shapes]
-        pane.memory.stand_beside(_together(same_shape) if len(same_shape) > 1 else None)
+        pane.memory.reserve_paired_space(_together(same_shape) if len(same_shape) > 1 else None)
 
 
 def align_counters(panes: Sequence[Pane]) -> None:
@@ -39,7 +39,7 @@ def align_counters(panes: Sequence[Pane]) -> None:
     ends = [set(pane.counters.ends.items()) for pane in panes]
     same = frozenset(label for label, _ in set.intersection(*ends)) if len(ends) > 1 else frozenset()
     for pane in panes:
-        pane.counters.leave_last(same)
+        pane.counters.set_low_priority(same)
 
 
 def align_headings(panes: Sequence[Pane]) -> None:
@@ -58,12 +58,12 @@ def align_times(panes: Sequence[Pane], times: Sequence[MeasuredTime | None] | No
     for i, pane in enumerate(panes):
         if times is not None:
             pane.heading.show_times(times[i], next((t for j, t in enumerate(times) if j != i), None))
-        pane.heading.keep_time_room(catalogued)
+        pane.heading.reserve_time(catalogued)
 
 
-def _together(needs: Sequence[Needs]) -> Needs:
+def _together(needs: Sequence[PairedSpace]) -> PairedSpace:
     """Combine the needs of panes with the same shapes into one that satisfies all."""
     left, right = max(need.left for need in needs), max(need.right for need in needs)
-    return Needs(
+    return PairedSpace(
         needs[0].shapes, left, right, any(need.tiles for need in needs), any(need.strip for need in needs)
     )

@@ -6,7 +6,7 @@ from ..model.bookmark import Room
 from .central_widget import BAR, CentralWidget
 
 
-def room_of(central: CentralWidget) -> Room:
+def read_room(central: CentralWidget) -> Room:
     """Read the sizes that the user has changed."""
     bar = not central.toolbar.isHidden()
     return Room(
@@ -17,11 +17,11 @@ def room_of(central: CentralWidget) -> Room:
     )
 
 
-def take_room(central: CentralWidget, room: Room) -> None:
+def apply_room(central: CentralWidget, room: Room) -> None:
     """Apply these sizes to a window that is shown and has its size."""
     if room.bar is not None and room.bar == central.toolbar.isHidden():
         central.toggle_bar()
-    central.share_by_hand(room.columns, room.rows)
+    central.set_splitter_sizes(room.columns, room.rows)
     for timeline, chosen in zip(central.timelines, room.ranges, strict=False):
         if chosen is not None:
             timeline.set_x_range(*chosen)

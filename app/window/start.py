@@ -40,7 +40,7 @@ def run_window(
     # Python may call a signal handler at any step, even while painting, so only note the signal here.
     interrupted: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
-    load_quickly()
+    speed_up_imports()
     from ...tracer.run.worker_client import Worker
 
     worker = Worker()
@@ -48,16 +48,16 @@ def run_window(
     return _run_event_loop(worker, specs, program, lecture, exercise, interrupted)
 
 
-def load_quickly() -> None:
+def speed_up_imports() -> None:
     """Speed up imports and the construction of the window.
 
     Garbage collection is off until the window is visible, and NumPy's idle threads leave the other core to the worker.
     Call this before NumPy is loaded.
     """
     gc.disable()
-    from ...tracer.processes.json_process import CALM_BLAS
+    from ...tracer.processes.json_process import BLAS_ENVIRONMENT
 
-    for name, value in CALM_BLAS.items():
+    for name, value in BLAS_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
 
 
@@ -74,7 +74,7 @@ def load_qt() -> None:
         setattr(builtins, "__import__", plain)  # noqa: B010  # type checkers treat it as a constant
 
 
-def go_on_as_usual() -> None:
+def resume_garbage_collection() -> None:
     """Resume garbage collection, except for existing objects, which the window keeps."""
     gc.freeze()
     gc.enable()
@@ -139,7 +139,7 @@ def _run_event_loop(
     if program:
         window.show_program(program, first)
     window.show()
-    QTimer.singleShot(SETTLING_TIME, go_on_as_usual)
+    QTimer.singleShot(SETTLING_TIME, resume_garbage_collection)
     if exercise is not None:
         window.exercises.open_path(exercise)
     heartbeat = QTimer(interval=HEARTBEAT)

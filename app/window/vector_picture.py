@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QAbstractButton, QScrollArea, QWidget
 from ...tracer.storage.atomic_write import write_atomically
 from ..gpu.place import is_gpu
 from ..model.session import Selection, Session
-from ..model.visible_text import visible
-from ..views.common.drawing import LEFT, MIDDLE, clipped, write
+from ..model.visible_text import escape_controls
+from ..views.common.drawing import LEFT, MIDDLE, clipped, draw_text
 from ..views.common.wording import block_text, count_text, notice_text
 from ..views.warp.view import WarpView
 from ..widgets.vector_picture import PictureParts, is_vector_file, pdf_of, svg_of
@@ -207,7 +207,7 @@ class _Page:
         view.load(session)
         view.render_moment(stage.shown_moments()[stage.focus], stage.selections[stage.focus])
         view.choice = shown.choice
-        view.set_spotlight(shown.lit)
+        view.set_spotlight(shown.highlight)
         for button in (*view.buttons.buttons(), view.go):
             button.hide()
         return view
@@ -272,7 +272,7 @@ class _Page:
         """Add the title of a session, its moment, and the notice of its trace; return their height."""
         if session is None:
             return 0.0
-        block = self.theme.say(block_text(session.trace, selection.block))
+        block = self.theme.translate(block_text(session.trace, selection.block))
         moment = f"moment {count_text(int(self._moments[session]))} of {count_text(session.end)}, {block}"
         height = self._add_line(session.title, left, top, width, is_title=True)
         for text in filter(None, (moment, notice_text(session.trace))):
@@ -287,6 +287,6 @@ class _Page:
         box = QRectF(0, 0, width, height)
         self._add(
             QRectF(left, top, width, height),
-            lambda painter: write(painter, box, visible(text), font, ink, LEFT | MIDDLE),
+            lambda painter: draw_text(painter, box, escape_controls(text), font, ink, LEFT | MIDDLE),
         )
         return height

@@ -10,7 +10,7 @@ from markdown import code_block, plain, replay_block, table
 from program import Program
 
 from tilescope.app.lecture.document import read_lecture
-from tilescope.app.lecture.library import name_of, shipped
+from tilescope.app.lecture.library import lecture_name, shipped_lectures
 from tilescope.kernels.scenarios.catalogue import (
     CatalogueError,
     Parameter,
@@ -109,7 +109,7 @@ def _kernel_text(scenario: Scenario) -> str:
 
 def lecture_pages(program: Program) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of the pages about lectures."""
-    files = {name_of(path): path for path in shipped()}
+    files = {lecture_name(path): path for path in shipped_lectures()}
     rows = [[f"[{name}]({name}.md)", plain(read_lecture(path).title)] for name, path in files.items()]
     yield "lectures/index.md", LECTURES + table(["lecture", "title"], rows) + "\n"
     for name, path in files.items():

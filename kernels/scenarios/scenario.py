@@ -37,7 +37,7 @@ class Parameter(Struct, frozen=True):
     step: int | str = 1
 
     @property
-    def aside(self) -> bool:
+    def is_in_menu(self) -> bool:
         """Whether its field is in the menu of the toolbar's last button."""
         return self.file or self.seldom
 
@@ -79,7 +79,7 @@ class Baseline(Struct, frozen=True):
         """Whether it runs on the GPU."""
         return self.name == CUBLAS
 
-    def title_beside(self, kernel: str) -> str:
+    def title_with_kernel(self, kernel: str) -> str:
         """Return the title with that of the kernel, if the kernel is not in sight; a library needs none."""
         return self.title if self.on_device else f"{kernel}, {self.title}"
 

@@ -26,7 +26,7 @@ from engines import assert_same, nothing
 from launching import Array, Launch, Limits, Schedule, launch
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilableError
 from tilescope.tracer.simulator import numba_patch
 
 SIZE, LAUNCHES = 12, 10  # elements of each array, and launches of each kernel
@@ -209,8 +209,8 @@ def _fault(made: Launch) -> str:
     theirs = numba_patch.run(made, nothing)
     try:
         ours = compiled.run_compiled(made, nothing, turns=turns)
-    except NotCompilable as error:
-        if theirs.error is not None and theirs.error.type == "NeverEnds":
+    except NotCompilableError as error:
+        if theirs.error is not None and theirs.error.type == "LivelockError":
             return "waits for ever"
         ended = theirs.notice or theirs.error or "ended"
         return f"FAULT: refused, {error}; the simulator: {ended}" if turns else "refused in sequence"

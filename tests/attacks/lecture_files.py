@@ -81,9 +81,9 @@ CHUNKS = (
 
 def lectures() -> list[str]:
     """Return the texts of the shipped lectures."""
-    from tilescope.app.lecture.library import shipped
+    from tilescope.app.lecture.library import shipped_lectures
 
-    return [path.read_text("utf-8") for path in shipped()]
+    return [path.read_text("utf-8") for path in shipped_lectures()]
 
 
 def mutant(texts: list[str], number: int) -> tuple[str, bytes]:
@@ -186,7 +186,7 @@ def check_here(folder: Path, texts: list[str], count: int, tally: common.Tally) 
         watch.begin(f"{kind} {number}")
         begun = time.process_time()
         try:
-            found = [p.sentence for p in check_lecture(read_lecture(path), sessions.of)]
+            found = [p.sentence for p in check_lecture(read_lecture(path), sessions.with_ndim)]
         except LectureError as error:
             found = [str(error)]
         except BaseException as error:

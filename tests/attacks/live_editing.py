@@ -310,7 +310,7 @@ class Driver:
         found = [p for p in self.window.toolbar.parameters() if not p.file]
         if found:
             chosen = self.rng.choice(found)
-            hand = self.window.toolbar.hand
+            hand = self.window.toolbar.gesture
             hand._grab(chosen)
             for pixels in (30, 60, -40, self.rng.randint(-200, 200)):
                 hand._pull(chosen, pixels, False)
@@ -422,7 +422,7 @@ class Driver:
         running = [p for p in (window.files.program, window.files.trial) if p is not None and p._process]
         return (
             window.stage.is_settled() and window.stage.jobs.is_idle() and not self.live.is_busy() and not running
-            and window.by_hand._before is None and window.lectures.player.awaited is None
+            and window.scrub._before is None and window.lectures.player.awaited is None
             and not self.live._typing_timer.isActive()
         )  # fmt: skip
 
@@ -476,7 +476,7 @@ class Driver:
                 self.note("a pane draws another session than the stage's", pane)
 
     def check_editor(self) -> None:
-        from tilescope.tracer.model.taken_out import barrier_lines
+        from tilescope.tracer.model.skipped_lines import barrier_lines
 
         source, stage = self.window.side.source, self.window.stage
         setup, session = stage.setups[stage.focus], stage.focused()
@@ -514,7 +514,7 @@ class Driver:
         from tilescope.app.window.editing.version_differences import are_versions
 
         shown = self.window.stage.sessions
-        pair = len(shown) == 2 and None not in shown and are_versions(*shown) and not self.live.is_aside()
+        pair = len(shown) == 2 and None not in shown and are_versions(*shown) and not self.live.is_suspended()
         if pair == self.window.editing.bar.isHidden():
             self.note("the bar", f"two versions {pair}, hidden {self.window.editing.bar.isHidden()}")
 

@@ -19,9 +19,9 @@ from mutants import NASTY_INTS, NASTY_TEXTS, _put, flip_bytes, foreign, splice, 
 
 def base() -> bytes:
     """Return a small measurement: some rows of the recorded one, whole ones are large."""
-    from tilescope.tracer.measure.measurement import recorded
+    from tilescope.tracer.measure.measurement import recorded_measurements
 
-    file = json.loads(recorded()[0].read_bytes())
+    file = json.loads(recorded_measurements()[0].read_bytes())
     rows, kept = file["measurement"]["rows"], []
     for row in rows:
         if (row["scenario"].startswith("matmul") and len(kept) < 12) or row["timings"] == []:
@@ -69,7 +69,7 @@ def examine(path: Path) -> str:
     from tilescope.app.charts.build import build
     from tilescope.app.charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_of_key
     from tilescope.app.charts.sources import Source
-    from tilescope.app.charts.vocabulary import in_words, words_of
+    from tilescope.app.charts.vocabulary import terminology_of, with_terminology
     from tilescope.tracer.measure.measurement import TIMING_KINDS, MeasurementError, load
 
     try:
@@ -82,7 +82,7 @@ def examine(path: Path) -> str:
         for kind in TIMING_KINDS:
             names = LADDER if chart == "ladder" else DEFAULT_SUBJECTS
             choice = Choice(chart=chart, subjects=tuple(map(subject_of_key, names)), kind=kind)
-            in_words(build([source], choice), words_of("own", choice.subjects))
+            with_terminology(build([source], choice), terminology_of("own", choice.subjects))
     return "opened\0"
 
 

@@ -18,9 +18,9 @@ import time
 from statistics import median_low as median
 from typing import Any
 
-from tilescope.tracer.processes.json_process import CALM_BLAS
+from tilescope.tracer.processes.json_process import BLAS_ENVIRONMENT
 
-os.environ |= {"NUMBA_ENABLE_CUDASIM": "1"} | CALM_BLAS  # as in the worker
+os.environ |= {"NUMBA_ENABLE_CUDASIM": "1"} | BLAS_ENVIRONMENT  # as in the worker
 
 import msgspec
 

@@ -12,14 +12,14 @@ import time
 from statistics import median
 from typing import Any
 
-from tilescope.tracer.processes.json_process import CALM_BLAS
+from tilescope.tracer.processes.json_process import BLAS_ENVIRONMENT
 
-os.environ |= {"NUMBA_ENABLE_CUDASIM": "1"} | CALM_BLAS  # as in the worker
+os.environ |= {"NUMBA_ENABLE_CUDASIM": "1"} | BLAS_ENVIRONMENT  # as in the worker
 
 import msgspec
 
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.compiled.driver import beside
+from tilescope.tracer.compiled.driver import parallel_run
 from tilescope.tracer.compiled.driver.engine import run_compiled
 from tilescope.tracer.model.launch import Launch, Limits, Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -39,7 +39,7 @@ def launch(name: str, values: dict[str, Any], kept: int) -> Launch:
 
 def seconds(made: Launch, cores: int) -> tuple[float, float]:
     """Return how long a trace takes on so many cores, and how long processors were busy."""
-    beside.cores = lambda: cores
+    parallel_run.cores = lambda: cores
     begin, busy = time.perf_counter(), time.process_time()
     run_compiled(made, lambda done, of: None)
     return time.perf_counter() - begin, time.process_time() - busy

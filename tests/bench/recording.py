@@ -28,18 +28,20 @@ def main() -> None:
     prepare_qt(1.0)
     from tilescope.app.control.start_moment import at_first_load
     from tilescope.app.model.first_bookmark import first_bookmark
+    from tilescope.app.window.offscreen_window import offscreen_window
     from tilescope.app.window.recording.frames import WindowFrames, film_of
     from tilescope.app.window.recording.kinds import kind_of, rate_for
-    from tilescope.app.window.recording.recording import Recording
-    from tilescope.app.window.recording.wanted import Wanted
-    from tilescope.app.window.unseen import unseen_window
+    from tilescope.app.window.recording.recording import FilmRendering
+    from tilescope.app.window.recording.wanted import FilmOptions
 
-    window = unseen_window(worker, first_bookmark((), None), at_first_load, (width, height))
-    wanted = Wanted(begin=900.0, end=900.0 + seconds * window.playhead.speed, hold=0, size=(width, height))
+    window = offscreen_window(worker, first_bookmark((), None), at_first_load, (width, height))
+    wanted = FilmOptions(
+        begin=900.0, end=900.0 + seconds * window.playhead.speed, hold=0, size=(width, height)
+    )
     kind = kind_of(f"film{suffix}")
     rate = rate_for(kind, None)
     frames = WindowFrames(window, film_of(window.stage, wanted, rate), wanted)
-    recording = Recording(frames, kind, rate, "light")
+    recording = FilmRendering(frames, kind, rate, "light")
     count = recording.outlook.frames
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"film{suffix}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tilescope.app.cli.common.text_output import aligned
+from tilescope.app.cli.common.text_output import align_columns
 
 HERE = Path(__file__).parent
 ROUNDS = 5
@@ -63,7 +63,7 @@ def show(label: str, number: str, rest: str) -> None:
     """Print one row as soon as it is measured."""
     before = BEFORE["rows"].get(label)
     rest += f"; load {load()}" + f"; before {before}" * (before is not None)
-    print("  " + aligned([[label, number, rest]], "<><", (44, 8), " ")[0], flush=True)
+    print("  " + align_columns([[label, number, rest]], "<><", (44, 8), " ")[0], flush=True)
 
 
 def engines(home: str) -> None:

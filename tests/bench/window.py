@@ -30,9 +30,9 @@ PACE, BEAT = 100, 10  # milliseconds from one value of a drag to the next, and f
 
 def main_window(specs: tuple[str, ...] = ()) -> Any:
     """Return a window on scenarios or the default comparison, at SIZE or as asked, as `tilescope` makes it."""
-    from tilescope.app.window.start import application, go_on_as_usual, load_qt, load_quickly
+    from tilescope.app.window.start import application, load_qt, resume_garbage_collection, speed_up_imports
 
-    load_quickly()
+    speed_up_imports()
     from tilescope.tracer.run.worker_client import Worker
 
     worker = Worker()
@@ -52,7 +52,7 @@ def main_window(specs: tuple[str, ...] = ()) -> Any:
     window.resize(*size)
     window.show_bookmark(first_bookmark(specs, None))
     window.show()
-    QTimer.singleShot(2000, go_on_as_usual)
+    QTimer.singleShot(2000, resume_garbage_collection)
     return window
 
 
@@ -154,7 +154,7 @@ def frame(step: float) -> dict[str, Any]:
     from tilescope.app.views.common import view
 
     spent, pixels, texts = Counter[str](), Counter[str](), [0]
-    guarded, write = view.guarded, QPainter.drawText
+    guarded, write = view.guard_handler, QPainter.drawText
 
     def timed(handler: Any) -> Any:
         safe = guarded(handler)
@@ -172,7 +172,7 @@ def frame(step: float) -> dict[str, Any]:
         texts[0] += 1
         return write(*given)
 
-    view.guarded, QPainter.drawText = timed, counted  # before the views are made
+    view.guard_handler, QPainter.drawText = timed, counted  # before the views are made
     window, ready, whole = main_window(), 0.0, 0.0
     from PySide6.QtWidgets import QApplication
 
@@ -282,7 +282,7 @@ def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict
     from PySide6.QtCore import QEventLoop, QPoint, Qt, QTimer
     from PySide6.QtTest import QTest
 
-    from tilescope.app.window.toolbar.hand import COARSE, FINE
+    from tilescope.app.window.toolbar.drag_gesture import COARSE, FINE
 
     handle, field, shown = window.toolbar.handles[name], window.toolbar.fields[name], []
     held = Qt.KeyboardModifier.ShiftModifier if name == "m" else Qt.KeyboardModifier.NoModifier
@@ -318,7 +318,7 @@ def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict
         timer.stop()
     window.stage.settled.disconnect(heard)
     QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, at)
-    wait_until(lambda: window.by_hand.is_at_rest())
+    wait_until(lambda: window.scrub.is_at_rest())
     still = max(b - a for a, b in pairwise(beats)) - BEAT / 1000
     return {"pictures": len(shown), "a second": len(shown) / seconds, "still": still}
 
@@ -404,14 +404,14 @@ def lectures(_: float) -> dict[str, float]:
     Of all steps of the shipped lectures but the first ones; the traces of those to come are made ahead, as while
     somebody speaks.
     """
-    from tilescope.app.lecture.library import shipped
+    from tilescope.app.lecture.library import shipped_lectures
 
     window = main_window()
     from PySide6.QtWidgets import QApplication
 
     window.resize(1920, 1080)
     player, jobs, times = window.lectures.player, window.stage.jobs, []
-    for path in shipped():
+    for path in shipped_lectures():
         window.lectures.open(path)
         for number in range(1, len(player.lecture.steps)):
             wait_until(lambda: player.awaited is None and jobs.is_prepared() and jobs.is_idle())

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from on_a_screen import SEEN, present
 from tilescope.app.views.source.gutter import Gutter
 from tilescope.app.window.main_window import MainWindow
-from tilescope.app.window.toolbar.hand import COARSE
+from tilescope.app.window.toolbar.drag_gesture import COARSE
 from windows import settle, until
 
 

@@ -14,7 +14,7 @@ from tilescope.tracer.analysis import request_order
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import Requests, requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.rows.block_counters import counted
+from tilescope.tracer.compiled.rows.block_counters import count_block_rows
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.trace import Barriers, Trace
 from tilescope.tracer.races.detect import races_of
@@ -134,7 +134,7 @@ def counts(trace: Trace) -> dict[str, int] | None:
     """Return the counters of a trace as the compiled engine counts them past a cap; None where it leaves that."""
     names = ("block", "phase", "thread", "op", "buffer", "site", "index")
     columns = {name: getattr(trace, name) for name in names}
-    return counted(columns, list(trace.buffers), len(trace.sites), trace.threads)
+    return count_block_rows(columns, list(trace.buffers), len(trace.sites), trace.threads)
 
 
 def limited(made: Launch, accesses: int) -> Launch:

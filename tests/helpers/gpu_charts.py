@@ -14,8 +14,8 @@ from sessions import application, matmul
 from tilescope.app.gpu.data import GpuData, gpu_data
 from tilescope.app.gpu.recorded import launch_of_pane
 from tilescope.app.model.bookmark import Setup
-from tilescope.app.views.gpu.shown import Shown
-from tilescope.app.views.gpu.view import GpuView, whole_range
+from tilescope.app.views.gpu.shown import ChartView
+from tilescope.app.views.gpu.view import GpuView, common_range
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.gpu_panel import GpuPanel
 from tilescope.kernels.scenarios.catalogue import find, settle
@@ -60,7 +60,7 @@ def data(**options: Any) -> GpuData:
 
 
 def view_of(
-    shown: Shown,
+    shown: ChartView,
     span: tuple[float, float] | None = None,
     size: tuple[int, int] = (900, 420),
     theme: str = "light",
@@ -69,7 +69,7 @@ def view_of(
     application()
     view = GpuView(Theme.named(theme))
     view.resize(*size)
-    whole = whole_range([shown.whole])
+    whole = common_range([shown.is_integer])
     view.show_place(shown, span or whole, whole)
     return view
 

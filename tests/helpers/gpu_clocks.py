@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tilescope.tracer.hardware.figures import blocks_at_once, kernel_microseconds, share_in_segments
+from tilescope.tracer.hardware.figures import blocks_at_once, covered_share, kernel_microseconds
 from tilescope.tracer.hardware.timeline import Timeline
 
 NEAR = 0.05  # by how much sums and spans may differ
@@ -32,7 +32,7 @@ def check_sums(timeline: Timeline) -> None:
     spans = _cycles_of_spans(timeline)[key // 64]
     ratio = sums / np.maximum(spans, 1)
     assert ratio.max() <= 1 + NEAR + _doubt(timeline) / spans.min()
-    assert share_in_segments(timeline) >= 1 - NEAR
+    assert covered_share(timeline) >= 1 - NEAR
 
 
 def check_blocks_at_once(timeline: Timeline) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.run.worker_client import Cancelled, Worker
+from tilescope.tracer.run.worker_client import RunCancelledError, Worker
 
 # Where the shared process looks for files: in the tests' folder, not in a single test's.
 HOME = os.environ["TILESCOPE_HOME"]
@@ -50,7 +50,7 @@ class LentWorker:
     def _in_turn(self, ask: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         with self._turn:
             if self._closed:
-                raise Cancelled
+                raise RunCancelledError
             return ask(*arguments, **options)
 
     def compile_ahead(self, launches: Iterable[Launch]) -> None:

@@ -17,7 +17,7 @@ import greenlet
 import numpy as np
 
 import launching  # noqa: F401  # sets the environment, before numba is imported
-from tilescope.tracer.compiled.runtime.atomics import CHANGES
+from tilescope.tracer.compiled.runtime.atomics import ATOMIC_UPDATES
 from tilescope.tracer.hardware.accesses.notes import (
     AFTER,
     BASE,
@@ -39,11 +39,11 @@ from tilescope.tracer.hardware.accesses.notes import (
     NotesHead,
     head_words,
 )
-from tilescope.tracer.hardware.accesses.program import ENTRY, MarkedKernel, marked
+from tilescope.tracer.hardware.accesses.program import ENTRY, MarkedKernel, noting_kernel
 from tilescope.tracer.measure.measurement import Device
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import poison, poisoned, unravel
-from tilescope.tracer.recording.kernel_loader import arrays_of, load_kernel, set_constants
+from tilescope.tracer.recording.kernel_loader import create_arguments, load_kernel, set_constants
 
 DEVICE = Device("Made-up GPU", (9, 0), 4, 1 << 30, 1 << 20, "1", (13, 0), None)
 STARTS = (5_000_000, 70_000, 900_000, 12_345)  # what the clock of each multiprocessor shows at time 0
@@ -79,11 +79,11 @@ class HostRun:
         self.launch, self.chance = launch, None if seed is None else random.Random(seed)
         self.module, self.plain = load_kernel(launch)
         set_constants(self.module, launch)
-        self.given, self.names = arrays_of(launch, self.plain)
+        self.given, self.names = create_arguments(launch, self.plain)
         dtypes = {
             n: v.dtype for n, v in zip(self.names, self.given, strict=True) if isinstance(v, np.ndarray)
         }
-        self.kernel: MarkedKernel = marked(self.plain.py_func, dtypes)
+        self.kernel: MarkedKernel = noting_kernel(self.plain.py_func, dtypes)
         self.threads = [_Thread(n, launch) for n in range(math.prod(launch.grid) * math.prod(launch.block))]
         self.heads = np.zeros((len(self.threads), head_words(len(self.kernel.program.declared))), np.uint64)
         self.time, self.me = 100, self.threads[0]
@@ -180,7 +180,7 @@ class HostRun:
             self._turn()
             where, before = self._where(array, index), self._clock()
             old = array[index]
-            array[index] = CHANGES[name](old, array.dtype.type(value))
+            array[index] = ATOMIC_UPDATES[name](old, array.dtype.type(value))
             self._note(site, where, before, array[index], old)
             return old
 
@@ -265,7 +265,7 @@ class HostRun:
             "_ts_end": lambda head, at: None, "_ts_here": self.here, "_ts_load": self.load, "_ts_store": self.store,
             "_ts_cas": self.cas, "_ts_wait_barrier": self.barrier, "_ts_wait_fence": self.fence(1 << 33),
         }  # fmt: skip
-        names |= {f"_ts_{name}": self.update(name) for name in CHANGES}
+        names |= {f"_ts_{name}": self.update(name) for name in ATOMIC_UPDATES}
         types = map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2"))
         names |= {f"_ts_type_{dtype.name}": dtype.type for dtype in types}
         for number, array in enumerate(self.kernel.program.declared):

@@ -6,9 +6,9 @@ import json
 
 from tilescope.app.charts.choice import ChartSubject, Choice
 from tilescope.app.charts.sources import Source
-from tilescope.tracer.measure.measurement import load, recorded
+from tilescope.tracer.measure.measurement import load, recorded_measurements
 
-FILE = recorded()[0]
+FILE = recorded_measurements()[0]
 RAW = json.loads(FILE.read_bytes())["measurement"]
 H200 = Source(FILE, load(FILE), recorded=True)
 SIDES = {"m": 1024, "k": 1024, "n": 1024}

@@ -26,8 +26,8 @@ def main() -> None:
     SEEN["speaker"], SEEN["audience"] = place(speaker), place(window)
     SEEN["audience is full"] = window.isFullScreen()
     SEEN["steps"] = [walk(window, receiver) for receiver in (speaker, window, speaker)]
-    until(lambda: speaker.thumbnails.of(player.number) is not None)
-    SEEN["drawn"] = not speaker.this.image.isNull()
+    until(lambda: speaker.thumbnails.with_ndim(player.number) is not None)
+    SEEN["drawn"] = not speaker.current.image.isNull()
     presenting.swap()
     SEEN["swapped"] = [place(speaker), place(window)]
     close_both(window, speaker)

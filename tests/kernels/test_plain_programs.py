@@ -148,12 +148,12 @@ def test_an_edited_program_that_goes_wrong_says_so(old, new, words):
 @pytest.mark.parametrize(("scenario", "baseline"), BASELINES, ids=lambda part: part.name)
 def test_baselines_do_the_work_of_their_kernels(scenario, baseline):
     from tilescope.tracer.measure.timed_calls import CpuCall
-    from tilescope.tracer.recording.reference_check import checked
+    from tilescope.tracer.recording.reference_check import compare_results
 
     launch = launch_of(scenario, {})
     names = tuple(argument.name for argument in scenario.plan(dict(defaults(scenario))).arguments)
     call = CpuCall(baseline.function, launch, names)
-    assert checked(launch, names, call.results()).equal
+    assert compare_results(launch, names, call.results()).equal
     assert call.samplers()["cpu"]() > 0
     assert call.compiles == (baseline.name == "numba")
 

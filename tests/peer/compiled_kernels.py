@@ -44,7 +44,7 @@ def compare_every_launch() -> None:
     sys.path.append(str(Path(__file__).parent.parent / "helpers"))
     from engines import close, equal
     from tilescope.tracer.compiled.driver import engine as compiled
-    from tilescope.tracer.compiled.not_compilable import NotCompilable
+    from tilescope.tracer.compiled.not_compilable import NotCompilableError
     from tilescope.tracer.recording.finish import finish
     from tilescope.tracer.recording.run_record import RunRecord
     from tilescope.tracer.simulator.execution import Execution
@@ -63,7 +63,7 @@ def compare_every_launch() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 compiled.execute(ours, kernel, arguments, debug=debug)
-        except NotCompilable as why:
+        except NotCompilableError as why:
             said = str(why)
         results = [a.copy() for a, _ in before]
         for array, content in before:

@@ -38,11 +38,11 @@ class BufferCells:
     def __len__(self) -> int:
         return self._size
 
-    def taken(self, content: NDArray[Any]) -> NDArray[Any]:
+    def select(self, content: NDArray[Any]) -> NDArray[Any]:
         """Select the entries of the cells from one entry per access index."""
         return content[: self._size] if self.plain else content[self._index]
 
-    def of(self, index: AnyInts) -> Ints:
+    def cells_of(self, index: AnyInts) -> Ints:
         """Return the cell of each access index, -1 if the buffer has no such element."""
         wanted = index.astype(np.int64)
         if not len(self):
@@ -54,7 +54,7 @@ class BufferCells:
 
     def element_numbers(self, index: AnyInts) -> Ints:
         """Return the number of each access index in the buffer's shape (C order), -1 if it has none."""
-        cell = self.of(index)
+        cell = self.cells_of(index)
         return cell if self.plain or not len(self) else np.where(cell >= 0, self._first[cell], -1)
 
     def cell(self, element: int) -> int:
@@ -93,7 +93,9 @@ class TimedAccesses(Struct, frozen=True, eq=False):
     start: Ints  # where the accesses of each of `moments` begin, and the number of all
 
     @classmethod
-    def of(cls, parts: Iterable[tuple[Ints, Ints, AnyInts]], most: int, *, with_rows: bool) -> TimedAccesses:
+    def from_parts(
+        cls, parts: Iterable[tuple[Ints, Ints, AnyInts]], most: int, *, with_rows: bool
+    ) -> TimedAccesses:
         """Join the accesses of successive parts (cells, ascending moments, rows), at most `most` in all."""
         cells, all_rows = np.empty((2, most), np.int32)  # pages that are never written take no memory
         moments, starts, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0

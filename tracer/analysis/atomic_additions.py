@@ -56,7 +56,7 @@ class Additions(Struct, frozen=True, eq=False):
         """Count the additions made by this moment."""
         return int(np.searchsorted(self.moment, moment, side="right"))
 
-    def at(self, moment: int) -> slice:
+    def during(self, moment: int) -> slice:
         """Return the additions of this moment."""
         return slice(self.upto(moment - 1), self.upto(moment))
 

@@ -15,7 +15,7 @@ from ..model.array_types import Ints, Mask
 from ..model.grouping import ascends, group_numbers, group_starts, offsets
 from ..model.trace import Op, Trace, is_poison, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
-from .beside import begun
+from .background import in_background
 from .requests import Requests
 
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # destination of a loaded element
@@ -117,7 +117,7 @@ class BufferContents:
         last[position] = rows
         return touched, self._overwritten(self.initial(buffer, touched), last), last >= 0
 
-    def some_values(
+    def sampled_values(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0, most: int = 1 << 16
     ) -> NDArray[Any]:
         """Return the values of all elements, or a sample of more than `most`, with the written ones if these are few.
@@ -164,7 +164,7 @@ class BufferContents:
         rows = np.sort(self._rows_of(now)).astype(np.int64)
         if space == "local":
             rows = rows[trace.thread[rows] == thread]
-        cells = self.cells(buffer).of(trace.index[rows])
+        cells = self.cells(buffer).cells_of(trace.index[rows])
         kept = cells >= 0
         if history.writes.touched is not None:  # other cells have no writes
             touched = history.writes.touched
@@ -237,7 +237,7 @@ class BufferContents:
     def accesses_at(self, moment: int) -> Ints:
         """Return the accesses (rows of the trace) of this moment, by request, then lane."""
         requests = self.request_rows(moment)
-        rows: Ints = self._requests.accesses.of(slice(requests.start, requests.stop))
+        rows: Ints = self._requests.accesses.rows_of(slice(requests.start, requests.stop))
         return rows
 
     def destinations(self, rows: NDArray[np.integer[Any]]) -> Destinations:
@@ -245,7 +245,7 @@ class BufferContents:
 
         kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `LoadDestinations`.
         """
-        target = self._destinations.of(rows)
+        target = self._destinations.stores_of(rows)
         nowhere = target < 0
         buffer = self._trace.buffer[target].astype(np.int64)
         index = self._trace.index[target].astype(np.int64)
@@ -321,7 +321,7 @@ class BufferContents:
         dtype, cells = self._dtype(buffer), self.cells(buffer)
         if buffer not in self._trace.initial:
             return np.full(len(cells) if chosen is None else len(chosen), poison(dtype), dtype)
-        content = cells.taken(self._trace.initial[buffer])
+        content = cells.select(self._trace.initial[buffer])
         return (content if chosen is None else content[chosen]).astype(dtype)
 
     def _overwritten(self, content: NDArray[Any], last: NDArray[np.int32]) -> NDArray[Any]:
@@ -354,13 +354,13 @@ class BufferContents:
         parts = (
             self._part(buffer, chosen[low : low + CHUNK], thread) for low in range(0, len(chosen), CHUNK)
         )
-        return TimedAccesses.of(parts, int(requests.lanes[chosen].sum()), with_rows=writing)
+        return TimedAccesses.from_parts(parts, int(requests.lanes[chosen].sum()), with_rows=writing)
 
     def _part(self, buffer: int, chosen: Ints, thread: int) -> tuple[Ints, Ints, Ints]:
         """Return (cell, moment, row) of the accesses of the chosen requests, of one thread or of any."""
         requests, lanes = self._requests, self._requests.lanes[chosen]
         rows = self._rows_of(chosen)
-        cell = self.cells(buffer).of(self._trace.index[rows])
+        cell = self.cells(buffer).cells_of(self._trace.index[rows])
         kept, moment = cell >= 0, np.repeat(requests.moment[chosen], lanes)
         if thread != ANY:
             kept &= self._trace.thread[rows] == thread
@@ -368,7 +368,7 @@ class BufferContents:
 
     def _rows_of(self, chosen: Ints) -> NDArray[Any]:
         """List the accesses (rows of the trace) of the chosen requests."""
-        return self._requests.accesses.of(chosen)
+        return self._requests.accesses.rows_of(chosen)
 
     def _requests_to(self, buffer: int, block: int) -> Ints:
         """List the requests to a buffer, or those of one block if each block has a copy."""
@@ -405,9 +405,9 @@ def _by_phase(elements: Ints, phases: NDArray[np.unsignedinteger]) -> TouchedEle
     return TouchedElements(positions - shift[group_numbers(first, len(positions))], present, first)
 
 
-def destinations_beside(trace: Trace) -> Callable[[], LoadDestinations]:
+def destinations_in_background(trace: Trace) -> Callable[[], LoadDestinations]:
     """Start to find the destinations of a trace's loads, in a thread if it is large; return a function that waits."""
-    return begun(partial(LoadDestinations, trace), len(trace))
+    return in_background(partial(LoadDestinations, trace), len(trace))
 
 
 def contents_of(

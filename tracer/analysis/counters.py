@@ -31,18 +31,18 @@ class Counters:
 
     def prepare(self) -> None:
         """Compute the slow data that the first picture of every launch needs."""
-        _ = self.total, self.at(0), self._lines
+        _ = self.total, self.values_at(0), self._lines
 
     @cached_property
     def total(self) -> dict[str, int]:
         """The counters of the complete launch, also if the trace lacks rows; else those at its end."""
-        return dict(self._trace.totals) or self.at(self._requests.end)
+        return dict(self._trace.totals) or self.values_at(self._requests.end)
 
     @cached_property
     def _before(self) -> Ints:
         return _sums_before(self._trace, self._requests)
 
-    def at(self, moment: int) -> dict[str, int]:
+    def values_at(self, moment: int) -> dict[str, int]:
         """Return each counter of NAMES at this moment; earlier and later moments are clipped to the trace."""
         number, count = divmod(int(self._requests.moment.searchsorted(moment, side="right")), PART)
         if number not in self._parts:

@@ -97,7 +97,7 @@ def request_costs_of(trace: Trace, requests: Requests) -> RequestCosts:
     )  # requests of complete warps cost what their bytes do
     for low in range(0, len(fewer), CHUNK):
         chosen = fewer[low : low + CHUNK]
-        lane = trace.thread[requests.accesses.of(chosen)].astype(np.int64) % WARP
+        lane = trace.thread[requests.accesses.rows_of(chosen)].astype(np.int64) % WARP
         request = np.repeat(np.arange(len(chosen)), requests.lanes[chosen])
         passes[chosen] = _minimum_by_lane(request, lane, size[chosen])
     wavefronts = np.maximum(requests.wavefronts, passes)
@@ -114,7 +114,7 @@ def _has_rule(trace: Trace, requests: Requests, rule: int) -> Mask:
     return matches
 
 
-def wasted_of(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
+def compute_waste(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
     """Compute (sectors, wavefronts) of each request beyond the minimum."""
     costs = request_costs_of(trace, requests)
     # Elements that cross a sector's border may share fewer sectors than their size suggests: clip at 0.
@@ -135,7 +135,7 @@ def _distinct(trace: Trace, requests: Requests, chosen: Ints) -> Ints:
     """Count the distinct elements that each chosen request touches."""
     lanes = requests.lanes[chosen]
     start = offsets(lanes)[:-1]
-    rows = requests.accesses.of(chosen)
+    rows = requests.accesses.rows_of(chosen)
     index, first = trace.index[rows], np.zeros(len(rows), bool)
     first[start] = True
     if ((index[1:] < index[:-1]) & ~first[1:]).any():
@@ -146,9 +146,9 @@ def _distinct(trace: Trace, requests: Requests, chosen: Ints) -> Ints:
     return distinct
 
 
-def once_each(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
+def one_access_per_element(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
     """List one access (row of the trace) for each element that each wanted request touches, by request."""
-    rows = requests.accesses.of(np.flatnonzero(wanted))
+    rows = requests.accesses.rows_of(np.flatnonzero(wanted))
     span = int(trace.index.max(initial=0)) + 1
     key = requests.request[rows].astype(np.int64) * span + trace.index[rows]
     order = np.argsort(key, kind="stable")

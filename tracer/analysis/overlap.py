@@ -99,7 +99,7 @@ def _is_one_of(buffer: AnyInts, group: Sequence[int]) -> Mask:
     return matches
 
 
-def concatenated(parts: Sequence[UnitAccesses]) -> UnitAccesses:
+def concatenate_accesses(parts: Sequence[UnitAccesses]) -> UnitAccesses:
     """Join the accesses of several parts of one group."""
     rows, unit = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "unit"))
     return UnitAccesses(rows, unit, parts[0].count)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ..model.array_types import AnyInts, Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import Op, Trace
-from .beside import begun
+from .background import in_background
 from .display_clock import phase_counts
 from .request_cost import costs_of
 from .request_order import OrderedRequests, Runs, ordered_requests
-from .warp_exchanges import WarpExchanges, no_exchanges, timed
+from .warp_exchanges import WarpExchanges, no_exchanges, with_moments
 
 MANY = 1 << 14  # requests processed at once in simple steps, so that other threads get the GIL
 NEVER = np.iinfo(np.int64).max  # a moment
@@ -59,7 +59,7 @@ class RequestAccesses(Struct, frozen=True, eq=False, dict=True):
         heads[self.listed] = self.rows[heads[self.listed]]
         return heads
 
-    def of(self, chosen: slice | AnyInts) -> NDArray[Any]:
+    def rows_of(self, chosen: slice | AnyInts) -> NDArray[Any]:
         """Return the accesses of the chosen requests, by request, then lane."""
         first, apart, lanes = self.first[chosen], self.apart[chosen], self.lanes[chosen]
         rows = _stepped(first, apart, lanes)
@@ -72,7 +72,7 @@ class RequestAccesses(Struct, frozen=True, eq=False, dict=True):
         """Return the accesses of all requests, which may take as much memory as a column of the trace."""
         rows, count = np.empty(int(self.lanes.sum()), self.dtype), 0
         for low in range(0, len(self.first), MANY):
-            part = self.of(slice(low, low + MANY))
+            part = self.rows_of(slice(low, low + MANY))
             rows[count : count + len(part)] = part
             count += len(part)
         return rows
@@ -136,7 +136,7 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
         request = np.empty(int(self.lanes.sum()), self.accesses.dtype)
         for low in range(0, len(self), MANY):
             high = min(low + MANY, len(self))
-            rows = self.accesses.of(slice(low, high))
+            rows = self.accesses.rows_of(slice(low, high))
             request[rows] = np.repeat(np.arange(low, high, dtype=request.dtype), self.lanes[low:high])
         return request
 
@@ -151,8 +151,8 @@ def requests_of(trace: Trace) -> Requests:
     if not len(trace):
         return _no_requests(trace)
     ordered = ordered_requests(trace)
-    costs = begun(partial(_costs, trace, ordered), len(trace))
-    moment, exchanges = timed(trace, ordered)
+    costs = in_background(partial(_costs, trace, ordered), len(trace))
+    moment, exchanges = with_moments(trace, ordered)
     spans = _spans(trace, *_merge_exchanges(trace, ordered.runs, moment, exchanges))
     by_moment = stable_order(moment)
     accesses, columns = _reorder(trace, ordered, by_moment)

@@ -33,14 +33,14 @@ class WarpExchanges(Struct, frozen=True, eq=False):
     def __len__(self) -> int:
         return len(self.moment)
 
-    def at(self, moment: int) -> range:
+    def during(self, moment: int) -> range:
         """Return the exchanges of a moment."""
         first, last = np.searchsorted(self.moment, [moment, moment + 1])
         return range(int(first), int(last))
 
-    def of(self, block: int, warp: int, moment: int) -> int:
+    def find(self, block: int, warp: int, moment: int) -> int:
         """Find the exchange that a warp makes at a moment, -1 for none."""
-        now = self.at(moment)
+        now = self.during(moment)
         range_of_moment = slice(now.start, now.stop)
         matches = np.flatnonzero(
             (self.block[range_of_moment] == block) & (self.warp[range_of_moment] == warp)
@@ -83,7 +83,7 @@ def no_exchanges() -> WarpExchanges:
     return WarpExchanges(none, none, none, none, none, np.zeros(1, np.int64), none, none)
 
 
-def timed(trace: Trace, ordered: OrderedRequests) -> tuple[Ints, WarpExchanges]:
+def with_moments(trace: Trace, ordered: OrderedRequests) -> tuple[Ints, WarpExchanges]:
     """Compute the moment of each request, and the exchanges with their moments: each exchange has a separate one.
 
     An exchange comes after the requests that its lanes made before the last of them arrived.

@@ -39,7 +39,7 @@ class CompiledCounting:
         self._process: JsonProcess | None = None
         self._closed = self._cancelled = False
 
-    def known(self, job: Job) -> CompiledCounters | None:
+    def cached(self, job: Job) -> CompiledCounters | None:
         """Return the cached answer, None if there is none."""
         if self._folder is None:
             return None
@@ -49,7 +49,7 @@ class CompiledCounting:
 
     def count(self, job: Job) -> CompiledCounters:
         """Return the counters of a launch, or the reason for their absence; blocks until they are there."""
-        cached = self.known(job)
+        cached = self.cached(job)
         if cached is not None:
             return cached
         with self._lock:
@@ -111,7 +111,7 @@ class CompiledCounting:
             timer.cancel()
         if line is not None:
             return ANSWER.decode(line)
-        death = process.death()
+        death = process.describe_death()
         self._end()
         if self._closed:
             return CompiledCounters(reason=f"{_PASSING} since it is closed.")

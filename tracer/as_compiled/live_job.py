@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..calls.call import CallError
-from ..calls.carried import described_argument
+from ..calls.describe_call import describe_argument
 from ..calls.memories import Memories
 from ..model.launch import Dim3
 from ..type_inference.live_kernel import Describer, dtype_of, question_of_call
@@ -46,7 +46,7 @@ class LiveLaunch:
             return
         memories = Memories(arguments)
         described = tuple(
-            described_argument(value, f"argument {number}", memories)
+            describe_argument(value, f"argument {number}", memories)
             for number, value in enumerate(arguments, 1)
         )
         self._folder = tempfile.TemporaryDirectory(prefix="tilescope-launch-")

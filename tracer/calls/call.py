@@ -24,7 +24,7 @@ class Memory(msgspec.Struct, frozen=True):
     size: int
 
 
-class ArrayPlace(msgspec.Struct, frozen=True, tag="array place"):
+class ArrayArgument(msgspec.Struct, frozen=True, tag="array place"):
     """An array or record argument, located in one of the call's memories."""
 
     memory: int  # index of the memory
@@ -45,7 +45,7 @@ class ArgumentTuple(msgspec.Struct, frozen=True, tag="argument tuple"):
     fields: tuple[str, ...] = ()
 
 
-Argument = ArrayPlace | ArgumentTuple | Value
+Argument = ArrayArgument | ArgumentTuple | Value
 
 
 class Call(msgspec.Struct, frozen=True):

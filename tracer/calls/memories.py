@@ -16,7 +16,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..type_inference.live_kernel import dtype_of
-from .call import ArrayPlace, CallError, Memory, memory_file
+from .call import ArrayArgument, CallError, Memory, memory_file
 
 TRANSFERS = ("In", "Out", "InOut")  # classes of numba.cuda's around arrays
 Bytes = NDArray[np.uint8]
@@ -71,7 +71,7 @@ class Memories:
         for number, restore in self._restore:
             restore(contents[number])
 
-    def place(self, value: Any, name: str) -> ArrayPlace | None:
+    def locate(self, value: Any, name: str) -> ArrayArgument | None:
         """Locate an argument's memory, None if it is not an array; raises CallError, which contains `name`."""
         transfer = type(value).__name__ if _is_transfer(value) else ""
         value = value.value if transfer else value
@@ -85,7 +85,7 @@ class Memories:
 
     def _locate_host_array(
         self, ary: NDArray[Any], name: str, transfer: Literal["", "In", "Out", "InOut"]
-    ) -> ArrayPlace:
+    ) -> ArrayArgument:
         check_array(ary, name)
         low, high = np.lib.array_utils.byte_bounds(ary) if ary.size else (0, 0)
         offset = ary.__array_interface__["data"][0] - low if ary.size else 0
@@ -96,7 +96,7 @@ class Memories:
         index = self._add_memory(memory)
         if ary.size and ary.flags.writeable and transfer != "In":
             self._restore.append((index, _make_restorer(ary, offset)))
-        return ArrayPlace(
+        return ArrayArgument(
             index,
             offset,
             dtype_of(ary.dtype),
@@ -107,7 +107,7 @@ class Memories:
             not ary.flags.writeable,
         )
 
-    def _locate_record(self, record: np.void, name: str) -> ArrayPlace:
+    def _locate_record(self, record: np.void, name: str) -> ArrayArgument:
         memory = np.array([record], record.dtype)
         check_array(memory, name)
         index = self._add_memory(memory)
@@ -117,13 +117,13 @@ class Memories:
                 record[field] = content[0][field]
 
         self._restore.append((index, restore))
-        return ArrayPlace(index, 0, dtype_of(record.dtype), (), (), "record")
+        return ArrayArgument(index, 0, dtype_of(record.dtype), (), (), "record")
 
-    def _locate_device_array(self, value: Any, name: str) -> ArrayPlace:
+    def _locate_device_array(self, value: Any, name: str) -> ArrayArgument:
         array, number, offset = self._device[id(value)]
         check_array(np.empty(0, array.view.dtype), name)
         view = array.view
-        return ArrayPlace(
+        return ArrayArgument(
             number, offset, dtype_of(view.dtype), tuple(view.shape), tuple(view.strides), "device"
         )
 
@@ -213,8 +213,8 @@ def _device_array(value: Any) -> _DeviceArray:
         return _on_host(np.ndarray.view(value, np.ndarray))  # numba's view needs attributes that it lacks
     value = value if hasattr(type(value), "copy_to_host") else _as_numba_array(value)
     low = int(value.__cuda_array_interface__["data"][0]) - _before_first(value)
-    contiguous = value if order_of(value) else _as_bytes(value)
-    order = order_of(contiguous) or "C"
+    contiguous = value if contiguous_order(value) else _as_bytes(value)
+    order = contiguous_order(contiguous) or "C"
 
     def read() -> Bytes:
         return contiguous.copy_to_host().ravel(order=order).view(np.uint8)  # type: ignore[no-any-return]  # numba is untyped
@@ -225,7 +225,7 @@ def _device_array(value: Any) -> _DeviceArray:
     return _DeviceArray(low, low + _extent(value), value, read, write)
 
 
-def order_of(device_array: Any) -> Literal["C", "F", ""]:
+def contiguous_order(device_array: Any) -> Literal["C", "F", ""]:
     """Return the memory order of a contiguous numba array, "" if it has gaps."""
     if getattr(device_array, "is_c_contiguous", lambda: True)():
         return "C"

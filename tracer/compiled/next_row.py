@@ -19,7 +19,7 @@ _ROW_VARIABLE = "tilescope_next_row"  # attribute of an LLVM function: the varia
 def _keep_row(typing: Any, state: Any) -> Any:
     """Keep the address in a register in the function that begins with this call.
 
-    The function calls nothing that writes rows, or `read_next_row_again` follows the call.
+    The function calls nothing that writes rows, or `reload_next_row` follows the call.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -30,7 +30,7 @@ def _keep_row(typing: Any, state: Any) -> Any:
     return types.none(types.int64), generate
 
 
-keep_row = intrinsic(_keep_row)
+keep_row_in_register = intrinsic(_keep_row)
 
 
 def next_row(builder: Any, state: Any) -> Any:
@@ -47,7 +47,7 @@ def set_next_row(builder: Any, state: Any, address: Any) -> None:
         builder.store(address, variable)
 
 
-def read_next_row_again(builder: Any, state: Any) -> None:
+def reload_next_row(builder: Any, state: Any) -> None:
     """Read the address of the next row again, after a call that may have written rows."""
     variable = getattr(builder.function, _ROW_VARIABLE, None)
     if variable is not None:

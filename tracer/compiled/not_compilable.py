@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterable
 
 
-class NotCompilable(Exception):
+class NotCompilableError(Exception):
     """Code that the compiled engine refuses: one sentence that names the line and the construct."""
 
 
-class WaitsForOthers(NotCompilable):
+class EndlessWaitError(NotCompilableError):
     """A thread waits for another one while threads run one after the other; if they take turns, it may end."""
 
 
-class TooManyTurns(NotCompilable):
+class TooManyTurnsError(NotCompilableError):
     """A launch makes more accesses than threads may make in turns."""
 
 
@@ -29,7 +29,7 @@ _ACCESS = re.compile(r"(?:load|store (.*?),) (Cells\(\w+, \d+\)), (.*), [^,]*")
 _ARRAY = re.compile(r"Cells\((\w+), (\d+)\)")
 
 
-def sentence(error: Exception, functions: Iterable[ast.FunctionDef] = ()) -> str:
+def summarise_error(error: Exception, functions: Iterable[ast.FunctionDef] = ()) -> str:
     """Turn an error that numba raised while compiling some functions into "line 12: the construct."."""
     text = _COLOURS.sub("", str(error))
     location, call, name = _LOCATION.search(text), _CALL.search(text), _NAME.search(text)
@@ -50,7 +50,7 @@ def _line_of(name: str, functions: Iterable[ast.FunctionDef]) -> int:
     return next(lines, 0)
 
 
-def unexpected(error: Exception) -> str:
+def describe_unexpected(error: Exception) -> str:
     """Describe an unforeseen error in one sentence."""
     return f"{type(error).__name__} while compiling: {_first_useful_line(str(error))}."
 

@@ -45,7 +45,7 @@ ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", 
 ROW_BYTES, KEY_AT, CONTEXT_AT, VALUE_AT = ROW.itemsize, 8, 12, 16
 # Room for phases of blocks, besides those of the resident blocks, and for arrivals at barriers, until rows are emptied.
 MAX_PHASES = MAX_ARRIVALS = 1 << 14
-MOST_TURNS = 100_000_000  # accesses of a launch that threads may make in turns: about ten seconds
+MAX_TURNS = 100_000_000  # accesses of a launch that threads may make in turns: about ten seconds
 IDLE_PHASES = 4096  # phases without an access after which a block may never end
 MAX_INDICES = 8  # of an access outside its array
 
@@ -92,7 +92,7 @@ class Word(IntEnum):
     START = auto()  # address of the code that calls it
     SWITCH = auto()  # address of the code that switches stacks
     SCHEDULER = auto()  # stack pointer of the scheduler, while a thread runs
-    PLACE = auto()  # address of the current thread's slot
+    THREAD_SLOT = auto()  # address of the current thread's slot
     STOPPED = auto()  # the `StopReason` of the thread that stopped last
     EVENT = auto()  # the `DriverCall` of that thread
     ANSWER = auto()  # the driver's answer
@@ -103,11 +103,11 @@ class Word(IntEnum):
     # Turns of threads, see scheduler/turns.py.
     SCHEDULE = auto()  # an `Order`
     THREADS = auto()  # of a block
-    PLACES = auto()  # address of the slots of the resident blocks' threads, PLACE_WORDS each
-    SEATS = auto()  # address of the slots of the resident blocks, SEAT_WORDS each
+    THREAD_SLOTS = auto()  # address of the slots of the resident blocks' threads, THREAD_SLOT_WORDS each
+    BLOCK_SLOTS = auto()  # address of the slots of the resident blocks, BLOCK_SLOT_WORDS each
     WARPS = auto()  # address of their warps, WARP_WORDS each
     WARPS_OF_BLOCK = auto()  # number of warps in each block
-    SEAT = auto()  # number of the current block's slot, or -1
+    BLOCK_SLOT = auto()  # number of the current block's slot, or -1
     CAPACITY = auto()  # number of block slots
     SLOTS = auto()  # blocks that run at once
     LIVE = auto()  # address of the numbers of the used block slots, in the order in which their blocks began
@@ -129,10 +129,12 @@ class Word(IntEnum):
     IDLE_TURNS = auto()  # sweeps since the last news
     ENDED = auto()  # 1 if a block has ended in this sweep
     GRID = auto()  # 1 once a thread has come to a barrier of the grid
-    AFTER_LOOK = auto()  # 1 if the driver has checked for endless waits
-    CAME = auto()  # number of arrivals at warp operations
+    HAS_CHECKED_WAITS = auto()  # 1 if the driver has checked for endless waits
+    WARP_ARRIVALS = auto()  # number of arrivals at warp operations
     TWISTER = auto()  # address of the random number generator, see scheduler/random_numbers.py
-    FRESH = auto()  # address, per declared array: its initial contents (0: none), and their size in bytes
+    INITIAL_CONTENTS = (
+        auto()
+    )  # address, per declared array: its initial contents (0: none), and their size in bytes
     DECLARATIONS = auto()  # number of declared arrays
     NUMBER = auto()  # context of the first thread of the block and phase that began last
     NUMBERS = auto()  # number of phases that have begun since the rows were emptied
@@ -145,21 +147,21 @@ class Word(IntEnum):
     IN_WARPS = auto()  # number of threads that wait for lanes of their warp
     GROUP = auto()  # a bit for each lane of the warp operation that continues
     GROUP_MASK = auto()  # the lanes in its mask
-    GROUP_PLACE = auto()  # number of the slot of the warp's first thread
+    GROUP_SLOT = auto()  # number of the slot of the warp's first thread
     ARRIVED = auto()  # number of arrivals at barriers since the rows were emptied
     ARRIVALS = auto()  # address of these, see `ArrivalWord`; 0 if they are not needed
     # Address of the intake of rows by compiled code, see `IntakeWord`; 0 if the driver does it.
     INTAKE = auto()
 
 
-class PlaceWord(IntEnum):
+class ThreadSlot(IntEnum):
     """Indices of the words in the slot of a resident block's thread."""
 
     THREAD = 0
     TX = auto()
     TY = auto()
     TZ = auto()
-    SEAT = auto()  # number of its block's slot
+    BLOCK_SLOT = auto()  # number of its block's slot
     STACK_POINTER = auto()  # where it resumes
     STACK = auto()  # end of its stack
     WARP = auto()  # number of its warp among those of the resident blocks
@@ -169,7 +171,7 @@ class PlaceWord(IntEnum):
     IN = auto()  # the value that it takes from there
     MASK = auto()  # lanes that converge with it
     EXTRA = auto()  # the lane or distance of a shuffle
-    CAME = auto()  # number of its arrival at a warp operation
+    WARP_ARRIVAL = auto()  # number of its arrival at a warp operation
 
 
 INTAKE_COLUMNS = ("block", "thread", "phase", "buffer", "site", "op", "index", "value")
@@ -185,7 +187,7 @@ class ColumnWord(IntEnum):
 class ValueKind(IntEnum):
     """The values that the column of values accepts from compiled code."""
 
-    SAME = 0  # only values of its own dtype
+    OWN_DTYPE = 0  # only values of its own dtype
     FLOAT64 = auto()  # also other values, as float64
     INT64 = auto()  # also other values, as int64
 
@@ -195,16 +197,16 @@ class IntakeWord(IntEnum):
 
     COUNTER = 0  # address of the function that counts rows, if none are kept
     COUNTS = auto()  # address of its argument, see `CountWord`
-    LEFT = auto()  # number of rows at the beginning that remain from before, of phases that continue
+    LEFTOVER = auto()  # number of rows at the beginning that remain from before, of phases that continue
     KEPT = auto()  # rows in the columns
     TAKEN = auto()  # rows taken in since the driver's last look
-    MOST = auto()  # maximum of KEPT
+    MAX_KEPT = auto()  # maximum of KEPT
     IN_TURNS = auto()  # 1 if threads take turns
     BUFFERS = auto()  # address of the buffer by region and code
     SITES = auto()  # address of the site of the trace by site of the program
     OPS = auto()  # address of the `Op` by site of the program
-    SAME = auto()  # a bit for each code of the dtype of the column of values
-    HELD = auto()  # bits for the codes of all dtypes whose values it holds
+    OWN_CODES = auto()  # a bit for each code of the dtype of the column of values
+    CONVERTIBLE_CODES = auto()  # bits for the codes of all dtypes whose values it holds
     KIND = auto()  # a `ValueKind`
     TOUCHED = auto()  # address of the table of touched memory, see `TouchWord`; 0 if it is not needed
     WATCHED = auto()  # address, by region and code, of the kinds of accesses to watch
@@ -232,11 +234,11 @@ class CountWord(IntEnum):
 
     ROWS = 0  # address of the first row
     COUNT = auto()  # number of rows
-    HINDERED = auto()  # why not all rows were counted
-    HINDERED_AT = auto()  # one past the row of the obstacle
+    OBSTACLE = auto()  # why not all rows were counted
+    OBSTACLE_END = auto()  # one past the row of the obstacle
     THREADS = auto()  # of a block
     BUFFERS = auto()  # address of the buffer by region and code
-    FINAL = auto()  # address of the site of the trace by site of the program
+    SITES = auto()  # address of the site of the trace by site of the program
     OPS = auto()  # address of the `Op` by site of the program
     SITE_COUNT = auto()  # number of sites of the program
     RULES = auto()  # address of the rules of each buffer
@@ -265,7 +267,7 @@ class ArrivalWord(IntEnum):
     OF_WARP = auto()  # 1 at a warp operation or a fence
 
 
-class SeatWord(IntEnum):
+class BlockSlot(IntEnum):
     """Indices of the words in the slot of a resident block."""
 
     BLOCK = 0
@@ -279,20 +281,20 @@ class SeatWord(IntEnum):
     WAITING = auto()  # threads at a barrier
     AT_GRID = auto()  # 1 if some wait for the grid
     RELEASED = auto()  # 1 if those at the barrier resume in the next sweep
-    TAKEN = auto()  # 1 if a block uses the slot
-    FIRST = auto()  # number of its first thread's slot
+    IS_USED = auto()  # 1 if a block uses the slot
+    FIRST_THREAD_SLOT = auto()  # number of its first thread's slot
     VOTES = auto()  # 1 if some of those at the barrier vote
 
 
 class WarpWord(IntEnum):
     """Indices of the words of a resident block's warp, each a set of lanes as bits. Ended threads are in none."""
 
-    RUNS = 0  # lanes that are runnable
+    RUNNABLE = 0  # lanes that are runnable
     AT_BARRIER = auto()
-    MEETS = auto()  # lanes that wait for other lanes of their warp
+    AT_WARP_OPERATION = auto()  # lanes that wait for other lanes of their warp
 
 
-PLACE_WORDS, SEAT_WORDS, WARP_WORDS = 24, 16, 4  # complete cache lines, or parts of one
+THREAD_SLOT_WORDS, BLOCK_SLOT_WORDS, WARP_WORDS = 24, 16, 4  # complete cache lines, or parts of one
 TWISTER_WORDS = 624
 
 
@@ -309,8 +311,8 @@ class Pause(IntEnum):
 
     OVER = 0  # all blocks have ended
     BLOCK_ENDED = auto()
-    LOOK = auto()  # threads may wait for ever
-    NO_SEAT = auto()  # more blocks have to run at once than there are slots
+    CHECK_WAITS = auto()  # threads may wait for ever
+    NO_BLOCK_SLOT = auto()  # more blocks have to run at once than there are slots
 
 
 class StopReason(IntEnum):

@@ -11,22 +11,22 @@ from numba.core.extending import intrinsic
 I64, I32 = ir.IntType(64), ir.IntType(32)
 
 
-def word(builder: Any, state: Any, index: int) -> Any:
+def word_pointer(builder: Any, state: Any, index: int) -> Any:
     """Return a pointer to a word of the table of state."""
     return builder.gep(builder.inttoptr(state, I64.as_pointer()), [I64(index)])
 
 
 def load_word(builder: Any, state: Any, index: int) -> Any:
     """Load a word of the table of state."""
-    return builder.load(word(builder, state, index))
+    return builder.load(word_pointer(builder, state, index))
 
 
 def store_word(builder: Any, value: Any, state: Any, index: int) -> None:
     """Store a word of the table of state."""
-    builder.store(value, word(builder, state, index))
+    builder.store(value, word_pointer(builder, state, index))
 
 
-def at(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
+def element_pointer(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
     """Return a pointer to the index-th element at an address."""
     pointer = builder.inttoptr(address, element.as_pointer())
     return pointer if index is None else builder.gep(pointer, [index])
@@ -37,7 +37,7 @@ def _peek(typing: Any, address: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         position = context.cast(builder, args[1], index, types.int64)
-        return builder.load(at(builder, args[0], I64, position))
+        return builder.load(element_pointer(builder, args[0], I64, position))
 
     return types.int64(types.int64, index), generate
 
@@ -47,7 +47,10 @@ def _poke(typing: Any, address: Any, index: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         position = context.cast(builder, args[1], index, types.int64)
-        builder.store(context.cast(builder, args[2], value, types.int64), at(builder, args[0], I64, position))
+        builder.store(
+            context.cast(builder, args[2], value, types.int64),
+            element_pointer(builder, args[0], I64, position),
+        )
         return context.get_dummy_value()
 
     return types.none(types.int64, index, value), generate
@@ -81,14 +84,14 @@ def _narrow(bits: int) -> tuple[Any, Any]:
 
     def load(typing: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.zext(builder.load(at(builder, args[0], element)), I64)
+            return builder.zext(builder.load(element_pointer(builder, args[0], element)), I64)
 
         return types.int64(types.int64), generate
 
     def store(typing: Any, address: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             number = context.cast(builder, args[1], value, types.int64)
-            builder.store(builder.trunc(number, element), at(builder, args[0], element))
+            builder.store(builder.trunc(number, element), element_pointer(builder, args[0], element))
             return context.get_dummy_value()
 
         return types.none(types.int64, value), generate
@@ -105,7 +108,7 @@ def _pointer(typing: Any, address: Any) -> Any:
     return types.voidptr(types.int64), generate
 
 
-peek, poke, prefetch, lowest, pointer = (
+peek, poke, prefetch, lowest_bit, pointer = (
     intrinsic(typer) for typer in (_peek, _poke, _prefetch, _lowest, _pointer)
 )
 (peek8, poke8), (peek16, poke16), (peek32, poke32) = (map(intrinsic, _narrow(bits)) for bits in (8, 16, 32))

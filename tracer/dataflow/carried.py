@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
-Place = tuple[int, int]  # (line from 1, column from 0 in bytes) of an access
+AccessPosition = tuple[int, int]  # (line from 1, column from 0 in bytes) of an access
 
 
 class Share(IntEnum):
@@ -30,10 +30,10 @@ class Carried(NamedTuple):
 
 
 NOTHING = Carried(Share.NONE, Share.NONE)
-Values = dict[Place, Carried]  # by load; a missing load carries nothing
+Values = dict[AccessPosition, Carried]  # by load; a missing load carries nothing
 
 
-def united(values: Iterable[Values]) -> Values:
+def join_values(values: Iterable[Values]) -> Values:
     """Join the values of several operands."""
     result: Values = {}
     for operand in values:
@@ -43,7 +43,7 @@ def united(values: Iterable[Values]) -> Values:
     return result
 
 
-def doubtful(values: Values) -> Values:
+def weaken(values: Values) -> Values:
     """Lower all values to at most SOME: they may be carried or not."""
     return {
         place: Carried(min(carried.older, Share.SOME), min(carried.newest, Share.SOME))
@@ -57,7 +57,7 @@ class Paths:
     def __init__(self) -> None:
         self.dead = False
         self.variables: dict[str, Values] = {}
-        self.executed: dict[Place, bool] = {}  # executed loads, and whether more than once
+        self.executed: dict[AccessPosition, bool] = {}  # executed loads, and whether more than once
 
     def copy(self) -> Paths:
         """Return an independent copy. Values are never changed in place."""
@@ -65,7 +65,7 @@ class Paths:
         other.dead, other.variables, other.executed = self.dead, dict(self.variables), dict(self.executed)
         return other
 
-    def load(self, place: Place) -> Values:
+    def load(self, place: AccessPosition) -> Values:
         """Execute a load; return its values."""
         if place in self.executed:
             self.variables = {
@@ -95,7 +95,7 @@ class Paths:
         return self.dead, dict(self.executed), {name: values for name, values in carried.items() if values}
 
 
-def _age(values: Values, place: Place, has_older: bool) -> Values:
+def _age(values: Values, place: AccessPosition, has_older: bool) -> Values:
     """Return the values after a load is executed again: its newest execution becomes an older one."""
     if place not in values:
         return values
@@ -107,7 +107,7 @@ def _common_share(first: Share, second: Share) -> Share:
     return first if first == second else Share.SOME
 
 
-def joined(paths: Iterable[Paths]) -> Paths:
+def join_paths(paths: Iterable[Paths]) -> Paths:
     """Join the paths that meet at a point."""
     alive = [path for path in paths if not path.dead]
     if not alive:
@@ -136,7 +136,7 @@ def _joined(left: Paths, right: Paths) -> Paths:
 
 
 def _join_carried(
-    place: Place, left: Paths, left_values: Values, right: Paths, right_values: Values
+    place: AccessPosition, left: Paths, left_values: Values, right: Paths, right_values: Values
 ) -> Carried:
     """Join a load's values on both paths; a load that only one path executed keeps that path's values."""
     if place not in left.executed or place not in right.executed:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import AnyInts, Ints, Mask, counts_of, index_dtype
-from ..model.grouping import present
+from ..model.grouping import distinct_numbers
 from ..model.trace import Op, Trace
 from .source_flow import Carried, Share, flow_of
 
@@ -36,12 +36,12 @@ class LoadDestinations:
     def _next(self) -> _NextStores:
         return _NextStores(self._trace)
 
-    def of(self, rows: AnyInts) -> Ints:
+    def stores_of(self, rows: AnyInts) -> Ints:
         """Find the row of the store that the element of each access goes to, -1 if there is none."""
         result = np.full(len(rows), -1)
         loads = (self._trace.op[rows] == Op.LOAD).nonzero()[0]
         site = self._trace.site[rows[loads]]
-        for number in present(site):
+        for number in distinct_numbers(site):
             chosen = loads[site == number]
             is_in_source = self._flow.is_in_source(number)
             result[chosen] = (

@@ -18,7 +18,7 @@ from msgspec import Struct
 from ..model.array_types import AnyInts, Ints, Mask
 from ..model.syntax_tree import syntax_tree
 from ..model.trace import Op, Trace
-from .carried import Place
+from .carried import AccessPosition
 from .walk import ARITHMETIC, MODULES, called
 
 LONGEST = 400_000  # characters of the longest source text that is analysed
@@ -45,11 +45,13 @@ _Node = tuple[object, ...]  # a load, a store, a variable, a function's result, 
 class LoadUses(Struct, frozen=True):
     """The possible uses of a load's values."""
 
-    stores: frozenset[Place]  # places that may store a dependent value: (line from 1, column in characters)
+    stores: frozenset[
+        AccessPosition
+    ]  # places that may store a dependent value: (line from 1, column in characters)
     decides: bool  # whether the values may matter without being stored
 
 
-def goes_nowhere(trace: Trace, site: AnyInts, block: AnyInts, thread: AnyInts, step: AnyInts) -> Mask:
+def find_unused_loads(trace: Trace, site: AnyInts, block: AnyInts, thread: AnyInts, step: AnyInts) -> Mask:
     """Find the loads whose value nothing depends on; each is given as its site, thread and step.
 
     False if the source leaves it open, or not all accesses of the launch are kept.
@@ -73,7 +75,7 @@ def depends_on_outside(trace: Trace) -> bool:
     outside = trace.outside
     loads = np.flatnonzero(outside.op != Op.STORE)
     columns = (outside.site[loads], outside.block[loads], outside.thread[loads], outside.step[loads])
-    return not goes_nowhere(trace, *columns).all()
+    return not find_unused_loads(trace, *columns).all()
 
 
 def _uses_at(trace: Trace, number: int) -> LoadUses | None:
@@ -83,7 +85,7 @@ def _uses_at(trace: Trace, number: int) -> LoadUses | None:
     return (uses_of_loads(trace.sources[file], trace.kernel) or {}).get((site.line, site.column))
 
 
-def _last_store(trace: Trace, places: frozenset[Place]) -> Ints:
+def _last_store(trace: Trace, places: frozenset[AccessPosition]) -> Ints:
     """Return for each thread of the launch the step of its last access at the given places, -1 for none."""
     sites = [number for number, site in enumerate(trace.sites) if (site.line, site.column) in places]
     rows = np.flatnonzero(np.isin(trace.site, sites) & (trace.op != Op.LOAD))
@@ -93,7 +95,7 @@ def _last_store(trace: Trace, places: frozenset[Place]) -> Ints:
 
 
 @lru_cache(maxsize=16)
-def uses_of_loads(source: str, kernel: str) -> Mapping[Place, LoadUses] | None:
+def uses_of_loads(source: str, kernel: str) -> Mapping[AccessPosition, LoadUses] | None:
     """List the possible uses of each load of a file's functions, by its place; None if they are not known."""
     if len(source) > LONGEST:
         return None
@@ -148,7 +150,7 @@ def _uses(load: _Node, edges: Mapping[_Node, set[_Node]], lines: list[str]) -> L
     return LoadUses(frozenset(_in_characters(place, lines) for place in stores), DECIDES in reached)
 
 
-def _in_characters(place: object, lines: list[str]) -> Place:
+def _in_characters(place: object, lines: list[str]) -> AccessPosition:
     assert isinstance(place, tuple)
     line, column = place
     text = lines[line - 1] if line <= len(lines) else ""

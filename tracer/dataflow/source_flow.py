@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from ..model.syntax_tree import syntax_tree
+from .carried import AccessPosition, Values
 from .carried import Carried as Carried
-from .carried import Place, Values
 from .carried import Share as Share
-from .walk import GaveUp, Walk, Work
+from .walk import AnalysisBudgetExceededError, Walk, Work
 
 LONGEST = 400_000  # characters of the longest source text that is analysed
 CALLS = 3  # of a function, after which further calls find nothing new
 MOST_STORES = 200  # of a program; larger ones are generated code, and not analysed
 
 Flow = Mapping[
-    Place, Mapping[Place, Carried]
+    AccessPosition, Mapping[AccessPosition, Carried]
 ]  # by store: of each load that may precede it, the share that it stores
 
 
@@ -32,7 +32,7 @@ def flow_of(source: str, kernel: str) -> Flow | None:
         return None
     try:
         return _flow_of(syntax_tree(source), source, kernel)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, GaveUp):
+    except (SyntaxError, ValueError, RecursionError, MemoryError, AnalysisBudgetExceededError):
         return None
 
 
@@ -72,7 +72,7 @@ def _flow_of(tree: ast.Module, source: str, kernel: str) -> Flow | None:
     }
 
 
-def _stores(functions: list[ast.FunctionDef]) -> set[Place]:
+def _stores(functions: list[ast.FunctionDef]) -> set[AccessPosition]:
     """Find the places where elements are written or a call may be an atomic."""
     return {
         (node.lineno, node.col_offset)
@@ -100,12 +100,17 @@ def _functions_passed_on(tree: ast.Module) -> dict[str, bool]:
     return {name.id: id(name) in targets for name in values if isinstance(name.ctx, ast.Load)}
 
 
-def _holds(function: ast.FunctionDef, place: Place) -> bool:
+def _holds(function: ast.FunctionDef, place: AccessPosition) -> bool:
     return function.lineno <= place[0] <= (function.end_lineno or 0)
 
 
 def _reaching(
-    root: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], place: Place, work: Work, *, once: bool
+    root: ast.FunctionDef,
+    functions: Mapping[str, ast.FunctionDef],
+    place: AccessPosition,
+    work: Work,
+    *,
+    once: bool,
 ) -> Values | None:
     """Join the loads that a store writes over all paths that lead to it; None if no path does.
 
@@ -128,7 +133,7 @@ def _reaching(
     return result
 
 
-def _in_characters(place: Place, lines: list[str]) -> Place:
+def _in_characters(place: AccessPosition, lines: list[str]) -> AccessPosition:
     line, column = place
     text = lines[line - 1] if line <= len(lines) else ""
     return line, len(text.encode()[:column].decode(errors="ignore"))

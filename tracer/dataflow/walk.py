@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from .carried import Paths, Place, Values, doubtful, joined, united
+from .carried import AccessPosition, Paths, Values, join_paths, join_values, weaken
 
 DEEPEST = 6  # nested calls
 ROUNDS = 12  # of a loop; no hand-written program needs more
@@ -20,7 +20,7 @@ MODULES = {"math", "cmath", "np", "numpy", "operator", "libdevice", "fp16"}
 EXCHANGES = re.compile(r"shfl\w*|\w+_sync|activemask|lanemask_lt|syncthreads\w*|syncwarp")
 
 
-class GaveUp(Exception):
+class AnalysisBudgetExceededError(Exception):
     """Raised if the program is too large, or has statements that are not analysed."""
 
 
@@ -31,10 +31,10 @@ class Work:
         self._remaining = most
 
     def take(self, amount: int) -> None:
-        """Spend work; raises GaveUp if less is left."""
+        """Spend work; raises AnalysisBudgetExceededError if less is left."""
         self._remaining -= amount
         if self._remaining < 0:
-            raise GaveUp
+            raise AnalysisBudgetExceededError
 
 
 class Walk:
@@ -43,7 +43,7 @@ class Walk:
     def __init__(
         self,
         functions: Mapping[str, ast.FunctionDef],
-        place: Place,
+        place: AccessPosition,
         reached: Callable[[Values], None],
         work: Work,
     ) -> None:
@@ -55,7 +55,7 @@ class Walk:
         self._kept = 0
 
     def function(self, node: ast.FunctionDef, arguments: Sequence[Values]) -> Values:
-        """Walk through a function; return the values that its result carries. Raises GaveUp."""
+        """Walk through a function; return the values that its result carries. Raises AnalysisBudgetExceededError."""
         self._frames.append(node.name)
         self._leaving.append({})
         self._returned.append([])
@@ -63,14 +63,14 @@ class Walk:
         for number, name in enumerate(names):
             self._set(name, arguments[number] if number < len(arguments) else {})
         self._body(node.body)
-        self._paths = joined([self._paths, *self._leaving.pop().get("return", [])])
+        self._paths = join_paths([self._paths, *self._leaving.pop().get("return", [])])
         prefix = f"{len(self._frames)}."
         self._paths.variables = {
             name: values for name, values in self._paths.variables.items() if not name.startswith(prefix)
         }
         self._frames.pop()
         results = self._returned.pop()
-        return results[0] if len(results) == 1 else doubtful(united(results))
+        return results[0] if len(results) == 1 else weaken(join_values(results))
 
     def _name(self, name: str) -> str:
         return f"{len(self._frames)}.{name}"
@@ -90,10 +90,10 @@ class Walk:
 
     def _other(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Try | ast.AsyncFor | ast.AsyncWith | ast.ClassDef):
-            raise GaveUp
+            raise AnalysisBudgetExceededError
 
     def _do_Match(self, node: ast.stmt) -> None:
-        raise GaveUp
+        raise AnalysisBudgetExceededError
 
     def _do_With(self, node: ast.With) -> None:
         for item in node.items:
@@ -121,7 +121,7 @@ class Walk:
 
     def _leave(self, word: str) -> None:
         self._leaving[-1].setdefault(word, []).append(self._paths)
-        self._paths = joined([])
+        self._paths = join_paths([])
 
     def _do_Assign(self, node: ast.Assign) -> None:
         parts = node.value.elts if isinstance(node.value, ast.Tuple | ast.List) else None
@@ -139,7 +139,7 @@ class Walk:
             self._assign(node.target, self._value(node.value))
 
     def _do_AugAssign(self, node: ast.AugAssign) -> None:
-        values = united(self._values([node.target, node.value], loaded=True))
+        values = join_values(self._values([node.target, node.value], loaded=True))
         self._assign(node.target, values, indexed=True)
 
     def _assign(self, target: ast.expr, values: Values, *, indexed: bool = False) -> None:
@@ -147,9 +147,9 @@ class Walk:
             self._set(target.id, values)
         elif isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
-                self._assign(part, doubtful(values))
+                self._assign(part, weaken(values))
         elif isinstance(target, ast.Starred):
-            self._assign(target.value, doubtful(values))
+            self._assign(target.value, weaken(values))
         elif isinstance(target, ast.Subscript | ast.Attribute):
             if not indexed:
                 self._index(target)
@@ -162,7 +162,7 @@ class Walk:
                 self._value(node.slice)
             node = node.value
 
-    def _store(self, place: Place, values: Values) -> None:
+    def _store(self, place: AccessPosition, values: Values) -> None:
         if place == self._place:
             self._reached(self._paths.reaching(values))
             self._paths.forget()
@@ -173,7 +173,7 @@ class Walk:
         self._body(node.body)
         after, self._paths = self._paths, before
         self._body(node.orelse)
-        self._paths = joined([after, self._paths])
+        self._paths = join_paths([after, self._paths])
 
     def _do_While(self, node: ast.While) -> None:
         self._loop(node, lambda: self._value(node.test))
@@ -186,9 +186,9 @@ class Walk:
         def head() -> None:
             places = {(node.iter.lineno, node.iter.col_offset), (node.lineno, node.col_offset)}
             loads = [self._paths.load(place) for place in places] if isinstance(node.iter, ast.Name) else []
-            self._assign(node.target, united(loads))
+            self._assign(node.target, join_values(loads))
 
-        self._loop(node, head if not values else lambda: self._assign(node.target, doubtful(values)))
+        self._loop(node, head if not values else lambda: self._assign(node.target, weaken(values)))
 
     def _loop(self, node: ast.For | ast.While, head: Callable[[], object]) -> None:
         """Walk through a loop until nothing new is found."""
@@ -203,14 +203,14 @@ class Walk:
             for word in ("return", "raise"):
                 self._leaving[-1].setdefault(word, []).extend(exits.get(word, []))
             after_loop += exits.get("break", [])
-            self._paths = joined([entry.copy(), self._paths, *exits.get("continue", [])])
+            self._paths = join_paths([entry.copy(), self._paths, *exits.get("continue", [])])
             if self._paths.key() == key:
                 break
         else:
-            raise GaveUp
-        self._paths = joined(after_loop[:1]).copy()
+            raise AnalysisBudgetExceededError
+        self._paths = join_paths(after_loop[:1]).copy()
         self._body(node.orelse)
-        self._paths = joined([self._paths, *after_loop[1:]])
+        self._paths = join_paths([self._paths, *after_loop[1:]])
 
     def _value(self, node: ast.expr, *, loaded: bool = False) -> Values:
         """Return the values that an expression carries; `loaded`: a target that is read before it is written."""
@@ -219,7 +219,7 @@ class Walk:
         if method is not None and (loaded or not isinstance(getattr(node, "ctx", None), ast.Store)):
             values: Values = method(node)
             return values
-        return united(
+        return join_values(
             self._values([part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)])
         )
 
@@ -240,7 +240,7 @@ class Walk:
         return {}
 
     def _of_Lambda(self, node: ast.Lambda) -> Values:
-        raise GaveUp
+        raise AnalysisBudgetExceededError
 
     def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Values:
         """Return the values that a comprehension may carry, as if it ran no round, one or more."""
@@ -250,8 +250,8 @@ class Walk:
         for _ in range(2):
             before = self._paths.copy()
             values += self._values(parts)
-            self._paths = joined([before, self._paths])
-        return doubtful(united(values))
+            self._paths = join_paths([before, self._paths])
+        return weaken(join_values(values))
 
     _of_SetComp = _of_DictComp = _of_GeneratorExp = _of_ListComp
 
@@ -271,7 +271,7 @@ class Walk:
         while isinstance(root, ast.Subscript | ast.Attribute):
             root = root.value
         packed = self._paths.variables.get(self._name(root.id), {}) if isinstance(root, ast.Name) else {}
-        return united([self._paths.load((node.lineno, node.col_offset)), doubtful(packed)])
+        return join_values([self._paths.load((node.lineno, node.col_offset)), weaken(packed)])
 
     def _of_IfExp(self, node: ast.IfExp) -> Values:
         self._value(node.test)
@@ -281,11 +281,11 @@ class Walk:
         second = self._value(node.orelse)
         # As if each path assigned its value to one variable.
         after.variables["if"], self._paths.variables["if"] = first, second
-        self._paths = joined([after, self._paths])
+        self._paths = join_paths([after, self._paths])
         return self._paths.variables.pop("if", {})
 
     def _of_BoolOp(self, node: ast.BoolOp) -> Values:
-        return doubtful(united(self._values(node.values)))
+        return weaken(join_values(self._values(node.values)))
 
     def _of_Call(self, node: ast.Call) -> Values:
         name, owner = called(node.func)
@@ -295,13 +295,13 @@ class Walk:
             return {}
         if name in self._functions and not owner:
             if len(self._frames) > DEEPEST or name in self._frames:
-                raise GaveUp
+                raise AnalysisBudgetExceededError
             return self.function(self._functions[name], arguments)
         if EXCHANGES.fullmatch(name) or name in ("range", "len", "grid", "gridsize"):
             return {}
         if owner in MODULES or ARITHMETIC.fullmatch(name):
-            return united(arguments)
-        return doubtful(united(arguments))  # min, max, cuda.selp, unknown functions
+            return join_values(arguments)
+        return weaken(join_values(arguments))  # min, max, cuda.selp, unknown functions
 
 
 def called(function: ast.expr) -> tuple[str, str]:

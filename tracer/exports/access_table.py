@@ -26,7 +26,7 @@ class Column(Struct, frozen=True):
 
     name: str  # in the words of ARCHITECTURE.md
     dtype: np.dtype[Any]  # of its entries; for words, of their indices in `words`
-    of: Callable[[slice], NDArray[Any]]  # returns the entries of rows; for words, their indices in `words`
+    read: Callable[[slice], NDArray[Any]]  # returns the entries of rows; for words, their indices in `words`
     words: tuple[str, ...] = ()  # distinct words; none in a column of numbers
 
 

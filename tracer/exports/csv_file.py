@@ -57,7 +57,7 @@ def _lines(cells: Sequence[Sequence[Texts]]) -> bytes:
 
 
 def _cells(column: Column, rows: slice, words: dict[str, Texts]) -> list[Texts]:
-    entries = column.of(rows)
+    entries = column.read(rows)
     if column.words:
         return [words[column.name][entries]]
     return digits(entries) if entries.dtype.kind == "u" and column.name != "value" else [_values(entries)]

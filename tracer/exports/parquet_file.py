@@ -59,5 +59,5 @@ def _type(column: Column) -> pa.DataType:
 def _array(column: Column, rows: slice) -> pa.Array:
     import pyarrow as pa
 
-    entries: Any = pa.array(column.of(rows).astype(column.dtype, copy=False))
+    entries: Any = pa.array(column.read(rows).astype(column.dtype, copy=False))
     return pa.DictionaryArray.from_arrays(entries, list(column.words)) if column.words else entries

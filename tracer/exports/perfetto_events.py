@@ -112,7 +112,7 @@ def _joined(parts: list[Counter]) -> Counter:
 END, COUNT, BEGIN = range(3)  # events of slices and counters, in their order at one moment
 
 
-def in_time(slices: list[Slices], counter: Counter) -> NDArray[np.int64]:
+def sort_events(slices: list[Slices], counter: Counter) -> NDArray[np.int64]:
     """List all events as rows (moment, one of END COUNT BEGIN, index in `slices`, track, row or value), in order."""
     tables = [_table(counter.moment, COUNT, 0, counter.track, counter.value)]
     for number, part in enumerate(slices):

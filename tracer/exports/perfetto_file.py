@@ -28,8 +28,8 @@ from .perfetto_events import (
     WAVEFRONTS,
     SliceKind,
     counters_of_moments,
-    in_time,
     slices_of,
+    sort_events,
     tracks_each,
 )
 
@@ -72,7 +72,7 @@ def write_perfetto(
     count = sum(len(some.track) for some in slices)
     if count > MOST_SLICES:
         raise ExportError(TOO_MANY.format(count, "requests, waits and phases", MOST_SLICES))
-    events = in_time(slices, counters_of_moments(trace, requests))
+    events = sort_events(slices, counters_of_moments(trace, requests))
     writer = _Packets(need_perfetto(), trace, requests, part)
     packets, written = writer.all([part.kind for part in slices], events), 0
     while batch := list(islice(packets, PACKETS)):
@@ -179,7 +179,7 @@ class _Packets:
     def _launch(self, row: int) -> Any:
         trace = self._trace
         properties = about(trace, self._part) | {"clock": CLOCK, "moments": self._requests.end}
-        arguments = [{"name": name, "string_value": said_of(value)} for name, value in properties.items()
+        arguments = [{"name": name, "string_value": format_value(value)} for name, value in properties.items()
                      if name not in OMITTED and value not in (None, "")]  # fmt: skip
         part = ", a part of it" if properties["part"] else ""
         return self.messages.TrackEvent(name=f"{trace.kernel}{part}: {CLOCK}", debug_annotations=arguments)
@@ -227,6 +227,6 @@ class _Packets:
         event.debug_annotations.add(name_iid=self._arguments[name], string_value_iid=self._texts[text])
 
 
-def said_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Format plain data as one line."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -10,12 +10,12 @@ from ..model.trace import ALIAS_SEPARATOR, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..type_inference.client import Operation
-from .barriers import barrier_findings, returns_told_once
+from .barriers import barrier_findings, merge_return_warnings
 from .float64 import float64_findings
 from .launch_limits import launch_limit_findings
 from .out_of_bounds import out_of_bounds_findings
 from .races import race_findings
-from .same_cause import one_for_each_cause
+from .same_cause import merge_by_cause
 from .uninitialised import uninitialised_findings
 from .warp_masks import warp_mask_findings
 from .waste.all_waste import waste_findings
@@ -39,8 +39,8 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
-    findings = returns_told_once(findings, trace, missed)
-    findings = [_naming_aliases(finding, trace) for finding in one_for_each_cause(findings, trace)]
+    findings = merge_return_warnings(findings, trace, missed)
+    findings = [_naming_aliases(finding, trace) for finding in merge_by_cause(findings, trace)]
     return sorted(findings, key=lambda f: sort_key(f.severity, f.kind, f.moment))
 
 

@@ -16,7 +16,7 @@ from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import suites_at
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
-from ..model.finding import Finding, Place, block_text, coordinates_text, counted, line_text
+from ..model.finding import Finding, RelatedPlace, block_text, coordinates_text, count_noun, line_text
 from ..model.trace import GRID_SCOPE, Op, Trace
 from ..races.missed_barriers import MissedBarriers, first_sites
 
@@ -70,7 +70,7 @@ def _grid_missed(trace: Trace, requests: Requests, arrival: int, missing: Ints) 
     site, block, thread = (int(c[arrival]) for c in (barriers.site, barriers.block, barriers.thread))
     remedy = "let every block of the grid come to it"
     message = (
-        f"{counted(len(missing), 'block')} never {_verb(len(missing), 'come')} to the grid's barrier on "
+        f"{count_noun(len(missing), 'block')} never {_verb(len(missing), 'come')} to the grid's barrier on "
         f"{line_text(trace, site)}, first {block_text(trace, int(missing[0]))}, so a GPU waits for ever; {remedy}."
     )
     moment = _end_of(trace, requests, block, int(barriers.phase[arrival]))
@@ -89,7 +89,7 @@ def _two_barriers(trace: Trace, requests: Requests, arrivals: Ints, site: int, o
     count = len(np.unique(trace.thread_numbers(barriers.block[arrivals], barriers.thread[arrivals])))
     remedy = "let all threads of the block come to one and the same barrier"
     message = (
-        f"{counted(count, 'thread')} {_verb(count, 'wait')} at the barrier on "
+        f"{count_noun(count, 'thread')} {_verb(count, 'wait')} at the barrier on "
         f"{line_text(trace, other)} while others of the block wait at that on {line_text(trace, site)}, first in "
         f"{block_text(trace, block)}, which no GPU promises to sort out; {remedy}."
     )
@@ -104,9 +104,9 @@ def _two_barriers(trace: Trace, requests: Requests, arrivals: Ints, site: int, o
 def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: Ints) -> Finding:
     """Describe the threads that missed one barrier: all ran past it, or all had returned."""
     example, site, ran_on = chosen[0], int(missed.site[chosen[0]]), bool(missed.ran_on[chosen[0]])
-    block, thread = int(trace.blocks[missed.place[example]]), int(missed.thread[example])
+    block, thread = int(trace.blocks[missed.block_position[example]]), int(missed.thread[example])
     phase, waiting = _waiting(trace, missed, chosen)
-    blocks = len(np.unique(missed.place[chosen]))
+    blocks = len(np.unique(missed.block_position[chosen]))
     matters = ran_on or _stored_to_shared(trace, missed, chosen)
     remedy = _move_remedy(trace, site) if ran_on else STAY
     thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
@@ -118,9 +118,7 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "
         "and as far as is seen the others need nothing of theirs"
     )  # fmt: skip
-    message = (
-        f"{counted(len(chosen), 'thread')} {deed}, first {thread_name}; {'' if matters else 'else '}{remedy}."
-    )
+    message = f"{count_noun(len(chosen), 'thread')} {deed}, first {thread_name}; {'' if matters else 'else '}{remedy}."
     return Finding(
         "barrier", "error" if ran_on else "warning" if matters else "note", message, remedy, len(chosen), (site,),
         _rows_of(trace, missed, chosen), (), ((block, waiting), (block, thread)),
@@ -131,25 +129,25 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
 def _stored_to_shared(trace: Trace, missed: MissedBarriers, chosen: Ints) -> bool:
     """Check whether some threads that missed a barrier had stored to shared memory, which others may read."""
     missing = np.zeros((len(trace.blocks), trace.threads), bool)
-    missing[missed.place[chosen], missed.thread[chosen]] = True
+    missing[missed.block_position[chosen], missed.thread[chosen]] = True
     shared = np.array([buffer.space == "shared" for buffer in trace.buffers], bool)
     rows = np.flatnonzero(shared[trace.buffer] & (trace.op != Op.LOAD))
     return bool(missing[trace.block_positions(trace.block[rows]), trace.thread[rows]].any())
 
 
-def returns_told_once(findings: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:
+def merge_return_warnings(findings: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:
     """Merge the warning about threads that returned before a barrier into the errors that they caused.
 
     Such an error is a read of shared memory that the returned threads left unwritten.
     """
-    returned = np.bincount(missed.place[~missed.ran_on], minlength=len(trace.blocks))
+    returned = np.bincount(missed.block_position[~missed.ran_on], minlength=len(trace.blocks))
     blamed = [f for f in findings if f.kind == "unwritten" and _left_by(f, trace, returned)]
     warnings = [f for f in findings if f.kind == "barrier" and f.remedy == STAY]
     if not blamed or not warnings:
         return list(findings)
     count, sites = int(returned.sum()), [site for warning in warnings for site in warning.sites]
-    cause_text = f"{counted(count, 'thread')} returned before the barrier on {line_text(trace, sites[0])}"
-    places = tuple(sorted({Place("", trace.sites[site].line) for site in sites[1:]}))
+    cause_text = f"{count_noun(count, 'thread')} returned before the barrier on {line_text(trace, sites[0])}"
+    places = tuple(sorted({RelatedPlace("", trace.sites[site].line) for site in sites[1:]}))
     return [
         replace(
             finding, remedy=STAY, cause=STAY, also=(*finding.also, *places),
@@ -194,7 +192,7 @@ def _call(trace: Trace, site: int) -> str:
 def _waiting(trace: Trace, missed: MissedBarriers, chosen: Ints) -> tuple[int, int]:
     """Return the phase that the barrier ended and its first waiting thread, for the first thread that missed it."""
     barriers, first = trace.barriers, chosen[0]
-    block, phase = trace.blocks[missed.place[first]], missed.phase[first]
+    block, phase = trace.blocks[missed.block_position[first]], missed.phase[first]
     came = np.flatnonzero((barriers.block == block) & (barriers.phase == phase))
     return int(phase), int(barriers.thread[came].min())
 
@@ -202,7 +200,7 @@ def _waiting(trace: Trace, missed: MissedBarriers, chosen: Ints) -> tuple[int, i
 def _rows_of(trace: Trace, missed: MissedBarriers, chosen: Ints) -> Ints:
     """List the accesses that threads made in the phase in which they missed the barrier."""
     phase: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
-    phase[missed.place[chosen], missed.thread[chosen]] = missed.phase[chosen]
+    phase[missed.block_position[chosen], missed.thread[chosen]] = missed.phase[chosen]
     return np.flatnonzero(phase[trace.block_positions(trace.block), trace.thread] == trace.phase)
 
 

@@ -24,7 +24,7 @@ from ..races.conflicting_accesses import Race, ValuesByKey, differ
 from .source.index_values import compared_with
 
 
-def with_excuse(trace: Trace, race: Race) -> Race:
+def excuse_harmless(trace: Trace, race: Race) -> Race:
     """Mark a race as harmless where no order of its accesses would have given other values."""
     if not race.harmful or trace.is_part or trace.value is None or not _is_of_loads_and_stores(trace, race):
         return race

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..analysis.requests import Requests
-from ..model.finding import Finding, Place, counted
+from ..model.finding import Finding, RelatedPlace, count_noun
 from ..model.trace import Trace
 from ..type_inference.client import Operation
 
@@ -30,7 +30,7 @@ class Float64Line(NamedTuple):
     severity: str  # a note where no array holds floats, since the precision may be wanted
     message: str  # one sentence, which ends with the remedy
     remedy: str  # what keeps them in float32
-    also: tuple[Place, ...] = ()  # the other lines
+    also: tuple[RelatedPlace, ...] = ()  # the other lines
 
 
 def float64_lines(operations: Sequence[Operation]) -> list[Float64Line]:
@@ -69,7 +69,7 @@ def _described(operations: list[Operation]) -> Float64Line:
     remedy = _remedy(list(dict.fromkeys(remedy for *_, remedy in causes)))
     names = _listed(list(dict.fromkeys(operation.name for operation in operations)))
     verb = "is" if count == 1 else "are"
-    subject = f"{counted(count, 'operation')} ({names}) {'of this loop ' * is_loop}{verb} float64"
+    subject = f"{count_noun(count, 'operation')} ({names}) {'of this loop ' * is_loop}{verb} float64"
     if is_loop:
         remedy = f"where float32 is precise enough, {remedy}"
         return Float64Line(
@@ -81,7 +81,9 @@ def _described(operations: list[Operation]) -> Float64Line:
             for text, cause_line, _ in causes
         ]
     )
-    also = tuple(Place("", other) for other in sorted({operation.line for operation in operations} - {line}))
+    also = tuple(
+        RelatedPlace("", other) for other in sorted({operation.line for operation in operations} - {line})
+    )
     return Float64Line(
         file, line, count, "warning", f"{subject} because of {cause_text}; {remedy}.", remedy, also
     )

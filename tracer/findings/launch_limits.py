@@ -18,7 +18,9 @@ from ..model.trace import Trace
 SHARED = 48 * 1024
 KIND = "launch"
 TIMEOUT = "LaunchTimeoutError"  # error of a launch that was ended from outside
-NEVER_ENDS = "NeverEnds"  # raised by `livelock`, which needs greenlets: the window's process can't import it
+NEVER_ENDS = (
+    "LivelockError"  # raised by `livelock`, which needs greenlets: the window's process can't import it
+)
 
 
 def launch_limit_findings(trace: Trace) -> list[Finding]:

@@ -14,7 +14,7 @@ from ..model.finding import (
     Finding,
     block_text,
     coordinates_text,
-    counted,
+    count_noun,
     element_text,
     line_text,
 )
@@ -82,7 +82,7 @@ def _outside_finding(trace: Trace, moments: Ints, entries: Ints) -> Finding:
     touch = VERBS.get(Op(outside.op[first]), ("update", "updates"))
     thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     message = (
-        f"{counted(count, 'access')} to {buffer.name} on {line_text(trace, site)} "
+        f"{count_noun(count, 'access')} to {buffer.name} on {line_text(trace, site)} "
         f"{'is' if count == 1 else 'are'} outside it, first {thread_name}, which {touch[1]} {outside.text[first]} "
         f"where a GPU would {touch[0]} {_reached_text(trace, buffer, int(outside.cell[first]))}; {REMEDY}."
     )
@@ -104,9 +104,11 @@ def _reached_text(trace: Trace, buffer: Buffer, cell: int) -> str:
         return f"{element_text(other, (start - other.address) // other.unit)} instead"
     if start >= end:
         return (
-            f"{counted(start - end, 'byte')} past its end" if start > end else "the bytes right after its end"
+            f"{count_noun(start - end, 'byte')} past its end"
+            if start > end
+            else "the bytes right after its end"
         )
-    return f"{counted(buffer.address - start, 'byte')} before its start"
+    return f"{count_noun(buffer.address - start, 'byte')} before its start"
 
 
 def _buffer_at(trace: Trace, buffer: Buffer, address: int) -> Buffer | None:

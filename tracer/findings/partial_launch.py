@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from ..model.finding import Finding, counted
+from ..model.finding import Finding, count_noun
 from ..model.trace import Trace
 
 KIND = "part"
 SHOWN = 3  # runs of blocks that are named
 
 
-def of_part(finding: Finding, trace: Trace) -> Finding:
+def mark_partial(finding: Finding, trace: Trace) -> Finding:
     """Add to a finding that its figures are of the part examined, if the trace is partial."""
     if not trace.is_part:
         return finding
@@ -49,7 +49,7 @@ def part_findings(trace: Trace, also: Sequence[int] = ()) -> list[Finding]:
 
 def _why(trace: Trace) -> str:
     if len(trace) < trace.accesses:
-        kept = f"{len(trace):,} of {counted(trace.accesses, 'access')}"
+        kept = f"{len(trace):,} of {count_noun(trace.accesses, 'access')}"
         return f"{kept} are kept, and counters are of the complete launch"
     return "the others did not run"
 

@@ -42,7 +42,7 @@ class PhaseAccesses:
         self.trace = trace
         self._rows: dict[tuple[int, int], Ints] = {}
 
-    def of(self, row: int) -> Ints:
+    def rows_near(self, row: int) -> Ints:
         """Return the accesses that the block of an access makes in its phase."""
         block, phase = key = int(self.trace.block[row]), int(self.trace.phase[row])
         if key not in self._rows:
@@ -85,7 +85,7 @@ def _paths(accesses: PhaseAccesses, race: Race, upper: int, lower: int) -> tuple
     Return None if neither of the two threads reaches both sites.
     """
     for row in (race.first, race.second):
-        rows, trace = accesses.of(row), accesses.trace
+        rows, trace = accesses.rows_near(row), accesses.trace
         rows = rows[trace.thread[rows] == trace.thread[row]]
         upper_rows, lower_rows = (rows[trace.site[rows] == site] for site in (upper, lower))
         if len(upper_rows) and len(lower_rows):
@@ -163,7 +163,7 @@ def _some_skip(accesses: PhaseAccesses, race: Race, suite: Suite, barrier: str) 
     """Check whether some threads that a barrier is for skip a branch in which the race's access is made."""
     if suite.kind != "branch":
         return False
-    trace, rows = accesses.trace, accesses.of(race.first)
+    trace, rows = accesses.trace, accesses.rows_near(race.first)
     first, last = 0, trace.threads
     if WARP_BARRIER in barrier:
         first = int(trace.thread[race.first]) // WARP * WARP

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from ..analysis.requests import Requests
 from ..model.finding import (
     Finding,
-    Place,
+    RelatedPlace,
     access_element,
     block_text,
-    counted,
+    count_noun,
     line_text,
     thread_text,
     value_text,
 )
 from ..model.trace import WARP, Trace
-from ..races.conflicting_accesses import Race, united
-from .benign_races import with_excuse
+from ..races.conflicting_accesses import Race, union_rows
+from .benign_races import excuse_harmless
 from .race_barrier_placement import Gap, PhaseAccesses
 from .race_remedies import ATOMIC, BOTH_ATOMIC, contended_sites, remedy_of
 from .source.index_expressions import index_text
@@ -70,7 +70,7 @@ def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[F
     If some races need a barrier of the block, races between lanes get it too, since it orders both. A race that
     another race's remedy mends is counted with that race and not reported separately.
     """
-    races = [with_excuse(trace, race) for race in races]
+    races = [excuse_harmless(trace, race) for race in races]
     in_warps = trace.threads > WARP and all(race.scope != "block" for race in races if race.harmful)
     barrier = "cuda.syncwarp()" if in_warps else "cuda.syncthreads()"
     accesses = PhaseAccesses(trace)
@@ -129,20 +129,20 @@ def _finding(trace: Trace, requests: Requests, report: _RaceReport, group: list[
     threads = tuple((int(trace.block[row]), int(trace.thread[row])) for row in (first, second))
     sites = tuple(dict.fromkeys(int(trace.site[row]) for row in (second, first)))
     moment = int(requests.moment[requests.request[[first, second]]].max())
-    rows = reduce(united, (other.rows for other in group))
+    rows = reduce(union_rows, (other.rows for other in group))
     return Finding(
         "race", _severity(race), message, remedy, count, sites, rows, (first, second), threads,
         moment, name=trace.buffers[race.buffer].name, also=_places_of_other_buffers(trace, race, group),
     )  # fmt: skip
 
 
-def _places_of_other_buffers(trace: Trace, race: Race, group: list[Race]) -> tuple[Place, ...]:
+def _places_of_other_buffers(trace: Trace, race: Race, group: list[Race]) -> tuple[RelatedPlace, ...]:
     """List the lines of races on other arrays that the same remedy mends."""
     own = trace.sites[race.sites[0]].file
     places = {}
     for other in (member for member in group if member.buffer != race.buffer):
         site = trace.sites[int(trace.site[other.second])]
-        places[other.buffer] = Place(
+        places[other.buffer] = RelatedPlace(
             "" if site.file == own else site.file, site.line, trace.buffers[other.buffer].name
         )
     return tuple(places.values())
@@ -157,7 +157,9 @@ def _elements_text(trace: Trace, race: Race, count: int) -> str:
     """Describe the elements that are raced for: 16 elements of s, or 64 elements of s in 4 blocks."""
     buffer = trace.buffers[race.buffer]
     blocks = len(np.unique(trace.block[race.rows])) if buffer.space == "shared" else 1
-    return f"{counted(count, 'element')} of {buffer.name}" + (f" in {blocks:,} blocks" if blocks > 1 else "")
+    return f"{count_noun(count, 'element')} of {buffer.name}" + (
+        f" in {blocks:,} blocks" if blocks > 1 else ""
+    )
 
 
 def _count_elements(trace: Trace, race: Race) -> int:

@@ -8,33 +8,34 @@ import numpy as np
 from msgspec.structs import replace
 
 from ..model.array_types import AnyInts
-from ..model.finding import SEVERITIES, Finding, Place, source_location
+from ..model.finding import SEVERITIES, Finding, RelatedPlace, source_location
 from ..model.trace import Trace
 
 
-def one_for_each_cause(findings: Sequence[Finding], trace: Trace) -> list[Finding]:
+def merge_by_cause(findings: Sequence[Finding], trace: Trace) -> list[Finding]:
     """Merge the findings of one kind and cause into the worst of them, which lists the places of the others."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for number, finding in enumerate(findings):
         groups.setdefault((finding.kind, finding.cause or str(number)), []).append(finding)
-    return [together(group, trace) if len(group) > 1 else group[0] for group in groups.values()]
+    return [merge_findings(group, trace) if len(group) > 1 else group[0] for group in groups.values()]
 
 
-def together(findings: Sequence[Finding], trace: Trace) -> Finding:
+def merge_findings(findings: Sequence[Finding], trace: Trace) -> Finding:
     """Merge findings of one cause into one."""
     # Errors are shown at their first line, waste at its most expensive one.
     first, *others = sorted(findings, key=lambda f: _rank(f, trace))
     file, line = source_location(first, trace)
     places = [(*source_location(finding, trace), finding.name) for finding in others]
     unique_places = {
-        Place("" if other_file == file else other_file, number, name) for other_file, number, name in places
+        RelatedPlace("" if other_file == file else other_file, number, name)
+        for other_file, number, name in places
     }
     unique_places.update(place for finding in findings for place in finding.also)
     return replace(
         first,
         sites=tuple(dict.fromkeys(site for finding in (first, *others) for site in finding.sites)),
         rows=_united([finding.rows for finding in findings]),
-        also=tuple(sorted(unique_places - {Place("", line, first.name)})),
+        also=tuple(sorted(unique_places - {RelatedPlace("", line, first.name)})),
     )
 
 

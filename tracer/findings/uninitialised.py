@@ -18,9 +18,9 @@ from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import called_name, is_statement
 from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlapping_buffers, unit_accesses
 from ..analysis.requests import Requests
-from ..dataflow.load_uses import goes_nowhere
+from ..dataflow.load_uses import find_unused_loads
 from ..model.array_types import Ints, Mask
-from ..model.finding import Finding, access_element, counted, line_text, thread_text
+from ..model.finding import Finding, access_element, count_noun, line_text, thread_text
 from ..model.launch import Array, decode
 from ..model.trace import ALIAS_SEPARATOR, Op, Trace, poison
 from ..races.conflicting_accesses import WritersByKey
@@ -38,7 +38,7 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """List an error for each buffer and site that reads elements before any write, in step order."""
     findings: list[Finding] = []
     reading = trace.access_counts[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
-    spaces = ("global",) if trace.written_first else ("shared", "local", "global")
+    spaces = ("global",) if trace.is_initialised else ("shared", "local", "global")
     for group in overlapping_buffers(trace, spaces):
         if np.any(reading[group]) and (empty := _pieces_without_content(trace, group)) is not None:
             one_copy = trace.buffers[group[0]].space == "global"
@@ -54,7 +54,7 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
 def _is_unused(trace: Trace, rows: Ints) -> Mask:
     """Find the loads whose value nothing depends on."""
     accesses = (trace.site[rows], trace.block[rows], trace.thread[rows], trace.steps_of(rows))
-    unused: Mask = (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *accesses)
+    unused: Mask = (trace.op[rows] == Op.LOAD) & find_unused_loads(trace, *accesses)
     return unused
 
 
@@ -192,7 +192,7 @@ def _finding(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> Findi
     qualifier = "wrote before" if later[0] else "ever wrote"
     action = "read" if trace.op[first] == Op.LOAD else "update"
     message = (
-        f"{counted(count, action)} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
+        f"{count_noun(count, action)} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
         f"what the {buffer.space} memory happened to hold, first {thread_text(trace, first, block=True)} at "
         f"{access_element(trace, first)}, which no thread {qualifier}; {remedy}."
     )

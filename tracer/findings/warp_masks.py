@@ -16,7 +16,7 @@ import numpy as np
 
 from ..analysis.kernel_structure import called_name
 from ..analysis.requests import Requests
-from ..model.finding import Finding, coordinates_text, counted, line_text
+from ..model.finding import Finding, coordinates_text, count_noun, line_text
 from ..model.trace import WARP, MissingLanes, Trace
 
 
@@ -89,7 +89,7 @@ FAULT_TEXTS: dict[str, Callable[[Trace, MissingLanes], FaultText]] = {
 
 def _finding(trace: Trace, requests: Requests, lost: MissingLanes) -> Finding:
     text, count = FAULT_TEXTS[lost.why](trace, lost), _count(lost)
-    message = f"{counted(count, 'lane')} {text.deed}; {text.remedy}."
+    message = f"{count_noun(count, 'lane')} {text.deed}; {text.remedy}."
     earlier = np.flatnonzero((trace.block == lost.block) & (trace.step < lost.step))
     moment = int(requests.moment[requests.request[earlier[-1]]]) if len(earlier) else 0
     sites = (lost.other, lost.site) if lost.other >= 0 else (lost.site,)
@@ -119,7 +119,7 @@ def _has_thread(trace: Trace, lost: MissingLanes) -> bool:
 
 def _size_text(trace: Trace, lost: MissingLanes) -> str:
     count = trace.threads - lost.warp * WARP
-    return f"warp {lost.warp} of a block of {counted(trace.threads, 'thread')} has {counted(count, 'lane')}"
+    return f"warp {lost.warp} of a block of {count_noun(trace.threads, 'thread')} has {count_noun(count, 'lane')}"
 
 
 def _mask_text(trace: Trace, lost: MissingLanes) -> str:

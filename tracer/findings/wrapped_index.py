@@ -14,7 +14,7 @@ import numpy as np
 
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
-from ..model.finding import Finding, access_element, counted, line_text, thread_text
+from ..model.finding import Finding, access_element, count_noun, line_text, thread_text
 from ..model.trace import WARP, Buffer, Op, Site, Trace
 from .source.index_expressions import comes_from_data, index_at
 from .source.index_values import index_values
@@ -109,7 +109,7 @@ def _wrapped_finding(trace: Trace, requests: Requests, site: int, rows: Ints, *,
     first, count = int(rows[0]), len(rows)
     name, remedy = trace.buffers[int(trace.buffer[first])].name, REMEDY_OF_DATA if from_data else REMEDY_BELOW
     statement = (
-        f"{counted(count, VERBS.get(Op(trace.op[first]), 'update'))} of {name} on {line_text(trace, site)} "
+        f"{count_noun(count, VERBS.get(Op(trace.op[first]), 'update'))} of {name} on {line_text(trace, site)} "
         f"{'goes' if count == 1 else 'go'} below index 0 and so {'wraps' if count == 1 else 'wrap'} to the other end, "
         f"first {thread_text(trace, first, block=True)} to {access_element(trace, first)}; {remedy}."
     )

@@ -18,7 +18,7 @@ class BlockLanes(Struct, frozen=True, eq=False):
     wave: Ints  # the number of earlier blocks in that lane
 
     @property
-    def at_once(self) -> int:
+    def concurrent_blocks(self) -> int:
         """The largest number of concurrent blocks on one multiprocessor."""
         return int(self.lane.max(initial=-1)) + 1
 

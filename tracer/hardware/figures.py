@@ -14,10 +14,10 @@ WARPS: Final = 64  # more than a block has
 
 def blocks_at_once(spans: BlockSpans) -> int:
     """Count the most blocks that one multiprocessor ran at the same time (measured)."""
-    return at_once(spans.multiprocessor.astype(np.int64), spans.start, spans.end)
+    return most_concurrent(spans.multiprocessor.astype(np.int64), spans.start, spans.end)
 
 
-def at_once(multiprocessor: Ints, start: Ints, end: Ints) -> int:
+def most_concurrent(multiprocessor: Ints, start: Ints, end: Ints) -> int:
     """Count the most blocks, or warps, that one multiprocessor ran at the same time: columns of one length."""
     number, time = np.tile(multiprocessor, 2), np.concatenate([start, end])
     change = np.repeat([1, -1], len(start))
@@ -31,7 +31,7 @@ def multiprocessors_used(spans: BlockSpans) -> int:
     return len(np.unique(spans.multiprocessor))
 
 
-def share_in_segments(timeline: Timeline) -> float:
+def covered_share(timeline: Timeline) -> float:
     """Return the share of a block's span that the segments of its longest warp cover: the median of recorded blocks.
 
     Other warps of a block may start later and end earlier.

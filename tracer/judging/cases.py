@@ -23,7 +23,7 @@ NUMBER_KINDS = "biufc"  # kinds of NumPy types that a kernel's arrays may have
 MAX_SHARED_BYTES = 227 * 1024  # of a block, on any current GPU
 
 
-class JudgeFault(Exception):
+class InvalidExerciseError(Exception):
     """The exercise is invalid, not the student's file: one sentence, and its line."""
 
     def __init__(self, sentence: str, line: int) -> None:
@@ -47,35 +47,35 @@ class Case(Struct, frozen=True, eq=False):
         return [a.copy() if isinstance(a, np.ndarray) else a for a in self.arguments]
 
 
-def cases_of(make: Callable[[], Any], kernel: Any, file: str) -> list[Case]:
-    """Collect the cases that a judge's `cases` yields for the stub's kernel in a file; raises JudgeFault."""
+def collect_cases(make: Callable[[], Any], kernel: Any, file: str) -> list[Case]:
+    """Collect the cases that a judge's `cases` yields for the stub's kernel in a file; raises InvalidExerciseError."""
     parameters = tuple(inspect.signature(kernel.py_func).parameters)
     line = getattr(getattr(make, "__code__", None), "co_firstlineno", 1)
     cases: list[Case] = []
     for yielded, case_line in _run_judge(make, file, line):
         if len(cases) == MAX_CASES:
-            raise JudgeFault(f"cases() yields more than {MAX_CASES} cases.", case_line)
+            raise InvalidExerciseError(f"cases() yields more than {MAX_CASES} cases.", case_line)
         try:
             cases.append(_parse_case(yielded, parameters))
         except (ValueError, TypeError, OverflowError) as error:
-            raise JudgeFault(f"Case {len(cases) + 1} of the judge: {error}.", case_line) from None
+            raise InvalidExerciseError(f"Case {len(cases) + 1} of the judge: {error}.", case_line) from None
     if not cases:
-        raise JudgeFault("cases() yields no case.", line)
+        raise InvalidExerciseError("cases() yields no case.", line)
     return cases
 
 
 def _run_judge(make: Callable[[], Any], file: str, line: int) -> Iterator[tuple[Any, int]]:
-    """Yield each case with the judge's current line; raises JudgeFault if the judge raises."""
+    """Yield each case with the judge's current line; raises InvalidExerciseError if the judge raises."""
     try:
         generator = make()
         for yielded in generator:
             frame = getattr(generator, "gi_frame", None)
             yield yielded, frame.f_lineno if frame is not None else line
-    except JudgeFault:
+    except InvalidExerciseError:
         raise
     except (Exception, SystemExit) as error:  # the judge is the user's code
         lines = [s.lineno for s in traceback.extract_tb(error.__traceback__) if s.filename == file]
-        raise JudgeFault(
+        raise InvalidExerciseError(
             f"The judge raised {type(error).__name__}: {error}.", (lines[-1:] or [line])[0] or line
         ) from error
 

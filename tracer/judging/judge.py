@@ -21,7 +21,7 @@ from ..model.launch import Array, Launch, Scalar
 from ..model.trace import KernelError, Op, Trace, unravel
 from ..recording.kernel_loader import KernelRefusedError, LoadError, load_kernel
 from ..storage.trace_file import save
-from .cases import Case, JudgeFault, cases_of
+from .cases import Case, InvalidExerciseError, collect_cases
 from .compare import wrong_argument
 from .result import CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
 
@@ -45,7 +45,7 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
     """Judge a student's file; `begin` is called with its kernel before each case."""
     try:
         cases, names, stub_counters = _prepare(task, run_on)
-    except JudgeFault as fault:
+    except InvalidExerciseError as fault:
         return Judgement(fault=_encodable(str(fault)), fault_line=fault.line)
     try:
         kernel = _load_student_kernel(task)
@@ -68,14 +68,14 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
 
 
 def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, ...], dict[str, int]]:
-    """Load the judge: its cases, the stub's parameter names, its counters on the last case; raises JudgeFault."""
+    """Load the judge: its cases, the stub's parameter names, its counters on the last case; raises InvalidExerciseError."""
     launch = Launch(f"{task.file}:{task.kernel}", task.text, (), (1, 1, 1), (1, 1, 1))
     try:
         module, stub = load_kernel(launch)
     except LoadError as error:
         sentence, line = _sentence_and_line(error, task.file)
-        raise JudgeFault(sentence, line) from None
-    cases = cases_of(module.cases, stub, str(module.__file__))
+        raise InvalidExerciseError(sentence, line) from None
+    cases = collect_cases(module.cases, stub, str(module.__file__))
     names = tuple(inspect.signature(stub.py_func).parameters)
     key = f"{task.file}\n{task.text}"
     if key not in _stub_counters:
@@ -88,18 +88,22 @@ def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, .
 def _counters_of_stub(
     task: JudgingTask, stub: Any, case: Case, names: tuple[str, ...], run_on: RunOn
 ) -> dict[str, int]:
-    """Run the stub on a case and return its counters; raises JudgeFault if it fails."""
+    """Run the stub on a case and return its counters; raises InvalidExerciseError if it fails."""
     launch = _build_launch(task.file, task.text, task.kernel, case, "")
     line = stub.py_func.__code__.co_firstlineno
     try:
         trace = run_on(launch, stub, case.fresh_arguments(), names)
     except KernelRefusedError as refused:
-        raise JudgeFault(f"The unchanged stub does not run: {refused.sentence}", refused.line) from refused
+        raise InvalidExerciseError(
+            f"The unchanged stub does not run: {refused.sentence}", refused.line
+        ) from refused
     except Exception as error:
         sentence = f"The stub can't be launched ({type(error).__name__}: {error})."
-        raise JudgeFault(sentence, line) from error
+        raise InvalidExerciseError(sentence, line) from error
     if trace.error is not None:
-        raise JudgeFault(f"The unchanged stub does not run: {_error_text(trace.error)}", trace.error.line)
+        raise InvalidExerciseError(
+            f"The unchanged stub does not run: {_error_text(trace.error)}", trace.error.line
+        )
     return counters_of(trace, requests_of(trace)).total
 
 
@@ -251,7 +255,7 @@ def _undefined_result(trace: Trace, file: str) -> tuple[str, int]:
 
 
 def _error_text(error: KernelError) -> str:
-    if error.type == "NeverEnds":
+    if error.type == "LivelockError":
         return f"{error.message[:1].upper()}{error.message[1:]}."
     text = f"{error.type}: {error.message}" if error.message else error.type
     return f"Thread {error.thread} of block {error.block} raised {text.removesuffix('.')}."

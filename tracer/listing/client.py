@@ -32,7 +32,7 @@ class Listings:
         self._process: JsonProcess | None = None
         self._closed = False
 
-    def of(self, job: ListingJob) -> Listing:
+    def compile(self, job: ListingJob) -> Listing:
         """Return the listing of a kernel, compiled or cached; blocks until it is there."""
         path = self._folder / f"{_digest(job)}{ENDING}"
         with contextlib.suppress(OSError, msgspec.MsgspecError, ValueError):

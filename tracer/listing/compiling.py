@@ -11,7 +11,7 @@ from llvmlite import binding
 
 from ..as_compiled.compiler.numba_ir import CodeSite, KernelIR, kernel_ir
 from ..as_compiled.compiler.nvidia import libnvvm_ptx
-from ..as_compiled.compiler.optimised import compiler_name, optimised, target_machine
+from ..as_compiled.compiler.optimised import compiler_name, optimise, target_machine
 from ..recording import nvidia_files
 from ..type_inference.question import SourceQuestion
 from .listing import INSTALL, CodeLine, Listing, ListingJob
@@ -75,7 +75,7 @@ def _ptx(ir: KernelIR) -> tuple[str, str]:
         ptx = f"{libnvvm_ptx(ir)}\n"
         version = re.search(r"release (\d+\.\d+)", ptx)
         return ptx, f"libNVVM {version[1]}" if version else "libNVVM"
-    module = binding.parse_assembly(str(optimised(ir, libdevice)))
+    module = binding.parse_assembly(str(optimise(ir, libdevice)))
     return target_machine().emit_assembly(module), compiler_name().partition(" of ")[0]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 
-from ..processes.json_streams import private_streams, sender
+from ..processes.json_streams import make_sender, private_streams
 from ..processes.parent_death import die_with_parent
 from .listing import JOB
 
@@ -20,7 +20,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     die_with_parent()
     source, target = private_streams()
-    send = sender(target)
+    send = make_sender(target)
     from ..as_compiled.execution.process import prepare
     from .compiling import listing
 

@@ -82,7 +82,7 @@ def row_of(case: Case) -> Row:
     baseline = next((b for b in scenario.baselines if b.name == case.baseline), None)
     return Row(
         scenario=scenario.name,
-        title=baseline.title_beside(scenario.title) if baseline else scenario.title,
+        title=baseline.title_with_kernel(scenario.title) if baseline else scenario.title,
         baseline=case.baseline,
         engine=_engine(scenario, case.baseline),
         kernel=baseline.function if baseline else _kernel(scenario),

@@ -29,7 +29,7 @@ PLAIN = 0  # no transposition, and the default arithmetic without TF32
 Multiply = Callable[[], None]
 
 
-class NoCublas(Exception):
+class CublasError(Exception):
     """cuBLAS is missing, or does not work with this driver."""
 
 
@@ -59,7 +59,7 @@ def _products(gpu: Gpu, real: Real) -> Iterator[Peak]:
                 suffix = ", TF32 off" if real == "float32" else ""
                 name = ROUTINES[real].removeprefix("cublas")[:5].upper()
                 yield Peak(real, "cublas", f"product {size}, cuBLAS {cublas.version} {name}{suffix}", rate)
-    except NoCublas:
+    except CublasError:
         pass  # the usual case; the other kernel follows
     if rate := _rate(matrices, own_product(matrices)):
         yield Peak(real, "cuda-c", f"product {size}, {OWN.file}", rate)
@@ -81,7 +81,7 @@ def _rate(matrices: Matrices, multiply: Multiply) -> float:
     multiply()
     gpu.synchronize()  # libraries initialise themselves at their first call
     rate = median_of(lambda: 2 * n**3 / gpu.kernel_time(multiply, flush=False) / 1000)
-    return rate if matrices.are_right() else 0.0
+    return rate if matrices.is_product_correct() else 0.0
 
 
 class Matrices:
@@ -102,7 +102,7 @@ class Matrices:
         """Fill C with zeros."""
         self._device[2].copy_to_device(np.zeros((self.n, self.n), self.real))
 
-    def are_right(self) -> bool:
+    def is_product_correct(self) -> bool:
         """Compare some elements of C with A B, up to rounding."""
         c, random = self._device[2].copy_to_host(), np.random.default_rng(1)
         a, b = (matrix.astype(np.float64, copy=False) for matrix in self._host)
@@ -122,7 +122,7 @@ def own_product(matrices: Matrices) -> Multiply:
 
 
 class Cublas:
-    """cuBLAS on the GPU's stream; raises NoCublas, also when used."""
+    """cuBLAS on the GPU's stream; raises CublasError, also when used."""
 
     def __init__(self, gpu: Gpu) -> None:
         self._library = _library()
@@ -164,7 +164,7 @@ class Cublas:
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._library, name)(*arguments)
         if status:
-            raise NoCublas(f"{name} returned {status}")
+            raise CublasError(f"{name} returned {status}")
 
 
 def _library() -> ctypes.CDLL:
@@ -173,4 +173,4 @@ def _library() -> ctypes.CDLL:
 
         return ctypes.CDLL(load_nvidia_dynamic_lib("cublas").abs_path)
     except (ImportError, RuntimeError, OSError) as error:
-        raise NoCublas(str(error)) from error
+        raise CublasError(str(error)) from error

@@ -15,7 +15,7 @@ import msgspec
 
 from ... import ROOT, __version__
 from ..processes.json_process import JsonProcess, StartError, module_command
-from ..run.worker_client import Cancelled
+from ..run.worker_client import RunCancelledError
 from .cases import Case, row_of
 from .events import DeviceOpened, MeasureMessage, Request, RowMeasured, RowStarted, SamplingProgress
 from .measurement import Host, Measurement, MeasurementError, Method, Row
@@ -84,7 +84,7 @@ class MeasureClient:
                 rows[places[message.place]] = message.row
             report(self._text(message, places), len(rows), len(self.cases))
         if self._cancelled:
-            raise Cancelled
+            raise RunCancelledError
         if opened is None:
             raise MeasurementError(f"The measuring process did not start ({self._death}).")
         if len(rows) == before:
@@ -95,24 +95,24 @@ class MeasureClient:
 
     def _text(self, message: MeasureMessage, places: Sequence[int]) -> str:
         if isinstance(message, RowStarted):
-            return f"checking {label(self.cases[places[message.place]])}"
+            return f"checking {case_spec(self.cases[places[message.place]])}"
         if isinstance(message, SamplingProgress):
-            first = label(self.cases[places[message.places[0]]])
-            return f"{message.done} of {message.of} timings of {first} and others"
+            first = case_spec(self.cases[places[message.places[0]]])
+            return f"{message.done} of {message.total} timings of {first} and others"
         return ""
 
     def _messages(self, request: Request) -> Iterator[MeasureMessage]:
         """Yield the messages of a new process about a request."""
         with self._lock:
             if self._cancelled:
-                raise Cancelled
+                raise RunCancelledError
             self._process = process = _spawn()
         with process:
             process.send(request)
             process.end_input()
             for line in process.lines():
                 yield msgspec.json.decode(line, type=MeasureMessage)
-            self._death = process.death()
+            self._death = process.describe_death()
 
     def _measurement(self, opened: DeviceOpened, rows: Sequence[Row]) -> Measurement:
         return Measurement(
@@ -127,7 +127,7 @@ class MeasureClient:
         )
 
 
-def label(case: Case) -> str:
+def case_spec(case: Case) -> str:
     """Return the spec of a case: matmul-tiled:m=64,k=64,n=64/numpy."""
     values = ",".join(f"{name}={value}" for name, value in case.values.items() if value != "")
     return f"{case.scenario}:{values}" + (f"/{case.baseline}" if case.baseline else "")

@@ -7,7 +7,7 @@ import threading
 import msgspec
 
 from ..processes.json_process import JsonProcess, StartError, module_command
-from ..run.worker_client import Cancelled
+from ..run.worker_client import RunCancelledError
 from .measurement import MeasurementError
 
 COMMAND = module_command("tilescope.tracer.measure.list_devices")
@@ -89,7 +89,7 @@ class DeviceListing:
         """List the GPUs; raises MeasurementError if that fails, and Cancelled."""
         with self._lock:
             if self._cancelled:
-                raise Cancelled
+                raise RunCancelledError
             self._process = process = _started(self._command)
         alarm = threading.Timer(PATIENCE, self._give_up)
         alarm.daemon = True
@@ -98,7 +98,7 @@ class DeviceListing:
             line = next(process.lines(), b"")
             alarm.cancel()
             if self._cancelled:
-                raise Cancelled
+                raise RunCancelledError
             if self._late:
                 raise MeasurementError(f"The GPU's driver has not answered for {PATIENCE:g} seconds.")
             return _decoded(line, process)
@@ -120,7 +120,7 @@ def _decoded(line: bytes, process: JsonProcess) -> DeviceList:
     try:
         return _DECODER.decode(line)
     except msgspec.MsgspecError as error:
-        raise MeasurementError(f"The GPUs could not be listed ({process.death()}).") from error
+        raise MeasurementError(f"The GPUs could not be listed ({process.describe_death()}).") from error
 
 
 # Created at import: threads that use a type for the first time at once can crash msgspec.

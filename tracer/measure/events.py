@@ -36,7 +36,7 @@ class SamplingProgress(msgspec.Struct, frozen=True, tag_field="event", tag="samp
 
     places: tuple[int, ...]
     done: int
-    of: int
+    total: int
 
 
 class RowMeasured(msgspec.Struct, frozen=True, tag_field="event", tag="measured"):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..processes.json_streams import private_streams, sender
+from ..processes.json_streams import make_sender, private_streams
 from ..processes.parent_death import die_with_parent
 from .devices import DeviceList, ListedDevice
 from .gpu import OLDEST, first_line, no_device_reason, nvidia_smi, too_old_text
@@ -24,7 +24,7 @@ def main() -> None:
     os.environ.update(NUMBA_ENABLE_CUDASIM="0")
     die_with_parent()
     _, target = private_streams()
-    sender(target)(listed())
+    make_sender(target)(listed())
 
 
 def listed() -> DeviceList:

@@ -127,7 +127,7 @@ class Peak(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     dtype: Real  # of the operands and the results
     by: Literal["cublas", "cuda-c", "registers"]  # a large product of matrices, or all operands in registers
-    told: str  # the method as text
+    method: str = msgspec.field(name="told")  # the method as text
     gflop_per_s: float  # the median of ten
 
 
@@ -219,7 +219,7 @@ def _rank(count: int, tail: float) -> int:
     return k
 
 
-def recorded() -> tuple[Path, ...]:
+def recorded_measurements() -> tuple[Path, ...]:
     """List the measurement files that ship with Tilescope, by name."""
     return tuple(sorted((ROOT / "resources" / "measurements").glob("*.json"), key=lambda path: path.stem))
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ..processes.json_streams import private_streams, sender
+from ..processes.json_streams import make_sender, private_streams
 from ..processes.parent_death import die_with_parent
-from ..recording.reference_check import checked
+from ..recording.reference_check import compare_results
 from .cases import Case, groups_of_equal_size, launch_of_case, row_of
 from .ceilings import ceilings_of
 from .events import (
@@ -27,7 +27,7 @@ from .events import (
 )
 from .gpu import Gpu, first_line, open_gpu
 from .measurement import Ceilings, MeasurementError, Result, Row, Timing, TimingKind
-from .sampling import Failure, Sampler, StoppingCriterion, sample
+from .sampling import Sampler, SamplingError, StoppingCriterion, sample
 from .timed_calls import TimedCall, timed_call_of
 
 FIRST_CALLS = 3
@@ -50,7 +50,7 @@ def main() -> None:
     source, target = private_streams()
     request = msgspec.json.decode(source.read(), type=Request)
     gpu, reason = _gpu_for(request)
-    serve(request, sender(target), gpu, reason)
+    serve(request, make_sender(target), gpu, reason)
 
 
 def _gpu_for(request: Request) -> tuple[Gpu | None, str]:
@@ -116,7 +116,7 @@ class RequestHandler:
     def _check_result(self, index: int, call: TimedCall) -> bool:
         row, case = self._rows[index], self._request.cases[index]
         results = call.results()
-        check = checked(launch_of_case(case), tuple(row_names(case)), results)
+        check = compare_results(launch_of_case(case), tuple(row_names(case)), results)
         error = check.largest_error if check.largest_error < float("inf") else None
         result = Result(error, check.tolerance, check.equal)
         self._rows[index] = msgspec.structs.replace(row, result=result)
@@ -142,7 +142,7 @@ class RequestHandler:
                 criterion,
                 lambda done, total: self._send(SamplingProgress(indices, done, total)),
             )
-        except Failure as failure:
+        except SamplingError as failure:
             failed = failure.key[0] if isinstance(failure.key, tuple) else -1
             del calls[failed]
             self._fail(failed, failure.error)

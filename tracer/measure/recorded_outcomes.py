@@ -43,10 +43,14 @@ def seeds_for(trace: Trace) -> int:
 
 def recorded_outcomes_of(launch: Launch) -> tuple[RecordedOutcomes, ...]:
     """List the recorded outcomes of this scenario with this grid and block, by GPU."""
-    from .measurement import MeasurementError, load, recorded  # imported late: the window starts without it
+    from .measurement import (  # imported late: the window starts without it
+        MeasurementError,
+        load,
+        recorded_measurements,
+    )
 
     outcomes = []
-    for path in recorded():
+    for path in recorded_measurements():
         try:
             measurement = load(path)
         except MeasurementError:

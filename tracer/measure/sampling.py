@@ -32,7 +32,7 @@ class _Series(Struct, Generic[Key]):
     ended: bool = False  # no more samples are taken
 
 
-class Failure(Exception):
+class SamplingError(Exception):
     """Taking a sample failed, with its key and the error."""
 
     def __init__(self, key: Hashable, error: Exception) -> None:
@@ -68,7 +68,7 @@ def _take(series: _Series[Key], criterion: StoppingCriterion, clock: Callable[[]
     try:
         series.samples.append(series.sampler())
     except Exception as error:  # any error of a kernel or a driver ends only this row
-        raise Failure(series.key, error) from error
+        raise SamplingError(series.key, error) from error
     series.seconds += clock() - start
     count = len(series.samples)
     # The interval is computed ever more rarely, since that sorts all samples.

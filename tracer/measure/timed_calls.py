@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ...kernels.scenarios import catalogue
 from ..model.launch import Array, Launch
-from ..recording.kernel_loader import filled, load_kernel, set_constants
+from ..recording.kernel_loader import create_array, load_kernel, set_constants
 from .cases import Case, launch_of_case
-from .ceilings import Cublas, NoCublas
+from .ceilings import Cublas, CublasError
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
 from .measurement import MeasurementError, TimingKind
@@ -179,7 +179,7 @@ class NumbaCall(DeviceCall):
         self._kernel[launch.grid, launch.block, 0, launch.shared_bytes](*self._host)
 
 
-class TakesPointers(Protocol):
+class PointerKernel(Protocol):
     """A kernel that is launched with the addresses of its arrays."""
 
     def enqueue(self, pointers: Sequence[int]) -> None:
@@ -190,7 +190,7 @@ class CudaCCall(DeviceCall):
     """A kernel compiled by NVRTC."""
 
     def __init__(
-        self, gpu: Gpu, launch: Launch, names: tuple[str, ...], compiled: Callable[[], TakesPointers]
+        self, gpu: Gpu, launch: Launch, names: tuple[str, ...], compiled: Callable[[], PointerKernel]
     ) -> None:
         super().__init__(gpu, launch, names)
         self._compiled = compiled
@@ -229,7 +229,7 @@ class CublasProduct:
         self._sizes = a[0], a[1], b[1]
         try:
             self._cublas = _opened(gpu)
-        except NoCublas as error:
+        except CublasError as error:
             raise MeasurementError(f"cuBLAS can't be used here ({error}); install nvidia-cublas.") from error
 
     def enqueue(self, pointers: Sequence[int]) -> None:
@@ -254,7 +254,7 @@ def _numba_kernel(launch: Launch) -> Any:
 
 
 def _host_arguments(launch: Launch) -> list[Any]:
-    return [filled(a) if isinstance(a, Array) else a.value for a in launch.arguments]
+    return [create_array(a) if isinstance(a, Array) else a.value for a in launch.arguments]
 
 
 def _named_arrays(names: tuple[str, ...], arguments: list[Any]) -> dict[str, NDArray[Any]]:

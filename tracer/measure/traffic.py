@@ -26,10 +26,10 @@ from ..model.plan import launch_of
 from ..run.worker_client import Worker
 from ..storage.atomic_write import write_atomically
 from .cases import cases_of, row_of
-from .measurement import NEWER, Row, load, recorded
+from .measurement import NEWER, Row, load, recorded_measurements
 
 FILE: Final = "traffic.json"  # of the resources
-APART: Final = ("input", "a", "b")  # parameters that determine contents, not accesses
+CONTENT_PARAMETERS: Final = ("input", "a", "b")  # parameters that determine contents, not accesses
 SMALL: Final = 5_000_000  # floating-point operations up to which a complete launch is traced
 
 
@@ -60,7 +60,7 @@ def _counted_traffic() -> Mapping[object, Traffic]:
 
 def row_key(scenario: str, parameters: Mapping[str, int | str]) -> object:
     """Return a key of a row's accesses: equal for rows that differ only in contents."""
-    relevant = {n: v for n, v in parameters.items() if n not in APART and NEWER.get(n) != v}
+    relevant = {n: v for n, v in parameters.items() if n not in CONTENT_PARAMETERS and NEWER.get(n) != v}
     return scenario, tuple(sorted(relevant.items()))
 
 
@@ -71,7 +71,7 @@ def count(worker: Worker, scenario: str, parameters: Mapping[str, int | str]) ->
     launch = launch_of(subject, parameters, schedule=Schedule("sequential"))
     full = msgspec.structs.replace(launch, engine="compiled")
     plan = subject.plan(catalogue.settle(subject, parameters))
-    chosen = {n: v for n, v in parameters.items() if n not in APART}
+    chosen = {n: v for n, v in parameters.items() if n not in CONTENT_PARAMETERS}
     if subject.flop(plan) > SMALL and _has_sector_aligned_pieces(full):
         parts = [_part(worker, full, across, down) for down in _spans(full, 1) for across in _spans(full, 0)]
         if all(traced for _, traced in parts):
@@ -150,7 +150,7 @@ def count_all(rows: Iterable[Row]) -> list[Traffic]:
 
 def main() -> None:
     """Count the traffic of all measured rows and all default cases, and write the file."""
-    rows = [row for path in recorded() for row in load(path).rows if row.timings]
+    rows = [row for path in recorded_measurements() for row in load(path).rows if row.timings]
     rows += [row_of(case) for case in cases_of([])]
     text = msgspec.json.format(msgspec.json.encode(count_all(rows)), indent=1)
     write_atomically(ROOT / "resources" / FILE, text + b"\n")

@@ -56,7 +56,7 @@ def counts_of(numbers: AnyInts) -> Ints:
     return counts
 
 
-def looked_up(table: NDArray[Any], numbers: AnyInts) -> NDArray[Any]:
+def take_entries(table: NDArray[Any], numbers: AnyInts) -> NDArray[Any]:
     """Return the entries of a table at these indices, as `table[numbers]`, but with little extra memory."""
     entries = np.empty(len(numbers), table.dtype)
     for begin in range(0, len(numbers), _AT_ONCE):

@@ -34,7 +34,7 @@ SEVERITIES = ("error", "warning", "note")
 PLACES_NAMED = 4  # other places of one cause that a message names
 
 
-class Place(NamedTuple):
+class RelatedPlace(NamedTuple):
     """Another place in the source with the same cause."""
 
     file: str  # "" for the finding's file
@@ -58,7 +58,7 @@ class Finding(Struct, frozen=True, eq=False):
     location: tuple[str, int] | None = None  # (file, line) if no site is on that line, else None
     name: str = ""  # of the array concerned, if any
     cause: str = ""  # equal for findings of a kind that one change of the kernel mends; "" for no known cause
-    also: tuple[Place, ...] = ()  # other places of the same cause
+    also: tuple[RelatedPlace, ...] = ()  # other places of the same cause
 
     @property
     def message(self) -> str:
@@ -71,14 +71,14 @@ def sort_key(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
     return SEVERITIES.index(severity), FINDING_KINDS.index(kind), moment
 
 
-def message_of(statement: str, also: Sequence[Place], launches: int = 1) -> str:
+def message_of(statement: str, also: Sequence[RelatedPlace], launches: int = 1) -> str:
     """Add the other places of its cause, and the number of launches, to a statement."""
     more = [_places_text(also)] if also else []
     more += [f"in {launches:,} launches"] if launches > 1 else []
     return f"{statement.removesuffix('.')} ({', '.join(more)})." if more else statement
 
 
-def _places_text(also: Sequence[Place]) -> str:
+def _places_text(also: Sequence[RelatedPlace]) -> str:
     lines: dict[tuple[str, str], list[int]] = {}
     for place in also[: 1 if len(also) > PLACES_NAMED else None]:
         lines.setdefault((place.file, place.name), []).append(place.line)
@@ -112,7 +112,7 @@ def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
     return next(iter(trace.sources), trace.kernel), 1
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """Format a number with its noun and a thousands separator: 1 element, 4,096 elements."""
     ending = "" if number == 1 else "es" if noun.endswith(("s", "ch")) else "s"
     return f"{number:,} {noun}{ending}"

@@ -84,7 +84,8 @@ class Launch(msgspec.Struct, frozen=True):
     blocks: tuple[int, ...] | None = None  # linear block numbers (x fastest) to run; None means all
     limits: Limits = Limits()
     engine: EngineName = "simulator"  # "compiled": kernels that can't be compiled run in the simulator
-    beside: str = ""  # digest of the modules that the file imports from its own folder
+    # digest of the modules that the file imports from its own folder
+    imports_digest: str = msgspec.field(name="beside", default="")
 
     def key(self) -> str:
         """Return a digest of this launch: equal launches have equal keys (64 hexadecimal digits)."""

@@ -18,10 +18,10 @@ from ...kernels.scenarios.catalogue import (
     Values,
 )
 from ...kernels.scenarios.suggestions import did_you_mean
+from .integers import parse_integer
 from .kernel_imports import imports_digest
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
-from .taken_out import TakenOutError, barrier_lines, without_lines
-from .whole_numbers import whole_number_of
+from .skipped_lines import SkippedLineError, barrier_lines, without_lines
 
 Resident = int | Literal["all"]
 LOCKSTEP = Schedule()
@@ -82,11 +82,11 @@ def launch_of(
     """
     plan = scenario.plan(catalogue.settle(scenario, values))
     file, text = kernel_source(scenario.kernel)
-    source = left_of(source or text, without)
+    source = source_without_lines(source or text, without)
     return Launch(
         kernel=scenario.kernel,
         source=source,
-        beside=imports_digest(file.absolute(), source),
+        imports_digest=imports_digest(file.absolute(), source),
         arguments=_arguments(plan, schedule.seed),
         grid=plan.grid,
         block=plan.block,
@@ -101,11 +101,11 @@ def launch_of(
     )
 
 
-def left_of(source: str, without: Iterable[int]) -> str:
+def source_without_lines(source: str, without: Iterable[int]) -> str:
     """Return a file's text without these lines; raises PlanError for a line that can't be skipped."""
     try:
         return without_lines(source, without)
-    except TakenOutError as error:
+    except SkippedLineError as error:
         raise PlanError(str(error)) from error
 
 
@@ -260,7 +260,7 @@ def _edit(scenario: Scenario, pairs: dict[str, str]) -> LaunchKeywords:
         text = edit.get("source") or kernel_source(scenario.kernel)[1]
         barriers = barrier_lines(text, scenario.kernel.rpartition(":")[2])
         edit["without"] = tuple(sorted({_line(word, scenario.name, barriers) for word in words.split("+")}))
-        left_of(text, edit["without"])
+        source_without_lines(text, edit["without"])
     return edit
 
 
@@ -284,7 +284,7 @@ def line_words(source: str, kernel: str, lines: Iterable[int]) -> str:
 
 
 def _number(text: str, subject: str, minimum: int) -> int:
-    number = whole_number_of(text)
+    number = parse_integer(text)
     if number is None or not minimum <= number < 2**31:
         raise PlanError(f"{subject} must be a whole number from {minimum} on, not {text!r}.")
     return number

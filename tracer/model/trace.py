@@ -126,7 +126,7 @@ class BufferColumns(Struct, frozen=True, eq=False):
     size: NDArray[np.int64]  # number of indices
 
     @classmethod
-    def of(cls, buffers: Sequence[Buffer]) -> BufferColumns:
+    def from_buffers(cls, buffers: Sequence[Buffer]) -> BufferColumns:
         """Return the columns of these buffers."""
         names = ("address", "unit", "itemsize", "size")
         numbers = (np.array([getattr(buffer, name) for buffer in buffers], np.int64) for name in names)
@@ -267,8 +267,8 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     warp_barriers: Barriers = field(default_factory=no_barriers)  # arrivals at warp operations and fences
     outside: OutOfBounds = field(default_factory=nothing_outside)
     missing: tuple[MissingLanes, ...] = ()
-    apart: bool = False  # True if it is already certain that no threads race
-    written_first: bool = (
+    is_race_free: bool = False  # True if it is already certain that no threads race
+    is_initialised: bool = (
         False  # True if it is already certain that shared and local memory is written before it is read
     )
 
@@ -338,7 +338,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def buffer_columns(self) -> BufferColumns:
         """The buffers as columns."""
-        return BufferColumns.of(self.buffers)
+        return BufferColumns.from_buffers(self.buffers)
 
     @property
     def is_stopped(self) -> bool:
@@ -362,9 +362,9 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
             count += _codes_counted(code, count)
         return count.reshape(-1, len(Op))
 
-    def looked_at(self, *, apart: bool, written_first: bool) -> Trace:
+    def with_scan_results(self, *, is_race_free: bool, is_initialised: bool) -> Trace:
         """Return the trace with the results of a scan, and with the counts made for it."""
-        trace = replace(self, apart=apart, written_first=written_first)
+        trace = replace(self, is_race_free=is_race_free, is_initialised=is_initialised)
         if "access_counts" in vars(self):
             vars(trace)["access_counts"] = self.access_counts
         return trace

@@ -31,7 +31,7 @@ def module_command(module: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", module)
 
 
-def cause_of_death(status: int) -> str:
+def describe_exit_status(status: int) -> str:
     """Describe how a process ended: by a signal (a negative status, as in `subprocess`) or with an exit code."""
     if status >= 0:
         return f"exit code {status}"
@@ -41,7 +41,7 @@ def cause_of_death(status: int) -> str:
 
 # After a matrix product in NumPy, OpenBLAS threads spin on all other cores for a tenth of a second and slow traces.
 # The value is the exponent of 2 of the cycles they spin. OpenBLAS reads it when it is loaded.
-CALM_BLAS = {"OPENBLAS_THREAD_TIMEOUT": "16"}
+BLAS_ENVIRONMENT = {"OPENBLAS_THREAD_TIMEOUT": "16"}
 
 
 class JsonProcess:
@@ -61,7 +61,7 @@ class JsonProcess:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._errors,
-                    env=CALM_BLAS | os.environ,
+                    env=BLAS_ENVIRONMENT | os.environ,
                     start_new_session=True,
                     creationflags=_flags(),
                 )
@@ -105,16 +105,16 @@ class JsonProcess:
         return self._process.pid
 
     def poll(self) -> int | None:
-        """Return the exit status (see `cause_of_death`), None while the process runs."""
+        """Return the exit status (see `describe_exit_status`), None while the process runs."""
         return self._process.poll()
 
     def forget_errors(self) -> None:
         """Mark the standard error written so far as reported, so that `death` leaves it out."""
         self._reported = os.fstat(self._errors.fileno()).st_size
 
-    def death(self) -> str:
+    def describe_death(self) -> str:
         """Wait for the end and describe it: the signal or exit code, and the last line of standard error."""
-        cause = cause_of_death(self._process.wait())
+        cause = describe_exit_status(self._process.wait())
         try:
             self._errors.seek(self._reported)
             lines = self._errors.read().decode(errors="replace").splitlines()
@@ -123,7 +123,7 @@ class JsonProcess:
         last = next((line for line in reversed(lines) if line.strip()), "")
         return f"{cause}: {last[:MAX_ERROR_LENGTH]}" if last else cause
 
-    def leave_to_parent(self) -> None:
+    def detach_in_child(self) -> None:
         """In a forked process, close the pipes to the process, so that it ends with its own parent."""
         null_device = os.open(os.devnull, os.O_RDWR)
         for stream in (self._input, self._output):  # threads of the parent may have held their locks

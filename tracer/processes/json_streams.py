@@ -27,7 +27,7 @@ def leave_at_once() -> None:
     os._exit(0)
 
 
-def sender(target: IO[bytes], leave: Callable[[], None] = leave_at_once) -> Callable[[object], None]:
+def make_sender(target: IO[bytes], leave: Callable[[], None] = leave_at_once) -> Callable[[object], None]:
     """Return a function that writes and flushes a message as a line; `leave` is called once the reader is gone."""
     encoder = msgspec.json.Encoder()
 

@@ -36,10 +36,10 @@ class SharedNote:
         return self._memory[LENGTH : LENGTH + int.from_bytes(self._memory[:LENGTH], "little")]
 
 
-def go_on_in_child(judge: Callable[[int], int | None]) -> None:
+def continue_in_child(judge: Callable[[int], int | None]) -> None:
     """Return only in a forked child; this process waits for the child and ends the same way.
 
-    judge: gets the child's status (see `json_process.cause_of_death`) and returns this process's exit status, or None
+    judge: gets the child's status (see `json_process.describe_exit_status`) and returns this process's exit status, or None
     to end by the same signal. Signals to this process are forwarded to the child. Without fork, return here.
     """
     if not hasattr(os, "fork"):

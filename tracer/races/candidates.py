@@ -12,7 +12,7 @@ from ..analysis.overlap import (
     SPARE,
     UnitAccesses,
     block_ranges,
-    concatenated,
+    concatenate_accesses,
     dense_keys,
     unit_accesses,
 )
@@ -24,7 +24,7 @@ from .conflicting_accesses import conflicting
 def candidates_of(trace: Trace, group: list[int]) -> UnitAccesses:
     """Find the touches of pieces that one thread writes and another touches; of shared memory in one phase."""
     if trace.buffers[group[0]].space == "shared":
-        return concatenated(
+        return concatenate_accesses(
             [_in_phases(trace, unit_accesses(trace, group, part)) for part in block_ranges(trace)]
         )
     parts = [slice(low, min(low + RANGE, len(trace))) for low in range(0, len(trace), RANGE)]
@@ -35,7 +35,7 @@ def candidates_of(trace: Trace, group: list[int]) -> UnitAccesses:
     if not contended.any():
         return unit_accesses(trace, group, slice(0, 0))
     touches_by_part = (unit_accesses(trace, group, part) for part in parts)
-    return concatenated([touches.where(contended[touches.unit]) for touches in touches_by_part])
+    return concatenate_accesses([touches.where(contended[touches.unit]) for touches in touches_by_part])
 
 
 def _in_phases(trace: Trace, touches: UnitAccesses) -> UnitAccesses:

@@ -138,7 +138,7 @@ def _races_between(
     pair = sorted((row, _nearest(trace, a.rows[partners], row, differing=bool(harmful.any()))))
     contested = np.zeros(unordered.size, bool)
     contested[b.key[conflicts]] = True
-    rows = united(a.rows[contested[a.key]], b.rows[contested[b.key]])
+    rows = union_rows(a.rows[contested[a.key]], b.rows[contested[b.key]])
     sites = (min(a.site, b.site), max(a.site, b.site))
     yield Race(a.buffer, sites, unordered.scope, pair[0], pair[1], rows, bool(harmful.any()))
 
@@ -159,20 +159,20 @@ def _nearest(trace: Trace, rows: Ints, row: int, *, differing: bool) -> int:
     return int(before[-1] if len(before) else rows[0])
 
 
-def united(a: Ints, b: Ints) -> Ints:
+def union_rows(a: Ints, b: Ints) -> Ints:
     """Merge rows, ascending and without repeats."""
     present = np.zeros(1 + max(int(a.max(initial=0)), int(b.max(initial=0))), bool)
     present[a] = present[b] = True
     return np.flatnonzero(present)
 
 
-def merged(wide: Race, narrow: Race) -> Race:
+def merge_races(wide: Race, narrow: Race) -> Race:
     """Merge two races between the same sites; `wide` has the wider scope and is shown.
 
     If it is harmless and the other is not, the other's accesses are shown.
     """
     shown = wide if wide.harmful or not narrow.harmful else narrow
-    rows = united(wide.rows, narrow.rows)
+    rows = union_rows(wide.rows, narrow.rows)
     return Race(
         wide.buffer, wide.sites, wide.scope, shown.first, shown.second, rows, wide.harmful or narrow.harmful
     )  # fmt: skip

@@ -20,7 +20,7 @@ from ..analysis.overlap import UnitAccesses, dense_keys, overlapping_buffers
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .candidates import candidates_of
-from .conflicting_accesses import Race, UnorderedAccesses, conflicting, merged, races_in
+from .conflicting_accesses import Race, UnorderedAccesses, conflicting, merge_races, races_in
 from .happens_before import happens_before_races, needs_happens_before
 from .missed_barriers import MissedBarriers
 
@@ -32,7 +32,7 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     Accesses of a thread that missed a barrier and ran on (see MissedBarriers) do not race with those of the same block:
     the missed barrier is reported instead.
     """
-    if trace.apart:
+    if trace.is_race_free:
         return []
     written = trace.access_counts[:, Op.STORE :].sum(axis=1)
     races: dict[tuple[int, tuple[int, int]], Race] = {}
@@ -41,7 +41,7 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
             find = _by_happens_before if needs_happens_before(trace, group) else _by_phases
             for race in find(trace, candidates, missed):
                 key = (race.buffer, race.sites)
-                races[key] = merged(races[key], race) if key in races else race
+                races[key] = merge_races(races[key], race) if key in races else race
     wrong = {(race.buffer, site) for race in races.values() if race.harmful for site in race.sites}
     return [
         race
@@ -111,7 +111,7 @@ def _of_stray_threads(trace: Trace, touches: UnitAccesses, missed: MissedBarrier
     if not stray.any():
         return np.zeros(len(touches.rows), bool)
     last: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
-    last[missed.place[stray], missed.thread[stray]] = missed.phase[stray]
+    last[missed.block_position[stray], missed.thread[stray]] = missed.phase[stray]
     matches: Mask = last[_position(trace, touches), trace.thread[touches.rows]] == trace.phase[touches.rows]
     return matches
 

@@ -103,7 +103,7 @@ def _follow(trace: Trace, watched: _Watched) -> None:
     clocks, block_size = VectorClocks(len(trace.blocks)), trace.threads
     rows = np.array(list(watched.keys), np.int64)
     for kind, row, thread, phase, detail, extra in sync_events_of(trace, rows):
-        state, block = clocks.of(thread, thread // block_size, phase), thread // block_size
+        state, block = clocks.state_of(thread, thread // block_size, phase), thread // block_size
         if kind == BARRIER:
             clocks.barrier(state, block, detail, extra)
         elif kind == WARP_BARRIER:

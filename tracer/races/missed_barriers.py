@@ -13,7 +13,7 @@ from ..model.trace import Site, Trace
 class MissedBarriers(Struct, frozen=True, eq=False):
     """Threads that did not reach a barrier that others of their block reached, an entry each."""
 
-    place: Ints  # of the block in trace.blocks
+    block_position: Ints  # of the block in trace.blocks
     thread: Ints  # linear number in its block
     phase: Ints  # that this barrier ended
     site: Ints  # the barrier's

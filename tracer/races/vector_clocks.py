@@ -97,7 +97,7 @@ class VectorClocks:
         self._last_released: dict[Any, VectorClock] = {}  # the clock released last at each of these
         self._grids: dict[tuple[int, int], int] = {}  # barriers of blocks that are also barriers of the grid
 
-    def of(self, thread: int, block: int, phase: int) -> ThreadState:
+    def state_of(self, thread: int, block: int, phase: int) -> ThreadState:
         """Return the state of a thread in a phase of its block, after the barriers that it has passed."""
         state = self._threads.get(thread)
         if state is None:

@@ -38,7 +38,7 @@ def _byte_position(code: CodeType, instruction: int) -> tuple[int, int | None]:
 
 
 @lru_cache(maxsize=4096)
-def result_unused(code: CodeType, instruction: int) -> bool:
+def is_result_unused(code: CodeType, instruction: int) -> bool:
     """Check whether the result of a call is discarded: the next instruction is POP_TOP."""
     following = [later for later in dis.get_instructions(code) if later.offset > instruction]
     return bool(following) and following[0].opname == "POP_TOP"
@@ -94,6 +94,6 @@ def assigned_name(code: CodeType, instruction: int, otherwise: str) -> str:
     return _targets(text).get(_byte_position(code, instruction), otherwise)
 
 
-def is_our_own(file: str) -> bool:
+def is_tracer_file(file: str) -> bool:
     """Check whether a file belongs to the tracer, not to the program that it traces."""
     return file.startswith(_TRACER)

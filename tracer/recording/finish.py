@@ -47,13 +47,13 @@ def finish(record: RunRecord, file: str, engine: str) -> Trace:
     return replace(trace, check=_check(record, trace))
 
 
-def expect(record: RunRecord) -> None:
+def precompute_expected(record: RunRecord) -> None:
     """Compute the expected results for `finish` early, while a scenario's kernel runs and the core is idle."""
     if record.launch.scenario:
-        from .reference_check import expect
+        from .reference_check import compute_expected
 
         with suppress(Exception):  # `finish` raises it again
-            expect(record)
+            compute_expected(record)
 
 
 def _check(record: RunRecord, trace: Trace) -> Check | None:
@@ -106,7 +106,7 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
         value=None if records_only else columns["value"],
         steps=None,
         barriers=no_barriers(),
-        missing=recorder.mask_faults.found(),
+        missing=recorder.mask_faults.faults(),
         buffers=tuple(recorder.buffers),
         sites=tuple(recorder.sites),
         initial=record.initial,

@@ -81,7 +81,7 @@ def is_signed(kind: str) -> bool:
     return kind[0] == "i"
 
 
-def wrapped(kind: str, value: int) -> int:
+def wrap_integer(kind: str, value: int) -> int:
     """Wrap an integer to a type: keep its low bits."""
     bits = width_of(kind)
     low = value & ((1 << bits) - 1)
@@ -105,7 +105,7 @@ class FixedWidthInts:
         self._cells[cell] = value
 
 
-def elements_as_computed(cells: NDArray[Any]) -> Any:
+def computable_elements(cells: NDArray[Any]) -> Any:
     """Return a view whose elements are numbers to compute with: Python's numbers if these are exact enough."""
     dtype = cells.dtype
     if dtype.kind not in "iubf" or dtype.name == "float128":
@@ -134,7 +134,7 @@ def integer_casts() -> Iterator[None]:
 
 
 def _cast(kind: Any, value: Any) -> Any:
-    return wrapped(kind.name, int(value))
+    return wrap_integer(kind.name, int(value))
 
 
 class BitFunctions:

@@ -25,7 +25,7 @@ from ..model.notebook_cells import cell_of, tree_of
 from ..model.trace import poison
 from ..storage.column_files import new_column, own_copy
 
-DRAWN_AT_ONCE = 1 << 16  # numbers generated at a time, which fit in a processor's cache
+CHUNK_OF_NUMBERS = 1 << 16  # numbers generated at a time, which fit in a processor's cache
 RANDOM_FILLS = ("random", "normal")
 CONSTANT_FILLS = (
     "zeros",
@@ -165,13 +165,14 @@ def _numba_type(name: str) -> Any:
     return numba_type
 
 
-def arrays_of(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
+def create_arguments(launch: Launch, kernel: Any) -> tuple[list[Any], tuple[str, ...]]:
     """Create the kernel's arguments, filled and converted to its signature, and their names; raises LoadError."""
     names = tuple(inspect.signature(kernel.py_func).parameters)
     if len(names) != len(launch.arguments):
         raise LoadError(f"{launch.kernel} takes {len(names)} arguments, not {len(launch.arguments)}.")
     arguments = [
-        filled(argument) if isinstance(argument, Array) else argument.value for argument in launch.arguments
+        create_array(argument) if isinstance(argument, Array) else argument.value
+        for argument in launch.arguments
     ]
     return _convert_to_signature(launch, kernel, arguments), names
 
@@ -186,15 +187,15 @@ def _convert_to_signature(launch: Launch, kernel: Any, arguments: list[Any]) -> 
         raise LoadError(f"{launch.kernel}: {error}") from error
 
 
-def filled(array: Array) -> NDArray[Any]:
+def create_array(array: Array) -> NDArray[Any]:
     """Create an array from its description; raises LoadError for a file that can't be read."""
     if array.fill in CONSTANT_FILLS:
         return _create(array)
-    content = content_of(array)
+    content = shared_content(array)
     return content if content.flags.writeable else own_copy(content)
 
 
-def content_of(array: Array) -> NDArray[Any]:
+def shared_content(array: Array) -> NDArray[Any]:
     """Create the same array as `filled`, but read-only if it takes no memory or is cached for other launches.
 
     Random numbers are cached because drawing them is slow. They lie in files that other processes map (`column_files`).
@@ -267,8 +268,8 @@ def _random(array: Array, dtype: np.dtype[Any]) -> NDArray[Any]:
 def _draw(draw: Callable[[int], NDArray[Any]], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Draw numbers and convert them piece by piece, which takes half the time for large arrays."""
     numbers = new_column(int(np.prod(shape)), dtype)
-    for low in range(0, len(numbers), DRAWN_AT_ONCE):
-        part = numbers[low : low + DRAWN_AT_ONCE]
+    for low in range(0, len(numbers), CHUNK_OF_NUMBERS):
+        part = numbers[low : low + CHUNK_OF_NUMBERS]
         part[:] = draw(len(part))
     return numbers.reshape(shape)
 
@@ -276,8 +277,8 @@ def _draw(draw: Callable[[int], NDArray[Any]], shape: tuple[int, ...], dtype: np
 def _count_up(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Count 0 1 2 ..., converted piece by piece to avoid a large temporary array of 64-bit integers."""
     numbers = np.empty(int(np.prod(shape)), dtype)
-    for low in range(0, len(numbers), DRAWN_AT_ONCE):
-        numbers[low : low + DRAWN_AT_ONCE] = np.arange(low, min(low + DRAWN_AT_ONCE, len(numbers)))
+    for low in range(0, len(numbers), CHUNK_OF_NUMBERS):
+        numbers[low : low + CHUNK_OF_NUMBERS] = np.arange(low, min(low + CHUNK_OF_NUMBERS, len(numbers)))
     return numbers.reshape(shape)
 
 

@@ -23,7 +23,7 @@ from ..model.trace import (
     nothing_outside,
 )
 from ..model.user_code import Code, LibraryCode, running_code
-from .bytecode_positions import called_name, position, result_unused
+from .bytecode_positions import called_name, is_result_unused, position
 from .warp_operations import ConvergingLanes, MaskFaults, Participants, lanes
 
 CHUNK = 1 << 14
@@ -33,7 +33,7 @@ COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
 _DATES = (np.datetime64, np.timedelta64)
 
 
-class TooLarge(Exception):
+class TooManyAccessesError(Exception):
     """A single block makes more accesses than fit the cap, so that they can't even be counted."""
 
 
@@ -44,8 +44,8 @@ class Recorder:
     `flush` after CHUNK accesses. Contexts identify (block, thread, phase).
 
     Beyond `limit` rows, the rows of the finished blocks are kept. `count` is called with the rows of each further set
-    of finished blocks, which are then dropped. If too many rows of running blocks wait to be counted, TooLarge is
-    raised. With `to_the_end` they are counted phase by phase instead. A phase that is too large is counted in pieces
+    of finished blocks, which are then dropped. If too many rows of running blocks wait to be counted, TooManyAccessesError is
+    raised. With `count_past_limit` they are counted phase by phase instead. A phase that is too large is counted in pieces
     (`in_pieces`), each with separate requests.
     """
 
@@ -64,7 +64,7 @@ class Recorder:
         self.kept: list[Columns] = []
         self.pending: list[Columns] = []
         self.capped = False
-        self.to_the_end = self.in_pieces = False
+        self.count_past_limit = self.in_pieces = False
         self._part_numbers: dict[tuple[int, str], int] = {}
         self._contexts: list[tuple[int, int, int]] = []
         self._context_rows: NDArray[np.int64] = np.empty((0, 3), np.int64)
@@ -73,11 +73,11 @@ class Recorder:
         self._site_ops: list[int] = []
         self._tables: dict[tuple[int, int], tuple[Code, NDArray[np.int64]]] = {}
 
-    def accesses_until_now(self) -> int:
+    def access_count(self) -> int:
         """Return the number of accesses so far, including those in the log."""
         return self.accesses + len(self.log) // FIELDS
 
-    def loop_under_way(self) -> tuple[str, int] | None:
+    def current_loop(self) -> tuple[str, int] | None:
         """Return the file and line of the loop that compiled code is running; None if unknown."""
         return None
 
@@ -156,7 +156,7 @@ class Recorder:
         }  # fmt: skip
         self.accesses += len(op)
         (self.pending if self.capped else self.kept).append(columns)
-        self._mind_the_limit()
+        self._apply_limit()
 
     def finish_block(self, block: int) -> None:
         """Note that a block has made all its accesses."""
@@ -168,7 +168,7 @@ class Recorder:
 
     def close(self) -> None:
         """Flush the log, and count the remaining rows if capped; rows of unfinished blocks are dropped."""
-        with suppress(TooLarge):
+        with suppress(TooManyAccessesError):
             self.flush()
         if self.capped:
             self._count_finished()
@@ -220,7 +220,7 @@ class Recorder:
             return dict.fromkeys(COLUMNS, empty)
         return _concatenate(self.kept)
 
-    def _mind_the_limit(self) -> None:
+    def _apply_limit(self) -> None:
         rows = sum(len(columns["op"]) for columns in self.kept)
         if not self.capped and rows > self.limit:
             self.capped = True
@@ -233,21 +233,21 @@ class Recorder:
         if self.capped and sum(len(c["op"]) for c in self.pending) > limit:
             self._count_finished()
             if sum(len(c["op"]) for c in self.pending) > limit:
-                if not self.to_the_end:
-                    raise TooLarge
+                if not self.count_past_limit:
+                    raise TooManyAccessesError
                 self._count_running(limit)
 
     def _count_running(self, limit: int) -> None:
         """Count the rows of running blocks whose requests are complete; all rows if too many would be left."""
         rows = _concatenate(self.pending)
-        is_complete = self._complete(rows)
+        is_complete = self._is_phase_over(rows)
         if np.count_nonzero(~is_complete) > limit // 2:
             is_complete[:], self.in_pieces = True, True
         parts = [{k: v[mask] for k, v in rows.items()} for mask in (is_complete, ~is_complete)]
         self.pending = parts[1:] if len(parts[1]["op"]) else []
         self.count(parts[0])
 
-    def _complete(self, rows: Columns) -> NDArray[np.bool_]:
+    def _is_phase_over(self, rows: Columns) -> NDArray[np.bool_]:
         """Find the rows of finished phases: their blocks have rows of later phases."""
         blocks, index = np.unique(rows["block"], return_inverse=True)
         last_phase = np.zeros(len(blocks), np.int64)
@@ -312,7 +312,7 @@ class Recorder:
         if key not in self._site_numbers:
             self._site_numbers[key] = len(self.sites)
             self.sites.append(_site(code, line, column))
-            unused = kind == Op.ATOMIC and result_unused(user_code, instruction)
+            unused = kind == Op.ATOMIC and is_result_unused(user_code, instruction)
             unused = unused and called_name(user_code, instruction) not in NEVER_REDUCED
             self._site_ops.append(Op.REDUCTION if unused else Op.ATOMIC)
         return self._site_numbers[key]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...kernels.scenarios.catalogue import find
 from ..model.launch import Array, Launch
 from ..model.trace import Check
-from .kernel_loader import content_of
+from .kernel_loader import shared_content
 from .run_record import RunRecord
 
 AT_ONCE = 1 << 15  # elements that are compared at a time, which fit in a processor's cache
@@ -20,19 +20,19 @@ AT_ONCE = 1 << 15  # elements that are compared at a time, which fit in a proces
 
 def check(record: RunRecord) -> Check | None:
     """Compare the kernel's results with the scenario's NumPy reference; None if only some blocks ran."""
-    expect(record)
+    compute_expected(record)
     if record.expected is None:
         return None
     return _compare(record.launch, _inputs(record.launch, record.names), record.finals, record.expected)
 
 
-def expect(record: RunRecord) -> None:
+def compute_expected(record: RunRecord) -> None:
     """Compute the expected results of a scenario's kernel, unless they are known or only some blocks run."""
     if record.expected is None and record.launch.scenario and record.launch.blocks is None:
         record.expected = find(record.launch.scenario).reference(_inputs(record.launch, record.names))
 
 
-def checked(launch: Launch, names: tuple[str, ...], finals: Mapping[str, NDArray[Any]]) -> Check:
+def compare_results(launch: Launch, names: tuple[str, ...], finals: Mapping[str, NDArray[Any]]) -> Check:
     """Compare a scenario's result arrays, by argument name, with the NumPy reference."""
     inputs = _inputs(launch, names)
     return _compare(launch, inputs, finals, find(launch.scenario).reference(inputs))
@@ -40,7 +40,7 @@ def checked(launch: Launch, names: tuple[str, ...], finals: Mapping[str, NDArray
 
 def _inputs(launch: Launch, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     arguments = zip(names, launch.arguments, strict=True)
-    inputs = {name: content_of(argument) for name, argument in arguments if isinstance(argument, Array)}
+    inputs = {name: shared_content(argument) for name, argument in arguments if isinstance(argument, Array)}
     return inputs | {"gridDim": np.array(launch.grid), "blockDim": np.array(launch.block)}
 
 

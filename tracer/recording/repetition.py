@@ -12,7 +12,7 @@ REPEATS_TO_BE_SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that
 Threads = TypeVar("Threads")
 
 
-class Looks(Generic[Threads]):
+class RepetitionDetector(Generic[Threads]):
     """Compares the positions of threads and the content of memory (`content`) with an earlier look."""
 
     def __init__(self, content: Callable[[], bytes], schedule: str) -> None:

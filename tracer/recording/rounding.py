@@ -10,7 +10,7 @@ import numpy as np
 END = 9223372036854775808.0  # 2**63, the end of the 64-bit integers that a GPU rounds to
 
 
-def rounded_to(x: Any, digits: Any) -> Any:
+def round_to_digits(x: Any, digits: Any) -> Any:
     """Round a float64 to a number of decimal places, like `round_to_impl` in numba/cuda/cudaimpl.py.
 
     It multiplies, rounds to an integer and divides, while Python finds the nearest decimal. So the last bit may differ,

@@ -35,7 +35,7 @@ class RunRecord:
     launch: Launch
     names: tuple[str, ...]  # of the kernel's parameters
     report: Callable[[int, int], None]  # called as blocks end, with the number of ended and of all blocks
-    to_the_end: bool = False  # whether to continue counting beyond the limit of waiting accesses
+    count_past_limit: bool = False  # whether to continue counting beyond the limit of waiting accesses
     recorder: Recorder = field(init=False)  # set by the engine, before anything is recorded
     grid: Dim3 = field(init=False)  # blocks along x, y, z
     dim: Dim3 = field(init=False)  # threads of a block along x, y, z
@@ -79,7 +79,7 @@ class RunRecord:
                 content = (self.initial | self._records)[memory.buffer]
                 memory.cells.view(content.dtype)[...] = content
 
-    def begin_again(self) -> None:
+    def reset(self) -> None:
         """Undo the run and reset the record."""
         self.undo()
         self.memories.clear()
@@ -178,6 +178,6 @@ def resident_blocks(schedule: Schedule, resident: int | None, threads: int) -> i
     return max(1, RESIDENT_THREADS // threads) if resident is None else max(1, resident)
 
 
-def most_rows(memory: int) -> int:
+def max_rows(memory: int) -> int:
     """Return the number of accesses that fit in this many bytes of memory."""
     return max(1, memory // ROW_BYTES)

@@ -144,7 +144,7 @@ class MaskFaults:
             if fault.why == "unnamed" and (first.block, first.warp) == (fault.block, fault.warp):
                 self._first[key] = replace(first, missing=first.missing | fault.missing)
 
-    def found(self) -> tuple[MissingLanes, ...]:
+    def faults(self) -> tuple[MissingLanes, ...]:
         """Return the faults in order of occurrence."""
         return tuple(self._first.values())
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ... import __version__
-from ..compiled.not_compilable import NotCompilable
+from ..compiled.not_compilable import NotCompilableError
 from ..storage.folders import cache_folder
 
 if TYPE_CHECKING:  # numba is imported only when a kernel is compiled
-    from ..compiled.driver.engine import Prepared
+    from ..compiled.driver.engine import PreparedCall
     from ..compiled.rewrite.program import RecordingProgram
     from ..model.launch import Launch
     from ..simulator.numba_patch import KernelCall
@@ -48,22 +48,22 @@ class _Compiled(NamedTuple):
 _programs: WeakKeyDictionary[FunctionType, _Compiled] = WeakKeyDictionary()
 
 
-def ready_call(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prepared:
-    """Compile a call, or reuse the kernel if this process has compiled it before; raises NotCompilable."""
-    from ..compiled.driver.engine import prepared
+def prepare_call(launch: Launch, names: tuple[str, ...], call: KernelCall) -> PreparedCall:
+    """Compile a call, or reuse the kernel if this process has compiled it before; raises NotCompilableError."""
+    from ..compiled.driver.engine import prepare_call
 
     ready = _reuse_compiled(launch, names, call)
     if ready is None:
-        ready = prepared(launch, names, call.kernel, call.arguments, debug=call.debug)
+        ready = prepare_call(launch, names, call.kernel, call.arguments, debug=call.debug)
         facts = [*ready.arguments.facts, *ready.arguments.expressions]
         compiled = _Compiled(ready.program, ready.entry, launch.schedule.kind, call.debug, facts)
         _programs[call.kernel] = compiled
     return ready
 
 
-def _reuse_compiled(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prepared | None:
+def _reuse_compiled(launch: Launch, names: tuple[str, ...], call: KernelCall) -> PreparedCall | None:
     from ..compiled.driver.arguments import Arguments
-    from ..compiled.driver.engine import Prepared
+    from ..compiled.driver.engine import PreparedCall
 
     compiled, arguments = _programs.get(call.kernel), Arguments()
     if compiled is None:
@@ -71,10 +71,10 @@ def _reuse_compiled(launch: Launch, names: tuple[str, ...], call: KernelCall) ->
     try:
         for name, value in zip(names, call.arguments, strict=True):
             arguments.add(name, value)
-    except (NotCompilable, ValueError):  # preparing the call again reports it
+    except (NotCompilableError, ValueError):  # preparing the call again reports it
         return None
     is_valid = compiled.matches(launch, call, [*arguments.facts, *arguments.expressions])
-    return Prepared(compiled.program, arguments, compiled.entry) if is_valid else None
+    return PreparedCall(compiled.program, arguments, compiled.entry) if is_valid else None
 
 
 def was_compiled(code: CodeType, arguments: Iterable[Any]) -> bool:

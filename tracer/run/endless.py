@@ -35,7 +35,7 @@ _BUSY_MODULES = ("importlib.", "numba.core.")  # while their code runs, the kern
 Report = Callable[[int, int], None]
 
 
-class NotEnded(KeyboardInterrupt):
+class EndlessLaunchError(KeyboardInterrupt):
     """A launch was stopped because it seems endless: one sentence, with its file and line.
 
     It is a KeyboardInterrupt, which both engines let through, and not an error of the kernel.
@@ -88,7 +88,7 @@ class LaunchWatch:
         self._since = time.monotonic()
         self._memory = resident_memory() if self._bounds.memory < math.inf else 0
 
-    def ask_if_due(self) -> None:
+    def request_check_if_due(self) -> None:
         """Trigger a check in the main thread if one is due; any thread may call this."""
         now = time.monotonic()
         if self._leave and not self.is_over and now - self._interrupted > EXIT_DELAY:
@@ -100,8 +100,8 @@ class LaunchWatch:
     def _exceeds_memory(self) -> bool:
         return self._bounds.memory < math.inf and resident_memory() - self._memory > self._bounds.memory
 
-    def look(self, number: int, frame: FrameType | None) -> None:
-        """Check this thread's progress, as a signal handler; raises NotEnded beyond the bounds."""
+    def check(self, number: int, frame: FrameType | None) -> None:
+        """Check this thread's progress, as a signal handler; raises EndlessLaunchError beyond the bounds."""
         if self.is_over:
             return
         position, compiled, accesses = self._position(frame)
@@ -124,13 +124,15 @@ class LaunchWatch:
 
     def _stop(self, text: str, position: tuple[str, int], compiled: bool) -> NoReturn:
         seconds = time.monotonic() - self._since
-        raise NotEnded(f"{text} {seconds:.0f} s; {self._location_text(position, compiled)}.", *position)
+        raise EndlessLaunchError(
+            f"{text} {seconds:.0f} s; {self._location_text(position, compiled)}.", *position
+        )
 
     def _position(self, frame: FrameType | None) -> tuple[tuple[str, int] | None, bool, int]:
         """Return the kernel's current (file, line) or None, whether it runs compiled, and its accesses so far."""
         record = RunRecord.latest() if RunRecord.latest else None
         recorder = getattr(record, "recorder", None)
-        accesses = recorder.accesses_until_now() if recorder is not None else 0
+        accesses = recorder.access_count() if recorder is not None else 0
         line = 0
         while frame is not None:
             if frame.f_globals.get("__name__", "").startswith(_BUSY_MODULES) and not line:
@@ -138,7 +140,7 @@ class LaunchWatch:
             if frame.f_code.co_filename == self._file and not line:
                 line = frame.f_lineno
             frame = frame.f_back
-        loop = recorder.loop_under_way() if recorder is not None else None
+        loop = recorder.current_loop() if recorder is not None else None
         if loop is not None:
             return loop, True, accesses
         return ((self._file, line) if line else None), False, accesses
@@ -167,8 +169,8 @@ def resident_memory() -> int:
 
 
 @contextmanager
-def ended_if_endless(file: str, source: str, patience: float | None) -> Iterator[Report]:
-    """Context manager that raises NotEnded if the launch in it seems endless; yields a callback for ended blocks.
+def stop_if_endless(file: str, source: str, patience: float | None) -> Iterator[Report]:
+    """Context manager that raises EndlessLaunchError if the launch in it seems endless; yields a callback for ended blocks.
 
     file: the kernel's file. patience: seconds, None for no limit. It does nothing outside the main thread.
     """
@@ -180,7 +182,7 @@ def ended_if_endless(file: str, source: str, patience: float | None) -> Iterator
         return
     stop = threading.Event()
     thread = threading.Thread(target=_check_periodically, args=(watch, stop), daemon=True)
-    with looking(watch):
+    with check_on_signal(watch):
         thread.start()
         try:
             yield watch.report
@@ -192,16 +194,16 @@ def ended_if_endless(file: str, source: str, patience: float | None) -> Iterator
 
 def _check_periodically(watch: LaunchWatch, stop: threading.Event) -> None:
     while not stop.wait(PERIOD):
-        watch.ask_if_due()
+        watch.request_check_if_due()
 
 
 @contextmanager
-def looking(watch: LaunchWatch, *, interrupts: bool = False) -> Iterator[None]:
+def check_on_signal(watch: LaunchWatch, *, interrupts: bool = False) -> Iterator[None]:
     """Context manager that installs the watch's signal handlers; only in the main thread.
 
     interrupts: whether Ctrl+C raises InterruptedLaunch instead of KeyboardInterrupt.
     """
-    handlers: dict[int, Any] = {CHECK_SIGNAL: watch.look}
+    handlers: dict[int, Any] = {CHECK_SIGNAL: watch.check}
     if interrupts and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         handlers[signal.SIGINT] = watch.interrupt
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}

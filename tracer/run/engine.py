@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from ..compiled.not_compilable import TooManyTurns, WaitsForOthers
-from ..compiled.state import MOST_TURNS
+from ..compiled.not_compilable import EndlessWaitError, TooManyTurnsError
+from ..compiled.state import MAX_TURNS
 from ..model.launch import Launch, Limits, is_python_program
 from ..model.trace import Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..recording.kernel_loader import LoadError
-from ..storage.recorded_traces import MEASURED, NotRecorded, recorded
+from ..storage.recorded_traces import MEASURED, NotRecordedError, recorded
 from ..storage.trace_file import TraceFileError
-from .worker_events import EARLY
+from .worker_events import EARLY_NOTICE
 
 EARLY_FROM = 1_000_000  # accesses; from here on lockstep is so slow that an early trace is worth showing
 Report = Callable[[int, int], None]
@@ -34,12 +34,14 @@ def run(launch: Launch, report: Report, early: Callable[[Trace], None] | None = 
     if launch.engine == "simulator" or is_python_program(launch):
         return run_simulated(launch, report, "")
     from ..compiled.driver.engine import CompiledLaunch
-    from ..compiled.not_compilable import NotCompilable
+    from ..compiled.not_compilable import NotCompilableError
 
     try:
         compiled = CompiledLaunch(launch, report)
-        return in_order(compiled.run, launch.schedule.kind, meets=compiled.meets, early=early)
-    except NotCompilable as error:
+        return trace_in_order(
+            compiled.run, launch.schedule.kind, meets=compiled.threads_interact, early=early
+        )
+    except NotCompilableError as error:
         return run_simulated(launch, report, f"not compiled: {error}")
 
 
@@ -47,7 +49,7 @@ def _load_recorded(launch: Launch) -> Trace:
     """Load the trace that a GPU made of a launch; raises LoadError if there is no recording."""
     try:
         return recorded(launch)
-    except (NotRecorded, TraceFileError) as error:
+    except (NotRecordedError, TraceFileError) as error:
         raise LoadError(str(error)) from error
 
 
@@ -62,22 +64,24 @@ def run_simulated(launch: Launch, report: Report, reason: str) -> Trace:
 def run_counted(launch: Launch) -> Trace:
     """Trace only the counters of a launch, even if its blocks make more accesses than a trace can hold.
 
-    The launch runs compiled, thread by thread; raises NotCompilable.
+    The launch runs compiled, thread by thread; raises NotCompilableError.
     """
     from ..compiled.driver.engine import CompiledLaunch
 
     counted = replace(launch, limits=Limits(accesses=0))
-    return CompiledLaunch(counted, lambda done, total: None).run(turns=False, to_the_end=True)
+    return CompiledLaunch(counted, lambda done, total: None).run(turns=False, count_past_limit=True)
 
 
 def has_races(trace: Trace) -> bool:
     """Check whether the result of a launch that ran thread by thread depends on the order of its threads."""
-    from ..compiled.rows.race_free_check import keep_apart
+    from ..compiled.rows.race_free_check import is_race_free
 
-    return not keep_apart(trace) and any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
+    return not is_race_free(trace) and any(
+        race.harmful for race in races_of(trace, missed_barriers_of(trace))
+    )
 
 
-def in_order(
+def trace_in_order(
     run: Callable[[bool], Trace],
     schedule: str,
     *,
@@ -89,7 +93,7 @@ def in_order(
     run: runs the launch from the beginning, with True in turns, with False one thread after the other. The latter is
     far faster, and behaves as on a GPU if the order of threads does not matter; `lockstep` checks that afterwards.
     meets: whether threads interact by atomics or fences. `early` gets the trace of a large launch that is likely to be
-    run again; its notice explains it. Raises NotCompilable.
+    run again; its notice explains it. Raises NotCompilableError.
     """
     if schedule == "sequential":
         return run(False)
@@ -102,27 +106,27 @@ def _in_turns(run: Callable[[bool], Trace], reason: str = "") -> Trace:
     """Trace in turns; with too many accesses thread by thread, with a notice."""
     try:
         trace = run(True)
-    except TooManyTurns:
+    except TooManyTurnsError:
         return _with_sequential_notice(run(False))
     return replace(trace, made_by=f"{trace.made_by}; {reason}") if reason else trace
 
 
 def _in_turns_if_order_matters(run: Callable[[bool], Trace], early: Callable[[Trace], None] | None) -> Trace:
-    from ..compiled.driver.beside import cores
-    from ..compiled.rows.race_free_check import look_at
+    from ..compiled.driver.parallel_run import cores
+    from ..compiled.rows.race_free_check import scan_trace
 
     try:
         trace = run(False)
-    except WaitsForOthers:
+    except EndlessWaitError:
         return _in_turns(run, "in turns, because a thread waits for another")
     if trace.error is None:
-        scan = look_at(trace, cores())
-        if scan.apart or not len(trace):
-            return trace.looked_at(apart=True, written_first=scan.written_first)
-    if trace.accesses > MOST_TURNS:
+        scan = scan_trace(trace, cores())
+        if scan.race_free or not len(trace):
+            return trace.with_scan_results(is_race_free=True, is_initialised=scan.initialised)
+    if trace.accesses > MAX_TURNS:
         return _with_sequential_notice(trace) if has_races(trace) else trace
     if early is not None and trace.accesses >= EARLY_FROM:
-        early(replace(trace, notice=f"{trace.notice} {EARLY}".strip()))
+        early(replace(trace, notice=f"{trace.notice} {EARLY_NOTICE}".strip()))
     reason = "thread by thread it raised" if trace.error is not None else "its threads may interact"
     return _in_turns(run, f"run again in turns: {reason}")
 

@@ -13,22 +13,22 @@ NUMBERED_BLOCKS = 1 << 32  # block numbers that a trace can hold
 LARGEST_BLOCK = 1 << 16  # threads; a GPU takes 1,024, and a finding reports blocks between the two
 
 
-class LaunchRefused(ValueError):
+class LaunchRefusedError(ValueError):
     """A launch exceeds a GPU's limits and can't be run here either; raised in the user's program."""
 
 
 def check_size(grid: Dim3, block: Dim3) -> None:
-    """Raise LaunchRefused for a launch that CUDA refuses and that can't be run and reported as a finding."""
+    """Raise LaunchRefusedError for a launch that CUDA refuses and that can't be run and reported as a finding."""
     if min(block) < 1:
         text = " x ".join(map(str, block))
-        raise LaunchRefused(f"a block of {text} threads; a GPU takes at least one")
+        raise LaunchRefusedError(f"a block of {text} threads; a GPU takes at least one")
     threads = math.prod(block)
     if threads > LARGEST_BLOCK:
-        raise LaunchRefused(f"a block of {threads:,} threads; a GPU takes {THREADS:,} at most")
+        raise LaunchRefusedError(f"a block of {threads:,} threads; a GPU takes {THREADS:,} at most")
     if is_too_large(grid, block) and any(map(int.__gt__, grid, GRID)):
         text = " x ".join(f"{length:,}" for length in grid)
         limit = " x ".join(f"{length:,}" for length in GRID)
-        raise LaunchRefused(f"a grid of {text} blocks; a GPU takes {limit} at most")
+        raise LaunchRefusedError(f"a grid of {text} blocks; a GPU takes {limit} at most")
 
 
 def is_too_large(grid: Dim3, block: Dim3) -> bool:
@@ -37,7 +37,7 @@ def is_too_large(grid: Dim3, block: Dim3) -> bool:
     return blocks > MAX_BLOCKS or blocks * math.prod(block) > MAX_THREADS
 
 
-def sampled_blocks(grid: Dim3, block: Dim3) -> tuple[int, ...]:
+def choose_sample_blocks(grid: Dim3, block: Dim3) -> tuple[int, ...]:
     """Choose the blocks of a too large launch that run: the first, the last and others evenly between."""
     last = min(math.prod(grid), NUMBERED_BLOCKS) - 1
     count = max(2, min(SAMPLED_BLOCKS, SAMPLED_THREADS // math.prod(block)))

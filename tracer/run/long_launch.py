@@ -84,7 +84,7 @@ class LongLaunches:
             os.register_at_fork(before=self.stop)
 
     @contextmanager
-    def watched(self, kernel: str, look: Callable[[], None] | None = None) -> Iterator[LongLaunch]:
+    def watch(self, kernel: str, look: Callable[[], None] | None = None) -> Iterator[LongLaunch]:
         """Watch a launch of this kernel while the context lasts; the thread calls `look` periodically."""
         self._running = launch = LongLaunch(kernel, self._first)
         self._check = look

@@ -19,11 +19,11 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
-from ..simulator.host.lacking import say_once
+from ..simulator.host.unsupported import print_once
 from ..simulator.quick_imports import without_collections, without_driver
-from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
+from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large, sampling_notice
 from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
-from .own_builtins import own_builtins
+from .original_builtins import original_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported when the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace
@@ -43,19 +43,19 @@ class RecordingOptions(NamedTuple):
     limits: Limits = Limits()  # accesses and bytes that are kept
     engine: EngineName | None = None  # None chooses by the number of accesses
     every_block: bool = False  # whether all blocks run even if they are too many (see `launch_size`)
-    begins: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
-    tell: Callable[[str], None] = lambda sentence: None  # gets notices about a launch immediately
+    before_launch: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
+    notify: Callable[[str], None] = lambda sentence: None  # gets notices about a launch immediately
     patience: float | None = None  # seconds of CPU time that a block may take, None for no limit
     stop_at_errors: bool = False  # whether an access outside an array raises after its launch
     refuse_too_large: bool = True  # whether a launch that exceeds a GPU's limits raises; otherwise it runs
     # Gets the trace of a last block that the launch's trace lacks, before the trace of the launch.
-    take_last: Callable[[Trace], None] | None = None
+    on_last_block: Callable[[Trace], None] | None = None
     # Gets each kernel and its arguments before the launch.
     launched: Callable[[Any, tuple[Any, ...]], None] | None = None
     # Gets each kernel that Numba does not compile, before its launch raises the error.
     refused: Callable[[Any, Refusal], None] | None = None
     # Gets each kernel that receives an array of another type than declared, and the sentence about it.
-    mismatched: Callable[[Any, str], None] = lambda kernel, sentence: say_once(f"{sentence}.")
+    on_mismatch: Callable[[Any, str], None] = lambda kernel, sentence: print_once(f"{sentence}.")
 
 
 MAX_CACHED_KERNELS = 64  # kernels whose source texts are cached
@@ -86,14 +86,14 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     gc.freeze()
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
-    launches = LongLaunches(options.tell)
+    launches = LongLaunches(options.notify)
     one_at_a_time = threading.Lock()  # the simulator runs one launch at a time, for all threads
 
     @functools.wraps(launch_call)
     def call(kernel: Any, *arguments: Any, **names: Any) -> Any:
         if numba_patch.is_running() or kernel._device or kernel.grid_dim is None or names:
             return launch_call(kernel, *arguments, **names)
-        with one_at_a_time, own_builtins():
+        with one_at_a_time, original_builtins():
             try:
                 return launch(kernel, arguments)
             except KeyboardInterrupt as error:
@@ -104,8 +104,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         if options.refuse_too_large:
             check_limits(kernel.fn.__name__, kernel.grid_dim, kernel.block_dim, kernel.dynshared_size)
-        launch_data = sample(launch_of_call(kernel, arguments, options))
-        options.begins(launch_data)
+        launch_data = sample(describe_launch(kernel, arguments, options))
+        options.before_launch(launch_data)
         if options.launched:
             options.launched(kernel, arguments)
         refusal = numba_patch.refusal_of_launch(kernel, arguments)
@@ -114,21 +114,23 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
                 options.refused(kernel, refusal)
             raise numba_patch.refusal_error(kernel.fn.__name__, refusal)
         for sentence in kernel.mismatches:
-            options.mismatched(kernel, sentence)
+            options.on_mismatch(kernel, sentence)
         start = time.perf_counter()
         names = _names(kernel.fn)
         attempt = ProgramLaunch()
         engines = {"simulator": attempt.simulate, "compiled": attempt.compile, None: attempt.choose}
         engine = engines[options.engine]
-        perform = attempt.with_last_block(engine) if options.take_last else engine
+        perform = attempt.with_last_block(engine) if options.on_last_block else engine
         with (
             attempt.bounded(launch_data, perform, options.patience, leave) as bounded,
-            launches.watched(kernel.fn.__name__, bounded.look) as long,
-            numba_patch.recording_of(launch_data, names, both(long.report, bounded.ended), bounded.perform),
+            launches.watch(kernel.fn.__name__, bounded.look) as long,
+            numba_patch.record_launch(
+                launch_data, names, call_both(long.report, bounded.ended), bounded.perform
+            ),
         ):
             result = launch_call(kernel, *arguments)
-        if options.take_last and attempt.last is not None:
-            options.take_last(attempt.last)
+        if options.on_last_block and attempt.last_block_trace is not None:
+            options.on_last_block(attempt.last_block_trace)
         attempt.note_stores()
         if attempt.trace is not None:
             recorded(attempt.trace, time.perf_counter() - start)
@@ -137,15 +139,15 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
 
     def leave(sentence: str) -> None:
         """End the process after Ctrl+C while the main thread can't be interrupted."""
-        options.tell(sentence)
+        options.notify(sentence)
         os._exit(128 + signal.SIGINT)
 
     notified: set[str] = set()  # kernels whose sampling was reported
 
     def sample(described: Launch) -> Launch:
-        """Restrict a too large launch to a sample of its blocks; raises LaunchRefused."""
+        """Restrict a too large launch to a sample of its blocks; raises LaunchRefusedError."""
         if not is_utf8(described.kernel):
-            raise LaunchRefused(
+            raise LaunchRefusedError(
                 f"the file of the kernel, {described.kernel!r}, has a name that is not UTF-8; rename it"
             )
         check_size(described.grid, described.block)
@@ -155,16 +157,18 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             or not is_too_large(described.grid, described.block)
         ):
             return described
-        blocks = sampled_blocks(described.grid, described.block)
+        blocks = choose_sample_blocks(described.grid, described.block)
         if described.kernel not in notified:
             notified.add(described.kernel)
-            options.tell(sampling_notice(described.kernel.rpartition(":")[2], described.grid, len(blocks)))
+            options.notify(sampling_notice(described.kernel.rpartition(":")[2], described.grid, len(blocks)))
         return replace_launch(described, blocks=blocks)
 
     kernel_class.__call__ = call
 
 
-def both(first: Callable[[int, int], None], second: Callable[[int, int], None]) -> Callable[[int, int], None]:
+def call_both(
+    first: Callable[[int, int], None], second: Callable[[int, int], None]
+) -> Callable[[int, int], None]:
     """Combine two callbacks."""
 
     def report(done: int, total: int) -> None:
@@ -220,7 +224,7 @@ def _first_outside(trace: Trace) -> str:
     return f"tid={list(thread)} ctaid={list(block)}: {outside.text[0]} is outside its array"
 
 
-def launch_of_call(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
+def describe_launch(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
     """Describe a call as a launch; without its array contents, it can't be run again."""
     return Launch(
         kernel=f"{_file(kernel.fn)}:{kernel.fn.__name__}",

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_launch
 
-from ..compiled.not_compilable import NotCompilable
+from ..compiled.not_compilable import NotCompilableError
 from ..model.launch import Launch
 from ..model.trace import KernelError, Trace
 from ..recording.fresh_memory import fresh_memory
 from ..recording.run_record import RunRecord
-from ..simulator.execution import Enough, Watch
+from ..simulator.execution import StopRecording, Watch
 from ..simulator.numba_patch import (
     KernelCall,
     Perform,
@@ -26,16 +26,16 @@ from ..simulator.numba_patch import (
     restart,
     trace_of_simulated_run,
 )
-from .compiled_kernels import note_compiled, ready_call, was_compiled
-from .endless import Bounds, LaunchWatch, NotEnded, Report, looking
-from .engine import in_order
+from .compiled_kernels import note_compiled, prepare_call, was_compiled
+from .endless import Bounds, EndlessLaunchError, LaunchWatch, Report, check_on_signal
+from .engine import trace_in_order
 from .long_launch import LaunchTimeoutError
 
 if TYPE_CHECKING:  # numba is imported only when a kernel is compiled
-    from ..compiled.driver.engine import Prepared
+    from ..compiled.driver.engine import PreparedCall
 
 # After this many accesses or seconds in the simulator, compiling the kernel is worth its time.
-ENOUGH = 65_536
+COMPILE_AFTER_ACCESSES = 65_536
 COMPILE_AFTER = 1.0
 FIRST_ACCESSES = 1 << 14  # accesses that are kept of a stopped launch
 RETRY_SECONDS = 1.0  # seconds of CPU time that they may take
@@ -62,10 +62,10 @@ class ProgramLaunch:
     def __init__(self) -> None:
         self.raised: BaseException | None = None
         self.trace: Trace | None = None
-        self.last: Trace | None = None
+        self.last_block_trace: Trace | None = None
         self._record: RunRecord | None = None
         self._reason, self._has_engine = "", False
-        self._ready: Prepared | None = None
+        self._ready: PreparedCall | None = None
         self._attempted: RunRecord | None = None  # record of the last compiled attempt
 
     def simulate(self, call: KernelCall) -> None:
@@ -78,10 +78,10 @@ class ProgramLaunch:
         """Run a call compiled, or in the simulator if it can't be compiled."""
         self._compile_or_simulate(call, None)
 
-    def _compile_or_simulate(self, call: KernelCall, ready: Prepared | None) -> None:
+    def _compile_or_simulate(self, call: KernelCall, ready: PreparedCall | None) -> None:
         try:
             self._run_compiled(call, ready)
-        except NotCompilable as error:
+        except NotCompilableError as error:
             self._reason = f"not compiled: {error}"
             if self._attempted is not None:
                 self._attempted.undo()
@@ -97,12 +97,12 @@ class ProgramLaunch:
         record = execution.record
         try:
             execution.execute(*call)
-        except Enough:
+        except StopRecording:
             record.undo()
             self._compile_or_simulate(call, self._ready)
         else:
             self._has_engine = True
-            self._reason = self._reason or f"not compiled: fewer than {ENOUGH:,} accesses"
+            self._reason = self._reason or f"not compiled: fewer than {COMPILE_AFTER_ACCESSES:,} accesses"
             self._finish(record, trace_of_simulated_run(record, _file(record)))
         _simulated_accesses[code] = _simulated_accesses.get(code, 0) + record.recorder.accesses
 
@@ -116,7 +116,7 @@ class ProgramLaunch:
             perform(call)
             blocks = math.prod(call.grid)
             if self._record and self.trace and self.trace.totals and blocks - 1 not in self.trace.recorded:
-                self.last = self._trace_block(self._record, perform, call, blocks - 1)
+                self.last_block_trace = self._trace_block(self._record, perform, call, blocks - 1)
 
         return run_both
 
@@ -135,16 +135,16 @@ class ProgramLaunch:
         def run(call: KernelCall) -> None:
             try:
                 perform(call)
-            except NotEnded as stopped:
+            except EndlessLaunchError as stopped:
                 self._keep_first_accesses(call, stopped, watch)
 
         if threading.current_thread() is not threading.main_thread():
             yield BoundedLaunch(perform, watch.report, None)
             return
-        with looking(watch, interrupts=True):
-            yield BoundedLaunch(run, watch.report, None if patience is None else watch.ask_if_due)
+        with check_on_signal(watch, interrupts=True):
+            yield BoundedLaunch(run, watch.report, None if patience is None else watch.request_check_if_due)
 
-    def _keep_first_accesses(self, call: KernelCall, stopped: NotEnded, watch: LaunchWatch) -> None:
+    def _keep_first_accesses(self, call: KernelCall, stopped: EndlessLaunchError, watch: LaunchWatch) -> None:
         """Trace the first accesses of a stopped launch, or none if it makes none in time."""
         if self._attempted is not None:
             self._attempted.undo()
@@ -154,7 +154,7 @@ class ProgramLaunch:
         record.error = KernelError(
             LaunchTimeoutError.__name__, str(stopped), (0, 0, 0), (0, 0, 0), stopped.file, stopped.line
         )
-        self.last = None
+        self.last_block_trace = None
         self._reason = "stopped before its end"
         self._finish(record, trace_of_simulated_run(record, _file(record)))
         self.raised = LaunchTimeoutError(str(stopped))
@@ -165,7 +165,7 @@ class ProgramLaunch:
             execution = restart(self._stop_after_first_accesses)
             execution.record.launch = replace_launch(launch, blocks=blocks)
             watch.begin(Bounds.of_patience(RETRY_SECONDS))
-            with suppress(Enough, NotEnded):
+            with suppress(StopRecording, EndlessLaunchError):
                 execution.execute(*call)
             if execution.record.recorder.accesses:
                 break
@@ -176,7 +176,7 @@ class ProgramLaunch:
     @staticmethod
     def _stop_after_first_accesses(record: RunRecord) -> None:
         if record.recorder.accesses >= FIRST_ACCESSES:
-            raise Enough
+            raise StopRecording
 
     def note_stores(self) -> None:
         """Note the memory of the program's arrays that the launch has written."""
@@ -201,19 +201,19 @@ class ProgramLaunch:
 
         def watch(record: RunRecord) -> None:
             if self._has_engine or (
-                earlier_accesses + record.recorder.accesses < ENOUGH
+                earlier_accesses + record.recorder.accesses < COMPILE_AFTER_ACCESSES
                 and time.perf_counter() - start < COMPILE_AFTER
             ):
                 return
             self._has_engine = True
             try:
-                self._ready = ready_call(record.launch, record.names, call)
+                self._ready = prepare_call(record.launch, record.names, call)
                 if self._ready.program.prints:
-                    raise NotCompilable("it has begun to print, and would print everything again")
-            except NotCompilable as error:
+                    raise NotCompilableError("it has begun to print, and would print everything again")
+            except NotCompilableError as error:
                 self._reason = f"not compiled: {error}"
             else:
-                raise Enough
+                raise StopRecording
 
         return watch
 
@@ -221,21 +221,21 @@ class ProgramLaunch:
         self.raised, self._record = record.raised, record
         self.trace = replace(trace, made_by=f"{trace.made_by}; {self._reason}") if self._reason else trace
 
-    def _run_compiled(self, call: KernelCall, ready: Prepared | None) -> None:
-        """Run a call compiled, in the order of its schedule; raises NotCompilable."""
+    def _run_compiled(self, call: KernelCall, ready: PreparedCall | None) -> None:
+        """Run a call compiled, in the order of its schedule; raises NotCompilableError."""
         launch, names = (record := new_record()).launch, record.names
         self._attempted = None
-        prepared = ready or ready_call(launch, names, call)
-        trace = in_order(
+        prepared = ready or prepare_call(launch, names, call)
+        trace = trace_in_order(
             lambda turns: self._attempt(call, prepared, turns),
             launch.schedule.kind,
-            meets=prepared.program.meets,
+            meets=prepared.program.threads_interact,
         )
         assert self._attempted is not None
         self._finish(self._attempted, trace)
         note_compiled(call.kernel.__code__, call.arguments)
 
-    def _attempt(self, call: KernelCall, ready: Prepared, turns: bool) -> Trace:
+    def _attempt(self, call: KernelCall, ready: PreparedCall, turns: bool) -> Trace:
         """Run a call compiled on the original arguments; return the trace."""
         from ..compiled.driver import engine
 

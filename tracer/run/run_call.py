@@ -9,16 +9,16 @@ from typing import Any
 from msgspec.structs import replace as replace_launch
 
 from ..calls.call import load_call
-from ..calls.rebuilt import Arguments, kernel_of, stand_for_program
+from ..calls.rebuild_call import RebuiltArguments, impersonate_program, rebuild_kernel
 from ..model.launch import Launch
 from ..model.trace import Trace
 from ..recording.kernel_loader import LoadError
 from ..simulator.host.launch_checks import check_limits
-from ..simulator.numba_patch import recording_of, refusal_of_launch, refused_kernel
-from ..type_inference.rebuilt_kernel import NotRebuilt
+from ..simulator.numba_patch import record_launch, refusal_of_launch, refused_kernel
+from ..type_inference.rebuild_kernel import NotRebuiltError
 from .engine import Report
-from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks
-from .program_hook import RecordingOptions, launch_of_call
+from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large
+from .program_hook import RecordingOptions, describe_launch
 from .program_launch import ProgramLaunch
 
 
@@ -29,16 +29,16 @@ def run_call(folder: Path, report: Report) -> Trace:
     LoadError, also if Numba does not compile the kernel for a GPU.
     """
     call = load_call(folder)
-    stand_for_program(call)
+    impersonate_program(call)
     try:
-        kernel, arguments = kernel_of(call), Arguments(call, folder)
+        kernel, arguments = rebuild_kernel(call), RebuiltArguments(call, folder)
         configured = kernel[call.grid, call.block, 0, call.shared_bytes]
         checked = configured.checked(arguments.values, {})
         check_size(call.grid, call.block)
         check_limits(configured.fn.__name__, call.grid, call.block, call.shared_bytes)
-        launch = _sample(launch_of_call(configured, checked, RecordingOptions(call.schedule)))
+        launch = _sample(describe_launch(configured, checked, RecordingOptions(call.schedule)))
         trace = _trace(launch, configured, checked, report)
-    except (NotRebuilt, LaunchRefused, TypeError, ValueError) as error:
+    except (NotRebuiltError, LaunchRefusedError, TypeError, ValueError) as error:
         raise LoadError(
             f"{call.functions[0].name} can't be launched: {str(error).removesuffix('.')}."
         ) from error
@@ -52,7 +52,7 @@ def _trace(launch: Launch, configured: Any, arguments: tuple[Any, ...], report: 
         raise refused_kernel(configured.fn.__name__, refusal)
     names = tuple(inspect.signature(configured.fn).parameters)
     attempt = ProgramLaunch()
-    with recording_of(launch, names, report, attempt.choose):
+    with record_launch(launch, names, report, attempt.choose):
         configured(*arguments)
     attempt.note_stores()
     if attempt.trace is None:
@@ -64,4 +64,4 @@ def _sample(launch: Launch) -> Launch:
     """Restrict a too large launch to a sample of its blocks."""
     if not is_too_large(launch.grid, launch.block):
         return launch
-    return replace_launch(launch, blocks=sampled_blocks(launch.grid, launch.block))
+    return replace_launch(launch, blocks=choose_sample_blocks(launch.grid, launch.block))

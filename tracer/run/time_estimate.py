@@ -12,7 +12,7 @@ GLANCE_FACTOR = 10  # times the patience that count as obviously slow
 ENOUGH, BLOCKS = 20, 400  # fewest blocks for an estimate; latest blocks that it uses
 
 
-class TooSlow(BaseException):
+class PatienceExceededError(BaseException):
     """A launch would exceed the patience: `seconds` for its `blocks`. Not an error of the kernel."""
 
     def __init__(self, seconds: float, blocks: int) -> None:
@@ -52,7 +52,7 @@ class TimeEstimate:
         return _median(self._durations) * (total - done)
 
     def check_patience(self, patience: float, done: int, total: int) -> None:
-        """Note the same as `seconds_left`; raises TooSlow if all blocks take more than `patience` seconds.
+        """Note the same as `seconds_left`; raises PatienceExceededError if all blocks take more than `patience` seconds.
 
         A launch that has nearly ended when this becomes clear is not stopped.
         """
@@ -61,7 +61,7 @@ class TimeEstimate:
             glance = _median(self._durations) * (total - done)
             left = glance if glance > GLANCE_FACTOR * patience else None
         if left is not None and elapsed + left > patience and (elapsed <= patience or left > patience):
-            raise TooSlow(elapsed + left, total)
+            raise PatienceExceededError(elapsed + left, total)
 
 
 def left_text(seconds: float | None) -> str:

@@ -25,25 +25,25 @@ import msgspec
 
 from ..model.launch import decode
 from ..model.trace import Trace
-from ..processes.json_streams import private_streams, sender
+from ..processes.json_streams import make_sender, private_streams
 from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.column_files import close_named, share_columns
 from ..storage.trace_file import TraceFileError, save
-from .ahead import CompilingAhead
-from .endless import NotEnded, ended_if_endless
-from .time_estimate import TimeEstimate, TooSlow
+from .endless import EndlessLaunchError, stop_if_endless
+from .precompile import PrecompileQueue
+from .time_estimate import PatienceExceededError, TimeEstimate
 from .worker_events import (
     WORKER_JOB,
-    Ahead,
-    Asks,
-    At,
+    CompilerQuestion,
     Done,
     Early,
     Failed,
     Job,
     Judged,
     JudgeJob,
+    JudgingPosition,
     Output,
+    Precompile,
     Progress,
     Ready,
     Slow,
@@ -92,12 +92,12 @@ def main() -> None:
     """Serve jobs until the input closes."""
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # numba reads it only when it is imported
     source, target = private_streams()
-    send = sender(target, _leave)
+    send = make_sender(target, _leave)
     sys.stdout = sys.stderr = printed = Printed(send)
     share_columns()
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
-    engine, ahead = _warm_engine(send), CompilingAhead()
+    engine, ahead = _warm_engine(send), PrecompileQueue()
     while True:
         job = _next_job(jobs, ahead)
         close_named()
@@ -106,18 +106,18 @@ def main() -> None:
         send(end)
 
 
-def _next_job(jobs: queue.SimpleQueue[bytes], ahead: CompilingAhead) -> Job | JudgeJob:
+def _next_job(jobs: queue.SimpleQueue[bytes], ahead: PrecompileQueue) -> Job | JudgeJob:
     """Wait for the next job, and meanwhile do work that would delay it."""
     while True:
         try:
-            request: Job | JudgeJob | Ahead = WORKER_JOB.decode(jobs.get(timeout=ahead.pause()))
+            request: Job | JudgeJob | Precompile = WORKER_JOB.decode(jobs.get(timeout=ahead.idle_delay()))
         except queue.Empty:
-            ahead.go_on()
+            ahead.run_next()
             continue
-        if not isinstance(request, Ahead):
-            ahead.is_fresh = False
+        if not isinstance(request, Precompile):
+            ahead.has_run_nothing = False
             return request
-        ahead.want(decode(bytes(launch).decode()) for launch in request.launches)
+        ahead.add(decode(bytes(launch).decode()) for launch in request.launches)
 
 
 def _listen(source: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:
@@ -155,12 +155,16 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
     try:
         trace = _trace_of(job, engine, send)
         save(trace, job.out, compress=False, handed_over=not job.call)
-    except TooSlow as slow:
+    except PatienceExceededError as slow:
         return Slow(job.job, slow.seconds, slow.blocks)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
-        file, line = (error.file, error.line) if isinstance(error, LoadError | NotEnded) else ("", 0)
-        return Failed(job.job, plain(sentence(error)), plain(file), line, isinstance(error, NotEnded))
+        file, line = (
+            (error.file, error.line) if isinstance(error, LoadError | EndlessLaunchError) else ("", 0)
+        )
+        return Failed(
+            job.job, plain(sentence(error)), plain(file), line, isinstance(error, EndlessLaunchError)
+        )
     return Done(job.job, job.out)
 
 
@@ -170,7 +174,7 @@ def _trace_of(job: Job, engine: Engine, send: Send) -> Trace:
         return _trace_call(job, listener)
     launch = decode(bytes(job.launch).decode())
     early = {"early": lambda trace: _send_early(trace, job, send)} if job.early else {}
-    with ended_if_endless(kernel_file(launch), launch.source, job.patience) as block_ended:
+    with stop_if_endless(kernel_file(launch), launch.source, job.patience) as block_ended:
 
         def report(done: int, total: int) -> None:
             block_ended(done, total)
@@ -198,14 +202,14 @@ def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
     finished = threading.Event()
     try:
         from ..judging.judge import judge  # before the student's time starts: the first import is slow
-        from .given_arrays import run_on
+        from .run_on_arrays import run_on_arrays
 
         send_question = _question_sender(job.job, send)
-        send(At(job.job, job.task.file, 0))
+        send(JudgingPosition(job.job, job.task.file, 0))
         threading.Thread(
             target=_send_positions, args=(job, send, finished, threading.get_ident()), daemon=True
         ).start()
-        judgement = judge(job.task, run_on, send_question)
+        judgement = judge(job.task, run_on_arrays, send_question)
     except BaseException as error:  # noqa: BLE001  # a student's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
         return Failed(job.job, plain(sentence(error)))
@@ -224,7 +228,7 @@ def _question_sender(job: int, send: Send) -> Callable[[Any, list[Any]], None]:
         question = kernels.question(kernel, arguments)
         if question.key() not in sent:
             sent.add(question.key())
-            send(Asks(job, question))
+            send(CompilerQuestion(job, question))
 
     return ask
 
@@ -243,7 +247,7 @@ def _send_positions(job: JudgeJob, send: Send, finished: threading.Event, thread
         position = last if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)
         if position is not None and position != last:
             last = position
-            send(At(job.job, *position))
+            send(JudgingPosition(job.job, *position))
 
 
 def _listener(job: Job, send: Send) -> Report:
@@ -278,7 +282,7 @@ def sentence(error: BaseException) -> str:
     """Explain to the user why there is no trace."""
     from ..simulator.numba_patch import UnsupportedSimulator
 
-    if isinstance(error, LoadError | NotEnded | TraceFileError | UnsupportedSimulator):
+    if isinstance(error, LoadError | EndlessLaunchError | TraceFileError | UnsupportedSimulator):
         return str(error)
     if isinstance(error, MemoryError):
         return "The launch does not fit in memory; choose a smaller size or fewer blocks."

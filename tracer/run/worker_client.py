@@ -24,27 +24,27 @@ from ..type_inference.question import Question
 from .time_estimate import duration_text
 from .worker_events import (
     WORKER_MESSAGE,
-    Ahead,
-    Asks,
-    At,
+    CompilerQuestion,
     Done,
     Early,
     Failed,
     Job,
     Judged,
     JudgeJob,
+    JudgingPosition,
     Output,
+    Precompile,
     Progress,
     Slow,
     WorkerMessage,
 )
 
 if TYPE_CHECKING:
-    from ..calls.carried import CarriedCall
+    from ..calls.describe_call import DescribedCall
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 NO_LAUNCH = msgspec.Raw(b"null")
-JUDGING = 10.0  # seconds that judging may take
+JUDGING_SECONDS = 10.0  # seconds that judging may take
 Ended = Done | Failed | Slow | Judged
 
 
@@ -56,7 +56,7 @@ class WorkerError(Exception):
         self.file, self.line = file, line
 
 
-class TakesLong(WorkerError):
+class LaunchTooSlowError(WorkerError):
     """A launch was stopped because all of its blocks would take `seconds`, more than the patience."""
 
     def __init__(self, launch: Launch, seconds: float, blocks: int) -> None:
@@ -65,7 +65,7 @@ class TakesLong(WorkerError):
         super().__init__(f"Running {count} would take about {duration_text(seconds)}; choose some blocks.")
 
 
-class NotEnding(WorkerError):
+class WorkerTimeoutError(WorkerError):
     """A launch was stopped because none of its blocks ended for some seconds; the user may allow more time."""
 
     def __init__(self, launch: Launch, text: str, file: str, line: int) -> None:
@@ -73,15 +73,15 @@ class NotEnding(WorkerError):
         self.launch = launch
 
 
-class Cancelled(Exception):
+class RunCancelledError(Exception):
     """The run was cancelled."""
 
 
-class NoEnd(WorkerError):
+class JudgingTimeoutError(WorkerError):
     """Judging was stopped at its time limit; `at` is the file and line it had reached, if known."""
 
     def __init__(self, seconds: float, position: tuple[str, int]) -> None:
-        self.seconds, self.at = seconds, position
+        self.seconds, self.position = seconds, position
         super().__init__(f"The launch has not ended after {seconds:.0f} s.")
 
 
@@ -117,14 +117,14 @@ class Worker:
         and `early` gets the compiled trace of a launch that is run again in lockstep, if that is slow. patience:
         seconds that the launch may take, None for no limit.
 
-        Raises Cancelled after `cancel` or `close`, TakesLong if its first blocks show that it would take longer, and
+        Raises Cancelled after `cancel` or `close`, LaunchTooSlowError if its first blocks show that it would take longer, and
         WorkerError if there is no trace.
         """
         encoded = msgspec.Raw(encode(launch).encode())
 
         def listen(event: WorkerMessage) -> None:
             if isinstance(event, Progress) and progress is not None:
-                progress(event.done, event.of)
+                progress(event.done, event.total)
             elif isinstance(event, Output) and output is not None:
                 output(event.text)
             elif isinstance(event, Early) and early is not None:
@@ -135,13 +135,13 @@ class Worker:
             make_job = partial(Job, launch=encoded, patience=patience, early=early is not None)
             end = self._do_job(lambda job, out: make_job(job, out=out), listen)
             if isinstance(end, Slow):
-                raise TakesLong(launch, end.seconds, end.blocks)
+                raise LaunchTooSlowError(launch, end.seconds, end.blocks)
             if isinstance(end, Failed) and end.is_endless:
-                raise NotEnding(launch, end.message, end.file, end.line)
+                raise WorkerTimeoutError(launch, end.message, end.file, end.line)
             return _result(end)
 
     def run_call(
-        self, call: CarriedCall, progress: Callable[[int, int], None], output: Callable[[str], None]
+        self, call: DescribedCall, progress: Callable[[int, int], None], output: Callable[[str], None]
     ) -> Path:
         """Trace a call of this process; its arguments then hold the kernel's results.
 
@@ -153,7 +153,7 @@ class Worker:
             if isinstance(event, Output):
                 output(event.text)
             elif isinstance(event, Progress):
-                progress(event.done, event.of)
+                progress(event.done, event.total)
 
         with self._turn, self._call_folder(call) as folder:
             end = self._do_job(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
@@ -163,7 +163,7 @@ class Worker:
             return path
 
     @contextlib.contextmanager
-    def _call_folder(self, call: CarriedCall) -> Iterator[Path]:
+    def _call_folder(self, call: DescribedCall) -> Iterator[Path]:
         """Context manager for a temporary folder that contains a call."""
         from ..calls.call import save_call  # lazy, for a faster start of the window
 
@@ -187,20 +187,20 @@ class Worker:
 
     def judge(
         self, task: JudgingTask, asks: Callable[[Question], None] | None = None,
-        output: Callable[[str], None] | None = None, seconds: float = JUDGING,
+        output: Callable[[str], None] | None = None, seconds: float = JUDGING_SECONDS,
     ) -> tuple[Judgement, Trace | None]:  # fmt: skip
         """Judge a student's file; return the judgement and the trace of the first case, if there is one.
 
         task: its folder and path are set here. `asks(question)` gets each question for Numba's compiler while the judge
-        runs, and `output(text)` gets printed text. seconds: the time limit. Raises NoEnd beyond the limit, and
+        runs, and `output(text)` gets printed text. seconds: the time limit. Raises JudgingTimeoutError beyond the limit, and
         Cancelled and WorkerError as `run` does.
         """
         limit = _Limit(seconds, self.cancel)
 
         def listen(event: WorkerMessage) -> None:
-            if isinstance(event, At):
+            if isinstance(event, JudgingPosition):
                 limit.note(event)
-            elif isinstance(event, Asks) and asks is not None:
+            elif isinstance(event, CompilerQuestion) and asks is not None:
                 asks(event.question)
             elif isinstance(event, Output) and output is not None:
                 output(event.text)
@@ -214,9 +214,9 @@ class Worker:
             )
             try:
                 end = self._converse(process, JudgeJob(number, complete_task), listen)
-            except Cancelled:
+            except RunCancelledError:
                 if limit.passed:
-                    raise NoEnd(seconds, limit.position) from None
+                    raise JudgingTimeoutError(seconds, limit.position) from None
                 raise
             process.forget_errors()
             return _judgement(end, complete_task)
@@ -228,7 +228,7 @@ class Worker:
         meanwhile waits for the kernel that is being compiled.
         """
         self.start()
-        request = Ahead([msgspec.Raw(encode(launch).encode()) for launch in launches])
+        request = Precompile([msgspec.Raw(encode(launch).encode()) for launch in launches])
         for process in list(self._alive):
             with contextlib.suppress(ValueError):  # another thread is ending it
                 process.send(request)
@@ -247,12 +247,12 @@ class Worker:
         with self._turn:
             self._finish()
 
-    def leave_to_parent(self) -> None:
+    def detach_in_child(self) -> None:
         """In a forked process, release the process and the folder, which belong to the parent."""
         self._closed = True
         self._finish.detach()
         for process in self._alive:
-            process.leave_to_parent()
+            process.detach_in_child()
 
     def _kill(self) -> None:
         self._doomed = True
@@ -264,7 +264,7 @@ class Worker:
         """Context manager that gives a run the process; after an interrupted run, the next one gets a new process."""
         with self._state:
             if self._closed:
-                raise Cancelled
+                raise RunCancelledError
             process = self._ensure_started()
             self._busy = True
         try:
@@ -297,9 +297,9 @@ class Worker:
             if isinstance(event, Ended):
                 return event
             listen(event)
-        death = process.death()
+        death = process.describe_death()
         if self._doomed:
-            raise Cancelled
+            raise RunCancelledError
         end = f"The tracing process ended unexpectedly ({death})"
         raise WorkerError(f"{end}; the next run starts a new one.")
 
@@ -326,7 +326,7 @@ class _Limit:
         self._timer = threading.Timer(seconds, self._pass)
         self._timer.daemon = True
 
-    def note(self, event: At) -> None:
+    def note(self, event: JudgingPosition) -> None:
         """Note the current position; the first one starts the timer."""
         if not self._timer.is_alive() and not self.passed:
             self._timer.start()

@@ -7,7 +7,7 @@ import msgspec
 from ..judging.result import Judgement, JudgingTask
 from ..type_inference.question import Question
 
-EARLY = "The threads ran one after the other; the lockstep order follows."  # notice of an early trace
+EARLY_NOTICE = "The threads ran one after the other; the lockstep order follows."  # notice of an early trace
 
 
 class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):
@@ -28,7 +28,7 @@ class JudgeJob(msgspec.Struct, frozen=True, tag_field="kind", tag="judge"):
     task: JudgingTask
 
 
-class Ahead(msgspec.Struct, frozen=True, tag_field="kind", tag="ahead"):
+class Precompile(msgspec.Struct, frozen=True, tag_field="kind", tag="ahead"):
     """A request to compile the kernels of these launches while idle, replacing earlier requests."""
 
     launches: list[msgspec.Raw]  # as in `Job`
@@ -43,7 +43,7 @@ class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
 
     job: int
     done: int
-    of: int
+    total: int
 
 
 class Output(msgspec.Struct, frozen=True, tag_field="event", tag="output"):
@@ -91,14 +91,14 @@ class Judged(msgspec.Struct, frozen=True, tag_field="event", tag="judged"):
     judgement: Judgement
 
 
-class Asks(msgspec.Struct, frozen=True, tag_field="event", tag="asks"):
+class CompilerQuestion(msgspec.Struct, frozen=True, tag_field="event", tag="asks"):
     """A question for Numba's compiler about the student's kernel, which is running."""
 
     job: int
     question: Question
 
 
-class At(msgspec.Struct, frozen=True, tag_field="event", tag="at"):
+class JudgingPosition(msgspec.Struct, frozen=True, tag_field="event", tag="at"):
     """The current position of the judging: a line of the exercise's or the student's file."""
 
     job: int
@@ -106,7 +106,9 @@ class At(msgspec.Struct, frozen=True, tag_field="event", tag="at"):
     line: int  # from 1; 0 at the beginning
 
 
-WorkerMessage = Ready | Progress | Output | Early | Done | Failed | Slow | Judged | Asks | At
+WorkerMessage = (
+    Ready | Progress | Output | Early | Done | Failed | Slow | Judged | CompilerQuestion | JudgingPosition
+)
 # Created at import: threads that use a type for the first time simultaneously can crash msgspec.
-WORKER_JOB = msgspec.json.Decoder(Job | JudgeJob | Ahead)
+WORKER_JOB = msgspec.json.Decoder(Job | JudgeJob | Precompile)
 WORKER_MESSAGE = msgspec.json.Decoder(WorkerMessage)

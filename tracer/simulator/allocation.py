@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.trace import Buffer, Op
-from ..recording.fixed_width_ints import INTEGERS, elements_as_computed
+from ..recording.fixed_width_ints import INTEGERS, computable_elements
 from ..recording.recorder import Recorder
 from .arithmetic.conversions import caster
 from .scheduler import Scheduler
@@ -26,7 +26,7 @@ class Allocation:
 
     def __init__(self, cells: NDArray[Any], buffer: int, scheduler: Scheduler) -> None:
         self.cells = cells
-        self.values = elements_as_computed(cells)
+        self.values = computable_elements(cells)
         self.buffer = buffer
         self.atomic = buffer * 4 + int(Op.ATOMIC)
         self.scheduler = scheduler
@@ -36,7 +36,7 @@ class Allocation:
         self.fields: dict[str, Allocation] = {}
         self.is_outside, self.shift, self.is_aligned = False, 0, True
 
-    def beyond(self, shift: int) -> Allocation:
+    def shifted_outside(self, shift: int) -> Allocation:
         """Return this memory for a view that begins outside its array."""
         allocation = copy(self)
         allocation.fields, allocation.is_outside, allocation.shift = {}, True, self.shift + shift
@@ -85,7 +85,7 @@ def end_turn(scheduler: Scheduler) -> Any:
     return thread
 
 
-def converted(value: Any, dtype: np.dtype[Any]) -> Any:
+def convert_to_element(value: Any, dtype: np.dtype[Any]) -> Any:
     """Convert a value to the element type: integers wrap, floats are truncated to integers."""
     name = name_of(dtype)
     if name in INTEGERS and isinstance(value, int | float | np.integer | np.floating | np.bool_):

@@ -65,7 +65,7 @@ class Hub:
         self.prev: Any = self
 
 
-class ThreadRaised(Exception):
+class ThreadRaisedError(Exception):
     """A thread raised: (thread, exception)."""
 
 

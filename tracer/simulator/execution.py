@@ -18,21 +18,21 @@ from ..model.array_types import Columns
 from ..model.trace import STOPPED, Dim3, KernelError, Op, poisoned, unravel
 from ..model.user_code import Code, user_code_for
 from ..nvidia_math.precision import inexact, names_of
-from ..recording.bytecode_positions import assigned_name, is_our_own, position
+from ..recording.bytecode_positions import assigned_name, is_tracer_file, position
 from ..recording.fixed_width_ints import integer_casts
 from ..recording.partial_totals import totals_of_columns
-from ..recording.recorder import Recorder, TooLarge
-from ..recording.run_record import RunRecord, most_rows
+from ..recording.recorder import Recorder, TooManyAccessesError
+from ..recording.run_record import RunRecord, max_rows
 from .allocation import Allocation
-from .arithmetic.conversions import as_computed
-from .cuda_threads import Block, Thread, ThreadRaised
+from .arithmetic.conversions import to_computable
+from .cuda_threads import Block, Thread, ThreadRaisedError
 from .recording_array import OutOfBounds, RecordingArray, alias, recording
 from .scheduler import Scheduler
 
 _frame = sys._getframe
 
 
-class Enough(TooLarge):
+class StopRecording(TooManyAccessesError):
     """A watch stops a run early."""
 
 
@@ -66,7 +66,7 @@ class Execution:
 
     def __init__(self, record: RunRecord, watch: Watch | None = None) -> None:
         launch = record.launch
-        rows = min(launch.limits.accesses, most_rows(launch.limits.memory))
+        rows = min(launch.limits.accesses, max_rows(launch.limits.memory))
         self.record = record
         self.recorder = record.recorder = WatchedRecorder(rows, self._count, self._watch_now)
         self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident, self._digest)
@@ -101,7 +101,7 @@ class Execution:
     def argument(self, value: Any, name: str) -> Any:
         """Convert an argument for the kernel: arrays to recording arrays, other values unchanged."""
         if isinstance(value, tuple):
-            return rebuilt(
+            return rebuild_tuple(
                 value, (self.argument(item, f"{name}[{index}]") for index, item in enumerate(value))
             )
         return self.over(value, name, "global") if isinstance(value, np.ndarray) else value
@@ -186,7 +186,7 @@ class Execution:
         record = self.record
         record.untyped, record.inexact = untyped, inexact(names_of(kernel))
         record.grid, record.dim = grid, dim
-        self.recorder.to_the_end = record.to_the_end
+        self.recorder.count_past_limit = record.count_past_limit
         self.scheduler.user_code = user_code_for(kernel.__code__.co_filename)
         # With a wrong number of arguments, the call of the kernel raises an error.
         names = (
@@ -194,7 +194,7 @@ class Execution:
             *(f"argument {number}" for number in range(len(record.names), len(arguments))),
         )
         converted = tuple(self.argument(v, n) for v, n in zip(arguments, names, strict=False))
-        converted = tuple(map(as_computed, converted)) if typed else converted
+        converted = tuple(map(to_computable, converted)) if typed else converted
         was_collecting = gc.isenabled()
         gc.disable()  # the log holds many small objects without cycles
         try:
@@ -206,14 +206,14 @@ class Execution:
                 self.scheduler.run(
                     typed or kernel, converted, grid, dim, record.chosen_blocks(), record.report
                 )
-        except Enough:
+        except StopRecording:
             raise
-        except TooLarge:
+        except TooManyAccessesError:
             record.notice = (
                 f"{STOPPED} {self.recorder.accesses:,} accesses: one block makes more than the "
                 f"{self.recorder.limit:,} that may be kept. Choose a smaller size."
             )
-        except ThreadRaised as raised:
+        except ThreadRaisedError as raised:
             record.error, record.raised = self._error(*raised.args), raised.args[1]
         finally:
             record.resident = self.scheduler.slots
@@ -223,7 +223,7 @@ class Execution:
     def _error(self, thread: Thread, error: BaseException) -> KernelError:
         frames = traceback.extract_tb(error.__traceback__)
         user_frames = [s for s in frames if self.scheduler.user_code.owns(s.filename)]
-        user_frames = user_frames or [s for s in frames if not is_our_own(s.filename)] or list(frames)
+        user_frames = user_frames or [s for s in frames if not is_tracer_file(s.filename)] or list(frames)
         block, thread_index = tuple(thread.block.index), unravel(thread.number, self.record.dim)
         message = str(error).replace(RecordingArray.__name__, "array")  # it replaces the program's array
         return KernelError(
@@ -232,6 +232,6 @@ class Execution:
         )  # fmt: skip
 
 
-def rebuilt(value: tuple[Any, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
+def rebuild_tuple(value: tuple[Any, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
     """Build a tuple of other parts, a named tuple if `value` is one."""
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

@@ -15,18 +15,18 @@ from typing import Any
 import greenlet
 import numpy as np
 
-from ..recording.bytecode_positions import is_our_own
-from ..recording.repetition import TURNS_BETWEEN_LOOKS, Looks
+from ..recording.bytecode_positions import is_tracer_file
+from ..recording.repetition import TURNS_BETWEEN_LOOKS, RepetitionDetector
 from .cuda_threads import Block, Thread
 
-RUNS_ALONE = (
+SEQUENTIAL_REASON = (
     "under the sequential schedule threads run one after the other, so no other thread can release it"
 )
 MemoryContent = Callable[[list[Block]], bytes]
 ThreadState = tuple[Any, ...]
 
 
-class NeverEnds(RuntimeError):
+class LivelockError(RuntimeError):
     """A launch would run for ever: its threads wait for memory that nothing changes any more."""
 
 
@@ -35,7 +35,7 @@ class LivelockDetector:
 
     def __init__(self, content: Callable[[], bytes], schedule: str) -> None:
         self._turns = 0
-        self._states: Looks[list[ThreadState]] = Looks(content, schedule)
+        self._states: RepetitionDetector[list[ThreadState]] = RepetitionDetector(content, schedule)
 
     def reset(self) -> None:
         """Start again after a change."""
@@ -75,7 +75,7 @@ def _frames(thread: Thread) -> Any:
     """Yield the program's frames of a thread, the innermost first."""
     frame: FrameType | None = sys._getframe() if thread is greenlet.getcurrent() else thread.gr_frame
     while frame is not None:
-        if not is_our_own(frame.f_code.co_filename):
+        if not is_tracer_file(frame.f_code.co_filename):
             yield frame
         frame = frame.f_back
 

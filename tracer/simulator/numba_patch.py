@@ -24,22 +24,22 @@ from ..model.registered_functions import is_registered
 from ..model.trace import Dim3, Trace
 from ..model.vector_types import AXES, VECTOR_TYPES
 from ..recording.finish import finish
-from ..recording.kernel_loader import KernelRefusedError, arrays_of, load_kernel, set_constants
+from ..recording.kernel_loader import KernelRefusedError, create_arguments, load_kernel, set_constants
 from ..recording.run_record import RunRecord
 from ..type_inference.question import Answer, Refusal
 from ..type_inference.shared import shared_inference, shared_kernels
 from .arithmetic.conversions import caster
 from .cuda_module import SimulatorInterface, module_class
 from .cuda_threads import is_cuda_thread
-from .execution import Execution, Watch, rebuilt
+from .execution import Execution, Watch, rebuild_tuple
 from .host import kernel_names
 from .host.arrays import is_cuda_ndarray
 from .host.install import Simulator
 from .host.install import install as install_host
-from .host.lacking import print_note
+from .host.unsupported import print_note
 from .python_program import run_program
 from .typed_ir.frozen_names import GlobalArray
-from .typed_ir.programs import Described, KernelProgram, KernelPrograms, Refused, SimulatorNames
+from .typed_ir.programs import DescribedKernel, KernelProgram, KernelPrograms, RefusedError, SimulatorNames
 
 SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"
@@ -122,10 +122,10 @@ def _freeze(kernel: Any) -> None:
             shared_inference().ask(question)
 
 
-def _describe(kernel: Any, arguments: tuple[Any, ...]) -> Described:
-    key, question, functions = shared_kernels().described(kernel, arguments)
+def _describe(kernel: Any, arguments: tuple[Any, ...]) -> DescribedKernel:
+    key, question, functions = shared_kernels().describe(kernel, arguments)
     missing = question.missing()
-    return Described(
+    return DescribedKernel(
         key, functions,
         lambda: Answer(unknown=missing) if missing else shared_inference().answer_to(question),
     )  # fmt: skip
@@ -139,8 +139,8 @@ def refusal_of_launch(kernel: Any, arguments: tuple[Any, ...]) -> Refusal | None
 def _program_of(kernel: Any, arguments: tuple[Any, ...]) -> KernelProgram:
     """Return the program of a kernel for these arguments; raises the same error as a launch on a GPU."""
     try:
-        program = _functions.of(kernel.fn, _describe(kernel, arguments), debug=kernel._debug)
-    except Refused as refused:
+        program = _functions.program_for(kernel.fn, _describe(kernel, arguments), debug=kernel._debug)
+    except RefusedError as refused:
         raise refusal_error(kernel.fn.__name__, refused.refusal) from None
     if program.untyped and not program.noted:
         program.noted = True
@@ -270,7 +270,7 @@ def array_in(value: Any) -> NDArray[Any] | None:
 def _unwrap(value: Any) -> Any:
     """Remove Numba's wrappers from the arrays of an argument."""
     if isinstance(value, tuple):
-        return rebuilt(value, map(_unwrap, value))
+        return rebuild_tuple(value, map(_unwrap, value))
     ary = array_in(value)
     return value if ary is None else ary
 
@@ -376,11 +376,11 @@ def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     install()
     module, kernel = load_kernel(launch)
     set_constants(module, launch)
-    arguments, names = arrays_of(launch, kernel)
-    return record(launch, module, kernel, arguments, names, report)
+    arguments, names = create_arguments(launch, kernel)
+    return trace_kernel(launch, module, kernel, arguments, names, report)
 
 
-def record(
+def trace_kernel(
     launch: Launch, module: ModuleType, kernel: Any, arguments: Sequence[Any], names: tuple[str, ...],
     report: Callable[[int, int], None],
 ) -> Trace:  # fmt: skip
@@ -388,13 +388,13 @@ def record(
     refusal = refusal_of_launch(kernel, tuple(arguments))
     if refusal is not None:
         raise refused_kernel(kernel.fn.__name__, refusal)
-    with recording_of(launch, names, report) as run_record:
+    with record_launch(launch, names, report) as run_record:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
     return trace_of_simulated_run(run_record, str(module.__file__))
 
 
 @contextmanager
-def recording_of(
+def record_launch(
     launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None] = lambda done, total: None,
     perform: Perform = _simulate,
 ) -> Iterator[RunRecord]:  # fmt: skip
@@ -415,7 +415,7 @@ def new_record() -> RunRecord:
     """Return a new, empty record for the running launch."""
     old = current().record
     # Run to the end, because the program goes on with the results.
-    return RunRecord(old.launch, old.names, old.report, to_the_end=True)
+    return RunRecord(old.launch, old.names, old.report, count_past_limit=True)
 
 
 def restart(watch: Watch | None = None) -> Execution:

@@ -19,10 +19,10 @@ import greenlet
 
 from ..model.launch import Launch, Schedule
 from ..model.trace import Dim3, unravel
-from ..recording.kernel_loader import arrays_of, load_function
-from ..recording.recorder import Recorder, TooLarge
+from ..recording.kernel_loader import create_arguments, load_function
+from ..recording.recorder import Recorder, TooManyAccessesError
 from ..recording.run_record import RunRecord
-from .cuda_threads import Index3, ThreadRaised
+from .cuda_threads import Index3, ThreadRaisedError
 from .execution import Execution
 from .scheduler import Scheduler
 
@@ -30,7 +30,7 @@ from .scheduler import Scheduler
 def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[RunRecord, str]:
     """Run a program on recording arrays and return its recorded run and its file; raises LoadError."""
     module, program = load_function(launch)
-    arguments, names = arrays_of(launch, SimpleNamespace(py_func=program))
+    arguments, names = create_arguments(launch, SimpleNamespace(py_func=program))
     execution = Execution(RunRecord(launch, names, report))
     scheduler = EmulationScheduler(execution.recorder, launch.schedule)
     execution.scheduler = scheduler
@@ -68,14 +68,14 @@ class EmulationScheduler(Scheduler):
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
         blocks: Sequence[int], report: Callable[[int, int], None],
     ) -> None:  # fmt: skip
-        """Run the program; raises ThreadRaised when it raises."""
+        """Run the program; raises ThreadRaisedError when it raises."""
         self._grid, self._chosen, self._report = grid, blocks, report
         try:
             kernel(*arguments)
-        except TooLarge:
+        except TooManyAccessesError:
             raise
         except Exception as error:  # the program's exception is shown to its author
-            raise ThreadRaised(self.current, error) from error
+            raise ThreadRaisedError(self.current, error) from error
 
     def sweep_blocks(self, coordinates: Iterator[Any]) -> Iterator[Any]:
         """Yield the coordinates of the chosen blocks, and note when each begins and ends."""

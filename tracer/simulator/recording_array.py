@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from ..model.trace import Op, poison
 from ..model.user_code import UserCode
-from ..recording.fixed_width_ints import elements_as_computed
+from ..recording.fixed_width_ints import computable_elements
 from ..recording.out_of_bounds import MisalignedAddressError, check_address, element_name
 from ..recording.recorder import CHUNK, FIELDS
-from .allocation import Allocation, converted, end_turn, name_of
-from .arithmetic.conversions import STANDS_FOR, caster
+from .allocation import Allocation, convert_to_element, end_turn, name_of
+from .arithmetic.conversions import TYPE_OF_KIND, caster
 from .scheduler import Scheduler
 
 FULL = CHUNK * FIELDS  # length of a log that must be flushed
@@ -135,7 +135,7 @@ class RecordingArray:
         try:
             values[cell] = value
         except (OverflowError, ValueError, TypeError):
-            values[cell] = converted(value, self._memory.cells.dtype)
+            values[cell] = convert_to_element(value, self._memory.cells.dtype)
         frame = _frame(1)
         code = self._user_code.code
         if frame.f_code is code:
@@ -156,7 +156,7 @@ class RecordingArray:
     def store(self, cell: int, value: Any, frame: FrameType) -> None:
         """Store to an index of the memory; numbers that don't fit wrap, as on the GPU."""
         me = end_turn(self._scheduler)
-        self._values[cell] = converted(value, self._memory.cells.dtype)
+        self._values[cell] = convert_to_element(value, self._memory.cells.dtype)
         self._extend((me.context, self._store, *self._user_code.locate(frame), cell, self._values[cell]))
         self._flush_if_full()
 
@@ -189,7 +189,7 @@ class RecordingArray:
         )
         check_address(self._memory.recorder.buffers, self._memory.buffer, access.cell, access.text)
         value = poison(self._memory.cells.dtype)
-        return elements_as_computed(np.array([value]))[0]
+        return computable_elements(np.array([value]))[0]
 
     @property
     def _name(self) -> str:
@@ -221,7 +221,7 @@ class RecordingArray:
         if not is_outside:
             return recording(self._ary[(*parts, *ellipsis)], self._memory)
         view = np.lib.stride_tricks.as_strided(self._ary, shape, self._ary.strides)
-        return recording(view[(*inner, *ellipsis)], self._memory.beyond(shift))
+        return recording(view[(*inner, *ellipsis)], self._memory.shifted_outside(shift))
 
     def _load_at(self, index: Any, frame: FrameType) -> Any:
         """Load one element; outside the array, record that and return poison."""
@@ -462,12 +462,12 @@ def _update(
     values, memory = array._values, array._memory
     old = values[cell]
     kind = name_of(memory.cells.dtype)
-    new = change(old, *(map(caster(kind), operands) if kind in STANDS_FOR else operands))
+    new = change(old, *(map(caster(kind), operands) if kind in TYPE_OF_KIND else operands))
     if new is not None:
         try:
             values[cell] = new
         except (OverflowError, ValueError, TypeError):
-            values[cell] = converted(new, memory.cells.dtype)
+            values[cell] = convert_to_element(new, memory.cells.dtype)
     code = array._user_code.code
     if frame.f_code is code:
         array._extend((me.context, memory.atomic, code, frame.f_lasti, cell, values[cell]))

@@ -16,11 +16,11 @@ import greenlet
 from ..model.launch import Schedule
 from ..model.trace import WARP, Dim3, unravel
 from ..model.user_code import user_code_for
-from ..recording.recorder import Recorder, TooLarge
+from ..recording.recorder import Recorder, TooManyAccessesError
 from ..recording.run_record import resident_blocks
 from ..recording.warp_operations import Instruction, lanes
-from .cuda_threads import Block, Hub, Index3, Thread, ThreadRaised
-from .livelock import RUNS_ALONE, LivelockDetector, MemoryContent, NeverEnds, livelock_message
+from .cuda_threads import Block, Hub, Index3, Thread, ThreadRaisedError
+from .livelock import SEQUENTIAL_REASON, LivelockDetector, LivelockError, MemoryContent, livelock_message
 from .warp_barriers import WarpBarriers
 
 
@@ -61,7 +61,7 @@ class Scheduler:
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
         blocks: Sequence[int], report: Callable[[int, int], None],
     ) -> None:  # fmt: skip
-        """Run these blocks to their end; raises ThreadRaised if a thread raises."""
+        """Run these blocks to their end; raises ThreadRaisedError if a thread raises."""
         self.hub = Hub()
         # A greenlet starts with an empty context, which lacks the caller's NumPy errstate.
         self._context = contextvars.copy_context()
@@ -163,7 +163,11 @@ class Scheduler:
     def _stop_on_failure(self) -> None:
         if self.failure is not None:
             _, error = self.failure
-            raise error if isinstance(error, TooLarge | KeyboardInterrupt) else ThreadRaised(*self.failure)
+            raise (
+                error
+                if isinstance(error, TooManyAccessesError | KeyboardInterrupt)
+                else ThreadRaisedError(*self.failure)
+            )
 
     def _main(self) -> None:
         """Run one thread from beginning to end."""
@@ -231,7 +235,7 @@ class Scheduler:
         self._stop_on_failure()
 
     def _needs_more_slots(self, waiting: int) -> bool:
-        """Check for a livelock of the running threads; raises ThreadRaised for one that no other block can resolve.
+        """Check for a livelock of the running threads; raises ThreadRaisedError for one that no other block can resolve.
 
         Returns True if more blocks must run simultaneously, as on a GPU.
         """
@@ -254,12 +258,12 @@ class Scheduler:
             return True
         self.current = threads[0]
         message = livelock_message(threads, waiting, self.user_code.owns)
-        threads[0].throw(NeverEnds(message if self.interleaved else f"{message}; {RUNS_ALONE}"))
+        threads[0].throw(LivelockError(message if self.interleaved else f"{message}; {SEQUENTIAL_REASON}"))
         self._stop_on_failure()
         return False
 
     def check_livelock(self) -> None:
-        """Check for a livelock between two accesses under the sequential schedule; raises NeverEnds in the thread."""
+        """Check for a livelock between two accesses under the sequential schedule; raises LivelockError in the thread."""
         thread = self.current
         if self.interleaved or thread is not greenlet.getcurrent():
             return
@@ -267,7 +271,7 @@ class Scheduler:
             self._last_checked = (thread, thread.phase)
             self._livelock.reset()
         if self._livelock.is_repeating([thread]):
-            raise NeverEnds(f"{livelock_message([thread], 0, self.user_code.owns)}; {RUNS_ALONE}")
+            raise LivelockError(f"{livelock_message([thread], 0, self.user_code.owns)}; {SEQUENTIAL_REASON}")
 
     def _admit(self, live: list[Block]) -> None:
         """Collect the runnable threads in (block, thread) order; released ones enter their new phase."""

@@ -115,12 +115,12 @@ def close_named() -> None:
         os.close(_named.pop())
 
 
-def counted(count: int) -> ColumnFile:
+def counting_column(count: int) -> ColumnFile:
     """Describe the column 0 1 2 ..., which needs no file."""
     return ColumnFile("", np.min_scalar_type(max(0, count - 1)).str, count)
 
 
-def is_counted(file: ColumnFile) -> bool:
+def is_counting_column(file: ColumnFile) -> bool:
     """Return True if a column is 0 1 2 ..."""
     return not file.path and not file.same
 

@@ -35,14 +35,14 @@ def pack(columns: Columns) -> Columns:
 
 def unpack(packed: Columns) -> Columns:
     """Undo `pack`."""
-    columns = packed | summed(packed)
+    columns = packed | undo_differences(packed)
     owner = _by_owner(columns)
     by_site = owner[_order(columns["site"])]
     columns |= {name: _restore_order(columns[name], owner) for name in BY_OWNER}
     return columns | {name: _restore_order(columns[name], by_site) for name in BY_SITE if name in columns}
 
 
-def summed(packed: Columns) -> Columns:
+def undo_differences(packed: Columns) -> Columns:
     """Undo the differences of the integer columns."""
     return {name: np.cumsum(packed[name], dtype=packed[name].dtype) for name in INTEGERS if name in packed}
 

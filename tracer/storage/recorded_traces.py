@@ -24,14 +24,14 @@ MEASURED: Final = "measured"  # the kind of their schedule
 _DIGITS = 12  # of a launch's digest, hexadecimal
 
 
-class NotRecorded(Exception):
+class NotRecordedError(Exception):
     """Raised for a launch that no GPU has recorded; the text is one sentence."""
 
 
 def file_name(launch: Launch) -> str:
     """Return the file name of a launch's recording; it does not depend on the text of the kernel."""
     plain = replace(
-        launch, source="", beside="", schedule=Schedule(seed=launch.schedule.seed), resident=None, engine="compiled",
+        launch, source="", imports_digest="", schedule=Schedule(seed=launch.schedule.seed), resident=None, engine="compiled",
         limits=Limits(),
     )  # fmt: skip
     digest = hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
@@ -62,16 +62,16 @@ def path_of(launch: Launch, folders: Iterable[Path] | None = None) -> Path | Non
 
 
 def recorded(launch: Launch, folders: Iterable[Path] | None = None) -> Trace:
-    """Load the trace of a launch that a GPU recorded; raises NotRecorded and TraceFileError."""
+    """Load the trace of a launch that a GPU recorded; raises NotRecordedError and TraceFileError."""
     path = path_of(launch, folders)
     if path is None:
-        raise NotRecorded(
+        raise NotRecordedError(
             "No GPU has recorded the accesses of this launch, and only a GPU can; choose another schedule or other "
             "sizes, or record it on a computer with a GPU: tilescope measure --accesses."
         )
     trace = load(path)
     if not _same_kernel(decode(trace.launch), launch):
-        raise NotRecorded(
+        raise NotRecordedError(
             "The kernel has changed since a GPU recorded its accesses; choose another schedule, or record it again: "
             "tilescope measure --accesses."
         )

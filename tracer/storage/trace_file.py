@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from ..model.array_types import Columns, narrow
 from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, OutOfBounds, Site, Trace
 from . import npz
-from .aside import MOST_THREADS, unpacked_aside
 from .atomic_write import atomic_file
-from .column_files import ColumnFile, column_in, counted, file_of, forget_pages, is_counted
-from .packing import INTEGERS, LATER, OF_TABLES, pack, summed, unpack
+from .column_files import ColumnFile, column_in, counting_column, file_of, forget_pages, is_counting_column
+from .packing import INTEGERS, LATER, OF_TABLES, pack, undo_differences, unpack
+from .spill import MOST_THREADS, unpack_to_disk
 from .validation import (
     ACCESS_COLUMNS,
     BARRIER_COLUMNS,
@@ -184,7 +184,7 @@ def _without_files(trace: Trace) -> Columns:
     columns = _members(trace, False, without="step" if trace.steps is None else "")
     locations = {name: file_of(column) for name, column in columns.items() if column.nbytes >= npz.LARGE}
     if trace.steps is None:
-        locations["step"] = counted(len(trace))
+        locations["step"] = counting_column(len(trace))
     files = {name: file for name, file in locations.items() if file is not None}
     encoded = np.frombuffer(msgspec.json.encode(files), np.uint8)
     return {name: column for name, column in columns.items() if name not in files} | {ELSEWHERE: encoded}
@@ -218,10 +218,10 @@ def _read(file: IO[bytes], mapped: bool, ours: bool, aside: Path | None) -> Trac
             lean = _is_lean(meta, announced) and aside is not None
             names = [name for name in names if not (lean and name in (*ACCESS_COLUMNS, "value"))]
             columns |= {name: npz.read(members, name, source) for name in names if name not in columns}
-            columns |= {name: column_in(file) for name, file in files.items() if not is_counted(file)}
+            columns |= {name: column_in(file) for name, file in files.items() if not is_counting_column(file)}
             if aside is not None and lean:
-                columns |= summed(columns)
-                columns |= unpacked_aside(members, aside, columns["blocks"], meta.block_dim, len(meta.sites))
+                columns |= undo_differences(columns)
+                columns |= unpack_to_disk(members, aside, columns["blocks"], meta.block_dim, len(meta.sites))
             elif meta.packed:
                 columns = unpack(columns)
         for name in LATER:

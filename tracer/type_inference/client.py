@@ -19,7 +19,7 @@ from .answer_cache import AnswerCache
 from .question import ANSWER, NOTHING, Answer, Operation, Question, Refusal, SourceQuestion
 
 COMMAND = module_command("tilescope.tracer.type_inference.process")
-Asked = Question | SourceQuestion
+AnyQuestion = Question | SourceQuestion
 
 __all__ = [
     "Answer",
@@ -27,12 +27,12 @@ __all__ = [
     "Refusal",
     "SourceQuestion",
     "TypeInference",
-    "can_be_asked",
+    "has_known_types",
     "source_question",
 ]
 
 
-def can_be_asked(launch: Launch) -> bool:
+def has_known_types(launch: Launch) -> bool:
     """Check whether the types of all arguments of a launch are known, as a question about its source needs."""
     try:
         types = [np.dtype(argument.dtype) for argument in launch.arguments if argument.dtype]
@@ -64,7 +64,7 @@ class TypeInference:
     def __init__(self, folder: Path | None = None, seconds: float = 60.0) -> None:
         self._cache, self._seconds = AnswerCache(folder), seconds
         self._answers: dict[str, Answer] = {}
-        self._waiting: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[AnyQuestion | None] = queue.SimpleQueue()
         self._asked_keys: set[str] = set()
         self._thread: threading.Thread | None = None
         self._process: JsonProcess | None = None
@@ -73,7 +73,7 @@ class TypeInference:
         self._failed: set[str] = set()
         self._is_running = False
 
-    def ask(self, question: Asked) -> str:
+    def ask(self, question: AnyQuestion) -> str:
         """Send a question unless it was asked before; return the key of its answer."""
         key = question.key()
         if key in self._asked_keys or self._closed:
@@ -110,7 +110,7 @@ class TypeInference:
             self._thread, self._waiting = None, queue.SimpleQueue()
         return dict(self._answers)
 
-    def answer_to(self, question: Asked) -> Answer:
+    def answer_to(self, question: AnyQuestion) -> Answer:
         """Ask and wait for only this answer, `NOTHING` without one; the process then waits for the next question."""
         key = self.ask(question)
         with self._changed:
@@ -120,7 +120,7 @@ class TypeInference:
             )
         return self._answers.get(key, NOTHING)
 
-    def answers_to(self, questions: Sequence[Asked]) -> list[Answer]:
+    def answers_to(self, questions: Sequence[AnyQuestion]) -> list[Answer]:
         """Ask questions and return their answers, `NOTHING` for those without one."""
         keys = [self.ask(question) for question in questions]
         answers = self.answers()
@@ -143,7 +143,7 @@ class TypeInference:
                 self._is_running = False
                 self._changed.notify_all()
 
-    def _note_failure(self, question: Asked) -> None:
+    def _note_failure(self, question: AnyQuestion) -> None:
         with self._changed:
             self._failed.add(question.key())
             self._changed.notify_all()
@@ -165,7 +165,7 @@ class TypeInference:
                 self._note_failure(question)
                 question = self._waiting.get()
 
-    def _receive_answer(self, question: Asked, process: JsonProcess, lines: Iterator[bytes]) -> bool:
+    def _receive_answer(self, question: AnyQuestion, process: JsonProcess, lines: Iterator[bytes]) -> bool:
         """Ask a question and store its answer; return False if the process has ended."""
         process.send(question)
         line = next(lines, None)

@@ -29,10 +29,10 @@ from .question import (
     Function,
     FunctionNumber,
     Library,
+    MarshalledValue,
     Missing,
     NumPyScalar,
     Opaque,
-    Plain,
     PointerType,
     Question,
     Sequence,
@@ -51,7 +51,7 @@ TRANSFERS = ("In", "Out", "InOut")  # classes of numba.cuda around arrays
 CONFIGS = ("numba.core.config", "numba.cuda.core.config")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
 PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None))
-MOST = 256  # elements of a container, and functions of a kernel, that are described
+MAX_DESCRIBED = 256  # elements of a container, and functions of a kernel, that are described
 MAX_DEPTH = 20  # nested values
 MAX_KERNELS = 1000  # kernels whose questions are kept
 GLOBAL_OPS = ("LOAD_GLOBAL", "LOAD_NAME")
@@ -66,10 +66,10 @@ JIT_OPTIONS = (
 
 def question_of_call(kernel: Any, arguments: Iterable[Any], describer: Describer | None = None) -> Question:
     """Build the question about a call of a simulator's kernel; parts of it may be `Missing`."""
-    return described_call(kernel, arguments, describer)[0]
+    return describe_call_with_functions(kernel, arguments, describer)[0]
 
 
-def described_call(
+def describe_call_with_functions(
     kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
 ) -> tuple[Question, list[FunctionType]]:
     """Build the same question, and return it with its functions in the order of their numbers."""
@@ -92,7 +92,7 @@ def _describe_call(
         obstacle = _obstacle(kernel, len(signature.args if signature else passed))
         if obstacle or not isinstance(number, FunctionNumber):
             return _missing_question(obstacle or "a kernel that is not a function"), []
-        return Question(tuple(describer.functions), passed), describer.live
+        return Question(tuple(describer.functions), passed), describer.function_objects
     except Exception as error:  # noqa: BLE001  # the program's objects may raise anything
         return _missing_question(f"{type(error).__name__}: {error}"), []
 
@@ -122,9 +122,9 @@ class LaunchedKernels:
 
     def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
         """Return the question about a call of a simulator's kernel; parts of it may be `Missing`."""
-        return self.described(kernel, arguments)[1]
+        return self.describe(kernel, arguments)[1]
 
-    def described(
+    def describe(
         self, kernel: Any, arguments: Iterable[Any]
     ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
         """Return the key of a call's argument types, its question, and the question's functions."""
@@ -158,7 +158,7 @@ class Describer:
     def __init__(self) -> None:
         self._numbers: dict[int, FunctionNumber] = {}
         self._described: list[Function | None] = []
-        self.live: list[FunctionType] = []
+        self.function_objects: list[FunctionType] = []
         self._depth = 0
         self._in_argument = False  # whether an argument is being described
 
@@ -180,14 +180,14 @@ class Describer:
             return Missing("defaults of keyword-only parameters")
         if id(function) in self._numbers:
             return self._numbers[id(function)]
-        if len(self._described) >= MOST:
+        if len(self._described) >= MAX_DESCRIBED:
             return Missing("too many functions")
         types = (
             _types(signature) if role == "kernel" else _device_types(decorated) if role == "device" else ()
         )
         number = self._numbers[id(function)] = FunctionNumber(len(self._described))
         self._described.append(None)
-        self.live.append(function)
+        self.function_objects.append(function)
         code = function.__code__
         self._described[number.number] = Function(
             role, function.__name__, _marshalled(code),
@@ -284,7 +284,7 @@ class Describer:
     def _tuple(self, value: Any) -> Value | None:
         if not isinstance(value, tuple):
             return None
-        if len(value) > MOST:
+        if len(value) > MAX_DESCRIBED:
             return Missing("a long tuple")
         if type(value) is not tuple and not _name_and_fields(value)[1]:
             return Missing("a tuple of a custom class")
@@ -296,7 +296,7 @@ class Describer:
             return None
         items = [*value.items()] if isinstance(value, dict) else [*value]
         values = [element for pair in items for element in pair] if isinstance(value, dict) else items
-        if len(items) <= MOST and all(type(element) in PLAIN_TYPES for element in values):
+        if len(items) <= MAX_DESCRIBED and all(type(element) in PLAIN_TYPES for element in values):
             return _plain(value)
         return Opaque("builtins", "dict") if isinstance(value, dict) else Missing(f"a {type(value).__name__}")
 
@@ -305,7 +305,14 @@ class Describer:
         if not isinstance(kind, EnumMeta):
             return None
         members = tuple((name, self.value(member.value)) for name, member in kind.__members__.items())
-        if len(members) > MOST or not {*kind.__mro__} <= {kind, IntEnum, Enum, int, object, *IntEnum.__mro__}:
+        if len(members) > MAX_DESCRIBED or not {*kind.__mro__} <= {
+            kind,
+            IntEnum,
+            Enum,
+            int,
+            object,
+            *IntEnum.__mro__,
+        }:
             return Missing("an enumeration of a custom kind")
         return Enumeration(
             kind.__name__,
@@ -356,8 +363,8 @@ def _marshalled(code: CodeType) -> bytes:
     return marshal.dumps(code, MARSHAL_VERSION)
 
 
-def _plain(value: Any) -> Plain:
-    return Plain(marshal.dumps(value, MARSHAL_VERSION))
+def _plain(value: Any) -> MarshalledValue:
+    return MarshalledValue(marshal.dumps(value, MARSHAL_VERSION))
 
 
 def _name_and_fields(value: tuple[Any, ...]) -> tuple[str, tuple[str, ...]]:

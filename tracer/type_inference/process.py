@@ -21,14 +21,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..processes.json_streams import private_streams, sender
+from ..processes.json_streams import make_sender, private_streams
 from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
 from .question import Answer, Function, Operation, Question, SourceQuestion
-from .rebuilt_kernel import rebuilt_kernel
-from .refusals import RECURSION, refusal_at_sight, refusal_of
+from .rebuild_kernel import rebuild_question
+from .refusals import RECURSION, refusal_in_bytecode, refusal_of
 from .source_kernel import question_of_source
-from .typed_program import NotDescribed, note_columns, program_of
+from .typed_program import NotDescribedError, keep_columns, program_of
 
 ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
 SINGLE_TYPES = ("float32", "float16")
@@ -56,9 +56,9 @@ def main() -> None:
     for name in SUBMODULES:  # programs may have imported them, which makes them attributes of `cuda`
         with contextlib.suppress(ImportError):
             importlib.import_module(f"numba.cuda.{name}")
-    note_columns()
+    keep_columns()
     source, target = private_streams()
-    send = sender(target)
+    send = make_sender(target)
     for line in source:
         send(_answer_or_error(msgspec.json.decode(line, type=Question | SourceQuestion)))
 
@@ -75,10 +75,10 @@ def answer(question: Question | SourceQuestion) -> Answer:
     try:
         if isinstance(question, SourceQuestion):
             question = question_of_source(question.launch)
-        functions, arguments, codes = rebuilt_kernel(question, _device)
+        functions, arguments, codes = rebuild_question(question, _device)
     except Exception as error:  # noqa: BLE001  # an invalid text or value
         return Answer(unknown=_error_text(error))
-    refusal = refusal_at_sight(codes)
+    refusal = refusal_in_bytecode(codes)
     return Answer(refusal=refusal) if refusal else _compile(functions, arguments, codes)
 
 
@@ -105,7 +105,7 @@ def _compile(rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes:
         return Answer(refusal=refusal, unknown="" if refusal else reason)
     try:
         program, unknown = program_of(functions[0], rebuilt, types), ""
-    except NotDescribed as error:
+    except NotDescribedError as error:
         program, unknown = None, str(error)
     return Answer(_operations_in_float64(functions), program=program, unknown=unknown)
 

@@ -15,7 +15,7 @@ from ..model.launch import Launch
 from .typed_ir import Program
 
 
-class Plain(msgspec.Struct, frozen=True, tag="plain"):
+class MarshalledValue(msgspec.Struct, frozen=True, tag="plain"):
     """A number, a text, None, or a container of these, as bytes of `marshal`."""
 
     data: bytes
@@ -113,7 +113,7 @@ class Enumeration(msgspec.Struct, frozen=True, tag="enum"):
     """A class of the standard library's `enum`, or its member `member`."""
 
     name: str
-    whole: bool  # an IntEnum
+    is_integer: bool  # an IntEnum
     members: tuple[tuple[str, Value], ...]
     member: str = ""
 
@@ -141,11 +141,11 @@ class FunctionNumber(msgspec.Struct, frozen=True, tag="function"):
 class Missing(msgspec.Struct, frozen=True, tag="missing"):
     """A value that can't be described; a question that contains it is not asked."""
 
-    why: str
+    reason: str
 
 
 Value = (
-    Plain
+    MarshalledValue
     | NumPyScalar
     | ArrayLike
     | ArrayContent
@@ -209,7 +209,7 @@ def missing_in(value: Value) -> str:
     """Explain why a value can't be described, "" if it can."""
     inner: tuple[Value, ...] = ()
     if isinstance(value, Missing):
-        return value.why
+        return value.reason
     if isinstance(value, Sequence):
         inner = value.items
     elif isinstance(value, UserModule):

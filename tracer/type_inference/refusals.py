@@ -100,7 +100,7 @@ TERMINAL_COLOURS = re.compile(r"\x1b\[[\d;]*m")
 LOCATION = re.compile(r"\b(?:at|Raised from) ([^\n]+?) \((\d+)\)|File \"([^\"\n]+)\", line (\d+)")
 
 
-def refusal_at_sight(codes: Sequence[CodeType]) -> Refusal | None:
+def refusal_in_bytecode(codes: Sequence[CodeType]) -> Refusal | None:
     """Find a reason against compiling in the bytecode, for constructs that Numba reports badly or not at all."""
     for code in codes:
         for instruction in dis.get_instructions(code):

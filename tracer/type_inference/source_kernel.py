@@ -26,8 +26,8 @@ from .question import (
     Function,
     FunctionNumber,
     Library,
+    MarshalledValue,
     Missing,
-    Plain,
     Question,
     Sequence,
     Value,
@@ -243,7 +243,7 @@ class _SourceReader:
         numbers = [
             marshal.loads(value.data)
             for value in (self._value(part, scope) for part in parts)
-            if isinstance(value, Plain)
+            if isinstance(value, MarshalledValue)
         ]
         if compute is None or len(numbers) != len(parts) or not all(map(_is_small, numbers)):
             return Missing("a sum")
@@ -258,7 +258,7 @@ class _SourceReader:
         if node.keywords or len(node.args) != 1 or not isinstance(called, Library):
             return Missing("a call")
         argument = self._value(node.args[0], scope)
-        number = marshal.loads(argument.data) if isinstance(argument, Plain) else None
+        number = marshal.loads(argument.data) if isinstance(argument, MarshalledValue) else None
         if called.module != "numpy" or not _is_small(number):
             return Missing("a call")
         try:
@@ -405,8 +405,8 @@ def _is_small(number: Any) -> bool:
     return isinstance(number, NUMBER_TYPES) and (not isinstance(number, int) or abs(number) < MAX_INTEGER)
 
 
-def _plain(value: Any) -> Plain:
-    return Plain(marshal.dumps(value, 2))
+def _plain(value: Any) -> MarshalledValue:
+    return MarshalledValue(marshal.dumps(value, 2))
 
 
 def _constant(value: bool | int | float | str) -> Value:

@@ -17,11 +17,11 @@ COMPILE_TIME_TYPES = (
 _positions: dict[CodeType, list[Any]] = {}
 
 
-class NotDescribed(Exception):
+class NotDescribedError(Exception):
     """A part of the IR has no plain form; the message names it."""
 
 
-def note_columns() -> None:
+def keep_columns() -> None:
     """Patch Numba's interpreter to keep each instruction's position; versions without the hook give only lines."""
     try:
         from numba.cuda.core import bytecode, ir
@@ -49,7 +49,7 @@ def note_columns() -> None:
 
 
 def program_of(kernel: Any, functions: Sequence[FunctionType], arguments: Iterable[Any]) -> Program:
-    """Convert a kernel's type annotation; `functions` are the question's, by number. Raises NotDescribed."""
+    """Convert a kernel's type annotation; `functions` are the question's, by number. Raises NotDescribedError."""
     described = _Program(functions)
     described.add(kernel)
     while described.waiting:
@@ -118,7 +118,7 @@ class _Function:
             if kind not in ("Del", "PopBlock"):
                 describe = getattr(self, f"_{kind}", None)
                 if describe is None:
-                    raise NotDescribed(f"a statement of kind {kind}")
+                    raise NotDescribedError(f"a statement of kind {kind}")
                 yield describe(statement)
 
     def _Assign(self, statement: Any) -> Statement:
@@ -134,10 +134,10 @@ class _Function:
         if kind in ("Global", "FreeVar"):
             return self._name(target, value.name, value.value, position)
         if kind != "Expr":
-            raise NotDescribed(f"a value of kind {kind}")
+            raise NotDescribedError(f"a value of kind {kind}")
         describe = getattr(self, f"_expr_{value.op}", None)
         if describe is None:
-            raise NotDescribed(f"an expression of kind {value.op}")
+            raise NotDescribedError(f"an expression of kind {value.op}")
         described: Statement = describe(value, target, position)
         return described
 
@@ -278,7 +278,7 @@ class _Function:
 
     def _Print(self, statement: Any) -> Statement:
         if statement.vararg is not None:
-            raise NotDescribed("a print of unpacked values")
+            raise NotDescribedError("a print of unpacked values")
         operands = tuple(argument.name for argument in statement.args)
         signature = self.calls.get(statement)
         types = self._numbers_of_types(signature.args) if signature is not None else (-1,) * len(operands)
@@ -331,7 +331,7 @@ def _meanings(function: FunctionType, name: str) -> Iterable[Any]:
 
 
 def literal(value: Any) -> Literal:
-    """Convert a constant to plain data; raises NotDescribed."""
+    """Convert a constant to plain data; raises NotDescribedError."""
     if type(value) is tuple:
         return Literal("tuple", "", tuple(map(literal, value)))
     if isinstance(value, slice):
@@ -346,7 +346,7 @@ def literal(value: Any) -> Literal:
         return Literal("ellipsis")
     if callable(getattr(value, "item", None)) and getattr(value, "ndim", 1) == 0:
         return literal(value.item())
-    raise NotDescribed(f"a constant of type {type(value).__name__}")
+    raise NotDescribedError(f"a constant of type {type(value).__name__}")
 
 
 def type_of(numba_type: Any) -> Type:
@@ -390,7 +390,7 @@ def type_of(numba_type: Any) -> Type:
     if isinstance(numba_type, types.CPointer):
         return Type("pointer", "", (type_of(numba_type.dtype),))
     if isinstance(numba_type, types.BoundFunction):
-        return Type("method", str(getattr(numba_type, "typing_key", "")), (type_of(numba_type.this),))
+        return Type("method", str(getattr(numba_type, "typing_key", "")), (type_of(numba_type.current),))
     if isinstance(numba_type, types.EnumMember):
         return Type("enum", numba_type.instance_class.__name__, (type_of(numba_type.dtype),))
     if isinstance(numba_type, types.NumberClass):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from ....kernels.scenarios.suggestions import did_you_mean, near_words
-from ....tracer.model.whole_numbers import whole_number_of
+from ....tracer.model.integers import parse_integer
 from ...model.named_file import is_file
 
 
@@ -35,7 +35,7 @@ class Parser(ArgumentParser):
         return chosen
 
 
-def no_file(name: str) -> str:
+def missing_file_text(name: str) -> str:
     """Describe a missing file in a sentence, with similar names in its folder."""
     path = Path(name)
     try:
@@ -46,17 +46,17 @@ def no_file(name: str) -> str:
     return f"there is no file {name}{hint}"
 
 
-def whole_number(text: str) -> int:
+def non_negative_integer(text: str) -> int:
     """Parse an integer from 0 on."""
-    number = whole_number_of(text)
+    number = parse_integer(text)
     if number is None:
         raise ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
     return number
 
 
-def positive_number(text: str) -> int:
+def positive_integer(text: str) -> int:
     """Parse an integer from 1 on."""
-    number = whole_number_of(text)
+    number = parse_integer(text)
     if not number:
         raise ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
     return number
@@ -84,7 +84,7 @@ def positive_seconds(text: str) -> float:
 
 def block_numbers(text: str) -> tuple[int, ...]:
     """Parse the numbers in `0,5` or `0+5`, sorted and without duplicates."""
-    numbers = [whole_number_of(part) for part in text.replace("+", ",").split(",")]
+    numbers = [parse_integer(part) for part in text.replace("+", ",").split(",")]
     values = {number for number in numbers if number is not None}
     if None in numbers:
         raise ArgumentTypeError(f"must be block numbers such as 0,5, not {text!r}")
@@ -100,7 +100,7 @@ def picture_size(limit: int) -> Callable[[str], tuple[int, int]]:
     """Return the argument type of WIDTHxHEIGHT, each 320 to `limit`."""
 
     def size(text: str) -> tuple[int, int]:
-        width, height = (whole_number_of(part) or 0 for part in text.partition("x")[::2])
+        width, height = (parse_integer(part) or 0 for part in text.partition("x")[::2])
         if not (320 <= width <= limit and 320 <= height <= limit):
             raise ArgumentTypeError(f"must be WIDTHxHEIGHT, each 320 to {limit}, not {text!r}")
         return width, height
@@ -138,7 +138,7 @@ def check_panes(specs: Sequence[str]) -> None:
         if names_file(spec):
             path = parse_file_spec(spec)[0]
             if not is_file(path):
-                raise UsageError(no_file(path))
+                raise UsageError(missing_file_text(path))
         else:
             check_scenarios([spec])
 
@@ -152,7 +152,7 @@ def _is_file(specs: Sequence[str]) -> bool:
     if files and len(specs) > 1:
         raise UsageError(f"the trace file {files[0]} must be the only argument; leave the others out.")
     if files and not is_file(files[0]):
-        raise UsageError(no_file(files[0]))
+        raise UsageError(missing_file_text(files[0]))
     return bool(files)
 
 

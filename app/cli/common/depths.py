@@ -12,7 +12,7 @@ from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
 from ...compiled.compiled_counters import compiled_counters_of
 from ...model.session import Session
 from ...views.common.wording import COMPILED, EXACT, MEASURED, PART, count_text, mark_of
-from .text_output import aligned
+from .text_output import align_columns
 
 DEPTHS = ("written", "compiled", "measured")
 
@@ -36,7 +36,7 @@ def depths_table(sessions: Sequence[Session], depths: Sequence[str]) -> str:
     titles = [f"{c.title} {c.mark}" if several and c.mark != EXACT else c.title for c in columns]
     rows = [["", *titles], *([name.replace("_", " "), *(_cell(c, name) for c in columns)] for name in used)]
     notes = [f"{column.title}: {note}" for column in columns for note in column.notes]
-    return "\n".join([*aligned(rows), *notes])
+    return "\n".join([*align_columns(rows), *notes])
 
 
 def _cell(column: Column, name: str) -> str:
@@ -88,7 +88,7 @@ def compiled_by_line(session: Session) -> str:
         last = text
     widths = (max((len(row[0]) for row in rows), default=0), 26, 13)
     title = f"{session.title}, by line ({COMPILED}, {compiled.compiler})"
-    return "\n".join([title, *aligned(rows, "<<>", widths)])
+    return "\n".join([title, *align_columns(rows, "<<>", widths)])
 
 
 def _amounts(compiled: CompiledCounters) -> Iterator[tuple[int, str, int]]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def interrupts_noted() -> Iterator[Callable[[], None]]:
+def deferred_interrupts() -> Iterator[Callable[[], None]]:
     """Yield a function that raises KeyboardInterrupt after Ctrl+C; so does the end of the `with`, and nothing else."""
     interrupted: list[int] = []
 
@@ -25,7 +25,7 @@ def interrupts_noted() -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def interrupts_obeyed() -> Iterator[None]:
+def immediate_interrupts() -> Iterator[None]:
     """Let Ctrl+C end the process at once, while no file is half written.
 
     Qt's event loop would otherwise keep Python from handling the signal.

@@ -8,27 +8,27 @@ from contextlib import suppress
 from itertools import chain, repeat
 from typing import TextIO
 
-from ...model.visible_text import visible, visible_lines
+from ...model.visible_text import escape_controls, escape_controls_in_lines
 
 # The stream has no reader any more, or a program has closed or replaced it.
 _GONE = (OSError, ValueError, AttributeError)
 _JUSTIFY = {"<": str.ljust, ">": str.rjust}
 
 
-def say(text: object, file: TextIO | None = None) -> None:
+def print_escaped(text: object, file: TextIO | None = None) -> None:
     """Print lines with control characters escaped."""
-    print(visible_lines(text), file=file)
+    print(escape_controls_in_lines(text), file=file)
 
 
-def complain(sentence: object, file: TextIO | None = None) -> None:
+def print_error(sentence: object, file: TextIO | None = None) -> None:
     """Print one line on standard error, or on `file`, after the program's name, unless it is closed."""
     target = file or sys.stderr
     if target is not None:
         with suppress(*_GONE):
-            print(f"tilescope: {visible(sentence)}", file=target, flush=True)
+            print(f"tilescope: {escape_controls(sentence)}", file=target, flush=True)
 
 
-def is_read_by_someone() -> bool:
+def is_stderr_a_terminal() -> bool:
     """Check whether standard error is a terminal that no program has replaced."""
     with suppress(*_GONE):
         return sys.stderr.isatty()
@@ -37,10 +37,10 @@ def is_read_by_someone() -> bool:
 
 def show_progress(text: str) -> None:
     """Replace the progress line on standard error; "" removes it."""
-    print(f"\r{visible(text)}\x1b[K", end="", file=sys.stderr, flush=True)
+    print(f"\r{escape_controls(text)}\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def aligned(
+def align_columns(
     rows: Sequence[Sequence[str]], sides: str = "<>", widths: Sequence[int | None] = (), gap: str = "  "
 ) -> list[str]:
     """Align the columns of rows; all rows have the same number of cells, each of one line.
@@ -49,7 +49,7 @@ def aligned(
     characters, of the first columns; a longer cell shifts the rest of its line. None or a missing width: the widest
     cell.
     """
-    rows = [[visible(cell) for cell in row] for row in rows]
+    rows = [[escape_controls(cell) for cell in row] for row in rows]
     columns = zip(zip(*rows, strict=True), chain(widths, repeat(None)), strict=False)
     wide = [max(map(len, cells)) if width is None else width for cells, width in columns]
     justify = [_JUSTIFY[side] for side in sides.ljust(len(wide), sides[-1])]

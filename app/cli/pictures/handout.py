@@ -18,10 +18,10 @@ from ...model.bookmark import Bookmark, Setup
 from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt, write_png
 from ..common.arguments import Parser, UsageError, add_look
-from ..common.interrupts import interrupts_noted
+from ..common.interrupts import deferred_interrupts
 
 if TYPE_CHECKING:
-    from ...window.lecture.step_picture import StandingStep, StepPictures
+    from ...window.lecture.step_picture import ResolvedStep, StepPictures
 
 Size = tuple[int, int]
 Theme = Literal["light", "dark"]
@@ -80,8 +80,8 @@ def write_output(
     as_pdf = is_handout(chosen.output)
     prepare_qt(1.0 if as_pdf else chosen.scale)
     with (
-        interrupts_noted() as check_interrupts,
-        drawing(lecture, sessions, check_interrupts) as (stand, pictures),
+        deferred_interrupts() as check_interrupts,
+        step_drawing(lecture, sessions, check_interrupts) as (stand, pictures),
     ):
         path = Path(chosen.output)
         if as_pdf:
@@ -95,23 +95,23 @@ def write_output(
 
 
 @contextmanager
-def drawing(
+def step_drawing(
     lecture: Lecture, sessions: Sessions, check_interrupts: Callable[[], None]
-) -> Iterator[tuple[Callable[[int], StandingStep], StepPictures]]:
+) -> Iterator[tuple[Callable[[int], ResolvedStep], StepPictures]]:
     """Yield the function that positions a step, and the window that draws it; Ctrl+C stops between two steps."""
     from ...control.session_jobs import SessionJobs
-    from ...window.lecture.step_picture import StandingStep, StepPictures, panes_below
+    from ...window.lecture.step_picture import ResolvedStep, StepPictures, panes_below
     from ...window.start import application, window_for_pictures
 
     application()
     pictures = StepPictures(SessionJobs(sessions.worker, sessions.cache), window_for_pictures)
     scenes = scenes_of(lecture)
 
-    def stand(number: int) -> StandingStep:
+    def stand(number: int) -> ResolvedStep:
         check_interrupts()
         setups = setups_below(panes_below(scenes, number))
-        step_sessions = [sessions.of(setup).prepared().examined() for setup in setups]
-        return StandingStep(lecture, scenes, number, setups, step_sessions)
+        step_sessions = [sessions.session_of(setup).prepared().with_findings() for setup in setups]
+        return ResolvedStep(lecture, scenes, number, setups, step_sessions)
 
     try:
         yield stand, pictures
@@ -127,7 +127,7 @@ def setups_below(panes: tuple[Pane, ...]) -> tuple[Setup, ...]:
 
 def _write_pictures(
     lecture: Lecture,
-    stand: Callable[[int], StandingStep],
+    stand: Callable[[int], ResolvedStep],
     pictures: StepPictures,
     folder: Path,
     chosen: Namespace,

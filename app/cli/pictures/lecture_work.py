@@ -12,26 +12,28 @@ from ....tracer.run.worker_client import Worker
 from ...lecture.check import check_lecture
 from ...lecture.document import Lecture
 from ...lecture.sessions import PATIENCE, Sessions
-from ..common.text_output import say, show_progress
+from ..common.text_output import print_escaped, show_progress
 
 
 @contextmanager
-def lent_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
+def open_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
     """Yield the creator of sessions; patience: seconds that a launch may take, None for any."""
     worker = Worker()
     try:
         yield Sessions(worker, trace_cache(), patience)
     finally:
-        show_if_read("")
+        show_progress_on_terminal("")
         worker.close()
 
 
 def has_problems(lecture: Lecture, path: Path, sessions: Sessions) -> bool:
     """Print the problems of a lecture, and return whether there are any."""
-    problems = check_lecture(lecture, sessions.of, lambda step: show_if_read(progress_text(lecture, step)))
-    show_if_read("")
+    problems = check_lecture(
+        lecture, sessions.session_of, lambda step: show_progress_on_terminal(progress_text(lecture, step))
+    )
+    show_progress_on_terminal("")
     for problem in problems:
-        say(f"{path}:{problem.line}: {problem.sentence}")
+        print_escaped(f"{path}:{problem.line}: {problem.sentence}")
     return bool(problems)
 
 
@@ -40,7 +42,7 @@ def progress_text(lecture: Lecture, step: int) -> str:
     return f"step {step + 1} of {len(lecture.steps)}: {lecture.steps[step].title}"
 
 
-def show_if_read(progress: str) -> None:
+def show_progress_on_terminal(progress: str) -> None:
     """Show the progress on a terminal; "" removes it."""
     if sys.stderr.isatty():
         show_progress(progress)

@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
+from ....tracer.model.integers import parse_integer
 from ....tracer.model.launch import decode
 from ....tracer.model.plan import kernel_source
-from ....tracer.model.whole_numbers import whole_number_of
 from ....tracer.storage.trace_file import load
-from ...lecture.changes import COLOURS, PANELS, READERS, StepChange, changed_look
+from ...lecture.changes import COLOURS, PANELS, READERS, StepChange, apply_to_look
 from ...lecture.document import Lecture, read_lecture
 from ...lecture.library import lecture_file
 from ...lecture.problems import LectureError
 from ...model.bookmark import Bookmark, Room, Setup
 from ...model.first_bookmark import first_bookmark
-from ...model.kernel_source import TextEdit, with_edits
+from ...model.kernel_source import TextEdit, apply_edits
 from ...model.session import Selection
-from ..common.arguments import Parser, UsageError, positive_number
+from ..common.arguments import Parser, UsageError, positive_integer
 
 STEP_OPTIONS = {
     "focus": "left or right: the pane that the right column follows",
@@ -43,7 +43,7 @@ STEP_OPTIONS = {
     "speed": "moments a second, or auto",
     "words": "own, cuda or work-item: the terms for threads and blocks",
 }
-LARGEST = 2**31  # of a moment or a number of a block or thread
+MAX_NUMBER = 2**31  # of a moment or a number of a block or thread
 
 
 def add_picture_options(parser: Parser) -> None:
@@ -73,7 +73,7 @@ def add_picture_options(parser: Parser) -> None:
         default="answered",
         help="the state of its question",
     )
-    more.add_argument("--choice", type=positive_number, metavar="N", help="the selected choice")
+    more.add_argument("--choice", type=positive_integer, metavar="N", help="the selected choice")
     more.add_argument("--layout", choices=("ordinary", "lecture"), default="ordinary")
     more.add_argument(
         "--fields", choices=("shared", "own"), help="whether panes share their parameters' fields"
@@ -107,7 +107,7 @@ def bookmark_of(chosen: Namespace) -> Bookmark:
         shared=mark.shared if chosen.fields is None else chosen.fields == "shared",
     )  # fmt: skip
     fields = {key: getattr(chosen, key) for key in STEP_OPTIONS}
-    return _fitting(changed_look(mark, StepChange(**fields)))
+    return _fitting(apply_to_look(mark, StepChange(**fields)))
 
 
 def _fitting(mark: Bookmark) -> Bookmark:
@@ -125,7 +125,7 @@ def room_of(chosen: Namespace) -> Room:
     return Room(chosen.columns, chosen.rows, chosen.ranges, bar)
 
 
-class ShownStep(NamedTuple):
+class DisplayedStep(NamedTuple):
     """A step of a lecture, as displayed."""
 
     lecture: Lecture
@@ -134,7 +134,7 @@ class ShownStep(NamedTuple):
     chosen: int | None  # index of the selected choice
 
 
-def step_of(chosen: Namespace) -> ShownStep | None:
+def step_of(chosen: Namespace) -> DisplayedStep | None:
     """Find the step that --step names; raises UsageError."""
     if chosen.step is None:
         return None
@@ -143,11 +143,11 @@ def step_of(chosen: Namespace) -> ShownStep | None:
         lecture = read_lecture(lecture_file(name))
     except LectureError as error:
         raise UsageError(str(error)) from None
-    number = whole_number_of(text) or 0
+    number = parse_integer(text) or 0
     if not 1 <= number <= len(lecture.steps):
         raise UsageError(f"--step must be LECTURE:N, N from 1 to {len(lecture.steps)}, not {chosen.step!r}.")
     choice = None if chosen.choice is None else chosen.choice - 1
-    return ShownStep(lecture, number - 1, chosen.question == "open", choice)
+    return DisplayedStep(lecture, number - 1, chosen.question == "open", choice)
 
 
 def _edited(panes: Sequence[Setup], edits: Sequence[str]) -> tuple[Setup, ...]:
@@ -162,7 +162,7 @@ def _edited(panes: Sequence[Setup], edits: Sequence[str]) -> tuple[Setup, ...]:
         by_pane.setdefault(number, []).append(TextEdit(where, text))
     try:
         return tuple(
-            msgspec.structs.replace(setup, source=with_edits(_own_text(setup), by_pane[i]))
+            msgspec.structs.replace(setup, source=apply_edits(_own_text(setup), by_pane[i]))
             if i in by_pane
             else setup
             for i, setup in enumerate(panes)
@@ -195,7 +195,7 @@ def _time(text: str) -> float:
         moment = float(text)
     except ValueError:
         moment = -1.0
-    if not 0 <= moment < LARGEST:
+    if not 0 <= moment < MAX_NUMBER:
         raise ArgumentTypeError(f"must be a moment from 0 on, not {text!r}")
     return moment
 
@@ -203,8 +203,8 @@ def _time(text: str) -> float:
 def _selections(text: str) -> tuple[Selection, ...]:
     selections = []
     for part in text.split(","):
-        numbers = [whole_number_of(number) for number in part.split(":")]
-        valid = [number for number in numbers if number is not None and number < LARGEST]
+        numbers = [parse_integer(number) for number in part.split(":")]
+        valid = [number for number in numbers if number is not None and number < MAX_NUMBER]
         if len(valid) != 2 or len(numbers) != 2:
             raise ArgumentTypeError(f"must be BLOCK:THREAD for each pane, as in 0:5,3:0, not {text!r}")
         selections.append(Selection(*valid))
@@ -212,7 +212,7 @@ def _selections(text: str) -> tuple[Selection, ...]:
 
 
 def _lengths(text: str) -> tuple[int, ...]:
-    numbers = [whole_number_of(part) for part in text.split(":")]
+    numbers = [parse_integer(part) for part in text.split(":")]
     valid = tuple(number for number in numbers if number is not None and number < 2**15)
     if len(valid) != len(numbers):
         raise ArgumentTypeError(f"must be lengths in points, as in 500:500:300, not {text!r}")

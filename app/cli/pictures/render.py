@@ -10,26 +10,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ....tracer.model.whole_numbers import whole_number_of
+from ....tracer.model.integers import parse_integer
 from ....tracer.run.worker_client import Worker
 from ...lecture.document import Lecture, read_lecture
-from ...lecture.library import lecture_file, name_of, shipped
+from ...lecture.library import lecture_file, lecture_name, shipped_lectures
 from ...lecture.problems import LectureError
 from ...model.bookmark import Bookmark
 from ...widgets.widget_picture import prepare_qt
-from ..common.arguments import Parser, UsageError, add_look, check_panes, number_between, positive_number
-from ..common.interrupts import interrupts_noted, interrupts_obeyed
-from ..common.text_output import complain, is_read_by_someone, say, show_progress
-from .handout import drawing
-from .lecture_work import has_problems, lent_sessions
+from ..common.arguments import Parser, UsageError, add_look, check_panes, number_between, positive_integer
+from ..common.interrupts import deferred_interrupts, immediate_interrupts
+from ..common.text_output import is_stderr_a_terminal, print_error, print_escaped, show_progress
+from .handout import step_drawing
+from .lecture_work import has_problems, open_sessions
 from .picture_options import STEP_OPTIONS, add_picture_options, bookmark_of, room_of
 
 if TYPE_CHECKING:
     from ...window.recording.kinds import Kind
-    from ...window.recording.recording import Outlook, Recording, Source
-    from ...window.recording.wanted import Wanted
+    from ...window.recording.recording import FilmEstimate, FilmRendering, Source
+    from ...window.recording.wanted import FilmOptions
 
-OF_PICTURES = ("playhead", "step", "ranges")  # options that apply only to a single picture
+NO_PICTURES = ("playhead", "step", "ranges")  # options that apply only to a single picture
 
 
 def add_arguments(parser: Parser) -> None:
@@ -50,7 +50,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--from", dest="begin", metavar="PLACE", help=f"{place} (start)")
     parser.add_argument("--to", dest="end", metavar="PLACE", help="likewise (end)")
     parser.add_argument(
-        "--fps", type=positive_number, metavar="N", help="frames a second (30; 20 in a GIF or WebP)"
+        "--fps", type=positive_integer, metavar="N", help="frames a second (30; 20 in a GIF or WebP)"
     )
     parser.add_argument(
         "--hold", type=number_between(0, 600), metavar="SECONDS",
@@ -79,7 +79,7 @@ def execute(chosen: Namespace) -> int:
 
         _refuse_film_options(chosen)
         write_replay_file(chosen)
-        say(chosen.output)
+        print_escaped(chosen.output)
         return 0
     lecture = _lecture(chosen.what)
     _check_options(chosen, is_lecture=lecture is not None)
@@ -87,22 +87,22 @@ def execute(chosen: Namespace) -> int:
         check_panes(chosen.what)
     from ...window.recording.files import check_output
     from ...window.recording.kinds import check_size, kind_of
-    from ...window.recording.recording import Recording
+    from ...window.recording.recording import FilmRendering
 
     kind, path = kind_of(chosen.output), Path(chosen.output)
     check_output(kind, path)
     check_size(kind, chosen.size, chosen.scale)
     rate = _rate(kind, chosen.fps)
     with ExitStack() as stack:
-        with interrupts_obeyed():
+        with immediate_interrupts():
             source_context = _scenarios(chosen, rate) if lecture is None else _steps(lecture, chosen, rate)
             source = stack.enter_context(source_context)
             if source is None:
                 return 1
-            recording = Recording(source, kind, rate, chosen.theme)
-            _announce(recording.outlook, chosen)
+            recording = FilmRendering(source, kind, rate, chosen.theme)
+            _announce(recording.estimate, chosen)
         _write(recording, path)
-    say(chosen.output)
+    print_escaped(chosen.output)
     return 0
 
 
@@ -111,7 +111,7 @@ OF_FILMS = ("fps", "hold", "captions", "long", "select", "edit", "columns", "row
 
 def _refuse_film_options(chosen: Namespace) -> None:
     """Raise UsageError for film options: a replay contains everything, and its reader chooses."""
-    names = (*OF_FILMS, *OF_PICTURES, *(name for name in STEP_OPTIONS if name != "speed"))
+    names = (*OF_FILMS, *NO_PICTURES, *(name for name in STEP_OPTIONS if name != "speed"))
     given = [name for name in names if getattr(chosen, name)] + ["part"] * (chosen.part != "window")
     if given:
         raise UsageError(f"--{given[0]} is for films; a replay contains everything, and its reader chooses.")
@@ -120,15 +120,15 @@ def _refuse_film_options(chosen: Namespace) -> None:
 def _check_options(chosen: Namespace, *, is_lecture: bool) -> None:
     """Raise UsageError for picture options that this film does not support."""
     own = [name for name in STEP_OPTIONS if name != "speed" or chosen.speed == "auto"]
-    for name in (*OF_PICTURES, *(("select", "edit", *own) if is_lecture else ())):
+    for name in (*NO_PICTURES, *(("select", "edit", *own) if is_lecture else ())):
         if getattr(chosen, name):
-            reason = "it applies to a single picture" if name in OF_PICTURES else "its steps decide"
+            reason = "it applies to a single picture" if name in NO_PICTURES else "its steps decide"
             raise UsageError(f"--{name} can't be used here: {reason}.")
 
 
 def _lecture(words: list[str]) -> Path | None:
     """Find the file of a named lecture; raises UsageError if it is missing."""
-    if len(words) > 1 or not (words[0].endswith(".md") or words[0] in map(name_of, shipped())):
+    if len(words) > 1 or not (words[0].endswith(".md") or words[0] in map(lecture_name, shipped_lectures())):
         return None
     try:
         return lecture_file(words[0])
@@ -144,7 +144,7 @@ def _rate(kind: Kind, wanted: int | None) -> Fraction:
         raise UsageError(f"--fps must be {FASTEST} at most, not {wanted}.")
     rate = rate_for(kind, wanted)
     if wanted not in (None, rate):
-        complain(
+        print_error(
             f"a GIF counts in hundredths of a second: {float(rate):.4g} frames a second instead of {wanted}."
         )
     return rate
@@ -157,25 +157,25 @@ def _scenarios(chosen: Namespace, rate: Fraction) -> Iterator[Source]:
     worker.start()
     prepare_qt(chosen.scale)
     from ...control.start_moment import at_first_load
+    from ...window.offscreen_window import offscreen_window
     from ...window.recording.frames import WindowFrames, film_of
-    from ...window.room import take_room
-    from ...window.unseen import unseen_window
+    from ...window.room import apply_room
 
     chosen.scenario = chosen.what
     mark, wanted = bookmark_of(chosen), _wanted(chosen)
     try:
-        window = unseen_window(worker, mark, at_first_load, wanted.size)
+        window = offscreen_window(worker, mark, at_first_load, wanted.size)
         film = film_of(window.stage, wanted, rate)
-        yield WindowFrames(window, film, wanted, partial(take_room, window.central, room_of(chosen)))
+        yield WindowFrames(window, film, wanted, partial(apply_room, window.central, room_of(chosen)))
         window.close()
     finally:
         worker.close()
 
 
-def _wanted(chosen: Namespace) -> Wanted:
-    from ...window.recording.wanted import HOLD, Wanted
+def _wanted(chosen: Namespace) -> FilmOptions:
+    from ...window.recording.wanted import HOLD, FilmOptions
 
-    return Wanted(
+    return FilmOptions(
         begin=chosen.begin or "start", end=chosen.end or "end", hold=HOLD if chosen.hold is None else chosen.hold,
         rate=chosen.fps, size=chosen.size, scale=chosen.scale, theme=chosen.theme, text_size=chosen.text_size,
         part=chosen.part,
@@ -187,7 +187,7 @@ def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | N
     """Yield the source that draws a lecture; None if it has mistakes, which are printed."""
     lecture = read_lecture(path)
     numbers = _numbers(lecture, chosen)
-    with lent_sessions() as sessions:
+    with open_sessions() as sessions:
         if has_problems(lecture, path, sessions):
             yield None
             return
@@ -195,9 +195,9 @@ def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | N
         from ...window.recording.film import Film
         from ...window.recording.lecture_frames import LectureFrames, shots_of
 
-        with drawing(lecture, sessions, lambda: None) as (stand, pictures):
+        with step_drawing(lecture, sessions, lambda: None) as (stand, pictures):
             if chosen.part == "memory":
-                pictures.show_pictures_alone()
+                pictures.show_pictures_only()
             shots = shots_of(stand, numbers, rate, chosen.speed, chosen.hold, chosen.captions)
             look = Bookmark((), theme=chosen.theme, text_scale=chosen.text_size)
             size = chosen.size, chosen.scale
@@ -216,28 +216,28 @@ def _numbers(lecture: Lecture, chosen: Namespace) -> range:
 
 
 def _number(text: str | None, default: int, count: int) -> int:
-    number = default if text is None else whole_number_of(text.removeprefix("step "))
+    number = default if text is None else parse_integer(text.removeprefix("step "))
     if number is None or not 1 <= number <= count:
         raise UsageError(f"--from and --to of a lecture are steps from 1 to {count}, not {text!r}.")
     return number
 
 
-def _announce(outlook: Outlook, chosen: Namespace) -> None:
+def _announce(outlook: FilmEstimate, chosen: Namespace) -> None:
     """Print the estimate; raises UsageError for a long or large film without --long."""
     if outlook.is_long and not chosen.long:
         raise UsageError(f"{chosen.output} would be {outlook.text()}; render less, or use --long.")
-    complain(outlook.text())
+    print_error(outlook.text())
     if outlook.size != outlook.drawn:
         width, height = outlook.drawn
-        complain(
+        print_error(
             f"a video has even sides, so the last column or row of {width} x {height} pixels is repeated."
         )
 
 
-def _write(recording: Recording, path: Path) -> None:
+def _write(recording: FilmRendering, path: Path) -> None:
     """Write the file, and show the progress on a terminal; Ctrl+C leaves no file."""
-    count, is_shown = recording.source.film.frames, is_read_by_someone()
-    with interrupts_noted() as check_interrupts, closing(recording.write(path)) as written:
+    count, is_shown = recording.source.film.frames, is_stderr_a_terminal()
+    with deferred_interrupts() as check_interrupts, closing(recording.write(path)) as written:
         try:
             for done in written:
                 check_interrupts()

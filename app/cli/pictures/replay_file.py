@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ....tracer.model.whole_numbers import whole_number_of
+from ....tracer.model.integers import parse_integer
 from ....tracer.storage.atomic_write import write_atomically
-from ...lecture.captions import fill
+from ...lecture.captions import fill_caption
 from ...lecture.check import check_lecture
 from ...lecture.document import Lecture, read_lecture
-from ...lecture.library import lecture_file, name_of, shipped
-from ...lecture.places import PlaceError
+from ...lecture.library import lecture_file, lecture_name, shipped_lectures
 from ...lecture.problems import LectureError
 from ...lecture.scenes import scenes_of
 from ...lecture.sessions import PATIENCE, Sessions
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt
 from ..common.arguments import UsageError, check_scenarios
-from ..common.interrupts import interrupts_noted
+from ..common.interrupts import deferred_interrupts
 from .handout import setups_below
-from .lecture_work import lent_sessions, progress_text, show_if_read
+from .lecture_work import open_sessions, progress_text, show_progress_on_terminal
 
 if TYPE_CHECKING:
     from ...window.replay.document import ReplayDocument
@@ -42,7 +42,7 @@ def write_replay_file(chosen: Namespace) -> None:
     chooses the colours. Raises UsageError, PictureError, and errors of tracing.
     """
     _check_output(Path(chosen.output))
-    if not is_lecture(chosen.what):
+    if not names_lecture(chosen.what):
         check_scenarios(chosen.what)
     prepare_qt(1.0)
     from ...window.start import application
@@ -50,10 +50,10 @@ def write_replay_file(chosen: Namespace) -> None:
     application()
     try:
         page = _page(chosen)
-    except (LectureError, PlaceError) as error:
+    except (LectureError, TimeAnchorError) as error:
         raise UsageError(str(error)) from None
     finally:
-        show_if_read("")
+        show_progress_on_terminal("")
     from ...window.replay.limits import check_bytes
 
     check_bytes(page, chosen.output)
@@ -65,24 +65,24 @@ def _page(chosen: Namespace) -> bytes:
     from ...window.replay.limits import check_moments
     from ...window.replay.page import page_of
 
-    lecture = is_lecture(chosen.what)
-    with lent_sessions(PATIENCE if lecture else None) as sessions:
+    lecture = names_lecture(chosen.what)
+    with open_sessions(PATIENCE if lecture else None) as sessions:
         document = (_lecture_document if lecture else _launches_document)(chosen, sessions)
     check_moments(document, chosen.output)
-    with interrupts_noted() as check:
+    with deferred_interrupts() as check:
 
         def progress(done: int, total: int) -> None:
             check()
             if done % 50 == 0:
-                show_if_read(f"moment {done:,} of {total:,}")
+                show_progress_on_terminal(f"moment {done:,} of {total:,}")
 
         document.draw(progress)
         return page_of(document.written()).encode("utf-8")
 
 
-def is_lecture(words: Sequence[str]) -> bool:
+def names_lecture(words: Sequence[str]) -> bool:
     """Check whether words name a lecture: a shipped one, or a Markdown file."""
-    return len(words) == 1 and (words[0].endswith(".md") or words[0] in map(name_of, shipped()))
+    return len(words) == 1 and (words[0].endswith(".md") or words[0] in map(lecture_name, shipped_lectures()))
 
 
 def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
@@ -93,7 +93,7 @@ def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     from ...window.replay.showing import cut, first_showing
 
     mark = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
-    sessions_shown = tuple(sessions.of(setup).prepared().examined() for setup in mark.panes)
+    sessions_shown = tuple(sessions.session_of(setup).prepared().with_findings() for setup in mark.panes)
     title = " and ".join(dict.fromkeys(session.title for session in sessions_shown))
     document = ReplayDocument(title, Form(*PICTURE, chosen.text_size))
     begin, end = (vars(chosen).get(name) for name in ("begin", "end"))
@@ -104,7 +104,7 @@ def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
 
 def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     """Build the document of a lecture, before it is drawn."""
-    from ...window.lecture.step_picture import StandingStep, panes_below
+    from ...window.lecture.step_picture import ResolvedStep, panes_below
     from ...window.replay.document import ReplayDocument
     from ...window.replay.frames import Form
     from ...window.replay.lecture_steps import add_lecture_step, trees_of
@@ -115,13 +115,13 @@ def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     _refuse_mistakes(lecture, path, sessions)
     document, scenes = ReplayDocument(lecture.title, Form(*PICTURE, chosen.text_size)), scenes_of(lecture)
     if numbers[0] == 0:
-        document.introduction = trees_of(fill(lecture.introduction, {}).html)
+        document.introduction = trees_of(fill_caption(lecture.introduction, {}).html)
     for number in numbers:
-        show_if_read(progress_text(lecture, number))
+        show_progress_on_terminal(progress_text(lecture, number))
         setups = setups_below(panes_below(scenes, number))
-        step_sessions = [sessions.of(setup).prepared().examined() for setup in setups]
-        standing = StandingStep(lecture, scenes, number, setups, step_sessions)
-        with interrupts_noted():  # a chart is painted in one go
+        step_sessions = [sessions.session_of(setup).prepared().with_findings() for setup in setups]
+        standing = ResolvedStep(lecture, scenes, number, setups, step_sessions)
+        with deferred_interrupts():  # a chart is painted in one go
             add_lecture_step(document, standing, vars(chosen).get("speed"))
     return document
 
@@ -130,7 +130,7 @@ def _numbers(chosen: Namespace, count: int) -> range:
     """Return the steps of --from and --to, counted from 0; raises UsageError for an unknown step."""
     words = [vars(chosen).get(name) for name in ("begin", "end")]
     first, last = (
-        default if word is None else whole_number_of(word.removeprefix("step "))
+        default if word is None else parse_integer(word.removeprefix("step "))
         for word, default in zip(words, (1, count), strict=True)
     )
     if not (first and last and 1 <= first <= last <= count):
@@ -143,7 +143,7 @@ def _numbers(chosen: Namespace, count: int) -> range:
 
 def _refuse_mistakes(lecture: Lecture, path: Path, sessions: Sessions) -> None:
     """Raise PictureError with the first mistake of a lecture, and the number of all."""
-    problems = check_lecture(lecture, sessions.of)
+    problems = check_lecture(lecture, sessions.session_of)
     if problems:
         more = f" There are {len(problems)} mistakes: tilescope lecture --check lists them." * (
             len(problems) > 1

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from ....tracer.run.worker_client import Worker
-from ...lecture.places import PlaceError
 from ...lecture.scenes import scenes_of
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Room
 from ...model.first_bookmark import first_bookmark
 from ...widgets.vector_picture import VIEWS, PictureParts, is_vector_file
 from ...widgets.widget_picture import PictureError, check_pixels, picture_of, prepare_qt, write_png
-from ..common.arguments import Parser, UsageError, add_look, add_scenarios, check_panes, whole_number
-from ..common.text_output import complain, say
-from .picture_options import ShownStep, add_picture_options, bookmark_of, room_of, step_of
+from ..common.arguments import Parser, UsageError, add_look, add_scenarios, check_panes, non_negative_integer
+from ..common.text_output import print_error, print_escaped
+from .picture_options import DisplayedStep, add_picture_options, bookmark_of, room_of, step_of
 
 if TYPE_CHECKING:
     from ...control.start_moment import Panes, StartMoment
@@ -42,10 +42,16 @@ def add_arguments(parser: Parser) -> None:
     )
     when = parser.add_mutually_exclusive_group()  # or --playhead
     when.add_argument(
-        "--moment", type=whole_number, metavar="N", help="the moment of the last scenario, at most its end"
+        "--moment",
+        type=non_negative_integer,
+        metavar="N",
+        help="the moment of the last scenario, at most its end",
     )
     when.add_argument(
-        "--phase", type=whole_number, metavar="N", help="the phase of the last scenario, counted from 0"
+        "--phase",
+        type=non_negative_integer,
+        metavar="N",
+        help="the phase of the last scenario, counted from 0",
     )
     add_look(parser)
     add_picture_options(parser)
@@ -64,7 +70,7 @@ def execute(chosen: Namespace) -> int:
     if start is not None and chosen.moment is not None:
         start = _with_notice(start, chosen.moment)
     write_picture(bookmark_of(chosen), chosen.output, start, chosen.size, chosen.scale, room, step, view)
-    say(chosen.output)
+    print_escaped(chosen.output)
     return 0
 
 
@@ -106,7 +112,7 @@ def _with_notice(start: StartMoment, moment: int) -> StartMoment:
         end = panes.ends()[-1]
         if moment > end and not ends:
             ends.append(end)
-            complain(
+            print_error(
                 f"there is no moment {moment:,}; the picture shows the end of the launch, moment {end:,}."
             )
         return start(panes)
@@ -121,7 +127,7 @@ def write_picture(
     size: Size,
     scale: float,
     room: Room = ORDINARY,
-    step: ShownStep | None = None,
+    step: DisplayedStep | None = None,
     view: PictureParts = "all",
 ) -> None:
     """Draw the window on a bookmark as a PNG file, or its views as vectors; raises as `snapshot` does.
@@ -134,10 +140,10 @@ def write_picture(
     worker = Worker()
     worker.start()
     prepare_qt(scale)
-    from ...window.unseen import unseen_window
+    from ...window.offscreen_window import offscreen_window
 
     try:
-        window = unseen_window(worker, mark, start, size)
+        window = offscreen_window(worker, mark, start, size)
         if step is not None:
             _caption(window, step)
         _draw(window, Path(output), size, scale, room, view)
@@ -145,31 +151,31 @@ def write_picture(
         worker.close()
 
 
-def _caption(window: MainWindow, step: ShownStep) -> None:
+def _caption(window: MainWindow, step: DisplayedStep) -> None:
     """Show a step's caption, with the numbers of the window's sessions."""
-    from ...window.lecture.step_picture import StandingStep, show_step_text
+    from ...window.lecture.step_picture import ResolvedStep, show_step_text
 
     scenes = scenes_of(step.lecture)
-    sessions = [session.examined() for session in window.stage.sessions if session is not None]
+    sessions = [session.with_findings() for session in window.stage.sessions if session is not None]
     try:
-        standing = StandingStep(step.lecture, scenes, step.number, window.stage.setups, sessions)
-    except PlaceError as error:
+        standing = ResolvedStep(step.lecture, scenes, step.number, window.stage.setups, sessions)
+    except TimeAnchorError as error:
         raise PictureError(f"Step {step.number + 1} has no valid place here: {error}") from None
     show_step_text(window.central.caption, standing, is_open=step.is_open, chosen=step.chosen)
-    window.central.keep_verdicts(step.is_open)
+    window.central.hide_verdicts(step.is_open)
 
 
 def _draw(window: MainWindow, path: Path, size: Size, scale: float, room: Room, view: PictureParts) -> None:
     """Draw a window, or its views, at this size, even if its parts need more, and close it."""
     from PySide6.QtWidgets import QApplication
 
-    from ...window.room import take_room
+    from ...window.room import apply_room
     from ...window.vector_picture import write_vector_picture
 
     window.setFixedSize(*size)
     window.show()
     QApplication.processEvents()
-    take_room(window.central, room)
+    apply_room(window.central, room)
     QApplication.processEvents()
     window.draw()
     QApplication.processEvents()  # texts of this moment may need more room

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-ROOM = 1 << 27  # bytes that queued tasks may hold before the program has to wait
-LEAVING = ("_exit", "abort", "execv", "execve")  # functions of `os` that end the process at once
+MAX_QUEUED_BYTES = 1 << 27  # bytes that queued tasks may hold before the program has to wait
+EXIT_FUNCTIONS = ("_exit", "abort", "execv", "execve")  # functions of `os` that end the process at once
 Task = Callable[[], None]
 
 
-class BehindProgram:
+class BackgroundWriter:
     """Runs tasks in order while the program continues.
 
     The thread lives as long as there are tasks, is invisible to the program, and is joined before a fork. room: bytes
     that queued tasks may hold; a caller with more has to wait.
     """
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self, room: int = MAX_QUEUED_BYTES) -> None:
         self._room, self._held = room, 0
         self._tasks: deque[tuple[Task, int]] = deque()  # the first one runs, each with its bytes
         self._failed: list[Task] = []
@@ -66,7 +66,7 @@ class BehindProgram:
     @contextmanager
     def finished_before_leaving(self) -> Iterator[None]:
         """Finish the tasks also if the program calls a function that ends the process at once, such as os._exit."""
-        ways = {name: getattr(os, name) for name in LEAVING}
+        ways = {name: getattr(os, name) for name in EXIT_FUNCTIONS}
 
         def finishing(leave: Callable[..., Any]) -> Callable[..., Any]:
             def finish_and_leave(*arguments: Any) -> Any:

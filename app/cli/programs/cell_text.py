@@ -37,7 +37,7 @@ ENDS = {
 CONTINUED = re.compile(r"(?:^|[^\\])(?:\\\\)*\\$")
 
 
-class Skipped(NamedTuple):
+class SkippedLine(NamedTuple):
     """A line of a cell, or a cell, that does not run."""
 
     line: int  # from 1
@@ -49,7 +49,7 @@ class CellText(NamedTuple):
     """A cell as Python."""
 
     text: str  # with as many lines as the cell
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedLine, ...]
 
 
 def python_of(source: str) -> CellText:
@@ -57,7 +57,7 @@ def python_of(source: str) -> CellText:
     if _is_python(source):
         return CellText(source, ())
     lines = source.split("\n")
-    skipped: list[Skipped] = []
+    skipped: list[SkippedLine] = []
     if not _strip_cell_magics(lines, skipped):
         return CellText("\n".join(map(_comment, lines)), tuple(skipped))
     if not _is_python("\n".join(lines)):
@@ -73,7 +73,7 @@ def _is_python(source: str) -> bool:
     return False
 
 
-def _strip_cell_magics(lines: list[str], skipped: list[Skipped]) -> bool:
+def _strip_cell_magics(lines: list[str], skipped: list[SkippedLine]) -> bool:
     """Remove magics from the beginning of a cell; return whether Python follows them."""
     for number, line in enumerate(lines):
         if not line.strip():
@@ -83,16 +83,16 @@ def _strip_cell_magics(lines: list[str], skipped: list[Skipped]) -> bool:
             break
         if match["name"] not in PYTHON_MAGICS:
             name = f"%%{match['name']}"
-            skipped.append(Skipped(number + 1, name, f"{name} is skipped with its cell"))
+            skipped.append(SkippedLine(number + 1, name, f"{name} is skipped with its cell"))
             return False
         setup = match["rest"][OPTIONS.match(match["rest"]).end() :] if match["name"] == "timeit" else ""  # type: ignore[union-attr]
         lines[number] = setup if setup and _is_python(setup) else _comment(line)
     return True
 
 
-def _comment_out_other_lines(lines: list[str]) -> list[Skipped]:
+def _comment_out_other_lines(lines: list[str]) -> list[SkippedLine]:
     """Turn lines that are not Python into comments, among those that begin a statement; return the skipped lines."""
-    skipped: list[Skipped] = []
+    skipped: list[SkippedLine] = []
     for number in _statements(lines):
         line = lines[number]
         if match := PYTHON_LINE.match(line):
@@ -108,7 +108,7 @@ def _comment_out_other_lines(lines: list[str]) -> list[Skipped]:
     return skipped
 
 
-def _skipped_line(number: int, line: str) -> Skipped | None:
+def _skipped_line(number: int, line: str) -> SkippedLine | None:
     """Describe a skipped line that is not Python; None for one that is."""
     for pattern, kind in LINES:
         if match := pattern.match(line):
@@ -116,7 +116,7 @@ def _skipped_line(number: int, line: str) -> Skipped | None:
             text = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
             magic = match["kind"] if not kind else ""
             sentence = f"{magic} is skipped" if magic else f"{text} is skipped, as every {kind} is"
-            return Skipped(number + 1, magic or kind, sentence)
+            return SkippedLine(number + 1, magic or kind, sentence)
     return None
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from ....tracer.processes.supervised import SharedNote
-from ..common.text_output import complain
-from .findings_output import EnginesUsed, FindingCollector, FindingData, in_order, print_findings
+from ..common.text_output import print_error
+from .findings_output import EnginesUsed, FindingCollector, FindingData, print_findings, sort_findings
 from .run_as_main import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class ForkedLaunches:
     def report(self) -> None:
         """Report untraced launches, if there were any."""
         if self._shared[0]:
-            complain(UNRECORDED)
+            print_error(UNRECORDED)
 
 
 class Verdict:
@@ -49,7 +49,7 @@ class Verdict:
 
     def __init__(
         self,
-        collector: FindingCollector | KnownSoFar,
+        collector: FindingCollector | CrashReport,
         forked: ForkedLaunches,
         name: str,
         form: str,
@@ -60,7 +60,7 @@ class Verdict:
         self._form, self._output = form, output
         self._folder = None if Path(name).is_absolute() else Path.cwd()
 
-    def report(self, status: int) -> int:
+    def print_report(self, status: int) -> int:
         """Print the findings of a program that ended with this status; return the exit status of `check`."""
         findings = [self._with_names(finding) for finding in self.collector.findings()]
         launched = self.collector.launches > 0
@@ -77,7 +77,7 @@ class Verdict:
         if any(finding["severity"] == "error" for finding in findings):
             return 1
         if not launched and not status:
-            complain("the program launched no kernel, so nothing was checked.")
+            print_error("the program launched no kernel, so nothing was checked.")
         return 2 if status or not launched else 0
 
     def _with_names(self, finding: FindingData) -> FindingData:
@@ -93,7 +93,7 @@ class Verdict:
         )
 
 
-class KnownSoFar:
+class CrashReport:
     """The findings of a check and its running kernel, stored so that they outlive a crash of the process."""
 
     def __init__(self, name: str, form: str, *, counts: bool = False) -> None:
@@ -112,7 +112,7 @@ class KnownSoFar:
 
     def note(self, collector: FindingCollector) -> None:
         """Record the findings, once a launch has ended."""
-        self._launches, self._found, self._kernel = collector.launches, collector.found(), ""
+        self._launches, self._found, self._kernel = collector.launches, collector.current_findings(), ""
         self._write()
 
     def _write(self) -> None:
@@ -121,7 +121,7 @@ class KnownSoFar:
 
     def findings(self) -> list[FindingData]:
         """Return the recorded findings, worst first."""
-        return in_order(self._found)
+        return sort_findings(self._found)
 
     @property
     def launches(self) -> int:
@@ -133,16 +133,17 @@ class KnownSoFar:
 
         Returns None if the signal came outside a kernel: then `check` ends as the program did.
         """
-        from ....tracer.processes.json_process import cause_of_death
+        from ....tracer.processes.json_process import describe_exit_status
 
         if status >= 0:
             return status
         if note := self._note.read():
             self._found, self._launches, self._kernel = json.loads(note)
         where = f" in its kernel {self._kernel}" if self._kernel else ""
-        complain(f"{cause_of_death(status)} ended the program{where}.")
+        print_error(f"{describe_exit_status(status)} ended the program{where}.")
         uncounted = list if self._counts else None  # the launches ended with their process
-        reported = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout, uncounted).report(1)
+        verdict = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout, uncounted)
+        reported = verdict.print_report(1)
         return reported if where else None
 
 

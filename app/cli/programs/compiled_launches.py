@@ -57,11 +57,11 @@ class CompiledLaunches:
                 if launch.job is None:
                     answer = CompiledCounters(reason=launch.reason)
                 elif time.monotonic() > end:
-                    answer = counting.known(launch.job) or CompiledCounters(reason=TOO_LATE)
+                    answer = counting.cached(launch.job) or CompiledCounters(reason=TOO_LATE)
                 else:
                     answer = counting.count(launch.job)
                 launch.discard()
-                entries.append(told(answer))
+                entries.append(compiled_data(answer))
         finally:
             counting.close()
         return entries
@@ -104,7 +104,7 @@ class CheckedLaunches:
         ]
 
 
-def told(answer: CompiledCounters) -> dict[str, Any]:
+def compiled_data(answer: CompiledCounters) -> dict[str, Any]:
     """Convert compiled counters to plain data."""
     compiled: dict[str, Any] = {"compiler": answer.compiler, "notes": list(answer.notes)}
     if answer.reason:

@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.model.notebook_cells import cell_of
-from ...model.visible_text import visible
-from ..common.text_output import complain, is_read_by_someone, say
+from ...model.visible_text import escape_controls
+from ..common.text_output import is_stderr_a_terminal, print_error, print_escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
 
-PATIENCE = 3.0  # of waiting for Numba's compiler before a terminal shows a notice
+SECONDS_BEFORE_NOTICE = 3.0  # of waiting for Numba's compiler before a terminal shows a notice
 FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # the first request of each (file, line)
 Kernel = tuple[str, str]  # name and file
@@ -39,11 +39,11 @@ def summary(
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "engine": engine_of(trace), "made_by": trace.made_by, "findings": found_in(trace, requests, caller),
+        "engine": engine_of(trace), "made_by": trace.made_by, "findings": launch_findings(trace, requests, caller),
     }  # fmt: skip
 
 
-def found_in(
+def launch_findings(
     trace: Trace, requests: Requests, caller: Caller | None, also: Sequence[int] = ()
 ) -> list[FindingData]:
     """ ""List the findings of a launch, as plain data.
@@ -51,9 +51,9 @@ def found_in(
     caller: see `caller_of`. also: examined blocks that the trace does not have.
     """
     from ....tracer.findings.all_findings import findings_of
-    from ....tracer.findings.partial_launch import of_part, part_findings
+    from ....tracer.findings.partial_launch import mark_partial, part_findings
 
-    findings = [*(of_part(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
+    findings = [*(mark_partial(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
     if _is_librarys(trace):  # slow code in a library's kernel can't be fixed by the user
         findings = [f for f in findings if f.severity == "error" or f.kind == "part"]
     return [finding_data(finding, trace, caller) for finding in findings]
@@ -84,7 +84,7 @@ def caller_of(trace: Trace) -> Caller | None:
 
 def finding_data(finding: Finding, trace: Trace, caller: Caller | None = None) -> FindingData:
     """Convert a finding to plain data; a finding in a library's kernel is reported at the caller's line."""
-    from ....tracer.model.finding import Place, message_of, source_location
+    from ....tracer.model.finding import RelatedPlace, message_of, source_location
 
     file, line = source_location(finding, trace)
     statement, also = finding.statement, finding.also
@@ -95,12 +95,12 @@ def finding_data(finding: Finding, trace: Trace, caller: Caller | None = None) -
         "kind": finding.kind, "severity": finding.severity, "file": file, "line": line, "count": finding.count,
         "message": message_of(statement, also), "remedy": finding.remedy, "moment": finding.moment,
         "threads": [list(thread) for thread in finding.threads],
-        "name": finding.name, "places": [Place(p.file or file, p.line, p.name)._asdict() for p in also],
+        "name": finding.name, "places": [RelatedPlace(p.file or file, p.line, p.name)._asdict() for p in also],
         "statement": statement, "cause": finding.cause,
     }  # fmt: skip
 
 
-def in_order(findings: list[FindingData]) -> list[FindingData]:
+def sort_findings(findings: list[FindingData]) -> list[FindingData]:
     """Sort findings like `findings_of`: errors first, then by kind and moment."""
     from ....tracer.model.finding import sort_key
 
@@ -149,7 +149,7 @@ class CompilerFindings:
 
     def findings(self) -> dict[int, list[FindingData]]:
         """Collect the findings of each launch that has some, by its number; waits for missing answers."""
-        answers = self._inference.answers(PATIENCE, _report_waiting) if self._inference else {}
+        answers = self._inference.answers(SECONDS_BEFORE_NOTICE, _report_waiting) if self._inference else {}
         findings: dict[int, list[FindingData]] = {}
         for number, key, kernel, moments in self._launches:
             answer = answers.get(key)
@@ -163,8 +163,8 @@ class CompilerFindings:
 
 
 def _report_waiting() -> None:
-    if is_read_by_someone():
-        complain("waiting for Numba's compiler to check the kernels.")
+    if is_stderr_a_terminal():
+        print_error("waiting for Numba's compiler to check the kernels.")
 
 
 def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:
@@ -233,10 +233,10 @@ class EnginesUsed:
 
     def report(self) -> None:
         """Report the engines on standard error, in a line for each kernel and reason."""
-        from ....tracer.model.finding import counted
+        from ....tracer.model.finding import count_noun
 
         for (kernel, how), number in self._ran.items():
-            complain(f"{counted(number, 'launch')} of {kernel} {how}.")
+            print_error(f"{count_noun(number, 'launch')} of {kernel} {how}.")
 
 
 class OutsideReport:
@@ -252,14 +252,14 @@ class OutsideReport:
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
         from ....tracer.findings.out_of_bounds import out_of_bounds_findings
-        from ....tracer.findings.same_cause import one_for_each_cause
+        from ....tracer.findings.same_cause import merge_by_cause
 
         findings = out_of_bounds_findings(trace, requests_of(trace))
-        for finding in one_for_each_cause(findings, trace):
+        for finding in merge_by_cause(findings, trace):
             cause = trace.kernel, kernel_file(trace), finding.cause
             if cause not in self._reported:
                 self._reported.add(cause)
-                complain(text_line(finding_data(finding, trace, caller_of(trace))))
+                print_error(text_line(finding_data(finding, trace, caller_of(trace))))
 
 
 class FindingCollector:
@@ -277,7 +277,7 @@ class FindingCollector:
         self._last: list[FindingData] = []  # the findings there
         self.compiler = CompilerFindings(seconds)
 
-    def take(self, trace: Trace, question: Question | None = None) -> None:
+    def add(self, trace: Trace, question: Question | None = None) -> None:
         """Add a launch; question: for Numba's compiler, unless it was asked already."""
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
@@ -288,7 +288,7 @@ class FindingCollector:
         elif caller is None:
             self.compiler.note(number, self.compiler.key, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
-        findings = found_in(trace, requests, caller, self._also)
+        findings = launch_findings(trace, requests, caller, self._also)
         self.engines.note(trace)
         self._add([*self._mismatches, *findings], number)
         self._mismatches = []
@@ -309,12 +309,12 @@ class FindingCollector:
         """Record that the next launch passes an array of another type than its kernel declares."""
         self._mismatches.append(mismatch_data(kernel.fn, sentence))
 
-    def take_last(self, trace: Trace) -> None:
+    def add_last_block(self, trace: Trace) -> None:
         """Add the last block of a launch that is too large to store; the launch itself is added next."""
         from ....tracer.analysis.requests import requests_of
 
         self._also = trace.recorded.tolist()
-        findings = found_in(trace, requests_of(trace), caller_of(trace))
+        findings = launch_findings(trace, requests_of(trace), caller_of(trace))
         self._last = [finding for finding in findings if finding["kind"] != "part"]
 
     def _cause_of(self, finding: FindingData, launch: int) -> tuple[str, ...]:
@@ -329,7 +329,7 @@ class FindingCollector:
                 with_kernel, launch
             )
 
-    def found(self) -> list[FindingData]:
+    def current_findings(self) -> list[FindingData]:
         """Return the findings so far, while the program runs."""
         return [cause.merged() for cause in self._found.values()]
 
@@ -342,7 +342,7 @@ class FindingCollector:
         """Return all findings, worst first, once the program has ended."""
         for number, findings in self.compiler.findings().items():
             self._add(findings, number)
-        return in_order(self.found())
+        return sort_findings(self.current_findings())
 
 
 def _how_run(engine: str, origin: str) -> str:
@@ -353,12 +353,12 @@ def _how_run(engine: str, origin: str) -> str:
     )
 
 
-def public(finding: FindingData) -> FindingData:
+def without_internal_keys(finding: FindingData) -> FindingData:
     """Drop the keys that are used only to merge findings."""
     return {key: value for key, value in finding.items() if key not in INTERNAL}
 
 
-def with_cells(finding: FindingData) -> FindingData:
+def split_cells(finding: FindingData) -> FindingData:
     """Replace a notebook's cell by separate entries "file" and "cell" (from 1)."""
     places = [place | _file_and_cell(place["file"]) for place in finding["places"]]
     return finding | _file_and_cell(finding["file"]) | {"places": places}
@@ -390,13 +390,15 @@ class _Cause:
 
     def merged(self) -> FindingData:
         """Merge them to one finding."""
-        from ....tracer.model.finding import Place, message_of
+        from ....tracer.model.finding import RelatedPlace, message_of
 
         worst, others = self._worst, sorted(self._places - {_position(self._worst)})
-        also = [Place("" if file == worst["file"] else file, line, name) for file, line, name in others]
+        also = [
+            RelatedPlace("" if file == worst["file"] else file, line, name) for file, line, name in others
+        ]
         # Some findings, such as types, do not depend on the number of launches.
         launches = self._launches if worst["threads"] else 1
-        return public(worst) | {
+        return without_internal_keys(worst) | {
             "message": message_of(worst["statement"], also, launches), "launches": self._launches,
             "places": [{"file": file, "line": line, "name": name} for file, line, name in others],
         }  # fmt: skip
@@ -418,22 +420,22 @@ def print_findings(
     empty_text: the text output if there are no findings, "" for nothing. launches: what JSON adds about each launch.
     """
     if form == "json":
-        listed = [with_cells(finding) for finding in findings]
+        listed = [split_cells(finding) for finding in findings]
         whole = listed if launches is None else {"findings": listed, "launches": launches}
         print(json.dumps(whole, indent=1), file=output)
         return
     line = _github_line if form == "github" else text_line
     for finding in findings:
-        say(line(finding), output)
+        print_escaped(line(finding), output)
     if not findings and empty_text and form == "text":
-        say(empty_text, output)
+        print_escaped(empty_text, output)
 
 
 def text_line(finding: FindingData) -> str:
     """Format a finding as one line."""
     label = finding["severity"]
     kind = f"{finding['kind']}: " if label == "error" else ""
-    return visible(f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}")
+    return escape_controls(f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}")
 
 
 def _github_line(finding: FindingData) -> str:

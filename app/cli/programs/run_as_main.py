@@ -18,7 +18,7 @@ from traceback import walk_tb
 from types import ModuleType, TracebackType
 
 from ....tracer.run.long_launch import InterruptedLaunch
-from ..common.text_output import complain
+from ..common.text_output import print_error
 
 INTERRUPTED = 128 + signal.SIGINT  # the exit status after Ctrl+C
 LARGEST_PROGRAM = 64_000_000  # of a script
@@ -153,7 +153,7 @@ def print_raised(error: BaseException) -> None:
     For Ctrl+C in a kernel print only the sentence, which names the line.
     """
     if isinstance(error, InterruptedLaunch):
-        complain(error)
+        print_error(error)
         return
     error.__traceback__ = _program_frames(error.__traceback__)
     sys.excepthook(type(error), error, error.__traceback__)

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ....tracer.processes.supervised import go_on_in_child
+from ....tracer.processes.supervised import continue_in_child
 from ....tracer.run.long_launch import MEMORY_A_SECOND
-from ....tracer.run.own_builtins import own_builtins
-from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number, positive_seconds
-from ..common.text_output import complain
-from .behind_program import BehindProgram
-from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
+from ....tracer.run.original_builtins import original_builtins
+from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
+from ..common.text_output import print_error
+from .behind_program import BackgroundWriter
+from .check_verdict import CrashReport, ForkedLaunches, Verdict, reporting_at_os_exit
 from .compiled_launches import CheckedLaunches, CompiledLaunches
 from .findings_output import (
     Caller,
@@ -27,10 +27,10 @@ from .findings_output import (
     FindingCollector,
     OutsideReport,
     caller_of,
-    in_order,
-    public,
+    sort_findings,
+    split_cells,
     summary,
-    with_cells,
+    without_internal_keys,
 )
 from .program_to_run import ProgramToRun
 from .run_as_main import full_path
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ....tracer.run.program_hook import RecordingOptions
     from ....tracer.type_inference.question import Refusal
 
-SOON = 1 << 18  # traces up to this size are saved faster than queued
+MAX_IMMEDIATE_BYTES = 1 << 18  # traces up to this size are saved faster than queued
 OPTIONS_WITH_VALUE = (
     "--engine",
     "--schedule",
@@ -63,13 +63,13 @@ PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
     """Parse the options, and add the program as `program`: all words from the script on belong to it."""
-    options, program = split(words)
+    options, program = split_command_line(words)
     chosen = parser.parse_args(options)
     chosen.program = program
     return chosen
 
 
-def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
+def split_command_line(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
     """Split the words into (our options, the program): all words from the script on belong to the program.
 
     Raises UsageError if no program is named.
@@ -101,7 +101,7 @@ def _add_arguments(parser: Parser, description: str, command: str) -> None:
     parser.add_argument("--schedule", choices=("lockstep", "sequential", "random"), default="lockstep")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the random schedule")
     parser.add_argument(
-        "--resident", type=positive_number, metavar="N", help="the number of blocks that run at once"
+        "--resident", type=positive_integer, metavar="N", help="the number of blocks that run at once"
     )
     parser.add_argument(
         "--blocks",
@@ -138,7 +138,7 @@ def _options(chosen: Namespace) -> RecordingOptions:
         engine=chosen.engine,
         every_block=every_block,
         patience=chosen.patience,
-        tell=_reporter(sys.stderr),
+        notify=_reporter(sys.stderr),
         stop_at_errors=chosen.stop_at_errors,
     )
 
@@ -148,7 +148,7 @@ def _reporter(stream: TextIO | None) -> Callable[[str], None]:
 
     def report(sentence: str) -> None:
         with suppress(OSError, ValueError):  # there is no reader, or the program has closed it
-            complain(sentence, stream)
+            print_error(sentence, stream)
 
     return report
 
@@ -176,7 +176,7 @@ def execute_run(chosen: Namespace) -> int:
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
     options_of_run = _options(chosen)
     if chosen.json:
-        options_of_run = options_of_run._replace(begins=saver.note_launch, launched=saver.begin_launch)
+        options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     if chosen.where:
@@ -184,12 +184,12 @@ def execute_run(chosen: Namespace) -> int:
     try:
         with saver.behind.finished_before_leaving():
             status = program.run()
-        with own_builtins():
+        with original_builtins():
             saver.behind.finish()
         return status or (2 if saver.lost else 0)
     finally:
         if os.getpid() == own:  # else a child that the program forked
-            with own_builtins():
+            with original_builtins():
                 saver.close()
                 forked.report()
                 if chosen.open and saver.saved:
@@ -240,7 +240,7 @@ class LaunchSaver:
         self.compiler = CompilerFindings()
         self._compiled = CompiledLaunches()
         self._blocks: tuple[int, ...] | None = None  # of the starting launch; None for all
-        self.behind = BehindProgram()
+        self.behind = BackgroundWriter()
         self._engines = EnginesUsed()
         self._outside = OutsideReport()
         try:
@@ -276,7 +276,7 @@ class LaunchSaver:
             return
         task = partial(self._keep, number, trace, seconds, caller, self.compiler.key)
         nbytes = trace.nbytes + sum(content.nbytes for content in trace.initial.values())
-        if nbytes <= SOON and self.behind.is_idle:
+        if nbytes <= MAX_IMMEDIATE_BYTES and self.behind.is_idle:
             task()
         else:
             self.behind.do(task, nbytes)
@@ -303,7 +303,7 @@ class LaunchSaver:
     def _lose(self, sentence: str) -> None:
         """Report the first write error; the program continues."""
         if not self.lost:
-            complain(sentence)
+            print_error(sentence)
         self.lost += 1
 
     def _add_line(
@@ -315,7 +315,7 @@ class LaunchSaver:
         if caller is None:
             self.compiler.note(number, key, trace, requests)
         data = summary(number, trace, seconds, requests, caller)
-        data["findings"] = [with_cells(public(finding)) for finding in data["findings"]]
+        data["findings"] = [split_cells(without_internal_keys(finding)) for finding in data["findings"]]
         with lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(data) + "\n")
 
@@ -327,8 +327,9 @@ class LaunchSaver:
         if compiler_findings or compiled:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, findings in compiler_findings.items():
-                launches[number]["findings"] = in_order(
-                    launches[number]["findings"] + [with_cells(public(finding)) for finding in findings]
+                launches[number]["findings"] = sort_findings(
+                    launches[number]["findings"]
+                    + [split_cells(without_internal_keys(finding)) for finding in findings]
                 )
             completed = [
                 _with_compiled(launch, counters) for launch, counters in zip(launches, compiled, strict=False)
@@ -347,7 +348,7 @@ class LaunchSaver:
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
             saved_of = "" if len(self.saved) == self.count else f"{len(self.saved)} of "
-            complain(f"{saved_of}{launches} traced in {self._named}")
+            print_error(f"{saved_of}{launches} traced in {self._named}")
             self._engines.report()
 
 
@@ -385,14 +386,14 @@ def execute_check(chosen: Namespace) -> int:
     if chosen.counters and chosen.format != "json":
         raise UsageError("--counters needs --format json.")
     program.find()
-    crash_report = KnownSoFar(program.name, chosen.format, counts=chosen.counters)
+    crash_report = CrashReport(program.name, chosen.format, counts=chosen.counters)
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
-    go_on_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
+    continue_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
     collector, own = FindingCollector(), os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
-        collector.take(trace)
+        collector.add(trace)
         if launches is not None:
             launches.take(trace)
         crash_report.note(collector)
@@ -420,11 +421,11 @@ def execute_check(chosen: Namespace) -> int:
 
     options_of_check = _options(chosen)._replace(
         refuse_too_large=False,  # it is a finding
-        take_last=collector.take_last,
-        begins=begin,
+        on_last_block=collector.add_last_block,
+        before_launch=begin,
         launched=launched,
         refused=refuse,
-        mismatched=mismatch,
+        on_mismatch=mismatch,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:
@@ -434,8 +435,8 @@ def execute_check(chosen: Namespace) -> int:
         def report(status: int) -> int:
             if os.getpid() != own:  # the parent reports for a forked child
                 return status
-            with own_builtins():
-                return verdict.report(status)
+            with original_builtins():
+                return verdict.print_report(status)
 
         with reporting_at_os_exit(report):
             status = program.run()

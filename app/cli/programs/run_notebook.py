@@ -13,7 +13,7 @@ from typing import Any
 
 from ....tracer.model.notebook_cells import bound_names, cell_file, note_cell
 from ....tracer.run.uncached_cells import leave_cells_uncached
-from ..common.text_output import complain
+from ..common.text_output import print_error
 from .cell_text import python_of
 from .cell_value import cell_value
 from .jupyter_names import NotInstalled, Shell, display, only_draws, package_of
@@ -91,7 +91,7 @@ class _Notebook:
         """Report a skipped line, the first of each kind."""
         if kind not in self._reported:
             self._reported.add(kind)
-            complain(f"{Path(file).name}, line {line}: {sentence}." if line else f"{sentence}.")
+            print_error(f"{Path(file).name}, line {line}: {sentence}." if line else f"{sentence}.")
 
     def _run_cell(self, text: str, file: str) -> None:
         """Run the statements of a cell, and print the value of the last one if it is an expression."""

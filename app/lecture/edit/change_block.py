@@ -7,12 +7,12 @@ from pathlib import Path
 
 from ..changes import QUESTION_KEYS, READERS, is_change
 from ..document import FENCE
-from .source import Block, key_of, with_lines
+from .source import Block, line_key, with_lines
 
 KEYS = (*READERS, *QUESTION_KEYS)  # in the order of a new block
 
 
-def changed_lines(blocks: Sequence[Block]) -> list[str]:
+def lines_of_change(blocks: Sequence[Block]) -> list[str]:
     """Return the lines of a step's change, as written."""
     lines = next((block.lines for block in blocks if block.kind == "change"), ())
     if not _is_fence(lines):
@@ -37,7 +37,7 @@ def change_block(lines: Sequence[str], folder: Path) -> list[str]:
     """Format these lines as a new block: one line in backticks, several between fences."""
     if len(lines) == 1:
         line = lines[0].strip().removeprefix("at:").strip()
-        if "`" not in line and key_of(line) not in ("", *QUESTION_KEYS) and is_change(line, folder):
+        if "`" not in line and line_key(line) not in ("", *QUESTION_KEYS) and is_change(line, folder):
             return [f"`{line}`"]
     return [f"```{FENCE}", *lines, "```"] if lines else []
 
@@ -47,7 +47,7 @@ def with_keys(lines: Sequence[str], values: Mapping[str, str | None]) -> list[st
     new_lines: list[str] = []
     open_keys = dict(values)
     for line in lines:
-        key = key_of(line)
+        key = line_key(line)
         if key not in values:
             new_lines.append(line)
         elif (value := open_keys.pop(key, None)) is not None:
@@ -62,7 +62,7 @@ def with_keys(lines: Sequence[str], values: Mapping[str, str | None]) -> list[st
 def _insert_index(lines: Sequence[str], key: str) -> int:
     """Find the index of a new line: after the last line whose key precedes its key."""
     rank = KEYS.index(key)
-    earlier = [i for i, line in enumerate(lines) if key_of(line) and KEYS.index(key_of(line)) < rank]
+    earlier = [i for i, line in enumerate(lines) if line_key(line) and KEYS.index(line_key(line)) < rank]
     return earlier[-1] + 1 if earlier else 0
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ....tracer.storage.atomic_write import write_atomically
-from ...model.named_file import bytes_of
-from ...model.visible_text import visible
+from ...model.named_file import read_at_most
+from ...model.visible_text import escape_controls
 from ..document import LARGEST
 from ..library import FOLDER
 from .source import EditError
@@ -32,11 +32,11 @@ class LectureFile:
         """Read its text; raises EditError."""
         content = self._content()
         if content is None:
-            raise EditError(f"{visible(self.path)} does not exist any more; save the lecture again.")
+            raise EditError(f"{escape_controls(self.path)} does not exist any more; save the lecture again.")
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
-            raise EditError(f"{visible(self.path)} is not UTF-8 text any more.") from None
+            raise EditError(f"{escape_controls(self.path)} is not UTF-8 text any more.") from None
         self._known_content = content
         return text
 
@@ -52,22 +52,26 @@ class LectureFile:
             raise EditError(f"A lecture has at most {LARGEST:,} bytes; shorten it.")
         if self.is_stale():
             raise StaleError(
-                f"{visible(self.path.name)} was changed by another program; the new version is shown."
+                f"{escape_controls(self.path.name)} was changed by another program; the new version is shown."
             )
-        self.put(content)
+        self.overwrite(content)
 
-    def put(self, content: bytes) -> None:
+    def overwrite(self, content: bytes) -> None:
         """Write without a check, for a file that the user just chose; raises EditError."""
         try:
             write_atomically(self.path, content)
         except OSError as error:
-            raise EditError(f"{visible(self.path)} can't be written: {error.strerror or error}.") from None
+            raise EditError(
+                f"{escape_controls(self.path)} can't be written: {error.strerror or error}."
+            ) from None
         self._known_content = content
 
     def _content(self) -> bytes | None:
         try:
-            return bytes_of(self.path, LARGEST)
+            return read_at_most(self.path, LARGEST)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise EditError(f"{visible(self.path)} can't be read: {error.strerror or error}.") from None
+            raise EditError(
+                f"{escape_controls(self.path)} can't be read: {error.strerror or error}."
+            ) from None

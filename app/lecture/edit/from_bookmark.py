@@ -13,12 +13,12 @@ from ...model.bookmark import Bookmark
 from ...model.pane_moments import pane_moments, playhead_moment
 from ...model.session import Selection, Session
 from ..captions import Caption
-from ..changes import StepChange, look_said, merged
+from ..changes import StepChange, look_lines, merge_changes
 from ..document import Lecture, Step
 from ..scenes import scenes_of
 from .change_block import with_keys
-from .said import Panes, read_lines, same_panes, show_text
-from .standing import Standing, Trial, place_said
+from .position import StepPosition, Trial, place_lines
+from .serialise import Panes, read_lines, same_panes, show_text
 
 
 def change_lines(
@@ -42,13 +42,13 @@ def change_lines(
     before = scenes_of(lecture)[number].look
     focus = min(now.focus, max(len(panes) - 1, 0))
     look = replace(now, focus=focus, nearest=before.nearest, compiled=before.compiled)
-    lines |= look_said(before, look)
-    change = merged(change, _parse(lines, folder))
+    lines |= look_lines(before, look)
+    change = merge_changes(change, _parse(lines, folder))
     if sessions:
         lecture = _with_change(lecture, number, change)
         trial = Trial(lecture, scenes_of(lecture), number, sessions)
-        placed, _ = trial.nearest(change, standing_of(now, sessions), relative=change.show is None)
-        lines |= place_said(change, placed)
+        placed, _ = trial.nearest(change, current_position(now, sessions), relative=change.show is None)
+        lines |= place_lines(change, placed)
     return with_keys([], lines)
 
 
@@ -63,17 +63,17 @@ def _parse(lines: dict[str, str | None], folder: Path) -> StepChange:
     return read_lines([f"{key}: {value}" for key, value in lines.items()], folder)
 
 
-def standing_of(now: Bookmark, sessions: Sequence[Session]) -> Standing:
+def current_position(now: Bookmark, sessions: Sequence[Session]) -> StepPosition:
     """Return the position of the screen, at an integral moment of the pane in focus, which its memory shows."""
     ends, focus = [session.end for session in sessions], min(now.focus, len(sessions) - 1)
     selections = (*now.selections, *(Selection(),) * len(sessions))[: len(sessions)]
     if now.moment is None:
         first = phase_steps.first_load
         moment = max(playhead_moment(first(s), i, ends, now.link) for i, s in enumerate(sessions))
-        return Standing(moment, selections)
+        return StepPosition(moment, selections)
     here = pane_moments(now.moment, ends, now.link)[focus]
     is_on_moment = here == math.floor(here) or now.moment >= max(ends, default=0)
-    return Standing(
+    return StepPosition(
         now.moment if is_on_moment else playhead_moment(math.floor(here), focus, ends, now.link),
         selections,
     )

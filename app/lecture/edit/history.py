@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-MOST = 200  # texts to go back to
-LARGEST = 20_000_000  # of all texts
+MAX_TEXTS = 200  # texts to go back to
+MAX_CHARACTERS = 20_000_000  # of all texts
 
 
 class TextHistory:
@@ -14,14 +14,16 @@ class TextHistory:
         self._back: list[str] = []
         self._forward: list[str] = []
 
-    def take(self, text: str) -> bool:
+    def push(self, text: str) -> bool:
         """Push another text; return whether it differs. This clears the undone texts."""
         if text == self.text:
             return False
         self._back.append(self.text)
         self._forward.clear()
         self.text = text
-        while len(self._back) > MOST or (sum(map(len, self._back)) > LARGEST and len(self._back) > 1):
+        while len(self._back) > MAX_TEXTS or (
+            sum(map(len, self._back)) > MAX_CHARACTERS and len(self._back) > 1
+        ):
             del self._back[0]
         return True
 

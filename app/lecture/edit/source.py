@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..changes import QUESTION_KEYS, READERS, is_change
 from ..document import FENCE, Lecture, Step, parse_lecture
-from ..places import PlaceError, parse_place
+from ..time_anchors import TimeAnchorError, parse_anchor
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -93,7 +93,7 @@ def body_of(blocks: Sequence[Block], newline: str) -> str:
     return newline.join(line for block in blocks for line in block.lines)
 
 
-def lines_of_kind(blocks: Sequence[Block], kind: Kind) -> list[str]:
+def block_lines(blocks: Sequence[Block], kind: Kind) -> list[str]:
     """Return the lines of all blocks of a kind, with an empty line where other blocks are between them."""
     indices = [i for i, block in enumerate(blocks) if block.kind == kind]
     lines: list[str] = []
@@ -214,13 +214,13 @@ def _is_closed(lines: Sequence[str], token: Token) -> bool:
     return last - first > 1 and end is not None and end[1].startswith(token.markup)
 
 
-def key_of(line: str) -> str:
+def line_key(line: str) -> str:
     """Return the key of a line of a change: "at" for a place without a key, "" for a comment or an unknown key."""
     key = line.partition(":")[0].strip()
     if ":" in line and key in (*READERS, *QUESTION_KEYS):
         return key
     try:
-        parse_place(line.strip())
-    except PlaceError:
+        parse_anchor(line.strip())
+    except TimeAnchorError:
         return ""
     return "at"

@@ -16,14 +16,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...model.session import Session
-from ..changes import StepChange, look_said
+from ..changes import StepChange, look_lines
 from ..document import MOST_STEPS, Lecture, Step
-from ..places import PlaceError
-from ..scenes import Scene, moment_of, scenes_of, selection_start
-from .change_block import changed_lines, with_change_lines, with_keys
-from .said import Panes, same_look, same_panes, show_text, with_said
+from ..scenes import Scene, first_step_with_panes, moment_of, scenes_of
+from ..time_anchors import TimeAnchorError
+from .change_block import lines_of_change, with_change_lines, with_keys
+from .position import Trial, begin_position, place_lines
+from .serialise import Panes, same_look, same_panes, show_text, with_lines_merged
 from .source import EditError, blocks_of, body_of, lecture_of, source_of
-from .standing import Trial, begin_of, place_said
 from .text import check_others
 
 SessionsOf = Callable[[Panes], Sequence[Session] | None]  # of a step's panes, None if they are not traced yet
@@ -44,29 +44,29 @@ class Rearranged(Struct, frozen=True):
     """A lecture's text after steps were rearranged."""
 
     text: str
-    told: tuple[str, ...] = ()  # a sentence for each step that can't show the same as before
+    warnings: tuple[str, ...] = ()  # a sentence for each step that can't show the same as before
 
 
-def without_step(text: str, number: int, path: Path, sessions_of: SessionsOf) -> Rearranged:
+def remove_step(text: str, number: int, path: Path, sessions_of: SessionsOf) -> Rearranged:
     """Remove a step from the text; raises EditError."""
     return _Rearrangement(text, path, sessions_of).rearrange([i for i in _all(text, path) if i != number])
 
 
-def moved_step(text: str, number: int, to: int, path: Path, sessions_of: SessionsOf) -> Rearranged:
+def move_step(text: str, number: int, to: int, path: Path, sessions_of: SessionsOf) -> Rearranged:
     """Give a step another number in the text; raises EditError."""
     order: list[int | str] = list(_all(text, path))
     order.insert(to, order.pop(number))
     return _Rearrangement(text, path, sessions_of).rearrange(order)
 
 
-def copied_step(text: str, number: int, path: Path, sessions_of: SessionsOf) -> Rearranged:
+def copy_step(text: str, number: int, path: Path, sessions_of: SessionsOf) -> Rearranged:
     """Duplicate a step, so that the copy shows the same; raises EditError."""
     order: list[int | str] = list(_all(text, path))
     order.insert(number + 1, number)
     return _Rearrangement(text, path, sessions_of).rearrange(order)
 
 
-def with_step(text: str, after: int, body: str, path: Path, sessions_of: SessionsOf) -> Rearranged:
+def insert_step(text: str, after: int, body: str, path: Path, sessions_of: SessionsOf) -> Rearranged:
     """Insert a new step after another one, or at the beginning after -1; raises EditError.
 
     body: its text, see `step_text`.
@@ -138,7 +138,7 @@ class _Rearrangement:
         if missed and (wanted.panes or not wanted.look.chart):
             self.told.append(f"{step.title!r} can't show exactly the same as before.")
         placed, far = self._with_place(lecture, scenes, place, entry)
-        return replace(new_step, change=placed), {**lines, **place_said(change, placed)}, far or missed
+        return replace(new_step, change=placed), {**lines, **place_lines(change, placed)}, far or missed
 
     def _with_scene(
         self, lecture: Lecture, place: int, wanted: Scene
@@ -152,8 +152,8 @@ class _Rearrangement:
             steps = list(lecture.steps)
             steps[place] = replace(steps[place], change=change)
             shown = scenes_of(replace(lecture, steps=tuple(steps)))[place]
-        look = look_said(shown.look, wanted.look)
-        return with_said(change, look, self.path.parent), {**lines, **look}
+        look = look_lines(shown.look, wanted.look)
+        return with_lines_merged(change, look, self.path.parent), {**lines, **look}
 
     def _with_place(
         self, lecture: Lecture, scenes: Sequence[Scene], place: int, entry: int
@@ -166,8 +166,8 @@ class _Rearrangement:
         if sessions is None:
             raise UntracedError(step, panes)
         try:
-            wanted = begin_of(moment_of(self.old, self.scenes, entry, sessions))
-        except PlaceError:
+            wanted = begin_position(moment_of(self.old, self.scenes, entry, sessions))
+        except TimeAnchorError:
             return step.change, False  # a mistake before and after
         change, distance = Trial(lecture, scenes, place, sessions).nearest(
             step.change, wanted, relative=False
@@ -187,7 +187,7 @@ class _Rearrangement:
         if not values:
             return body
         blocks = blocks_of(body, step)
-        lines = with_keys(changed_lines(blocks), values)
+        lines = with_keys(lines_of_change(blocks), values)
         return body_of(with_change_lines(blocks, lines, self.path.parent), self.source.newline)
 
     def _joined(self, order: Sequence[int | str], bodies: Sequence[str]) -> str:
@@ -213,7 +213,7 @@ class _Rearrangement:
 def _begin_key(lecture: Lecture, scenes: Sequence[Scene], number: int) -> list[object]:
     """Return the key of a step's start, except for launches: steps with the same key begin alike."""
     key: list[object] = [scenes[number].panes]
-    for i in range(selection_start(lecture, scenes, number), number + 1):
+    for i in range(first_step_with_panes(lecture, scenes, number), number + 1):
         change, look = lecture.steps[i].change, scenes[i].look
         to = change.play.to if change.play and i < number else None
         fields = (change.at, change.block, change.thread, change.element, to)

@@ -10,19 +10,19 @@ from msgspec import Struct
 
 from ..changes import QUESTION_KEYS
 from ..document import Lecture, Step
-from .change_block import change_block, changed_lines, with_change_lines, with_keys
+from .change_block import change_block, lines_of_change, with_change_lines, with_keys
 from .source import (
     LINE,
     MARK,
     Block,
     EditError,
     Kind,
+    block_lines,
     blocks_of,
     body_of,
     caption_problem,
-    key_of,
     lecture_of,
-    lines_of_kind,
+    line_key,
     source_of,
     title_span,
     with_lines,
@@ -31,7 +31,7 @@ from .source import (
 Edited = Callable[[list[Block]], Sequence[Block]]
 
 
-class StepWords(Struct, frozen=True):
+class StepParts(Struct, frozen=True):
     """The editable parts of a step, as written in the text."""
 
     title: str  # its heading
@@ -43,18 +43,20 @@ class StepWords(Struct, frozen=True):
     answer: str  # the answer's expression
 
 
-def step_words(text: str, number: int, path: Path) -> StepWords:
+def step_parts(text: str, number: int, path: Path) -> StepParts:
     """Split the text of a step, counted from 0, into its parts."""
     lecture = lecture_of(text, path)
     step = lecture.steps[number]
     blocks = blocks_of(source_of(text, lecture).bodies[number], step)
-    lines = changed_lines(blocks)
-    asked = {key_of(line): line.partition(":")[2].strip() for line in lines if key_of(line) in QUESTION_KEYS}
-    return StepWords(
+    lines = lines_of_change(blocks)
+    asked = {
+        line_key(line): line.partition(":")[2].strip() for line in lines if line_key(line) in QUESTION_KEYS
+    }
+    return StepParts(
         title=step.title,
-        caption="\n".join(lines_of_kind(blocks, "caption")),
-        notes=_unquoted(lines_of_kind(blocks, "notes")),
-        change="\n".join(line for line in lines if key_of(line) not in QUESTION_KEYS),
+        caption="\n".join(block_lines(blocks, "caption")),
+        notes=_unquoted(block_lines(blocks, "notes")),
+        change="\n".join(line for line in lines if line_key(line) not in QUESTION_KEYS),
         **{key: asked.get(key, "") for key in QUESTION_KEYS},
     )
 
@@ -111,7 +113,7 @@ def with_change(text: str, number: int, lines: Sequence[str], path: Path) -> str
         raise EditError("The lines of a change must not contain fences; remove them.")
 
     def edited(blocks: list[Block]) -> Sequence[Block]:
-        asked = [line for line in changed_lines(blocks) if key_of(line) in QUESTION_KEYS]
+        asked = [line for line in lines_of_change(blocks) if line_key(line) in QUESTION_KEYS]
         return with_change_lines(blocks, [*_lines("\n".join(lines)), *asked], path.parent)
 
     return _edit_step(text, number, path, "change", edited)
@@ -122,7 +124,7 @@ def with_values(text: str, number: int, values: Mapping[str, str | None], path: 
     plain = {key: (value and _one_line(value)) or None for key, value in values.items()}
 
     def edited(blocks: list[Block]) -> Sequence[Block]:
-        return with_change_lines(blocks, with_keys(changed_lines(blocks), plain), path.parent)
+        return with_change_lines(blocks, with_keys(lines_of_change(blocks), plain), path.parent)
 
     return _edit_step(text, number, path, "change", edited)
 
@@ -180,7 +182,7 @@ def _words(step: Step) -> dict[Kind, object]:
 
 
 def _unless_same(blocks: list[Block], kind: Kind, lines: list[str]) -> Sequence[Block]:
-    return blocks if lines_of_kind(blocks, kind) == lines else with_lines(blocks, kind, lines)
+    return blocks if block_lines(blocks, kind) == lines else with_lines(blocks, kind, lines)
 
 
 def _unquoted(lines: Sequence[str]) -> str:

@@ -47,9 +47,9 @@ def _roomy_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
         return _fitting_values(ink, axis, scale)
     widest = max(ink.width(tick_text(v / axis.per_unit), 12) for v in _values(ink, axis, scale, APART))
     values = _values(ink, axis, scale, max(APART, widest / ink.px(1) + BETWEEN))
-    while min((scale.at(b) - scale.at(a) for a, b in pairwise(values)), default=inf) < widest + ink.px(
-        BETWEEN
-    ):
+    while min(
+        (scale.to_pixel(b) - scale.to_pixel(a) for a, b in pairwise(values)), default=inf
+    ) < widest + ink.px(BETWEEN):
         values = values[::2]
     return values
 
@@ -59,7 +59,7 @@ def _fitting_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
     shown: list[float] = []
     end = -inf
     for value in axis.values:
-        width, middle = ink.width(tick_text(value / axis.per_unit), 12), scale.at(value)
+        width, middle = ink.width(tick_text(value / axis.per_unit), 12), scale.to_pixel(value)
         if middle - width / 2 >= end:
             shown.append(value)
             end = middle + width / 2 + ink.px(BETWEEN)
@@ -69,7 +69,7 @@ def _fitting_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
 def draw_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF, below: QRectF) -> None:
     """Draw the horizontal axis of a plot; `below` limits the width of its label."""
     for value in _roomy_values(ink, axis, scale):
-        x = scale.at(value)
+        x = scale.to_pixel(value)
         ink.line(x, plot.top(), x, plot.bottom())
         text = tick_text(value / axis.per_unit)
         width = ink.width(text, 12) + 2
@@ -85,7 +85,7 @@ def draw_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF, below: QRectF) -
 def draw_upright_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF) -> None:
     """Draw the vertical axis of a plot, without its label."""
     for value in _values(ink, axis, scale, UPRIGHT):
-        y = scale.at(value)
+        y = scale.to_pixel(value)
         ink.line(plot.left(), y, plot.right(), y)
         text = tick_text(value / axis.per_unit)
         width = ink.width(text, 12) + 2

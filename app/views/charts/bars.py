@@ -41,7 +41,7 @@ class NameLine(Struct, frozen=True):
         return ink.width(self.text, self.size, bold=self.bold)
 
 
-def height_of(panel: BarPanel, ink: Ink, width: float) -> float:
+def preferred_height(panel: BarPanel, ink: Ink, width: float) -> float:
     """Return the preferred height of a panel of this width."""
     row = ink.px(ROW) + any(bar.published for bar in panel.bars) * ink.height(12) / 2
     return len(panel.bars) * row + axis_height(ink, panel.axis, width)
@@ -54,7 +54,7 @@ def draw_bars(ink: Ink, panel: BarPanel, box: QRectF) -> Hits:
     scale = _scale(panel, rows.plot)
     draw_axis(ink, panel.axis, scale, rows.plot, QRectF(box.left(), rows.plot.bottom(), box.width(), 0))
     if panel.reference is not None:
-        x = scale.at(panel.reference)
+        x = scale.to_pixel(panel.reference)
         ink.line(x, rows.plot.top(), x, rows.plot.bottom(), "text", 1.5)
     hits: Hits = []
     for number, bar in enumerate(panel.bars):
@@ -159,7 +159,7 @@ def _draw_bar(ink: Ink, bar: Bar, scale: Scale, row: QRectF) -> QRectF:
     usual = min(0.62 * row.height(), max(ink.px(BAR), 0.4 * row.height()), ink.px(THICK))
     thickness = min(usual, row.height() - below - ink.px(8))
     top = row.center().y() - (thickness + below) / 2
-    body = QRectF(scale.start, top, scale.at(bar.value) - scale.start, thickness)
+    body = QRectF(scale.start, top, scale.to_pixel(bar.value) - scale.start, thickness)
     tint = QColor(colour)
     tint.setAlphaF(0.28)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -189,8 +189,8 @@ def _draw_value(ink: Ink, bar: Bar, scale: Scale, row: QRectF, body: QRectF) -> 
 
 def _room_behind(bar: Bar, scale: Scale, width: float) -> float:
     """Find the end of a bar, or of samples after it, that has this much room behind it."""
-    end = scale.at(bar.high)
-    for dot_x in sorted(scale.at(dot) for dot in bar.dots if bar.high < dot <= scale.high):
+    end = scale.to_pixel(bar.high)
+    for dot_x in sorted(scale.to_pixel(dot) for dot in bar.dots if bar.high < dot <= scale.high):
         if dot_x - end >= width:
             break
         end = dot_x
@@ -202,7 +202,7 @@ def _draw_dots(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor) -
     inside = [(n, value) for n, value in enumerate(bar.dots) if scale.low <= value <= scale.high]
     step = body.height() / (LEVELS + 1)
     dots = {
-        (round(2 * scale.at(value)) / 2, body.top() + step * (1 + n * 5 % LEVELS)): None
+        (round(2 * scale.to_pixel(value)) / 2, body.top() + step * (1 + n * 5 % LEVELS)): None
         for n, value in inside
     }
     tint = QColor(colour)
@@ -217,7 +217,7 @@ def _draw_median(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor)
     x, y, reach = body.right(), body.center().y(), body.height() * 0.22
     ink.painter.setPen(QPen(colour, ink.px(2.5)))
     ink.painter.drawLine(QLineF(x, body.top(), x, body.bottom()))
-    low, high = scale.at(max(bar.low, scale.low)), scale.at(bar.high)
+    low, high = scale.to_pixel(max(bar.low, scale.low)), scale.to_pixel(bar.high)
     ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(1.4)))
     for line in (QLineF(low, y, high, y), *(QLineF(e, y - reach, e, y + reach) for e in (low, high))):
         ink.painter.drawLine(line)
@@ -225,7 +225,7 @@ def _draw_median(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor)
 
 def _draw_published(ink: Ink, mark: Published, scale: Scale, row: QRectF, body: QRectF) -> None:
     """Draw a diamond at a published time, with its GPU next to it if there is room."""
-    roomy, x = _is_roomy(ink, row), scale.at(mark.microseconds)
+    roomy, x = _is_roomy(ink, row), scale.to_pixel(mark.microseconds)
     y = body.bottom() + ink.height(12) / 2 + ink.px(2) if roomy else row.center().y()
     ink.painter.setPen(QPen(ink.theme.colour("panel"), ink.px(1)))
     ink.painter.setBrush(ink.theme.colour("text"))

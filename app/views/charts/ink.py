@@ -12,7 +12,7 @@ from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.theme import Theme
 
 COLOURS = {
@@ -39,7 +39,7 @@ class Ink(Struct, frozen=True):
 
     def width(self, text: str, size: float = 13, *, bold: bool = False) -> float:
         """Return the width of a text."""
-        return QFontMetricsF(self.font(size, bold=bold)).horizontalAdvance(visible(text))
+        return QFontMetricsF(self.font(size, bold=bold)).horizontalAdvance(escape_controls(text))
 
     def height(self, size: float = 13) -> float:
         """Return the height of a line of text."""
@@ -48,7 +48,7 @@ class Ink(Struct, frozen=True):
     def elided(self, text: str, width: float, size: float = 13, *, bold: bool = False) -> str:
         """Shorten a text to a width."""
         metrics = QFontMetricsF(self.font(size, bold=bold))
-        return metrics.elidedText(visible(text), Qt.TextElideMode.ElideRight, width)
+        return metrics.elidedText(escape_controls(text), Qt.TextElideMode.ElideRight, width)
 
     def text(
         self,

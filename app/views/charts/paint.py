@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPen
 
 from ...charts.figure import BarPanel, Figure, PointPanel, Series
 from ...widgets.theme import Theme
-from .bars import Hits, draw_bars, height_of, samples_beyond
+from .bars import Hits, draw_bars, preferred_height, samples_beyond
 from .ink import DASHES, Ink, wrapped
 from .points import draw_points
 
@@ -44,7 +44,9 @@ def draw_figure(painter: QPainter, figure: Figure, box: QRectF, theme: Theme) ->
 def wanted_height(figure: Figure, width: float, theme: Theme) -> int:
     """Return the height at which every bar has room for its name, and every plane for its points."""
     ink, inside = Ink(QPainter(), theme), width - 2 * MARGIN * theme.scale
-    bars = sum(height_of(panel, ink, inside) * 0.75 for panel in figure.panels if isinstance(panel, BarPanel))
+    bars = sum(
+        preferred_height(panel, ink, inside) * 0.75 for panel in figure.panels if isinstance(panel, BarPanel)
+    )
     planes = [len(_rows(ink, group, inside)) for group in _groups(figure) if isinstance(group[0], PointPanel)]
     legends = sum(_legend_height(ink, group, inside) for group in _groups(figure))
     head = len(wrapped(ink, figure.title, inside, 18, bold=True)) * ink.height(18)

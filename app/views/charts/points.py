@@ -67,7 +67,7 @@ def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
 
 
 def _point(x: float, y: float, across: Scale, upright: Scale) -> QPointF:
-    return QPointF(across.at(x), upright.at(y))
+    return QPointF(across.to_pixel(x), upright.to_pixel(y))
 
 
 def _around(ink: Ink, place: QPointF) -> QRectF:
@@ -77,7 +77,9 @@ def _around(ink: Ink, place: QPointF) -> QRectF:
 
 
 def _roof_heights(panel: PointPanel) -> list[float]:
-    return [rate for roof in panel.roofs for rate in (roof.gflop_per_s, *(rate for _, rate in roof.beside))]
+    return [
+        rate for roof in panel.roofs for rate in (roof.gflop_per_s, *(rate for _, rate in roof.other_rates))
+    ]
 
 
 def _height(panel: PointPanel) -> tuple[float, float]:
@@ -101,18 +103,23 @@ def _width(panel: PointPanel) -> tuple[float, float]:
 
 def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
     """Draw min(bandwidth * intensity, peak), and other rates as dotted lines."""
-    places = corners(roof, across, upright)
+    places = roof_corners(roof, across, upright)
     ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(2), roof_dash(roof)))
     ink.painter.drawPolyline(QPolygonF(places))
-    for _, rate in roof.beside:
-        line = QLineF(across.at(rate / roof.gb_per_s), upright.at(rate), places[2].x(), upright.at(rate))
+    for _, rate in roof.other_rates:
+        line = QLineF(
+            across.to_pixel(rate / roof.gb_per_s),
+            upright.to_pixel(rate),
+            places[2].x(),
+            upright.to_pixel(rate),
+        )
         ink.painter.setPen(QPen(ink.theme.colour("muted"), ink.px(1.5), Qt.PenStyle.DotLine))
         ink.painter.drawLine(line)
 
 
 def _draw_level(ink: Ink, level: Level, upright: Scale, plot: QRectF) -> QRectF:
     """Draw a line across the plot with its text; return the box of both."""
-    y, height = upright.at(level.value), ink.height(12)
+    y, height = upright.to_pixel(level.value), ink.height(12)
     ink.painter.setPen(QPen(ink.theme.colour("muted"), ink.px(1.5), Qt.PenStyle.DashLine))
     ink.painter.drawLine(QLineF(plot.left(), y, plot.right(), y))
     width = min(ink.width(level.text, 12) + ink.px(4), plot.width())
@@ -133,7 +140,7 @@ def _draw_series(ink: Ink, series: Series, joined: float, across: Scale, upright
         if point.measured_x is not None:
             hits.append((_around(ink, _draw_offset(ink, place, across, point.measured_x, series.slot)), text))
         ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(1.2)))
-        ends = [QPointF(place.x(), upright.at(end)) for end in (point.low, point.high)]
+        ends = [QPointF(place.x(), upright.to_pixel(end)) for end in (point.low, point.high)]
         ink.painter.drawLine(*ends)
         ink.sign(place, series.slot, hollow=series.hollow, style=series.style)
     return hits + list(zip([_around(ink, place) for place in places], texts, strict=True))
@@ -146,7 +153,7 @@ def _offset_box(place: QPointF, across: Scale, measured_x: float) -> QRectF:
 
 
 def _end_of_offset(across: Scale, measured_x: float) -> float:
-    return across.at(min(max(measured_x, across.low), across.high))
+    return across.to_pixel(min(max(measured_x, across.low), across.high))
 
 
 def _draw_offset(ink: Ink, place: QPointF, across: Scale, measured_x: float, slot: int) -> QPointF:
@@ -192,7 +199,7 @@ def roof_dash(roof: Roof) -> Qt.PenStyle:
     return ROOF_DASHES[roof.style % len(ROOF_DASHES)]
 
 
-def corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
+def roof_corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
     """Return the start and the end of the slope, and the end of the flat part."""
     start = max(across.low, upright.low / roof.gb_per_s)
     ends = [
@@ -200,7 +207,7 @@ def corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
         (roof.gflop_per_s / roof.gb_per_s, roof.gflop_per_s),
         (across.high, roof.gflop_per_s),
     ]
-    return [QPointF(across.at(x), upright.at(y)) for x, y in ends]
+    return [QPointF(across.to_pixel(x), upright.to_pixel(y)) for x, y in ends]
 
 
 def names_height(ink: Ink, roofs: Sequence[Roof]) -> float:
@@ -235,7 +242,7 @@ def _flat_names(roofs: Sequence[Roof]) -> list[RoofLine]:
         device = f", {roof.name}" if several else ""
         first = f"{roof.dtype} {roof.brief}: {number_text(roof.gflop_per_s)} GFLOP/s{device}"
         lines.append((first, roof_dash(roof), "text"))
-        for _, rate in roof.beside:
+        for _, rate in roof.other_rates:
             text = f"{roof.dtype} multiply-adds: {number_text(rate)} GFLOP/s{device}"
             lines.append((text, Qt.PenStyle.DotLine, "muted"))
     return lines
@@ -243,8 +250,8 @@ def _flat_names(roofs: Sequence[Roof]) -> list[RoofLine]:
 
 def _flat_lines(roof: Roof, across: Scale, upright: Scale) -> list[QRectF]:
     """Return the boxes of the flat part of a roof and of its dotted lines."""
-    rates = (roof.gflop_per_s, *(rate for _, rate in roof.beside))
-    starts = [QPointF(across.at(rate / roof.gb_per_s), upright.at(rate)) for rate in rates]
+    rates = (roof.gflop_per_s, *(rate for _, rate in roof.other_rates))
+    starts = [QPointF(across.to_pixel(rate / roof.gb_per_s), upright.to_pixel(rate)) for rate in rates]
     return [
         QRectF(start, QPointF(across.end, start.y())).normalized().adjusted(0, -1, 0, 1) for start in starts
     ]
@@ -269,7 +276,7 @@ def _name_transform(
     ink: Ink, roof: Roof, across: Scale, upright: Scale, taken: Sequence[QRectF]
 ) -> QTransform | None:
     """Return the transform that puts a name on its slope; None if it does not fit or would cover something."""
-    start, end = corners(roof, across, upright)[:2]
+    start, end = roof_corners(roof, across, upright)[:2]
     direction, box = end - start, _name_box(ink, _slope_name(roof))
     length = hypot(direction.x(), direction.y())
     for share in WHERE:

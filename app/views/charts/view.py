@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ...charts.figure import Figure, number_texts
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
-from ..common.view import guarded
+from ..common.view import guard_handler
 from .bars import Hits
 from .paint import draw_figure, wanted_height
 
@@ -46,12 +46,12 @@ class ChartView(QWidget):
         if self.figure is not None:
             self.setMinimumHeight(wanted_height(self.figure, self.width(), self.theme))
 
-    @guarded
+    @guard_handler
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Request the height that this width needs."""
         self._ask_height()
 
-    @guarded
+    @guard_handler
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the figure."""
         if self.figure is None:

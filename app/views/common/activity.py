@@ -119,7 +119,7 @@ def warp_status(block: BlockActivity, warp: WarpActivity, requests: Requests, mo
     if last >= 0 and warp.moments[last] == now:
         request = int(warp.requests[last])
         return WarpStatus("request", int(requests.phase[request]), request, int(requests.site[request]))
-    exchange = requests.exchanges.of(block.block, warp.warp, now)
+    exchange = requests.exchanges.find(block.block, warp.warp, now)
     if exchange >= 0:
         return WarpStatus("exchange", phase, site=int(requests.exchanges.site[exchange]))
     first, final = block.span
@@ -133,7 +133,7 @@ def warp_status(block: BlockActivity, warp: WarpActivity, requests: Requests, mo
 
 def accesses_of(requests: Requests, chosen: Ints) -> Ints:
     """Return the accesses (rows of the trace) of the chosen requests, request by request, lane by lane."""
-    rows: Ints = requests.accesses.of(chosen)
+    rows: Ints = requests.accesses.rows_of(chosen)
     return rows
 
 

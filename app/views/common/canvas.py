@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
-from .pieces import Drawn, Piece, difference, drawn
+from .pieces import DrawnPiece, Piece, changed_rect, record_pieces
 
 
 class Canvas:
@@ -15,7 +15,7 @@ class Canvas:
     def __init__(self) -> None:
         self._key: Hashable = None
         self._picture = QPixmap()
-        self._drawn: dict[Hashable, Drawn] = {}
+        self._drawn: dict[Hashable, DrawnPiece] = {}
 
     def picture(
         self, look: Hashable, size: tuple[int, int], ratio: float, ground: QColor, cells: Iterable[Piece]
@@ -27,7 +27,7 @@ class Canvas:
             self._picture.setDevicePixelRatio(ratio)
             self._picture.fill(ground)
         cells = list(cells)
-        differences = [(piece, difference(self._drawn.get(piece.name), piece)) for piece in cells]
+        differences = [(piece, changed_rect(self._drawn.get(piece.name), piece)) for piece in cells]
         changed = [(piece, area) for piece, area in differences if not area.isEmpty()]
         if changed:
             painter = QPainter(self._picture)
@@ -36,5 +36,5 @@ class Canvas:
                 painter.fillRect(area, ground)
                 piece.draw(painter)
             painter.end()
-        self._drawn = drawn(cells)
+        self._drawn = record_pieces(cells)
         return self._picture

@@ -21,7 +21,7 @@ class ValueRange(Struct, frozen=True):
     high: float
 
 
-def real(values: NDArray[np.generic]) -> NDArray[np.float64]:
+def as_real_numbers(values: NDArray[np.generic]) -> NDArray[np.float64]:
     """Convert values to real numbers; complex numbers become their magnitude."""
     return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
 
@@ -39,7 +39,7 @@ def value_codes(
 
 def scale_codes(values: NDArray[np.generic], span: ValueRange) -> Codes:
     """Compute codes for known values: a position on the scale of `span`, POISON for nan."""
-    numbers = real(values)
+    numbers = as_real_numbers(values)
     unknown = np.isnan(numbers)
     if span.high > span.low:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -73,7 +73,7 @@ def _read_table(top: int) -> Codes:
     return np.where(counts > 0, FIRST + steps, UNREAD).astype(np.uint8)
 
 
-def shrunk(codes: Codes, factor: int) -> Codes:
+def downsample_codes(codes: Codes, factor: int) -> Codes:
     """Return the largest code of each factor x factor square, so that reads and writes stay visible when zoomed out."""
     if factor <= 1:
         return codes
@@ -89,14 +89,14 @@ def _largest(codes: Codes, factor: int) -> Codes:
     return np.vstack([largest, rest.max(axis=0)]) if len(rest) else largest
 
 
-def pixels(codes: Codes, table: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def look_up_pixels(codes: Codes, table: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Look up the pixel of every code; the result is contiguous in memory, as QImage requires."""
     return table.take(
         codes, mode="wrap"
     )  # no code is outside the table, and mode="raise" takes four times as long
 
 
-def table(scale: NDArray[np.uint8], outside: Colour, unread: Colour) -> NDArray[np.uint32]:
+def make_pixel_table(scale: NDArray[np.uint8], outside: Colour, unread: Colour) -> NDArray[np.uint32]:
     """Compute the pixels of all 256 codes for a scale of colours (n, 3).
 
     POISON is transparent: the hatch painted below the cells shows through.

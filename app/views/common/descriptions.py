@@ -24,7 +24,7 @@ def warp_captions(session: Session, moment: int, selection: Selection) -> tuple[
     block, warp = requests.block[rows.start : rows.stop], requests.warp[rows.start : rows.stop]
     own = ((block == selection.block) & (warp == selection.thread // WARP)).nonzero()[0]
     texts = [_request_texts(session, rows.start + offset) for offset in own.tolist()]
-    exchange = requests.exchanges.of(selection.block, selection.thread // WARP, moment)
+    exchange = requests.exchanges.find(selection.block, selection.thread // WARP, moment)
     if exchange >= 0:
         texts.append((exchange_text(session, exchange),) * 2)
     if outside := outside_lanes_text(session, moment, selection):
@@ -74,7 +74,7 @@ def _idle_text(session: Session, moment: int, block: int) -> str:
 def _request_texts(session: Session, request: int) -> tuple[str, str]:
     """Describe a request, with and without the kind of memory."""
     requests = session.requests
-    rows = requests.accesses.of(slice(request, request + 1))
+    rows = requests.accesses.rows_of(slice(request, request + 1))
     buffer = session.trace.buffers[int(requests.buffer[request])]
     verb, preposition = VERBS[REQUEST_KINDS[int(requests.kind[request])].split()[-1]]
     elements = set(session.trace.index[rows].tolist())

@@ -43,12 +43,12 @@ class DimTheme(Theme, frozen=True):
 
 
 @lru_cache(maxsize=8)
-def dimmed(theme: Theme, keep: float = FAINT) -> Theme:
+def dim_theme(theme: Theme, keep: float = FAINT) -> Theme:
     """Return a theme with dimmed colours; keep: the opacity of shapes, 1 for the unchanged theme."""
     if keep >= 1:
         return theme
     palette, ground = theme.palette, theme.palette.panel
-    words = {name: fainter(getattr(palette, name), ground).name() for name in WORDS}
+    words = {name: fade_text_colour(getattr(palette, name), ground).name() for name in WORDS}
     shapes = {name: mixed(QColor(ground), getattr(palette, name), keep).name() for name in SHAPES}
     return DimTheme(**asdict(theme) | {"palette": replace(palette, **words, **shapes)}, keep=keep)
 
@@ -59,7 +59,7 @@ def shade(colour: QColor, theme: Theme) -> QColor:
 
 
 @lru_cache(maxsize=1024)
-def fainter(ink: str, ground: str, least: float = LEAST) -> QColor:
+def fade_text_colour(ink: str, ground: str, least: float = LEAST) -> QColor:
     """Mix a text colour with its background (both #rrggbb) as far as this contrast allows."""
     low, high = 0.0, 1.0  # shares of the ink with too little and with enough contrast
     if contrast(QColor(ink), QColor(ground)) <= least:
@@ -84,7 +84,7 @@ def _luminance(colour: QColor) -> float:
 
 
 @contextmanager
-def faintly(painter: QPainter, keep: float) -> Iterator[None]:
+def reduced_opacity(painter: QPainter, keep: float) -> Iterator[None]:
     """Multiply the painter's opacity by `keep` inside the context."""
     before = painter.opacity()
     painter.setOpacity(before * keep)
@@ -92,9 +92,11 @@ def faintly(painter: QPainter, keep: float) -> Iterator[None]:
     painter.setOpacity(before)
 
 
-def draw_partly(painter: QPainter, highlighted: QPainterPath, keep: float, draw: Callable[[], None]) -> None:
+def draw_highlighted_part(
+    painter: QPainter, highlighted: QPainterPath, keep: float, draw: Callable[[], None]
+) -> None:
     """Draw shapes faintly, but at full opacity inside a path."""
-    with faintly(painter, keep):
+    with reduced_opacity(painter, keep):
         draw()
     with clipped(painter, highlighted):
         draw()

@@ -31,9 +31,9 @@ VECTORS = (
     QPaintEngine.Type.Pdf,
     QPaintEngine.Type.SVG,
     QPaintEngine.Type.Picture,
-    QPaintEngine.Type.User,  # see `is_written_down`
+    QPaintEngine.Type.User,  # see `is_recording_painter`
 )
-ON_PAPER = 3.0  # pixels per point of the raster parts of a vector picture: 288 dpi
+RASTER_PIXELS_PER_POINT = 3.0  # pixels per point of the raster parts of a vector picture: 288 dpi
 
 ANYWHERE = QPainterPath()  # an unlimited clip
 ANYWHERE.addRect(QRectF(-1e6, -1e6, 2e6, 2e6))
@@ -50,7 +50,7 @@ def is_vector(painter: QPainter) -> bool:
     return painter.paintEngine().type() in VECTORS
 
 
-def is_written_down(painter: QPainter) -> bool:
+def is_recording_painter(painter: QPainter) -> bool:
     """Check whether a painter records operations that a player draws later at any size: see `replay`."""
     return painter.paintEngine().type() == QPaintEngine.Type.User
 
@@ -99,24 +99,24 @@ def _pen(colour: str | int, width: float, alpha: int) -> QPen:
     return QPen(shade, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.SquareCap, Qt.PenJoinStyle.MiterJoin)
 
 
-def on_panel(kind: str, theme: Theme) -> QColor:
+def panel_line_colour(kind: str, theme: Theme) -> QColor:
     """Return the colour of a kind for thin lines, slightly lighter on a dark panel."""
     return mixed(theme.colour(kind), "#FFFFFF", 0.35 if theme.name == "dark" else 0.0)
 
 
 @lru_cache(maxsize=1024)
-def width_of(text: str, font: QFont) -> float:
+def text_width(text: str, font: QFont) -> float:
     """Compute the width of a text."""
     return QFontMetricsF(font).horizontalAdvance(text)
 
 
 @lru_cache(maxsize=256)
-def pixels_of(text: str, font: QFont) -> int:
+def text_pixels(text: str, font: QFont) -> int:
     """Compute the width of a text, rounded to pixels."""
     return QFontMetrics(font).horizontalAdvance(text)
 
 
-def write(
+def draw_text(
     painter: QPainter,
     box: QRectF,
     text: str,
@@ -125,48 +125,48 @@ def write(
     flags: Qt.AlignmentFlag | Qt.TextFlag,
 ) -> None:
     """Write a text into a box; a line that is too long ends in an ellipsis."""
-    words = words_in(box, text, font, colour, flags)
+    words = fit_text(box, text, font, colour, flags)
     painter.setFont(words.font)
     painter.setPen(words.colour)
-    painter.drawText(words.box, words.how, words.text)
+    painter.drawText(words.box, words.flags, words.text)
 
 
-class Words(NamedTuple):
+class PlacedText(NamedTuple):
     """A text with its position, elided to fit."""
 
     box: QRectF
     text: str
     font: QFont
     colour: QColor
-    how: int  # flags of alignment and wrapping
+    flags: int  # flags of alignment and wrapping
     veil: QRectF | None = None  # the veil below the text
 
 
-def words_in(
+def fit_text(
     box: QRectF,
     text: str,
     font: QFont,
     colour: QColor,
     flags: Qt.AlignmentFlag | Qt.TextFlag,
     veil: QRectF | None = None,
-) -> Words:
+) -> PlacedText:
     """Fit a text into a box; a line that is too long ends in an ellipsis."""
-    if flags != WRAP and width_of(text, font) > box.width():
+    if flags != WRAP and text_width(text, font) > box.width():
         text = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width() + 1)
-    return Words(box, text, font, colour, int(flags), veil)
+    return PlacedText(box, text, font, colour, int(flags), veil)
 
 
-def draw_words(painter: QPainter, texts: Iterable[Words], theme: Theme) -> None:
+def draw_placed_texts(painter: QPainter, texts: Iterable[PlacedText], theme: Theme) -> None:
     """Draw texts with their veils."""
     for text in texts:
         if text.veil is not None:
             draw_veil(painter, text.veil, theme)
         painter.setFont(text.font)
         painter.setPen(text.colour)
-        painter.drawText(text.box, text.how, text.text)
+        painter.drawText(text.box, text.flags, text.text)
 
 
-def box_of(texts: Iterable[Words]) -> QRectF:
+def bounding_box_of_texts(texts: Iterable[PlacedText]) -> QRectF:
     """Compute the bounding box of texts and their veils."""
     bounds = QRectF()
     for text in texts:

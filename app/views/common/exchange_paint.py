@@ -13,7 +13,7 @@ from ....tracer.analysis.warp_exchanges import WarpExchanges
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme, contrasting
-from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, width_of, write
+from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, draw_text, text_width
 from .geometry import Box
 from .wording import plural
 
@@ -26,7 +26,7 @@ class ExchangeData(NamedTuple):
     """The data of one warp operation; see `WarpExchanges`."""
 
     kind: str  # "shuffle", "vote" or "match"
-    came: NDArray[np.bool_]  # (32,), whether each lane participates
+    participates: NDArray[np.bool_]  # (32,), whether each lane participates
     givers: Ints  # (32,), the lane whose value each lane gets, -1 for none
     votes: NDArray[np.int8]  # (32,), 1 for yes, 0 for no, -1 for none
     chosen: int  # the selected lane
@@ -46,7 +46,7 @@ def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme)
     """Draw the lanes in a row; below them the lanes that get the values, or the result of the vote."""
     small = theme.font(11)
     names = ("gives", "gets") if data.kind == "shuffle" else ("lane", "")
-    label = max(width_of(name, small) for name in names) + theme.px(8)
+    label = max(text_width(name, small) for name in names) + theme.px(8)
     lane_width = min((box.width - label) / data.lanes, float(theme.px(WIDEST)))
     lane_height = min(float(theme.px(ROW)), box.height / 3)
     tops = (box.y + 1, box.bottom - lane_height - 1)
@@ -56,7 +56,7 @@ def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme)
     ]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for name, y in zip(names, tops, strict=True):
-        write(
+        draw_text(
             painter,
             QRectF(box.x, y, label - theme.px(6), lane_height),
             name,
@@ -69,18 +69,18 @@ def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme)
         gives = np.isin(np.arange(WARP), data.givers[data.givers >= 0])
         others = data.givers != np.arange(WARP)
         _draw_lanes(painter, rows[0], data, gives, theme)
-        _draw_lanes(painter, rows[1], data, data.came & others, theme)
+        _draw_lanes(painter, rows[1], data, data.participates & others, theme)
         return
-    _draw_lanes(painter, rows[0], data, data.came & (data.votes != 0), theme)
+    _draw_lanes(painter, rows[0], data, data.participates & (data.votes != 0), theme)
     text = _vote_text(data) if data.kind == "vote" else "the lanes compare their values"
     below = QRectF(rows[0][0].left(), rows[0][0].bottom() + theme.px(5), box.width - label, lane_height)
-    write(painter, below, text, theme.font(12, bold=True), theme.colour("text"), LEFT | MIDDLE)
+    draw_text(painter, below, text, theme.font(12, bold=True), theme.colour("text"), LEFT | MIDDLE)
 
 
-def part_text(data: ExchangeData) -> str:
+def lane_role_text(data: ExchangeData) -> str:
     """Describe the role of the selected lane: lane 0 gets the value of lane 8, and gives its own to lane 4."""
     lane = data.chosen
-    if not data.came[lane]:
+    if not data.participates[lane]:
         return f"Lane {lane} does not take part."
     if data.kind == "vote":
         return f"Lane {lane} votes {'yes' if data.votes[lane] == 1 else 'no'}."
@@ -107,7 +107,7 @@ def _draw_lanes(
     ink, font = theme.colour("text"), theme.font(10)
     for lane, box in enumerate(boxes):
         is_chosen, style = lane == data.chosen, Qt.PenStyle.SolidLine
-        if not data.came[lane]:
+        if not data.participates[lane]:
             style = Qt.PenStyle.DotLine
         painter.setPen(
             QPen(theme.colour("accent" if is_chosen else "muted"), 2.5 if is_chosen else 0.8, style)

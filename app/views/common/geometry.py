@@ -51,7 +51,7 @@ class Scale(Struct, frozen=True):
     end: float  # pixel of the largest value, before `start` on an upright axis
     log: bool = False  # whether the axis is logarithmic
 
-    def at(self, value: float) -> float:
+    def to_pixel(self, value: float) -> float:
         """Compute the pixel of a value, which must be positive on a logarithmic axis."""
         if self.log:
             share = math.log(value / self.low) / math.log(self.high / self.low)
@@ -66,7 +66,7 @@ def round_step(minimum: float) -> float:
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= minimum)
 
 
-def whole_step(span: float, pieces: float) -> int:
+def integer_step(span: float, pieces: float) -> int:
     """Compute the round integer step that cuts a span into at most `pieces` pieces."""
     return int(round_step(max(1.0, span / max(1.0, pieces))))
 

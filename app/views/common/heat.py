@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ....tracer.analysis.minimum_cost import once_each, wasted_of
+from ....tracer.analysis.minimum_cost import compute_waste, one_access_per_element
 from ....tracer.model.array_types import Ints
 from ...model.session import Selection, Session
 
@@ -37,7 +37,7 @@ _wastes: WeakKeyDictionary[Session, tuple[Ints, Ints]] = WeakKeyDictionary()
 def waste_of(session: Session) -> tuple[Ints, Ints]:
     """Compute the sectors and wavefronts of each request beyond its minimum. Memoised."""
     if session not in _wastes:
-        _wastes[session] = wasted_of(session.trace, session.requests)
+        _wastes[session] = compute_waste(session.trace, session.requests)
     return _wastes[session]
 
 
@@ -105,7 +105,7 @@ def _waste_heat(session: Session, figure: str) -> Heat:
     """Compute the heat of sectors or wavefronts, with one access of each request to each element it touches."""
     requests = session.requests
     waste = waste_of(session)[figure == "conflicts"]
-    rows = once_each(session.trace, requests, waste > 0)
+    rows = one_access_per_element(session.trace, requests, waste > 0)
     request = requests.request[rows]
     first = np.ones(len(rows), bool)
     first[1:] = request[1:] != request[:-1]

@@ -34,7 +34,7 @@ class OutsideAccesses:
     def __len__(self) -> int:
         return len(self.moments)
 
-    def shown(self, moment: int, block: int) -> list[OutsideAccess]:
+    def accesses_of_moment(self, moment: int, block: int) -> list[OutsideAccess]:
         """List the accesses outside arrays at a moment; of shared and local arrays only this block's."""
         outside = self._trace.outside
         accesses: dict[tuple[int, tuple[int, ...]], OutsideAccess] = {}
@@ -55,7 +55,7 @@ class OutsideAccesses:
         numbers = np.flatnonzero(own).tolist()
         return [(int(outside.thread[number]) % WARP, self._access(number)) for number in numbers]
 
-    def of_warps(self, block: int) -> list[tuple[int, int]]:
+    def warp_moments(self, block: int) -> list[tuple[int, int]]:
         """List the distinct (warp, moment) pairs of a block's accesses."""
         outside = self._trace.outside
         own = outside.block == block

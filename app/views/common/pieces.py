@@ -12,7 +12,7 @@ EDGE = 1  # pixels that antialiased edges may reach beyond a shape
 NOWHERE = QRect()
 
 
-class Same:
+class ByIdentity:
     """An object as part of a key, compared by identity."""
 
     __slots__ = ("held",)
@@ -21,7 +21,7 @@ class Same:
         self.held = held
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.held is self.held
+        return isinstance(other, ByIdentity) and other.held is self.held
 
     def __hash__(self) -> int:
         return id(self.held)
@@ -45,7 +45,7 @@ class Pieces(NamedTuple):
     above: Sequence[Piece]  # the pieces over the cells, from the lowest to the highest
 
 
-class Drawn(NamedTuple):
+class DrawnPiece(NamedTuple):
     """A record of a drawn piece, without its `draw`, which keeps more objects alive."""
 
     key: Hashable  # as in `Piece`
@@ -56,25 +56,25 @@ class DrawnPicture(NamedTuple):
     """A record of a drawn picture."""
 
     look: Hashable  # as in `Pieces`
-    pieces: Mapping[Hashable, Drawn]  # by their names
+    pieces: Mapping[Hashable, DrawnPiece]  # by their names
 
 
-def drawn(pieces: Iterable[Piece]) -> dict[Hashable, Drawn]:
+def record_pieces(pieces: Iterable[Piece]) -> dict[Hashable, DrawnPiece]:
     """Record drawn pieces by their names."""
-    return {piece.name: Drawn(piece.key, piece.area) for piece in pieces}
+    return {piece.name: DrawnPiece(piece.key, piece.area) for piece in pieces}
 
 
-def drawn_picture(picture: Pieces) -> DrawnPicture:
+def record_picture(picture: Pieces) -> DrawnPicture:
     """Record a drawn picture."""
-    return DrawnPicture(picture.look, drawn([*picture.cells, *picture.above]))
+    return DrawnPicture(picture.look, record_pieces([*picture.cells, *picture.above]))
 
 
-def area(box: QRectF) -> QRect:
+def covered_pixels(box: QRectF) -> QRect:
     """Compute the pixels that a box may cover; none for an empty box."""
     return QRect() if box.isEmpty() else box.toAlignedRect().adjusted(-EDGE, -EDGE, EDGE, EDGE)
 
 
-def difference(before: Drawn | None, after: Piece) -> QRect:
+def changed_rect(before: DrawnPiece | None, after: Piece) -> QRect:
     """Compute the rectangle in which a piece differs from its earlier state."""
     if before is None:
         return after.area
@@ -92,7 +92,7 @@ def changed_area(before: DrawnPicture, after: Pieces) -> QRect | None:
         return None
     old, changed = dict(before.pieces), QRect()
     for piece in (*after.cells, *after.above):
-        changed |= difference(old.pop(piece.name, None), piece)
+        changed |= changed_rect(old.pop(piece.name, None), piece)
     for removed in old.values():
         changed |= removed.area
     return changed

@@ -11,9 +11,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from ....kernels.scenarios.catalogue import Scenario
-from ...model.phase_steps import within
+from ...model.phase_steps import clamp_selection
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.theme import Theme
 from .dimming import FAINT, HALF, Veil
 
@@ -38,7 +38,7 @@ class View(QWidget):
         self.theme = theme
         self.moment = 0.0
         self.selection = Selection()
-        self.lit: Lit | None = None
+        self.highlight: Highlight | None = None
         self._veil: Veil | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -46,7 +46,7 @@ class View(QWidget):
         super().__init_subclass__(**options)
         for name, method in list(vars(cls).items()):
             if name.endswith("Event") and callable(method):
-                setattr(cls, name, guarded(method))
+                setattr(cls, name, guard_handler(method))
 
     def load(self, session: Session | None) -> None:
         """Take a session (None empties the view) and build the parts that do not depend on the moment.
@@ -56,58 +56,60 @@ class View(QWidget):
         self.session = session
         if session is not None:
             self.moment = min(self.moment, session.end)
-            self.selection = within(session, self.selection)
+            self.selection = clamp_selection(session, self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw this moment; its fraction is the progress of the moment's accesses along their paths."""
         self.moment, self.selection = moment, selection
-        if self.lit is not None:
+        if self.highlight is not None:
             self._update_veil()
 
     def prepare(self, block: int) -> None:
         """Prepare the picture of a block that is not selected yet."""
 
-    def set_spotlight(self, highlight: Lit | None) -> None:
+    def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these things and dim the rest; None dims nothing."""
-        if highlight != self.lit:
-            self.lit = highlight
+        if highlight != self.highlight:
+            self.highlight = highlight
             self._update_veil()
-            self.dim()
+            self.apply_spotlight()
             self.update()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether the picture contains highlighted things."""
         return False
 
-    def dim(self) -> None:
+    def apply_spotlight(self) -> None:
         """Apply another spotlight, in views that must do more than redraw."""
 
     @property
     def keep(self) -> float:
         """The opacity of shapes that are not highlighted: 1 without a spotlight."""
-        if self.lit is None:
+        if self.highlight is None:
             return 1.0
-        return FAINT if self.lit.dark or self.is_part_of(self.lit) else HALF
+        return FAINT if self.highlight.dims_all or self.shows_highlight(self.highlight) else HALF
 
     def _update_veil(self) -> None:
         """Show the veil if the picture contains no highlighted things, else hide it."""
-        is_covered = self.lit is not None and not self.dims_itself and not self.is_part_of(self.lit)
+        is_covered = (
+            self.highlight is not None and not self.dims_itself and not self.shows_highlight(self.highlight)
+        )
         if is_covered and self._veil is None:
             self._veil = Veil(self, lambda: self.theme)
         if self._veil is not None:
             self._veil.setVisible(is_covered)
             self._veil.raise_()
 
-    def say(self, text: str) -> str:
+    def reword(self, text: str) -> str:
         """Reword a text in the vocabulary of the user or the scenario."""
-        return self.theme.say(text)
+        return self.theme.translate(text)
 
     @property
     def theme(self) -> Theme:
         """Colours, text size and the session's vocabulary."""
         scenario = self.session.scenario if self.session else None
         if self._reworded_theme is None or self._reworded_theme[0] is not scenario:
-            self._reworded_theme = scenario, self._theme.speaking(scenario)
+            self._reworded_theme = scenario, self._theme.with_words_of(scenario)
         return self._reworded_theme[1]
 
     @theme.setter
@@ -119,7 +121,7 @@ class View(QWidget):
         self.theme = theme
 
 
-def guarded(handler: Callable[..., None]) -> Callable[..., None]:
+def guard_handler(handler: Callable[..., None]) -> Callable[..., None]:
     """Wrap an event handler so that it reports its exceptions as uncaught and continues.
 
     An exception that leaves a handler called by Qt can end the process, above all while painting. A wrong picture

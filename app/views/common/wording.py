@@ -11,7 +11,7 @@ from ....kernels.scenarios.catalogue import PhaseText, Scenario
 from ....kernels.scenarios.scenario import Values
 from ....tracer.analysis.requests import REQUEST_KINDS, kinds_of
 from ....tracer.model.finding import block_text, coordinates_text, element_coordinates
-from ....tracer.model.finding import counted as plural
+from ....tracer.model.finding import count_noun as plural
 from ....tracer.model.trace import Buffer, Check, Op, Trace
 from ...model.counter_labels import operands
 from ...model.session import Session, buffer_text
@@ -54,7 +54,7 @@ def times_text(ratio: float) -> str:
     return f"{ratio:,.1f}×"
 
 
-def listed(words: list[str]) -> str:
+def join_with_and(words: list[str]) -> str:
     """Join words with commas and "and": A, B and C."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
@@ -131,7 +131,7 @@ def check_text(trace: Trace) -> tuple[str, bool]:
     return compared_text(trace.check), trace.check.equal
 
 
-def is_lucky(session: Session | None) -> bool:
+def is_right_by_luck(session: Session | None) -> bool:
     """Check whether the result of a session equals NumPy's although its threads race."""
     if session is None or session.trace.check is None or not session.trace.check.equal:
         return False
@@ -141,7 +141,7 @@ def is_lucky(session: Session | None) -> bool:
 LUCKY = "equals NumPy by luck: other orders may differ"
 
 
-def made_text(trace: Trace) -> str:
+def engine_text(trace: Trace) -> str:
     """Name the engine that computed the values of a trace, in a sentence; "" if no engine did."""
     maker, _, why = trace.made_by.partition("; ")
     if trace.schedule == MEASURED:
@@ -163,12 +163,12 @@ def compared_text(check: Check, *, brief: bool = False) -> str:
         return f"equals NumPy, largest error {error_text(error)}" if error else "equals NumPy exactly"
     if check.elements > 1:
         where = f"in {count_text(check.differing)} of {count_text(check.elements)} elements"
-        most = f", by up to {off_text(error)}" if is_finite and not brief else ""
+        most = f", by up to {error_size_text(error)}" if is_finite and not brief else ""
         return f"differs from NumPy {where}{most}"
-    return f"differs from NumPy: {f'off by {off_text(error)}' if is_finite else 'not a number'}"
+    return f"differs from NumPy: {f'off by {error_size_text(error)}' if is_finite else 'not a number'}"
 
 
-def off_text(error: float) -> str:
+def error_size_text(error: float) -> str:
     """Format the error of a wrong result: integers and large numbers in full, others with three significant digits."""
     return f"{error:,.0f}" if error == int(error) or error >= 1000 else f"{error:.3g}"
 
@@ -208,14 +208,14 @@ def pitfall_text(scenario: Scenario | None) -> str:
     if scenario is None or not scenario.pitfall:
         return ""
     right, wrong = (
-        either([values_text(scenario, values) for values in cases])
+        join_with_or([values_text(scenario, values) for values in cases])
         for cases in (scenario.works, scenario.breaks)
     )
     ends = [f"The result is right {right}." if right else "", f"It is wrong {wrong}." if wrong else ""]
     return " ".join([scenario.pitfall, *(end for end in ends if end)])
 
 
-def either(words: list[str]) -> str:
+def join_with_or(words: list[str]) -> str:
     """Join words with commas and "or": a, b or c."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
@@ -225,4 +225,4 @@ def values_text(scenario: Scenario, values: Values) -> str:
     if not values:
         return "as it opens"
     labels = {p.name: p.label for p in scenario.parameters}
-    return f"with {listed([f'{labels[name]} {value}' for name, value in values.items()])}"
+    return f"with {join_with_and([f'{labels[name]} {value}' for name, value in values.items()])}"

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ...compiled.depths import Depths, depth_text, depths_of, short_compiler
 from ...model.counter_labels import COMPILED as LABEL
 from ...model.session import Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.dimming import draw_frame
-from ..common.drawing import width_of
+from ..common.drawing import text_width
 from ..common.view import View
 from ..common.wording import COMPILED, MARKS, MEASURED, count_text, plural
 
@@ -50,7 +50,7 @@ class DepthsView(View):
     def show_compiled(self) -> None:
         """Show the compiler's counts of the session, as far as known."""
         self.depths = depths_of(self.session) if self.session else None
-        self.setAccessibleDescription(self.say(self.text()))
+        self.setAccessibleDescription(self.reword(self.text()))
         self.update()
 
     def enlarge(self, large: bool) -> None:
@@ -60,7 +60,7 @@ class DepthsView(View):
             self.updateGeometry()
             self.update()
 
-    def keep_quiet(self, quiet: bool) -> None:
+    def set_quiet(self, quiet: bool) -> None:
         """Show nothing while a lecture asks a question, or show the counts again."""
         if quiet != self.is_quiet:
             self.is_quiet = quiet
@@ -95,7 +95,7 @@ class DepthsView(View):
             return []
         if depths.compiled.reason:
             return [("not compiled", depths.compiled.reason)]
-        differing = depths.telling()
+        differing = depths.differing()
         if differing:  # the numbers above are those so far, these are of the complete launch
             return [(f"{depth.short_label} in all", depth_text(depth)) for depth in differing]
         return [("", SAME_MEASURED if depths.measured else SAME)]
@@ -121,7 +121,7 @@ class DepthsView(View):
         self.updateGeometry()
         self.update()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Return True if the line is highlighted."""
         return LABEL in highlight.counters
 
@@ -141,20 +141,20 @@ class DepthsView(View):
                 self._write(painter, room, left, more, muted, "muted")
                 break
             if label:
-                left = self._write(painter, room, left, f"{self.say(label)}  ", muted, "muted")
+                left = self._write(painter, room, left, f"{self.reword(label)}  ", muted, "muted")
             has_amounts = bool(self.depths and not self.depths.compiled.reason and label)
             for word in text.split(" · ") if has_amounts else [text]:
                 name, _, amount = word.rpartition(" ") if has_amounts else (word, "", "")
-                left = self._write(painter, room, left, f"{self.say(name)} ", muted, "muted")
+                left = self._write(painter, room, left, f"{self.reword(name)} ", muted, "muted")
                 left = self._write(painter, room, left, amount, strong, "text")
                 left += theme.px(GAP / 3) if has_amounts else 0
             left += theme.px(GAP)
-        if self.lit is not None and self.is_part_of(self.lit):
+        if self.highlight is not None and self.shows_highlight(self.highlight):
             draw_frame(painter, QRectF(self.rect()).adjusted(2, 2, -2, -2), theme)
 
     @staticmethod
     def _item_width(label: str, text: str, muted: QFont, strong: QFont) -> float:
-        return width_of(f"{label}  ", muted) + width_of(text, strong)
+        return text_width(f"{label}  ", muted) + text_width(text, strong)
 
     def _write(
         self, painter: QPainter, room: QRectF, left: float, text: str, font: QFont, colour: str
@@ -173,7 +173,7 @@ class DepthsView(View):
     def event(self, event: QEvent) -> bool:
         """Show all counters in a tooltip; handle all other events as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), plain_tip(self.say(self.tip())), self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.reword(self.tip())), self)
             return True
         return super().event(event)
 

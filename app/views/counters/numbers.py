@@ -69,14 +69,16 @@ def has_conflicts(session: Session) -> bool:
     """Return True if requests of shared memory take more than one wavefront, or would with less padding."""
     if session.scenario and any(p.name == "padding" and not p.seldom for p in session.scenario.parameters):
         return True
-    counters = totals_of(session.trace) or session.counters.at(session.end)
+    counters = totals_of(session.trace) or session.counters.values_at(session.end)
     return _sum(counters, "shared", "wavefronts") > _sum(counters, "shared", "instructions")
 
 
 def _requests(session: Session, wavefronts: bool) -> list[CounterNumber]:
     """List the counters of requests up to a moment or, if only those are known, of the complete launch."""
     totals = totals_of(session.trace)
-    counters_at = lru_cache(8)(session.counters.at)  # two alternating moments would take milliseconds each
+    counters_at = lru_cache(8)(
+        session.counters.values_at
+    )  # two alternating moments would take milliseconds each
 
     def number(space: str, measure: str) -> Callable[[int], int]:
         return lambda moment: _sum(totals or counters_at(moment), space, measure)

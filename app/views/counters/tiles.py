@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPolygonF
 
 from ...widgets.theme import Theme
-from ..common.drawing import MIDDLE, draw_badge, width_of
+from ..common.drawing import MIDDLE, draw_badge, text_width
 from ..common.wording import EXACT, PART
 
 Amount = Callable[[int], float]  # a number at a moment
@@ -56,7 +56,7 @@ class Style(Struct, frozen=True):
 
     number: float  # the size of the number
     side: float  # the margin at both sides
-    beside_number: bool  # the mark is next to the number instead of the name
+    mark_at_number: bool  # the mark is next to the number instead of the name
     line: bool = False  # number and name are in one line, with a mark only if it is not exact
     name: float = NAME  # the size of the name
 
@@ -76,18 +76,18 @@ class Grid(Struct, frozen=True):
 
 def minimum_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
     """Return the width that a tile needs at any moment."""
-    number = width_of(tile.widest, theme.font(style.number, bold=True))
-    name = width_of(theme.say(tile.label), theme.font(style.name))
+    number = text_width(tile.widest, theme.font(style.number, bold=True))
+    name = text_width(theme.translate(tile.label), theme.font(style.name))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
         return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0) + 2 * theme.px(style.side)
-    parts = (number + badge, name) if style.beside_number else (number, name + badge)
+    parts = (number + badge, name) if style.mark_at_number else (number, name + badge)
     return max(parts) + 2 * theme.px(style.side)
 
 
 def mark_width(mark: str, theme: Theme) -> float:
     """Return the width of a mark's badge."""
-    return width_of(mark, theme.font(MARK)) + theme.px(6)
+    return text_width(mark, theme.font(MARK)) + theme.px(6)
 
 
 def grid_of(
@@ -133,7 +133,9 @@ def draw_changed(
     room = QRectF(left, top, inside.right() - theme.px(GAP) - left, height)
     font = theme.font(NAME)
     arrow = theme.px(ARROW)
-    text = next(t for t in change.texts if not t or arrow + theme.px(GAP) + width_of(t, font) <= room.width())
+    text = next(
+        t for t in change.texts if not t or arrow + theme.px(GAP) + text_width(t, font) <= room.width()
+    )
     painter.setOpacity(max(strength, 0.25))
     _draw_arrow(painter, QRectF(min(left, inside.right() - arrow - 2), room.center().y() - arrow / 2, arrow, arrow),
                 change.ratio > 1, theme)  # fmt: skip
@@ -143,12 +145,12 @@ def draw_changed(
 
 def _number_width(tile: Tile, moment: int, style: Style, mark: str, theme: Theme) -> float:
     """Return the width of the line with a tile's number."""
-    number = width_of(tile.text(moment), theme.font(style.number, bold=True))
+    number = text_width(tile.text(moment), theme.font(style.number, bold=True))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
-        name = width_of(theme.say(tile.label), theme.font(style.name))
+        name = text_width(theme.translate(tile.label), theme.font(style.name))
         return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0)
-    return number + badge * style.beside_number
+    return number + badge * style.mark_at_number
 
 
 def _draw_arrow(painter: QPainter, box: QRectF, up: bool, theme: Theme) -> None:
@@ -189,12 +191,18 @@ def draw_tile(
         return
     number = QRectF(left, box.top() + theme.px(5), box.width(), theme.px(27))
     name = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
-    bold, plain, label = theme.font(style.number, bold=True), theme.font(style.name), theme.say(tile.label)
+    bold, plain, label = (
+        theme.font(style.number, bold=True),
+        theme.font(style.name),
+        theme.translate(tile.label),
+    )
     _draw_text(painter, number, text, bold, theme.colour("text"))
-    if seen.bottom() < name.top() and not style.beside_number:
+    if seen.bottom() < name.top() and not style.mark_at_number:
         return
     _draw_text(painter, name, label, plain, theme.colour("muted"))
-    line, after = (number, width_of(text, bold)) if style.beside_number else (name, width_of(label, plain))
+    line, after = (
+        (number, text_width(text, bold)) if style.mark_at_number else (name, text_width(label, plain))
+    )
     _draw_mark(painter, left + after + theme.px(GAP), line, mark, theme)
 
 
@@ -202,12 +210,16 @@ def _draw_line(
     painter: QPainter, box: QRectF, tile: Tile, text: str, style: Style, mark: str, theme: Theme
 ) -> None:
     """Draw a tile's number, name and, unless exact, mark in one line."""
-    bold, plain, label = theme.font(style.number, bold=True), theme.font(style.name), theme.say(tile.label)
+    bold, plain, label = (
+        theme.font(style.number, bold=True),
+        theme.font(style.name),
+        theme.translate(tile.label),
+    )
     _draw_text(painter, box, text, bold, theme.colour("text"))
-    x = width_of(text, bold) + theme.px(2 * GAP)
+    x = text_width(text, bold) + theme.px(2 * GAP)
     _draw_text(painter, box.adjusted(x, 0, 0, 0), label, plain, theme.colour("muted"))
     if mark != EXACT:
-        _draw_mark(painter, box.left() + x + width_of(label, plain) + theme.px(GAP), box, mark, theme)
+        _draw_mark(painter, box.left() + x + text_width(label, plain) + theme.px(GAP), box, mark, theme)
 
 
 def _draw_text(painter: QPainter, box: QRectF, text: str, font: QFont, colour: QColor) -> None:

@@ -10,10 +10,10 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResi
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
-from ..common.dimming import dimmed, draw_frame
+from ..common.dimming import dim_theme, draw_frame
 from ..common.view import View
 from ..common.wording import EXACT, MARKS, MEASURED, PART, mark_of
 from .numbers import notice_of, tiles_of, totals_of
@@ -71,7 +71,7 @@ class CountersView(View):
         self._all: list[Tile] = []  # including those that are hidden now
         self.form: TileForm = "tall"
         self.wavefronts = False
-        self.last: frozenset[str] = frozenset()
+        self.low_priority: frozenset[str] = frozenset()
         self.ends: dict[str, str] = {}  # the numbers after the launch
         self.notice, self.mark = "", EXACT
         self._measured: tuple[int, Grid] | None = None  # by width, until the content changes
@@ -99,7 +99,7 @@ class CountersView(View):
         self.updateGeometry()
         self._refresh()
 
-    def remember(self) -> None:
+    def keep_numbers(self) -> None:
         """Keep the shown numbers for a comparison; while some are marked, keep those before that change."""
         self._is_awaiting = True
         if not self.changes:
@@ -109,7 +109,7 @@ class CountersView(View):
         moment = int(self.moment)
         return (self.session, {t.label: t.amount(moment) for t in self._all}) if self.session else None
 
-    def compare(self, *, settled: bool) -> None:
+    def mark_changes(self, *, settled: bool) -> None:
         """Mark what another setup of the scenario changed. settled: no other session is to come."""
         self._is_awaiting = not settled
         if self._before is None or self.session is None:
@@ -124,7 +124,7 @@ class CountersView(View):
             self.marks.start()
             self._refresh()
         elif self.changes or not is_same_kernel:
-            self.forget()
+            self.clear_marks()
 
     def _changes(self, before: dict[str, float]) -> dict[str, Change]:
         remembered = [
@@ -136,7 +136,7 @@ class CountersView(View):
             if tile.words(now) != tile.words(was)
         }
 
-    def forget(self) -> None:
+    def clear_marks(self) -> None:
         """Remove all marks."""
         self.marks.stop()
         self._before = None
@@ -147,16 +147,16 @@ class CountersView(View):
     def _fade(self) -> None:
         self._ticks -= 1
         if self._ticks <= 0:
-            self.forget()
+            self.clear_marks()
             self._before = self._shown_now() if self._is_awaiting else None
         elif self._ticks < FADING and not self.theme.reduced_motion:
             self.update()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Return True if some of the numbers are highlighted."""
         return bool(highlight.counters)
 
-    def dim(self) -> None:
+    def apply_spotlight(self) -> None:
         """Show the highlighted numbers first."""
         self._select_tiles()
         self._measured = None
@@ -170,20 +170,20 @@ class CountersView(View):
             self._measured = None
             self._refresh()
 
-    def leave_last(self, labels: frozenset[str]) -> None:
+    def set_low_priority(self, labels: frozenset[str]) -> None:
         """Show these numbers only if there is room left, since they are the same in the other pane."""
-        if labels != self.last:
-            self.last, self._measured = labels, None
+        if labels != self.low_priority:
+            self.low_priority, self._measured = labels, None
             self.update()
 
     @property
-    def bright(self) -> frozenset[str]:
+    def highlighted(self) -> frozenset[str]:
         """The labels of the highlighted numbers."""
-        return self.lit.counters if self.lit is not None else frozenset()
+        return self.highlight.counters if self.highlight is not None else frozenset()
 
     def _select_tiles(self) -> None:
         session = self.session
-        wavefronts = self.wavefronts or WAVEFRONTS in self.bright
+        wavefronts = self.wavefronts or WAVEFRONTS in self.highlighted
         self.tiles = [t for t in self._all if wavefronts or t.label != WAVEFRONTS]
         self.ends = {t.label: t.text(session.end) for t in self.tiles} if session else {}
 
@@ -192,7 +192,7 @@ class CountersView(View):
         changed = int(moment) != int(self.moment)
         super().render_moment(moment, selection)
         if changed and not self._is_awaiting:
-            self.forget()  # changes over time are not changes of the setup
+            self.clear_marks()  # changes over time are not changes of the setup
         if changed:
             self._refresh_changed()
 
@@ -203,7 +203,7 @@ class CountersView(View):
         self.updateGeometry()
         self._refresh()
 
-    def stand(self, form: TileForm) -> None:
+    def set_form(self, form: TileForm) -> None:
         """Show tall tiles, a line of tiles, or none."""
         if form != self.form:
             self.form, self._measured = form, None
@@ -242,13 +242,14 @@ class CountersView(View):
 
     def _ranked(self) -> list[Tile]:
         return sorted(
-            self.tiles, key=lambda tile: (tile.label not in self.bright, tile.label in self.last, tile.rank)
+            self.tiles,
+            key=lambda tile: (tile.label not in self.highlighted, tile.label in self.low_priority, tile.rank),
         )
 
     def _grid(self, width: int) -> Grid:
         if self._measured is None or self._measured[0] != width:
             styles, least = (
-                (HIGHLIGHTED_STYLES, HIGHLIGHTED_TILES) if self.bright else (STYLES, MINIMUM_TILES)
+                (HIGHLIGHTED_STYLES, HIGHLIGHTED_TILES) if self.highlighted else (STYLES, MINIMUM_TILES)
             )
             measures = self.mark, self.theme, styles[self.form], least
             self._measured, self._cached_boxes = (width, grid_of(self._ranked(), width, *measures)), None
@@ -259,7 +260,7 @@ class CountersView(View):
             return QRect()
         inside = QRect(self.theme.px(10), self.theme.px(5), max(1, width - self.theme.px(20)), 10_000)
         metrics = QFontMetrics(self.theme.font(11, bold=True))
-        text_box = metrics.boundingRect(inside, Qt.TextFlag.TextWordWrap, self.say(self.notice))
+        text_box = metrics.boundingRect(inside, Qt.TextFlag.TextWordWrap, self.reword(self.notice))
         return QRect(0, 0, width, text_box.height() + self.theme.px(8))
 
     def _refresh(self) -> None:
@@ -280,13 +281,13 @@ class CountersView(View):
         style = self._grid(self.width()).style
         for tile, box in self.shown() if changed else ():
             if tile.label in changed:
-                marked = tile.label in self.changes or tile.label in self.bright
+                marked = tile.label in self.changes or tile.label in self.highlighted
                 self.update((box if marked else number_box(box, style, self.theme)).toAlignedRect())
 
     def _update_description(self) -> None:
         words = [f"{label} {text}{self._was(label)}" for label, text in self._drawn_texts.items()]
         description = ", ".join([*words, self.mark]) + f". {self.notice}" * bool(self.notice)
-        self.setAccessibleDescription(self.say(description))
+        self.setAccessibleDescription(self.reword(description))
 
     def _was(self, label: str) -> str:
         return f" (was {self.changes[label].before})" if label in self.changes else ""
@@ -301,12 +302,12 @@ class CountersView(View):
             notice = self._notice_box(self.width()).adjusted(side, top, -side, 0)
             painter.setFont(self.theme.font(11, bold=True))
             painter.setPen(self.theme.colour("bad" if self.mark == PART else "muted"))
-            painter.drawText(notice, Qt.TextFlag.TextWordWrap, self.say(self.notice))
+            painter.drawText(notice, Qt.TextFlag.TextWordWrap, self.reword(self.notice))
         style, moment = self._grid(self.width()).style, int(self.moment)
         shown = [(tile, box) for tile, box in self.shown() if event.region().intersects(box.toAlignedRect())]
         for tile, box in shown:
-            is_bright = self.lit is None or tile.label in self.bright
-            theme = self.theme if is_bright else dimmed(self.theme, self.keep)
+            is_bright = self.highlight is None or tile.label in self.highlighted
+            theme = self.theme if is_bright else dim_theme(self.theme, self.keep)
             if tile.label in self.changes:
                 strength = 1.0 if self.theme.reduced_motion else min(1.0, self._ticks / FADING)
                 change = self.changes[tile.label]
@@ -315,7 +316,7 @@ class CountersView(View):
                 painter, tile, self._drawn_texts[tile.label], box, style, self.mark, theme, event.rect()
             )
         for tile, box in shown:
-            if tile.label in self.bright:
+            if tile.label in self.highlighted:
                 draw_frame(painter, box.adjusted(2, 2, -1, -2), self.theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -330,6 +331,6 @@ class CountersView(View):
             tip = next(
                 (f"{t.meaning} {MARKS[self.mark]}" for t, box in self.shown() if box.contains(position)), ""
             )
-            QToolTip.showText(event.globalPos(), plain_tip(self.say(tip)), self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.reword(tip)), self)
             return True
         return super().event(event)

@@ -9,9 +9,9 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ...widgets.theme import Theme
-from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, write
+from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, draw_text
 from ..common.geometry import round_step, tick_text
-from ..common.view import guarded
+from ..common.view import guard_handler
 from .layout import FREE, NAMES, TimeRange
 from .legend import LegendEntry, draw_legend, legend_width
 
@@ -69,7 +69,7 @@ class GpuAxis(QWidget):
         step = round_step((last - first) * self.theme.px(APART) / self._plot()[1])
         return [n * step for n in range(math.ceil(first / step - 1e-9), math.floor(last / step + 1e-9) + 1)]
 
-    @guarded
+    @guard_handler
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the numbers, the unit and the legend."""
         painter, theme = QPainter(self), self.theme
@@ -89,8 +89,10 @@ class GpuAxis(QWidget):
             painter.drawText(QRectF(x - half, theme.px(4), 2 * half, theme.px(14)), CENTRE, text)
         below = QRectF(left, theme.px(18), width, theme.px(15))
         room = below.width() - legend_width(self.legend, theme)
-        write(painter, below.adjusted(0, 0, room - below.width(), 0), self.origin, font, muted, LEFT | MIDDLE)
-        write(
+        draw_text(
+            painter, below.adjusted(0, 0, room - below.width(), 0), self.origin, font, muted, LEFT | MIDDLE
+        )
+        draw_text(
             painter,
             QRectF(0, theme.px(4), left - theme.px(8), theme.px(14)),
             "µs",
@@ -101,12 +103,12 @@ class GpuAxis(QWidget):
         draw_legend(painter, self.legend, below, theme)
         painter.end()
 
-    @guarded
+    @guard_handler
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Start to pan."""
         self._drag_position = event.position()
 
-    @guarded
+    @guard_handler
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Pan the charts."""
         if self._drag_position is not None:
@@ -114,17 +116,17 @@ class GpuAxis(QWidget):
             self._drag_position = event.position()
             self.moved.emit(share)
 
-    @guarded
+    @guard_handler
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Stop panning."""
         self._drag_position = None
 
-    @guarded
+    @guard_handler
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything."""
         self.all_asked.emit()
 
-    @guarded
+    @guard_handler
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer."""
         left, width = self._plot()

@@ -11,18 +11,18 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...gpu.facts import Fact
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, LEFT, MIDDLE, draw_badge
-from ..common.view import guarded
+from ..common.view import guard_handler
 from ..common.wording import MARKS
 
 TEXT, MARK = 12, 10.5  # text sizes
 LINE, GAP = 20, 16  # pixels: the height of a line, and the gap between two facts
 
 
-class Placed(NamedTuple):
+class PlacedText(NamedTuple):
     """A fact or a mark with its rectangle."""
 
     box: QRectF
@@ -56,11 +56,11 @@ class FactsView(QWidget):
         self.updateGeometry()
         self.update()
 
-    def placed(self, width: float) -> list[Placed]:
+    def placed_texts(self, width: float) -> list[PlacedText]:
         """Place marks and facts in lines of this width."""
         metrics, small = QFontMetricsF(self.theme.font(TEXT)), QFontMetricsF(self.theme.font(MARK))
         line, gap = self.theme.px(LINE), self.theme.px(GAP)
-        placed: list[Placed] = []
+        placed: list[PlacedText] = []
         x = y = 0.0
         for mark, facts in groupby(self.facts, key=lambda fact: fact.mark):
             parts = [(mark, MARKS[mark], True, small.horizontalAdvance(mark) + self.theme.px(12))]
@@ -72,13 +72,13 @@ class FactsView(QWidget):
                 needed = text_width + (gap / 2 + parts[1][3] if i == 0 else 0)  # a mark stands before a fact
                 if x and x + needed > width:
                     x, y = 0.0, y + line
-                placed.append(Placed(QRectF(x, y, min(text_width, width), line), text, tip, is_mark))
+                placed.append(PlacedText(QRectF(x, y, min(text_width, width), line), text, tip, is_mark))
                 x += text_width + (gap / 2 if is_mark else gap)
         return placed
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of all lines."""
-        return round(max((item.box.bottom() for item in self.placed(width)), default=0.0))
+        return round(max((item.box.bottom() for item in self.placed_texts(width)), default=0.0))
 
     def hasHeightForWidth(self) -> bool:
         """Return True: the width determines the number of lines."""
@@ -92,11 +92,11 @@ class FactsView(QWidget):
         """Return the height of one line."""
         return QSize(self.theme.px(200), self.theme.px(LINE))
 
-    @guarded
+    @guard_handler
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw marks and facts."""
         painter, theme = QPainter(self), self.theme
-        for box, text, _, is_mark in self.placed(self.width()):
+        for box, text, _, is_mark in self.placed_texts(self.width()):
             if is_mark:
                 inset = (box.height() - theme.px(15)) / 2
                 draw_badge(painter, box.adjusted(0, inset, 0, -inset), theme)
@@ -110,11 +110,13 @@ class FactsView(QWidget):
         """Show the tooltip of a fact."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             position = QPointF(event.pos())
-            tip = next((item.tip for item in self.placed(self.width()) if item.box.contains(position)), "")
-            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(tip)), self)
+            tip = next(
+                (item.tip for item in self.placed_texts(self.width()) if item.box.contains(position)), ""
+            )
+            QToolTip.showText(event.globalPos(), plain_tip(self.theme.translate(tip)), self)
             return True
         return super().event(event)
 
 
 def _texts_and_tips(facts: Iterable[Fact], theme: Theme) -> list[tuple[str, str]]:
-    return [(theme.say(visible(fact.text)), fact.tip) for fact in facts]
+    return [(theme.translate(escape_controls(fact.text)), fact.tip) for fact in facts]

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF
 from ....tracer.model.array_types import Ints
 from .image import LANE, kind_rows
 from .layout import GpuLayout
-from .shown import Shown
-from .text import NO_DETAILS, block_told, phase_told, row_told, segment_told
+from .shown import ChartView
+from .text import NO_DETAILS, describe_block, describe_phase, describe_row, describe_segment
 
 GpuPart = Literal["names", "curve", "bands", "rows", "nothing"]
 NEAR = 2.0  # pixels by which the pointer may miss
@@ -26,7 +26,7 @@ class Hit(NamedTuple):
     time: float  # nanoseconds from the origin
 
 
-def hit_at(shown: Shown, layout: GpuLayout, position: QPointF) -> Hit:
+def hit_at(shown: ChartView, layout: GpuLayout, position: QPointF) -> Hit:
     """Find the part, row, item and time at a position."""
     row, time = layout.row(position.y()), layout.time(position.x())
     part = _part(layout, position)
@@ -35,7 +35,7 @@ def hit_at(shown: Shown, layout: GpuLayout, position: QPointF) -> Hit:
     tolerance = NEAR * (layout.span[1] - layout.span[0]) / layout.rows.width()
     item = (
         _block_at(shown, layout, position, tolerance)
-        if shown.is_of_blocks
+        if shown.shows_blocks
         else segment_at(shown, row, time, tolerance)
     )
     return Hit(part, row, item, time)
@@ -51,24 +51,24 @@ def _part(layout: GpuLayout, position: QPointF) -> GpuPart:
     return "bands" if layout.bands.contains(position) else "nothing"
 
 
-def _block_at(shown: Shown, layout: GpuLayout, position: QPointF, tolerance: float) -> int | None:
+def _block_at(shown: ChartView, layout: GpuLayout, position: QPointF, tolerance: float) -> int | None:
     """Find the block at a position: the one in its lane if lanes are rows, else any of the multiprocessor."""
     data, row, time = shown.data, layout.row(position.y()), layout.time(position.x())
     machine = shown.machine_at(row)
     if machine is None:
         return None
-    blocks = data.on(machine)
+    blocks = data.blocks_on(machine)
     if shown.level == "multiprocessor":
         blocks = blocks[data.lanes.lane[blocks] == row]
-    elif layout.box(0).height() >= LANE * data.lanes.at_once:
+    elif layout.box(0).height() >= LANE * data.lanes.concurrent_blocks:
         share = (position.y() - layout.box(row).top()) / layout.box(row).height()
-        blocks = blocks[data.lanes.lane[blocks] == int(share * data.lanes.at_once)]
+        blocks = blocks[data.lanes.lane[blocks] == int(share * data.lanes.concurrent_blocks)]
     spans = data.timeline.spans
     distance = np.maximum(np.maximum(spans.start[blocks] - time, time - spans.end[blocks]), 0)
     return int(blocks[distance.argmin()]) if len(blocks) and distance.min() <= tolerance else None
 
 
-def segments_in(shown: Shown, row: int) -> Ints:
+def segments_in(shown: ChartView, row: int) -> Ints:
     """List the segments in a row of warps or of kinds, as indices into the columns."""
     segments, part = shown.data.timeline.segments, shown.data.rows(shown.block)
     segment_rows = np.arange(part.start, part.stop)
@@ -82,7 +82,7 @@ def segments_in(shown: Shown, row: int) -> Ints:
     )
 
 
-def segment_at(shown: Shown, row: int, time: float, near: float = 0.0) -> int | None:
+def segment_at(shown: ChartView, row: int, time: float, near: float = 0.0) -> int | None:
     """Find the segment of a row at a time, at most `near` away, as an index into the columns."""
     segment_rows = segments_in(shown, row)
     if not len(segment_rows):
@@ -95,7 +95,7 @@ def segment_at(shown: Shown, row: int, time: float, near: float = 0.0) -> int | 
     return int(segment_rows[nearest]) if distance[nearest] <= near else None
 
 
-def phase_at(shown: Shown, time: float) -> int | None:
+def phase_at(shown: ChartView, time: float) -> int | None:
     """Find the block's phase at a time."""
     spans = shown.data.phase_spans(shown.block)
     begin, end = shown.data.nanoseconds(spans.start), shown.data.nanoseconds(spans.end)
@@ -103,21 +103,23 @@ def phase_at(shown: Shown, time: float) -> int | None:
     return int(spans.phase[matching[-1]]) if len(matching) else None
 
 
-def text_of(shown: Shown, hit: Hit) -> str:
+def describe_hit(shown: ChartView, hit: Hit) -> str:
     """Describe a hit; "" if there is nothing."""
     data = shown.data
     if hit.part in ("nothing", "curve"):
         return CURVE if hit.part == "curve" else ""
     if hit.part == "bands":
         phase = phase_at(shown, hit.time)
-        return "" if phase is None else phase_told(data, shown.block, phase)
+        return "" if phase is None else describe_phase(data, shown.block, phase)
     if hit.item is None:
-        return row_told(shown, hit.row) if hit.part == "names" or shown.level == "gpu" else _nothing(shown)
-    return block_told(data, hit.item) if shown.is_of_blocks else segment_told(data, hit.item)
+        return (
+            describe_row(shown, hit.row) if hit.part == "names" or shown.level == "gpu" else _nothing(shown)
+        )
+    return describe_block(data, hit.item) if shown.shows_blocks else describe_segment(data, hit.item)
 
 
-def _nothing(shown: Shown) -> str:
-    return "" if shown.is_of_blocks or shown.has_details else NO_DETAILS
+def _nothing(shown: ChartView) -> str:
+    return "" if shown.shows_blocks or shown.has_details else NO_DETAILS
 
 
 CURVE = "Blocks that ran at once, of all that are shown, over time · measured"

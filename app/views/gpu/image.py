@@ -58,9 +58,9 @@ def block_rows(data: GpuData, machine: int | None, tall: float) -> tuple[Ints, I
     The lanes of one multiprocessor are rows. If all are shown, each has one row, or one per lane if there is room.
     tall: height of a multiprocessor in device pixels at a ratio of 1.
     """
-    lane, at_once = data.lanes.lane, max(1, data.lanes.at_once)
+    lane, at_once = data.lanes.lane, max(1, data.lanes.concurrent_blocks)
     if machine is not None:
-        blocks = data.on(machine)
+        blocks = data.blocks_on(machine)
         return blocks, lane[blocks], at_once
     shown = np.arange(data.timeline.blocks)
     parts = at_once if tall >= LANE * at_once else 1
@@ -91,7 +91,7 @@ def bars(
     a, b = _pixels_of(data, block, span, width)
     wave = data.lanes.wave[block] % 2
     both = coverage(row + wave * count, a, b, 2 * count, width).reshape(2, count, width)
-    most = group * (1 if machine is not None or parts > 1 else max(1, data.lanes.at_once))
+    most = group * (1 if machine is not None or parts > 1 else max(1, data.lanes.concurrent_blocks))
     levels = np.minimum(np.round(both * (SHADES / most)), SHADES).astype(np.int64)
     colours = _tones(theme).take(levels[0] * (SHADES + 1) + levels[1])
     return _rows_to_pixels(colours, height, count, parts if machine is None else 1, theme), both.sum(
@@ -159,7 +159,7 @@ def lanes_of(data: GpuData, machine: int | None, block: Ints) -> Ints:
     lane = data.lanes.lane[block]
     if machine is not None:
         return lane
-    return data.row_of[data.timeline.spans.multiprocessor[block]] * data.lanes.at_once + lane
+    return data.row_of[data.timeline.spans.multiprocessor[block]] * data.lanes.concurrent_blocks + lane
 
 
 @lru_cache(maxsize=8)
@@ -169,7 +169,7 @@ def machine_strip(data: GpuData, machine: int | None) -> tuple[Strip, int]:
     machine: None stands for all multiprocessors, one after the other.
     """
     segments, spans = data.timeline.segments, data.timeline.spans
-    is_shown = np.isin(segments.block, data.on(machine)) if machine is not None else slice(None)
+    is_shown = np.isin(segments.block, data.blocks_on(machine)) if machine is not None else slice(None)
     segment_rows = np.arange(len(segments))[is_shown]
     warps = int(segments.warp[segment_rows].max()) + 1 if len(segment_rows) else 1
     row = (
@@ -284,7 +284,7 @@ def add_warps(
 
 def _gaps(data: GpuData, machine: int | None, lanes: int, ratio: float) -> Ints:
     """Return the gap in pixels below each lane; it is larger between multiprocessors."""
-    gaps, at_once = np.full(lanes, max(1, round(ratio))), data.lanes.at_once
+    gaps, at_once = np.full(lanes, max(1, round(ratio))), data.lanes.concurrent_blocks
     if machine is None and at_once > 1:
         gaps[at_once - 1 :: at_once] *= 3
     return gaps
@@ -300,7 +300,7 @@ def _separate_blocks(
     ratio: float,
 ) -> None:
     """Clear a gap between consecutive blocks of a lane."""
-    width, blocks = pixels.shape[1], data.order if machine is None else data.on(machine)
+    width, blocks = pixels.shape[1], data.order if machine is None else data.blocks_on(machine)
     start = data.timeline.spans.start[blocks]
     x = np.round((start - span[0]) * (width / (span[1] - span[0]))).astype(np.int64)
     visible = (x > 0) & (x < width)

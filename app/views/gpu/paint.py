@@ -12,8 +12,8 @@ from ....tracer.hardware.timeline import SEGMENT_KINDS
 from ....tracer.model.array_types import Floats, Ints
 from ...widgets.patterns import image, mixed
 from ...widgets.theme import Theme, contrasting
-from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, clipped, write
-from ..common.geometry import whole_step
+from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, clipped, draw_text
+from ..common.geometry import integer_step
 from .hit_test import segments_in
 from .image import (
     DARK,
@@ -28,8 +28,8 @@ from .image import (
     shows_warps,
 )
 from .layout import GpuLayout
-from .shown import Shown
-from .text import NO_DETAILS, block_name, lines_name, phase_label, rest_text
+from .shown import ChartView
+from .text import NO_DETAILS, block_name, line_numbers, phase_label, rest_text
 
 WORDS = 400  # the largest number of labels in bars
 BAR = 13  # pixels: lower bars have no label
@@ -42,7 +42,7 @@ MARK = 6  # pixels: the side of the mark of the chosen row
 
 def draw_chart(
     painter: QPainter,
-    shown: Shown,
+    shown: ChartView,
     layout: GpuLayout,
     theme: Theme,
     ratio: float,
@@ -50,7 +50,7 @@ def draw_chart(
     item: int | None,
 ) -> None:
     """Draw a chart; images have `ratio` pixels per logical pixel. row, item: the selection, if any."""
-    if shown.is_of_blocks:
+    if shown.shows_blocks:
         _draw_blocks(painter, shown, layout, theme, ratio)
     elif shown.has_details:
         _draw_segments(painter, shown, layout, theme, ratio)
@@ -68,29 +68,31 @@ def _device_size(box: QRectF, ratio: float) -> tuple[int, int]:
 # Blocks.
 
 
-def _draw_blocks(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme, ratio: float) -> None:
+def _draw_blocks(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme, ratio: float) -> None:
     data, machine = shown.data, None if shown.level == "gpu" else shown.machine
     pixels, at_once = bars(
         data, machine, layout.span, _device_size(layout.rows, ratio), layout.count, theme, ratio
     )
-    lanes = layout.count * (1 if machine is not None else max(1, data.lanes.at_once))
+    lanes = layout.count * (1 if machine is not None else max(1, data.lanes.concurrent_blocks))
     add_warps(pixels, data, machine, layout.span, lanes, theme, ratio)
     painter.drawImage(layout.rows, image(pixels))
     _draw_curve(painter, shown, at_once, layout, theme)
     if machine is None:
         _draw_marks(painter, shown, layout, theme)
-        if data.left_out:
+        if data.unlisted_count:
             _draw_rest(painter, shown, layout, theme)
     with clipped(painter, layout.rows):
         _draw_numbers(painter, shown, layout, theme)
 
 
-def most_at_once(shown: Shown) -> int:
+def most_at_once(shown: ChartView) -> int:
     """Return the top of the curve: the largest number of concurrent blocks that was measured, times multiprocessors."""
-    return max(1, shown.data.lanes.at_once * (shown.data.machines if shown.level == "gpu" else 1))
+    return max(1, shown.data.lanes.concurrent_blocks * (shown.data.machines if shown.level == "gpu" else 1))
 
 
-def _draw_curve(painter: QPainter, shown: Shown, at_once: Floats, layout: GpuLayout, theme: Theme) -> None:
+def _draw_curve(
+    painter: QPainter, shown: ChartView, at_once: Floats, layout: GpuLayout, theme: Theme
+) -> None:
     """Draw the number of concurrent blocks as an area over time."""
     box, most = layout.curve, most_at_once(shown)
     x = box.left() + np.arange(len(at_once) + 1) * (box.width() / len(at_once))
@@ -105,12 +107,12 @@ def _draw_curve(painter: QPainter, shown: Shown, at_once: Floats, layout: GpuLay
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.fillRect(QRectF(box.left(), box.bottom(), box.width(), 1), theme.colour("border"))
     small, names = theme.font(9.5), QRectF(0, box.top(), box.left() - theme.px(6), box.height())
-    write(
+    draw_text(
         painter, names, f"{most:,} at once", small, theme.colour("muted"), RIGHT | Qt.AlignmentFlag.AlignTop
     )
 
 
-def _draw_marks(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme) -> None:
+def _draw_marks(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme) -> None:
     """Mark the multiprocessors that have blocks with recorded warps."""
     for machine in shown.data.detailed_machines.tolist():
         box, width = layout.box(int(shown.data.row_of[machine])), theme.px(NARROW)
@@ -120,30 +122,32 @@ def _draw_marks(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme
         )
 
 
-def _draw_rest(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme) -> None:
+def _draw_rest(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme) -> None:
     """Describe the multiprocessors that are left out: in the last row, or next to the curve if rows are too low."""
-    box, text = layout.box(layout.count - 1), theme.say(rest_text(shown.data))
+    box, text = layout.box(layout.count - 1), theme.translate(rest_text(shown.data))
     if box.height() >= theme.px(LEAST_REST):
         box.setHeight(min(box.height(), theme.px(REST)))
         font = theme.font(12 if box.height() >= theme.px(ROOMY) else 9.5)
-        write(painter, box, text, font, theme.colour("muted"), LEFT | MIDDLE)
+        draw_text(painter, box, text, font, theme.colour("muted"), LEFT | MIDDLE)
     else:
         top = RIGHT | Qt.AlignmentFlag.AlignTop
-        write(painter, layout.curve, text, theme.font(9.5), theme.colour("muted"), top)
+        draw_text(painter, layout.curve, text, theme.font(9.5), theme.colour("muted"), top)
 
 
-def _visible_blocks(shown: Shown, layout: GpuLayout) -> Ints:
+def _visible_blocks(shown: ChartView, layout: GpuLayout) -> Ints:
     """List the visible blocks, the longest first."""
     data, spans = shown.data, shown.data.timeline.spans
-    blocks = data.order if shown.level == "gpu" else data.on(shown.machine)
+    blocks = data.order if shown.level == "gpu" else data.blocks_on(shown.machine)
     visible = blocks[(spans.end[blocks] > layout.span[0]) & (spans.start[blocks] < layout.span[1])]
     return np.asarray(visible[np.argsort(spans.start[visible] - spans.end[visible], kind="stable")])
 
 
-def _draw_numbers(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme) -> None:
+def _draw_numbers(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme) -> None:
     """Write the names of blocks into bars with enough room, unless they show warps."""
     data, machine = shown.data, None if shown.level == "gpu" else shown.machine
-    lane_height = layout.box(0).height() / (1 if machine is not None else max(1, data.lanes.at_once))
+    lane_height = layout.box(0).height() / (
+        1 if machine is not None else max(1, data.lanes.concurrent_blocks)
+    )
     if lane_height < theme.px(BAR):
         return
     font, metrics = theme.font(10), QFontMetricsF(theme.font(10))
@@ -160,13 +164,13 @@ def _draw_numbers(painter: QPainter, shown: Shown, layout: GpuLayout, theme: The
         painter.drawText(box, CENTRE, text)
 
 
-def _draw_block_without_warps(painter: QPainter, layout: GpuLayout, shown: Shown, theme: Theme) -> None:
+def _draw_block_without_warps(painter: QPainter, layout: GpuLayout, shown: ChartView, theme: Theme) -> None:
     """Draw a block without recorded warps, with a note."""
     box = QRectF(
-        QPointF(layout.x(0), layout.rows.top()), QPointF(layout.x(shown.whole), layout.rows.bottom())
+        QPointF(layout.x(0), layout.rows.top()), QPointF(layout.x(shown.duration), layout.rows.bottom())
     ).intersected(layout.rows)
     painter.fillRect(box, mixed(theme.colour("panel"), theme.palette.muted, 0.55))
-    write(
+    draw_text(
         painter, layout.bands, NO_DETAILS, theme.font(10.5, bold=True), theme.colour("muted"), LEFT | MIDDLE
     )
 
@@ -174,7 +178,9 @@ def _draw_block_without_warps(painter: QPainter, layout: GpuLayout, shown: Shown
 # The activity of warps.
 
 
-def _draw_segments(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme, ratio: float) -> None:
+def _draw_segments(
+    painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme, ratio: float
+) -> None:
     warp = shown.warp if shown.level == "warp" else None
     strip = block_strip(shown.data, shown.block, warp)
     pixels = segment_pixels(strip, layout.span, _device_size(layout.rows, ratio), layout.count, theme, ratio)
@@ -186,7 +192,7 @@ def _draw_segments(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Th
             _draw_cycles(painter, shown, strip, layout, theme)
 
 
-def _draw_phases(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme, ratio: float) -> None:
+def _draw_phases(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme, ratio: float) -> None:
     """Write the phases with their cycles above the rows, with a line at the end of each."""
     data, spans = shown.data, shown.data.phase_spans(shown.block)
     left, right = (
@@ -212,7 +218,7 @@ def _draw_phases(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Them
             )
 
 
-def _phase_text(shown: Shown, phase: int, cycles: int, room: float, metrics: QFontMetricsF) -> str:
+def _phase_text(shown: ChartView, phase: int, cycles: int, room: float, metrics: QFontMetricsF) -> str:
     """Return a phase's name with its cycles, in the longest form that fits."""
     label = phase_label(shown.data, phase)
     text = f"{label}: {cycles:,} cycles"
@@ -226,7 +232,7 @@ def _phase_text(shown: Shown, phase: int, cycles: int, room: float, metrics: QFo
     return next((choice for choice in choices if metrics.horizontalAdvance(choice) <= room), "")
 
 
-def _draw_cycles(painter: QPainter, shown: Shown, strip: Strip, layout: GpuLayout, theme: Theme) -> None:
+def _draw_cycles(painter: QPainter, shown: ChartView, strip: Strip, layout: GpuLayout, theme: Theme) -> None:
     """Write kind and cycles into segments with enough room, unless there are too many."""
     font, metrics = theme.font(10), QFontMetricsF(theme.font(10))
     left, right = (
@@ -244,14 +250,14 @@ def _draw_cycles(painter: QPainter, shown: Shown, strip: Strip, layout: GpuLayou
 
 
 def _write_cycles(
-    painter: QPainter, shown: Shown, segment: int, box: QRectF, metrics: QFontMetricsF, theme: Theme
+    painter: QPainter, shown: ChartView, segment: int, box: QRectF, metrics: QFontMetricsF, theme: Theme
 ) -> None:
     segments = shown.data.timeline.segments
     kind, cycles = (
         SEGMENT_KINDS[int(segments.kind[segment])],
         int(segments.end[segment] - segments.start[segment]),
     )
-    lines = lines_name(shown.data, segment) if shown.level == "warp" else ""
+    lines = line_numbers(shown.data, segment) if shown.level == "warp" else ""
     texts = [f"{kind} {cycles:,}, {lines}"] if lines else []
     texts += [f"{kind} {cycles:,}", f"{cycles:,}"]
     text = next((text for text in texts if metrics.horizontalAdvance(text) + 8 <= box.width()), "")
@@ -278,10 +284,14 @@ def _scale(layout: GpuLayout) -> float:
 # Names and the selection.
 
 
-def _draw_names(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme, row: int | None) -> None:
+def _draw_names(
+    painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme, row: int | None
+) -> None:
     """Write the names of rows, as many as fit, and mark the chosen row."""
     row_height = layout.box(0).height()
-    step = 1 if row_height >= theme.px(12) else whole_step(layout.count, layout.rows.height() / theme.px(15))
+    step = (
+        1 if row_height >= theme.px(12) else integer_step(layout.count, layout.rows.height() / theme.px(15))
+    )
     large, small = 13 if row_height >= theme.px(ROOMY) and shown.level == "gpu" else 10.5, theme.font(9.5)
     font = theme.font(large)
     for i in range(0, layout.count, step):
@@ -300,11 +310,11 @@ def _draw_names(painter: QPainter, shown: Shown, layout: GpuLayout, theme: Theme
 
 
 def _write_name(
-    painter: QPainter, shown: Shown, layout: GpuLayout, row: int, font: QFont, theme: Theme, colour: str
+    painter: QPainter, shown: ChartView, layout: GpuLayout, row: int, font: QFont, theme: Theme, colour: str
 ) -> None:
     box, height = layout.box(row), theme.px(18)
     line = QRectF(0, box.center().y() - height / 2, layout.rows.left() - theme.px(14), height)
-    write(painter, line, shown.name(row), font, theme.colour(colour), RIGHT | MIDDLE)
+    draw_text(painter, line, shown.name(row), font, theme.colour(colour), RIGHT | MIDDLE)
 
 
 def _draw_row_mark(painter: QPainter, box: QRectF, layout: GpuLayout, theme: Theme) -> None:
@@ -319,10 +329,10 @@ def _draw_row_mark(painter: QPainter, box: QRectF, layout: GpuLayout, theme: The
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
-def box_of_item(shown: Shown, layout: GpuLayout, item: int) -> QRectF:
+def box_of_item(shown: ChartView, layout: GpuLayout, item: int) -> QRectF:
     """Return the rectangle of a block or a segment, not clipped; empty if it is in no row."""
     data = shown.data
-    if shown.is_of_blocks:
+    if shown.shows_blocks:
         start, end = data.span(item)
         if shown.level == "multiprocessor":
             row = int(data.lanes.lane[item])
@@ -338,9 +348,12 @@ def box_of_item(shown: Shown, layout: GpuLayout, item: int) -> QRectF:
     return _bar(layout, layout.box(rows[0]), start, end) if rows else QRectF()
 
 
-def _lane_box(shown: Shown, layout: GpuLayout, block: int) -> QRectF:
+def _lane_box(shown: ChartView, layout: GpuLayout, block: int) -> QRectF:
     """Return the row of a block's multiprocessor, or the part of its lane if lanes are drawn apart."""
-    box, at_once = layout.box(int(shown.data.row_of[shown.data.machine(block)])), shown.data.lanes.at_once
+    box, at_once = (
+        layout.box(int(shown.data.row_of[shown.data.machine(block)])),
+        shown.data.lanes.concurrent_blocks,
+    )
     if box.height() < LANE * at_once:
         return box
     lane_height = box.height() / at_once

@@ -10,7 +10,7 @@ from ...gpu.place import Level, PanePlace
 from .image import kind_rows
 
 
-class Shown(Struct, frozen=True):
+class ChartView(Struct, frozen=True):
     """A position in a timeline, with all of its choices made."""
 
     data: GpuData
@@ -20,7 +20,7 @@ class Shown(Struct, frozen=True):
     warp: int  # number in the block
 
     @property
-    def is_of_blocks(self) -> bool:
+    def shows_blocks(self) -> bool:
         """The rows hold blocks; otherwise they hold the segments of warps."""
         return self.level in ("gpu", "multiprocessor")
 
@@ -33,14 +33,14 @@ class Shown(Struct, frozen=True):
     @property
     def origin(self) -> float:
         """The zero of the axis, in nanoseconds of the launch: the launch's own start, or the block's."""
-        return 0.0 if self.is_of_blocks else self.data.span(self.block)[0]
+        return 0.0 if self.shows_blocks else self.data.span(self.block)[0]
 
     @property
-    def whole(self) -> float:
+    def duration(self) -> float:
         """The length of the launch or the block, in nanoseconds."""
         return (
             max(1.0, float(self.data.timeline.nanoseconds))
-            if self.is_of_blocks
+            if self.shows_blocks
             else self.data.length(self.block)
         )
 
@@ -48,9 +48,9 @@ class Shown(Struct, frozen=True):
     def rows(self) -> int:
         """The number of rows."""
         if self.level == "gpu":
-            return len(self.data.listed) + bool(self.data.left_out)
+            return len(self.data.listed) + bool(self.data.unlisted_count)
         if self.level == "multiprocessor":
-            return max(1, self.data.lanes.at_once)
+            return max(1, self.data.lanes.concurrent_blocks)
         if not self.has_details:
             return 1
         return self.data.warps(self.block) if self.level == "block" else len(kind_rows(self.data))
@@ -71,12 +71,12 @@ class Shown(Struct, frozen=True):
         if self.level == "gpu":
             machine = self.machine_at(row)
             return "" if machine is None else str(machine)
-        if self.is_of_blocks or not self.has_details:
+        if self.shows_blocks or not self.has_details:
             return ""
         return f"warp {row}" if self.level == "block" else SEGMENT_KINDS[kind_rows(self.data)[row]]
 
 
-def shown_at(data: GpuData, level: Level, place: PanePlace) -> Shown:
+def chart_view_at(data: GpuData, level: Level, place: PanePlace) -> ChartView:
     """Resolve a place in a timeline; choose what it leaves open and what does not exist."""
     machine, block = place.machine_in(data.machines), place.block
     if block is None or block >= data.timeline.blocks:
@@ -84,4 +84,4 @@ def shown_at(data: GpuData, level: Level, place: PanePlace) -> Shown:
     if level in ("block", "warp") or machine is None:
         machine = data.machine(block)
     warp = place.warp if place.warp is not None and place.warp < data.warps(block) else 0
-    return Shown(data, level, machine, block, warp)
+    return ChartView(data, level, machine, block, warp)

@@ -8,9 +8,9 @@ from ....tracer.hardware.timeline import SEGMENT_KINDS
 from ....tracer.model.finding import coordinates_text
 from ...gpu.data import GpuData
 from ...gpu.facts import kinds_of, kinds_text, micros_text
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ..common.wording import phase_text, plural
-from .shown import Shown
+from .shown import ChartView
 
 MEASURED = "measured"
 LONGEST = 90  # characters of a line of source
@@ -24,22 +24,22 @@ def block_name(data: GpuData, block: int) -> str:
     return f"block {coordinates_text(block, data.timeline.head.grid)}"
 
 
-def block_told(data: GpuData, block: int) -> str:
+def describe_block(data: GpuData, block: int) -> str:
     """Describe where and when a block ran."""
     start, end = data.span(block)
     wave, lane = int(data.lanes.wave[block]), int(data.lanes.lane[block])
     text = (
         f"{block_name(data, block)} on multiprocessor {data.machine(block)}: {start / 1000:,.2f} to {end / 1000:,.2f} "
         f"µs, {micros_text(end - start)}; {ordinal(wave + 1)} block in its slot ({lane + 1} of "
-        f"{data.lanes.at_once}) · {MEASURED}"
+        f"{data.lanes.concurrent_blocks}) · {MEASURED}"
     )
     kinds = kinds_of(data, block)
     return f"{text}. Its warps: {kinds_text(kinds)}" if kinds else text
 
 
-def machine_told(data: GpuData, machine: int) -> str:
+def describe_machine(data: GpuData, machine: int) -> str:
     """Describe the blocks of a multiprocessor."""
-    blocks = data.on(machine)
+    blocks = data.blocks_on(machine)
     if not len(blocks):
         return f"multiprocessor {machine}: no block ran on it · {MEASURED}"
     spans = data.timeline.spans
@@ -53,10 +53,10 @@ def machine_told(data: GpuData, machine: int) -> str:
 
 def rest_text(data: GpuData) -> str:
     """Describe the multiprocessors without a row: 116 other multiprocessors ran no block."""
-    return f"{plural(data.left_out, 'other multiprocessor')} ran no block"
+    return f"{plural(data.unlisted_count, 'other multiprocessor')} ran no block"
 
 
-def segment_told(data: GpuData, segment: int) -> str:
+def describe_segment(data: GpuData, segment: int) -> str:
     """Describe a warp's segment: phase, kind, cycles, and the lines of the source."""
     segments = data.timeline.segments
     kind, warp = SEGMENT_KINDS[int(segments.kind[segment])], int(segments.warp[segment])
@@ -65,20 +65,20 @@ def segment_told(data: GpuData, segment: int) -> str:
     phase = phase_label(data, int(segments.phase[segment]))
     label = phase if kind in phase.split() else f"{phase}, {kind}"
     text = f"{label}: {cycles_text(cycles)} · {MEASURED}, {time}; warp {warp}"
-    return f"{text}; {lines_told(data, segment)}".removesuffix("; ")
+    return f"{text}; {describe_lines(data, segment)}".removesuffix("; ")
 
 
-def lines_told(data: GpuData, segment: int) -> str:
+def describe_lines(data: GpuData, segment: int) -> str:
     """Return the lines of a segment and the text of the first; "" without lines."""
-    name, first = lines_name(data, segment), int(data.timeline.segments.first_line[segment])
+    name, first = line_numbers(data, segment), int(data.timeline.segments.first_line[segment])
     if not name:
         return ""
-    line = visible(data.source[first - 1].strip()) if first <= len(data.source) else ""
+    line = escape_controls(data.source[first - 1].strip()) if first <= len(data.source) else ""
     line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
     return f"{name}: {line}" if line else name
 
 
-def lines_name(data: GpuData, segment: int) -> str:
+def line_numbers(data: GpuData, segment: int) -> str:
     """Return the line numbers of a segment as text; "" without lines."""
     segments = data.timeline.segments
     first, last = (int(column[segment]) for column in (segments.first_line, segments.last_line))
@@ -90,7 +90,7 @@ def phase_label(data: GpuData, phase: int) -> str:
     return phase_text(data.scenario, phase, data.phases).label
 
 
-def phase_told(data: GpuData, block: int, phase: int) -> str:
+def describe_phase(data: GpuData, block: int, phase: int) -> str:
     """Return a phase of a block with its cycles: load tile 1: 980 cycles · measured."""
     spans = data.phase_spans(block)
     index = int(np.searchsorted(spans.phase, phase))
@@ -98,16 +98,16 @@ def phase_told(data: GpuData, block: int, phase: int) -> str:
     return f"{phase_label(data, phase)}: {cycles_text(cycles)} · {MEASURED}"
 
 
-def row_told(shown: Shown, row: int) -> str:
+def describe_row(shown: ChartView, row: int) -> str:
     """Describe a row."""
     data = shown.data
     if shown.level == "gpu":
         machine = shown.machine_at(row)
-        return f"{rest_text(data)} · {MEASURED}" if machine is None else machine_told(data, machine)
+        return f"{rest_text(data)} · {MEASURED}" if machine is None else describe_machine(data, machine)
     if shown.level == "multiprocessor":
-        return machine_told(data, shown.machine)
+        return describe_machine(data, shown.machine)
     if not shown.has_details:
-        return f"{block_told(data, shown.block)}. {NO_DETAILS}"
+        return f"{describe_block(data, shown.block)}. {NO_DETAILS}"
     if shown.level == "block":
         return f"warp {row}: {kinds_text(kinds_of(data, shown.block, row))} · {MEASURED}"
     kinds = kinds_of(data, shown.block, shown.warp)

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
-from ..common.drawing import ON_PAPER, is_vector
-from ..common.view import guarded
-from .hit_test import Hit, hit_at, segments_in, text_of
+from ..common.drawing import RASTER_PIXELS_PER_POINT, is_vector
+from ..common.view import guard_handler
+from .hit_test import Hit, describe_hit, hit_at, segments_in
 from .layout import GpuLayout, TimeRange, gpu_layout, wanted_height
 from .paint import draw_chart
-from .shown import Shown
-from .text import block_told, row_told, segment_told
+from .shown import ChartView
+from .text import describe_block, describe_row, describe_segment
 
 CLICK = 4  # pixels that the pointer may move during a click
 SHORTEST = 20.0  # nanoseconds: the shortest visible range
@@ -44,12 +44,12 @@ class GpuView(QWidget):
     range_asked = Signal(object)
     entered = Signal(str, int)
     left = Signal()
-    told = Signal(str)
+    selection_described = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.shown: Shown | None = None
+        self.shown: ChartView | None = None
         self.span: TimeRange = (0.0, 1.0)
         self.row: int | None = None  # the chosen row
         self.item: int | None = None  # the chosen block or segment
@@ -65,7 +65,7 @@ class GpuView(QWidget):
 
     # The place and the selection.
 
-    def show_place(self, shown: Shown | None, span: TimeRange, limits: TimeRange) -> None:
+    def show_place(self, shown: ChartView | None, span: TimeRange, limits: TimeRange) -> None:
         """Show a place over a range; `limits` is the largest range.
 
         The selection stays while the place is the same.
@@ -76,7 +76,7 @@ class GpuView(QWidget):
             self.updateGeometry()
         self.span, self._full_range = span, limits
         self.update()
-        self.told.emit(self.chosen_text())
+        self.selection_described.emit(self.chosen_text())
 
     def _first_row(self) -> int | None:
         if self.shown is None:
@@ -101,7 +101,7 @@ class GpuView(QWidget):
         return QSize(self.theme.px(300), self.theme.px(90))
 
     @property
-    def places(self) -> GpuLayout:
+    def chart_layout(self) -> GpuLayout:
         """The current layout."""
         assert self.shown
         size, ratio = QSizeF(self.size()), self.devicePixelRatioF()
@@ -112,24 +112,26 @@ class GpuView(QWidget):
         if self.shown is None:
             return ""
         if self.item is not None:
-            return (block_told if self.shown.is_of_blocks else segment_told)(self.shown.data, self.item)
-        return row_told(self.shown, self.row) if self.row is not None else ""
+            return (describe_block if self.shown.shows_blocks else describe_segment)(
+                self.shown.data, self.item
+            )
+        return describe_row(self.shown, self.row) if self.row is not None else ""
 
     def choose(self, row: int | None, item: int | None) -> None:
         """Select a row, and a block or a segment in it."""
         self.row, self.item = row, item
         self.setAccessibleDescription(self.chosen_text())
-        self.told.emit(self.chosen_text())
+        self.selection_described.emit(self.chosen_text())
         self.update()
 
     # Painting.
 
-    @guarded
+    @guard_handler
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the chart; reuse the last picture if nothing changed."""
         painter = QPainter(self)
         if is_vector(painter):
-            self._draw(painter, ON_PAPER)
+            self._draw(painter, RASTER_PIXELS_PER_POINT)
         else:
             painter.drawPixmap(0, 0, self._current_picture())
         painter.end()
@@ -150,32 +152,32 @@ class GpuView(QWidget):
         painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self.shown is not None:
             row = self.row if self.hasFocus() or self.item is not None else None
-            draw_chart(painter, self.shown, self.places, self.theme, ratio, row, self.item)
+            draw_chart(painter, self.shown, self.chart_layout, self.theme, ratio, row, self.item)
 
-    @guarded
+    @guard_handler
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Redraw."""
         self._picture = None
 
-    @guarded
+    @guard_handler
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Mark the chosen row."""
         self.update()
 
-    @guarded
+    @guard_handler
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Unmark the chosen row."""
         self.update()
 
     # Pointer.
 
-    @guarded
+    @guard_handler
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Start a drag or a click."""
         if event.button() == Qt.MouseButton.LeftButton and self.shown:
             self._drag, self._moved = (event.position(), self.span), False
 
-    @guarded
+    @guard_handler
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Pan during a drag; otherwise show if a click does something."""
         if self._drag is None:
@@ -184,9 +186,9 @@ class GpuView(QWidget):
         origin, span = self._drag
         self._moved |= (event.position() - origin).manhattanLength() >= CLICK
         if self._moved:
-            self._ask(_moved(span, (origin.x() - event.position().x()) / self.places.rows.width()))
+            self._ask(_moved(span, (origin.x() - event.position().x()) / self.chart_layout.rows.width()))
 
-    @guarded
+    @guard_handler
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End a drag, or handle a click."""
         if self._drag is None or event.button() != Qt.MouseButton.LeftButton:
@@ -195,7 +197,7 @@ class GpuView(QWidget):
         if not self._moved and self.shown:
             self._click(self.hit(event.position()))
 
-    @guarded
+    @guard_handler
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Open the warp under the pointer."""
         hit = self.hit(event.position()) if self.shown else None
@@ -205,7 +207,7 @@ class GpuView(QWidget):
     def hit(self, position: QPointF) -> Hit:
         """Run the hit test at a position."""
         assert self.shown
-        return hit_at(self.shown, self.places, position)
+        return hit_at(self.shown, self.chart_layout, position)
 
     def _click(self, hit: Hit) -> None:
         if self._enters(hit):
@@ -219,7 +221,7 @@ class GpuView(QWidget):
         if shown is None or shown.machine_at(hit.row) is None:
             return False
         if hit.part == "rows":
-            return shown.is_of_blocks and (hit.item is not None or shown.level == "gpu")
+            return shown.shows_blocks and (hit.item is not None or shown.level == "gpu")
         return hit.part == "names" and shown.level in ("gpu", "block")
 
     def _enter(self, row: int | None, item: int | None) -> None:
@@ -243,7 +245,7 @@ class GpuView(QWidget):
         chosen = data.chosen_block(machine)
         if data.machine(chosen) == machine:
             return chosen
-        blocks = data.on(machine)
+        blocks = data.blocks_on(machine)
         blocks = blocks[data.lanes.lane[blocks] == lane]
         return int(blocks[0]) if len(blocks) else None
 
@@ -251,7 +253,7 @@ class GpuView(QWidget):
         enters = self.shown is not None and self._enters(self.hit(position))
         self.setCursor(Qt.CursorShape.PointingHandCursor if enters else Qt.CursorShape.ArrowCursor)
 
-    @guarded
+    @guard_handler
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer; with Shift, or sideways, pan."""
         if self.shown is None:
@@ -260,7 +262,7 @@ class GpuView(QWidget):
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(sideways) > abs(turn):
             self._ask(_moved(self.span, -(turn + sideways) / 120 * STEP))
         else:
-            self.zoom(CLOSER ** (turn / 120), self.places.time(event.position().x()))
+            self.zoom(CLOSER ** (turn / 120), self.chart_layout.time(event.position().x()))
         event.accept()
 
     def zoom(self, factor: float, around: float | None = None) -> None:
@@ -271,11 +273,11 @@ class GpuView(QWidget):
         self._ask((middle - (middle - first) * factor, middle + (last - middle) * factor))
 
     def _ask(self, span: TimeRange) -> None:
-        self.range_asked.emit(fitted(span, self._full_range))
+        self.range_asked.emit(clamp_range(span, self._full_range))
 
     # Keys.
 
-    @guarded
+    @guard_handler
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Pan, select and go deeper; see KEYS."""
         if self.shown is None or not self._handle_key(event):
@@ -288,8 +290,8 @@ class GpuView(QWidget):
             event.accept()
             return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.shown is not None:
-            text = text_of(self.shown, self.hit(QPointF(event.pos())))
-            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(text)), self)
+            text = describe_hit(self.shown, self.hit(QPointF(event.pos())))
+            QToolTip.showText(event.globalPos(), plain_tip(self.theme.translate(text)), self)
             return True
         return super().event(event)
 
@@ -339,7 +341,7 @@ class GpuView(QWidget):
         if self.shown.level == "gpu" or self.row is None:
             return []
         if self.shown.level == "multiprocessor":
-            blocks = self.shown.data.on(self.shown.machine)
+            blocks = self.shown.data.blocks_on(self.shown.machine)
             return [int(b) for b in blocks[self.shown.data.lanes.lane[blocks] == self.row]]
         return (
             [int(segment) for segment in segments_in(self.shown, self.row)] if self.shown.has_details else []
@@ -349,7 +351,7 @@ class GpuView(QWidget):
         """Pan so that the chosen block or segment is visible."""
         assert self.shown and self.item is not None
         data, (first, last) = self.shown.data, self.span
-        if self.shown.is_of_blocks:
+        if self.shown.shows_blocks:
             begin, end = data.span(self.item)
         else:
             columns, index = data.timeline.segments, slice(self.item, self.item + 1)
@@ -362,7 +364,7 @@ class GpuView(QWidget):
     def _go_to_details(self) -> None:
         """Ask for the next block with recorded warps."""
         assert self.shown
-        block = self.shown.data.next_detailed(self.shown.block if not self.shown.is_of_blocks else -1)
+        block = self.shown.data.next_detailed(self.shown.block if not self.shown.shows_blocks else -1)
         if block is not None:
             self.entered.emit("block", block)
 
@@ -385,13 +387,13 @@ def _moved(span: TimeRange, share: float) -> TimeRange:
     return span[0] + distance, span[1] + distance
 
 
-def whole_range(lengths: list[float]) -> TimeRange:
+def common_range(lengths: list[float]) -> TimeRange:
     """Return the range that shows all of several launches or blocks, in nanoseconds."""
     longest = max(lengths, default=1.0)
     return -MARGIN * longest, (1 + MARGIN) * longest
 
 
-def fitted(span: TimeRange, limits: TimeRange) -> TimeRange:
+def clamp_range(span: TimeRange, limits: TimeRange) -> TimeRange:
     """Move and cut a range so that it lies in the complete one and is not too short."""
     length = min(max(span[1] - span[0], SHORTEST), limits[1] - limits[0])
     middle = (span[0] + span[1]) / 2

@@ -14,7 +14,7 @@ from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.trace import WARP, Op, is_poison
 from ...model.session import Selection, Session
 from ..common.descriptions import warp_caption
-from ..common.wording import block_text, buffer_text, count_text, listed, plural
+from ..common.wording import block_text, buffer_text, count_text, join_with_and, plural
 
 NAMED = 3  # bins that a sentence names; it counts the others
 
@@ -31,7 +31,7 @@ class CurrentAdditions(NamedTuple):
     together: Ints  # (n,), lanes of its request that add to the same bin
 
 
-def chosen_of(adding: CurrentAdditions, chosen: Mask) -> CurrentAdditions:
+def select_additions(adding: CurrentAdditions, chosen: Mask) -> CurrentAdditions:
     """Select some of the additions."""
     columns = [np.asarray(column)[chosen] for column in adding]
     return CurrentAdditions._make(columns)
@@ -55,7 +55,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
     counting: HistogramLaunch
 
     @cached_property
-    def warmest(self) -> int:
+    def largest_contention(self) -> int:
         """The most lanes of one request that ever add to the same bin."""
         parts = [self.counting.result, self.counting.private]
         return max(int(part.contending.max(initial=1)) for part in parts if part is not None)
@@ -74,9 +74,9 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
             if is_shared
             else "global memory"
         )
-        adding = self._collect_additions(additions, additions.at(moment), selection)
+        adding = self._collect_additions(additions, additions.during(moment), selection)
         if is_shared:
-            adding = chosen_of(adding, adding.block == selection.block)
+            adding = select_additions(adding, adding.block == selection.block)
         values = self._read_counts(additions, moment, selection)
         is_growing = np.isin(np.arange(additions.size), adding.bin)
         earlier = np.minimum(values, self._read_counts(additions, max(moment - 1, 0), selection))
@@ -109,7 +109,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
             bin_index, thread % WARP, block, thread, own, chosen, additions.contending[part]
         )
 
-    def coming(self, moment: int, selection: Selection) -> CurrentAdditions:
+    def incoming_additions(self, moment: int, selection: Selection) -> CurrentAdditions:
         """Find the additions whose samples are loaded at this moment."""
         additions, (sample, index) = self.counting.of_samples, self._loads_and_additions
         rows = self.session.memory.accesses_at(moment)
@@ -118,7 +118,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
         adding = self._collect_additions(additions, incoming, selection)
         if self.counting.private is None:
             return adding
-        return chosen_of(adding, adding.block == selection.block)
+        return select_additions(adding, adding.block == selection.block)
 
     @cached_property
     def _loads_and_additions(self) -> tuple[Ints, Ints]:
@@ -133,11 +133,11 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
     def caption(self, moment: int, selection: Selection) -> str:
         """Describe the activity of the selected warp at a moment."""
         for bars in self.bars(moment, selection):
-            own = chosen_of(bars.adding, bars.adding.own)
+            own = select_additions(bars.adding, bars.adding.own)
             if len(own.bin):
                 return self._adding_text(bars, own)
-        coming = self.coming(moment, selection)
-        own = chosen_of(coming, coming.own)
+        coming = self.incoming_additions(moment, selection)
+        own = select_additions(coming, coming.own)
         if len(own.bin):
             return f"loads {plural(len(own.bin), 'sample')}, on their way to {self._bins_text(own)}"
         return warp_caption(self.session, moment, selection)
@@ -264,7 +264,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
             of_warp = additions[
                 (adding.block[additions] == block) & (adding.thread[additions] // WARP == warp)
             ]
-            lanes = listed([str(lane) for lane in sorted(adding.lane[of_warp].tolist())])
+            lanes = join_with_and([str(lane) for lane in sorted(adding.lane[of_warp].tolist())])
             noun = "lane" if len(of_warp) == 1 else "lanes"
             name = block_text(self.session.trace, int(block))
             lines.append(f"now {noun} {lanes} of warp {warp} in {name}")
@@ -282,4 +282,4 @@ def bins_text(bins: Ints) -> str:
     """List bins by their numbers, at most the first few: bins 3, 7, 12 and 5 more."""
     named = [str(number) for number in bins[:NAMED].tolist()]
     more = [f"{count_text(len(bins) - NAMED)} more"] if len(bins) > NAMED else []
-    return f"{'bin' if len(bins) == 1 else 'bins'} {listed([*named, *more])}"
+    return f"{'bin' if len(bins) == 1 else 'bins'} {join_with_and([*named, *more])}"

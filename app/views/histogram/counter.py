@@ -80,7 +80,7 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
             additions.survives[order],
         )
 
-    def made_text(self, moment: int) -> str:
+    def additions_text(self, moment: int) -> str:
         """Count the additions made and lost up to a moment, in words."""
         additions = self.counting.result
         progress = f"{count_text(additions.upto(moment))} of {count_text(len(additions))} additions made"
@@ -119,7 +119,7 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
     def words(self, moment: int, spread: Spread | None) -> list[str]:
         """Describe the picture."""
         value = f"{self.name} is {count_text(self.value(moment))}, expected {count_text(self.expected)}"
-        return [value, self.made_text(moment), self.why(), *spread_texts(spread)]
+        return [value, self.additions_text(moment), self.why(), *spread_texts(spread)]
 
 
 def spread_texts(spread: Spread | None) -> list[str]:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from ....tracer.measure.recorded_outcomes import Spread
 from ...widgets.theme import Theme
-from ..common.drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
+from ..common.drawing import CENTRE, MIDDLE, RIGHT, draw_text, panel_line_colour, pen, text_width
 from ..common.wording import count_text, mark_of
 from .counter import CounterViewData
 from .seed_spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
@@ -60,15 +60,15 @@ class CounterPicture:
         """Draw the value, the additions made and lost, and their bar; return the lower edge."""
         data, big = self.data, theme.font(26, bold=True)
         value, line = count_text(data.value(moment)), text_line(theme)
-        value_width = width_of(value, big) + theme.px(10)
+        value_width = text_width(value, big) + theme.px(10)
         row = QRectF(box.left(), box.top(), box.width(), 2.1 * line)
         is_plausible = moment < data.session.end or data.value(moment) == data.expected
-        write(painter, row, value, big, theme.colour("text" if is_plausible else "bad"), MIDDLE)
+        draw_text(painter, row, value, big, theme.colour("text" if is_plausible else "bad"), MIDDLE)
         label_box = row.adjusted(value_width, 0, 0, 0)
         write_bold(painter, label_box, f"{data.name}, expected {count_text(data.expected)}", theme)
         mark = mark_of(data.session.trace)
-        progress, progress_box = f"{data.made_text(moment)} ({mark})", label_box.adjusted(0, line, 0, 0)
-        write(painter, progress_box, progress, theme.font(12), theme.colour("muted"), MIDDLE)
+        progress, progress_box = f"{data.additions_text(moment)} ({mark})", label_box.adjusted(0, line, 0, 0)
+        draw_text(painter, progress_box, progress, theme.font(12), theme.colour("muted"), MIDDLE)
         bar = QRectF(box.left(), row.bottom() + theme.px(4), box.width(), theme.px(12))
         self._draw_bar(painter, bar, moment, theme)
         return bar.bottom() + theme.px(6)
@@ -89,7 +89,7 @@ class CounterPicture:
         """Draw every addition as a line from its load to its store, in the order of the accesses."""
         line, bold = text_line(theme), theme.font(12, bold=True)
         title, meaning = EACH if self.data.counting.races else EACH_ATOMIC
-        fits = width_of(f"{title}: {meaning}", bold) <= box.width()
+        fits = text_width(f"{title}: {meaning}", bold) <= box.width()
         write_bold(painter, box, f"{title}: {meaning}" if fits else title, theme)
         scale = self._draw_scale(painter, box.adjusted(0, line + 2, 0, -line), theme)
         field = box.adjusted(scale, line + 2, 0, -line)
@@ -97,23 +97,23 @@ class CounterPicture:
         self._draw_additions(painter, field, moment, theme)
         below = QRectF(field.left(), field.bottom(), field.width(), line)
         key_end = self._draw_key(painter, below, theme)
-        if below.right() - key_end >= width_of(ORDER, theme.font(SMALL)):
-            write(painter, below, ORDER, theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
+        if below.right() - key_end >= text_width(ORDER, theme.font(SMALL)):
+            draw_text(painter, below, ORDER, theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
 
     def _draw_scale(self, painter: QPainter, box: QRectF, theme: Theme) -> float:
         """Number the first and the last addition at the left of the lines; return the width."""
         small, muted, line = theme.font(SMALL), theme.colour("muted"), text_line(theme)
         last = count_text(len(self.data.counting.result))
-        width = max(width_of(last, small), line) + theme.px(6)
+        width = max(text_width(last, small), line) + theme.px(6)
         top = QRectF(box.left(), box.top(), width - theme.px(5), line)
-        write(painter, top, "1", small, muted, RIGHT | MIDDLE)
-        write(painter, top.translated(0, box.height() - line), last, small, muted, RIGHT | MIDDLE)
+        draw_text(painter, top, "1", small, muted, RIGHT | MIDDLE)
+        draw_text(painter, top.translated(0, box.height() - line), last, small, muted, RIGHT | MIDDLE)
         between = QRectF(0, 0, box.height() - 2 * line, line)
-        if between.width() >= width_of("additions", small):
+        if between.width() >= text_width("additions", small):
             painter.save()
             painter.translate(top.right() - line, box.bottom() - line)
             painter.rotate(-90)
-            write(painter, between, "additions", small, muted, CENTRE)
+            draw_text(painter, between, "additions", small, muted, CENTRE)
             painter.restore()
         return width
 
@@ -127,7 +127,7 @@ class CounterPicture:
         state = np.where(lines.stored <= moment, final_state, np.where(lines.loaded <= moment, 1, 0))
         colours = (
             QColor(theme.palette.border),
-            on_panel("global load", theme),
+            panel_line_colour("global load", theme),
             *map(theme.colour, ("bad", "good")),
         )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -144,7 +144,7 @@ class CounterPicture:
             painter.fillRect(dash, theme.colour(colour))
             x += theme.px(18)
             width = QFontMetricsF(font).horizontalAdvance(text)
-            write(
+            draw_text(
                 painter,
                 QRectF(x, box.top(), width + 1, box.height()),
                 text,

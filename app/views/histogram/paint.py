@@ -22,14 +22,14 @@ from ..common.drawing import (
     RIGHT,
     draw_badge,
     draw_hatch,
+    draw_text,
     draw_veil,
-    on_panel,
+    panel_line_colour,
     pen,
     rect,
-    width_of,
-    write,
+    text_width,
 )
-from ..common.geometry import round_step, whole_step
+from ..common.geometry import integer_step, round_step
 from ..common.wording import count_text
 from .bins import BinArray, CurrentAdditions
 from .layout import HistogramLayout, Plot, bin_middle
@@ -55,7 +55,7 @@ class BarAxes(NamedTuple):
         return np.asarray(field.bottom - np.maximum(count, 0) * (HEADROOM * field.height / self.top))
 
 
-def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
+def contention_colour(lanes: int, warmest: int, theme: Theme) -> QColor:
     """Compute the colour of a number of lanes of one request in a bin: more lanes are stronger."""
     scale = HEAT["dark" if theme.name == "dark" else "light"]
     position = (lanes - 1) / max(warmest - 1, 1) * (len(scale) - 1)
@@ -81,7 +81,7 @@ def draw_bars(
     gap = 1.0 if right[0] - left[0] >= 4 else 0.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     for lanes in np.unique(most).tolist():
-        colour = heat(lanes, warmest, theme) if lanes else theme.colour("cell_unread")
+        colour = contention_colour(lanes, warmest, theme) if lanes else theme.colour("cell_unread")
         for i in np.flatnonzero((most == lanes) & (values > 0)).tolist():
             box = QRectF(left[i], min(top[i], field.bottom - 1), right[i] - left[i] - gap, 0)
             box.setBottom(field.bottom)
@@ -103,19 +103,19 @@ def draw_axes(
     """Draw the axis of counts at the left, and below the last chart the axis of bins."""
     field, small, muted = axes.plot.field, theme.font(SMALL), theme.colour("muted")
     line = QFontMetricsF(small).height()
-    step = whole_step(axes.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
+    step = integer_step(axes.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     for count in range(0, axes.top + 1, step):
         y = float(axes.y(np.array(count)))
         painter.setPen(pen(theme.palette.border, 1.0))
         painter.drawLine(QLineF(field.x, y, field.right, y))
         box = QRectF(0, y - line / 2, field.x - theme.px(5), line)
-        write(painter, box, count_text(count), small, muted, RIGHT | MIDDLE)
+        draw_text(painter, box, count_text(count), small, muted, RIGHT | MIDDLE)
     for x, text in _ticks(axes, edges, theme) if is_last else ():
         painter.fillRect(QRectF(x, field.bottom, 1, theme.px(4)), muted)
         width = QFontMetricsF(small).horizontalAdvance(text) + 2
         left = min(max(x - width / 2, field.x), field.right - width)
-        write(painter, QRectF(left, field.bottom + theme.px(4), width, line), text, small, muted, LEFT)
+        draw_text(painter, QRectF(left, field.bottom + theme.px(4), width, line), text, small, muted, LEFT)
 
 
 def _ticks(axes: BarAxes, edges: tuple[float, float] | None, theme: Theme) -> list[tuple[float, str]]:
@@ -123,7 +123,7 @@ def _ticks(axes: BarAxes, edges: tuple[float, float] | None, theme: Theme) -> li
     field = axes.plot.field
     tick_count = max(2.0, field.width / theme.px(70))
     if edges is None:
-        step = whole_step(axes.bins, tick_count)
+        step = integer_step(axes.bins, tick_count)
         return [(bin_middle(field, axes.bins, i), count_text(i)) for i in range(0, axes.bins, step)]
     low, high = edges
     interval = round_step((high - low) / tick_count)
@@ -136,16 +136,16 @@ def _ticks(axes: BarAxes, edges: tuple[float, float] | None, theme: Theme) -> li
 def draw_title(painter: QPainter, axes: BarAxes, bars: BinArray, theme: Theme) -> None:
     """Write the array's name and the sum of its counts."""
     title, counts = rect(axes.plot.title), bars.values[bars.values >= 0]
-    array = theme.say(bars.title)
+    array = theme.translate(bars.title)
     total = f"adds up to {count_text(int(counts.sum()))}" if len(counts) else "not written yet"
-    total_width, bold = width_of(total, theme.font(12)), theme.font(12, bold=True)
+    total_width, bold = text_width(total, theme.font(12)), theme.font(12, bold=True)
     right = QRectF(title.right() - total_width - 2, title.top(), total_width + 2, title.height())
     left = title.adjusted(0, 0, -total_width - theme.px(8), 0)
-    name_width = min(width_of(array, bold), left.width())
+    name_width = min(text_width(array, bold), left.width())
     for box in (right, QRectF(left.left(), left.top(), name_width, left.height())):
         draw_veil(painter, box, theme)
-    write(painter, right, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
-    write(painter, left, array, bold, theme.colour("text"), MIDDLE)
+    draw_text(painter, right, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
+    draw_text(painter, left, array, bold, theme.colour("text"), MIDDLE)
 
 
 class Towers(NamedTuple):
@@ -202,7 +202,7 @@ def draw_towers(
         painter.drawRect(boxes[i].adjusted(-1, -1, 1, 1))
 
 
-def draw_threads(
+def draw_lane_lines(
     painter: QPainter,
     layout: HistogramLayout,
     adding: CurrentAdditions,
@@ -213,7 +213,7 @@ def draw_threads(
     """Draw a line from each lane of the selected warp to its bin, a bold one for the selected thread."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for chosen, width, alpha in ((False, 1.0, 110), (True, 2.0, 255)):
-        painter.setPen(pen(on_panel(look, theme), width, alpha))
+        painter.setPen(pen(panel_line_colour(look, theme), width, alpha))
         for i in np.flatnonzero(adding.own & (adding.chosen == chosen)).tolist():
             box = layout.lane(int(adding.lane[i]))
             painter.drawLine(QLineF(box.x + box.width / 2, box.bottom, *ends[i].tolist()))
@@ -231,20 +231,20 @@ def draw_lanes(
     """Draw the lanes of the selected warp, with the number of lanes that add to the same bin."""
     small, unit, lanes = theme.font(9.5), theme.px(1), layout.lanes
     line = QRectF(0, lanes.y, lanes.x - theme.px(5), lanes.height)
-    write(painter, line, "lanes", theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
+    draw_text(painter, line, "lanes", theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
     together = dict(zip(adding.lane[adding.own].tolist(), adding.together[adding.own].tolist(), strict=True))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     for lane in range(layout.drawn):
         box = rect(layout.lane(lane)).adjusted(0, 0, -unit, 0)
         count = together.get(lane, 0)
-        colour = theme.colour("cell_unread") if not count else heat(count, warmest, theme)
+        colour = theme.colour("cell_unread") if not count else contention_colour(count, warmest, theme)
         painter.fillRect(box, colour)
         if count:
             painter.fillRect(
                 QRectF(box.left(), box.bottom() - 2 * unit, box.width(), 2 * unit), theme.colour(look)
             )
         if count > 1 and box.width() >= theme.px(9):
-            write(painter, box, str(count), small, contrasting(colour), CENTRE)
+            draw_text(painter, box, str(count), small, contrasting(colour), CENTRE)
         if lane == chosen:
             painter.setPen(pen(theme.palette.text, 1.5))
             painter.drawRect(box)
@@ -276,13 +276,13 @@ def draw_legend(
     def write_label(text: str) -> None:
         nonlocal x
         width = QFontMetricsF(small).horizontalAdvance(text)
-        write(painter, QRectF(x, box.top(), width + 1, box.height()), text, small, muted, MIDDLE)
+        draw_text(painter, QRectF(x, box.top(), width + 1, box.height()), text, small, muted, MIDDLE)
         x += width + gap
 
     write_label("lanes that met in a bin: 1")
     for step in range(max(warmest, 2) if warmest <= 8 else 8):
         lanes = 1 + step * (warmest - 1) / (min(max(warmest, 2), 8) - 1)
-        painter.fillRect(QRectF(x, y, theme.px(7), height), heat(round(lanes), warmest, theme))
+        painter.fillRect(QRectF(x, y, theme.px(7), height), contention_colour(round(lanes), warmest, theme))
         x += theme.px(7)
     x += gap
     write_label(f"{warmest}")
@@ -309,4 +309,4 @@ def draw_legend(
     if box.right() - x > badge_width:
         badge = QRectF(x + gap, box.center().y() - theme.px(8), badge_width, theme.px(16))
         draw_badge(painter, badge, theme)
-        write(painter, badge, mark, small, muted, CENTRE)
+        draw_text(painter, badge, mark, small, muted, CENTRE)

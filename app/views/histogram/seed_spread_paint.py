@@ -11,8 +11,8 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.grouping import group_starts, positions_in_group
 from ...widgets.theme import Theme
-from ..common.drawing import LEFT, MIDDLE, RIGHT, WRAP, width_of, write
-from ..common.geometry import whole_step
+from ..common.drawing import LEFT, MIDDLE, RIGHT, WRAP, draw_text, text_width
+from ..common.geometry import integer_step
 from ..common.wording import count_text
 from .counter import measured_text, regular_text, seeds_text
 
@@ -28,21 +28,21 @@ def text_line(theme: Theme) -> float:
 def wrapped_height(text: str, width: float, theme: Theme) -> float:
     """Compute the height of a wrapped text."""
     room = QRectF(0, 0, max(width, 1), 10_000)
-    return QFontMetricsF(theme.font(12)).boundingRect(room, int(WRAP), theme.say(text)).height()
+    return QFontMetricsF(theme.font(12)).boundingRect(room, int(WRAP), theme.translate(text)).height()
 
 
 def write_wrapped(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str) -> float:
     """Write a wrapped text and return its lower edge."""
     height = wrapped_height(text, box.width(), theme)
     room = QRectF(box.left(), box.top(), box.width(), height + 1)
-    write(painter, room, theme.say(text), theme.font(12), theme.colour(colour), WRAP)
+    draw_text(painter, room, theme.translate(text), theme.font(12), theme.colour(colour), WRAP)
     return room.bottom()
 
 
 def write_bold(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str = "text") -> None:
     """Write a bold line at the top of a box."""
     row = QRectF(box.left(), box.top(), box.width(), text_line(theme))
-    write(painter, row, theme.say(text), theme.font(12, bold=True), theme.colour(colour), MIDDLE)
+    draw_text(painter, row, theme.translate(text), theme.font(12, bold=True), theme.colour(colour), MIDDLE)
 
 
 def spread_height(spread: Spread, width: float, theme: Theme, *, with_reason: bool) -> float:
@@ -77,17 +77,17 @@ def draw_spread(
 def _write_measured(painter: QPainter, row: QRectF, text: str, theme: Theme) -> None:
     """Write the results of a GPU, and the mark "measured" if it fits."""
     write_bold(painter, row, text, theme, "accent")
-    x = row.left() + width_of(text, theme.font(12, bold=True)) + theme.px(8)
+    x = row.left() + text_width(text, theme.font(12, bold=True)) + theme.px(8)
     rest = QRectF(x, row.top(), row.right() - x, row.height())
-    if rest.width() >= width_of("measured", theme.font(SMALL)):
-        write(painter, rest, "measured", theme.font(SMALL), theme.colour("muted"), LEFT | MIDDLE)
+    if rest.width() >= text_width("measured", theme.font(SMALL)):
+        draw_text(painter, rest, "measured", theme.font(SMALL), theme.colour("muted"), LEFT | MIDDLE)
 
 
 def _draw_plot(painter: QPainter, field: QRectF, spread: Spread, expected: int, theme: Theme) -> None:
     outcomes = sorted({n for measured in spread.measured for n in measured.outcomes})
     top = max([1, *spread.totals, *outcomes])
     expected_text = f"expected {count_text(expected)} →" if expected > top else ""
-    room = width_of(expected_text, theme.font(SMALL)) + theme.px(16) if expected_text else theme.px(4)
+    room = text_width(expected_text, theme.font(SMALL)) + theme.px(16) if expected_text else theme.px(4)
     unit = max(field.width() - room, 1.0) / top
     _draw_dots(painter, field, spread.totals, unit, theme)
     _draw_axis(painter, field, top, unit, expected_text, theme)
@@ -123,8 +123,8 @@ def _draw_axis(
     line, y = QFontMetricsF(small).height(), field.bottom() + theme.px(9)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.fillRect(QRectF(field.left(), field.bottom(), field.width(), 1), muted)
-    for total in range(0, top + 1, whole_step(top, max(2.0, top * unit / theme.px(36)))):
-        width = width_of(count_text(total), small) + 2
+    for total in range(0, top + 1, integer_step(top, max(2.0, top * unit / theme.px(36)))):
+        width = text_width(count_text(total), small) + 2
         box = QRectF(field.left() + total * unit - width / 2, y, width, line)
-        write(painter, box, count_text(total), small, muted, Qt.AlignmentFlag.AlignHCenter)
-    write(painter, QRectF(field.left(), y, field.width(), line), expected_text, small, muted, RIGHT)
+        draw_text(painter, box, count_text(total), small, muted, Qt.AlignmentFlag.AlignHCenter)
+    draw_text(painter, QRectF(field.left(), y, field.width(), line), expected_text, small, muted, RIGHT)

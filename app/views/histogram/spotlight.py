@@ -11,7 +11,7 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.grouping import group_starts
 from ....tracer.model.trace import WARP
 from ...model.session import Selection
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ..common.drawing import rect
 from .bins import BinArray, HistogramViewData
 from .layout import HistogramLayout, Plot
@@ -19,9 +19,9 @@ from .layout import HistogramLayout, Plot
 MARGIN = 4.0  # pixels around a chart
 
 
-def lit_boxes(
+def highlight_boxes(
     data: HistogramViewData,
-    highlight: Lit,
+    highlight: Highlight,
     selection: Selection,
     layout: HistogramLayout,
     bars: Sequence[BinArray],
@@ -29,7 +29,7 @@ def lit_boxes(
     """Compute the boxes of highlighted things, in pixels; `bars` are the arrays in the charts of `layout`."""
     counting = data.counting
     parts = [part for part in (counting.private, counting.result) if part is not None]
-    boxes = lane_boxes(highlight, selection, layout)
+    boxes = highlighted_lane_boxes(highlight, selection, layout)
     for i, (part, array, plot) in enumerate(zip(parts, bars, layout.plots, strict=True)):
         is_own_block = part is counting.private and selection.block in highlight.blocks
         if is_own_block or part.buffer in highlight.buffers:
@@ -44,7 +44,9 @@ def lit_boxes(
     return boxes
 
 
-def lane_boxes(highlight: Lit, selection: Selection, layout: HistogramLayout) -> list[QRectF]:
+def highlighted_lane_boxes(
+    highlight: Highlight, selection: Selection, layout: HistogramLayout
+) -> list[QRectF]:
     """Compute the boxes of highlighted lanes of the selected warp: one box for all, or one for each thread."""
     warp = selection.thread // WARP
     if not layout.lanes.height or not highlight.has_warp_of(selection):
@@ -66,13 +68,13 @@ def _bins_box(plot: Plot, bins: int, first: int, end: int) -> QRectF:
     return QRectF(x, plot.field.y, (end - first) * bin_width, plot.field.height)
 
 
-def _named_bins(highlight: Lit, buffer: int, bins: int) -> Ints:
+def _named_bins(highlight: Highlight, buffer: int, bins: int) -> Ints:
     """List the bins that are highlighted by their numbers."""
     ranges = [part[-1] for number, part in highlight.elements if number == buffer and part]
     return np.concatenate([np.arange(0), *(np.arange(first, min(end, bins)) for first, end in ranges)])
 
 
-def _target_bins(highlight: Lit, array: BinArray, selection: Selection) -> Ints:
+def _target_bins(highlight: Highlight, array: BinArray, selection: Selection) -> Ints:
     """List the bins to which highlighted threads of the selected block add now."""
     adding = array.adding
     is_highlighted = np.isin(adding.thread, sorted(highlight.threads)) | np.isin(

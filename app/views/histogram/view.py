@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
-from ..common.dimming import dimmed, draw_frame
-from ..common.drawing import MIDDLE, RIGHT, clipped, rect, width_of, write
+from ..common.dimming import dim_theme, draw_frame
+from ..common.drawing import MIDDLE, RIGHT, clipped, draw_text, rect, text_width
 from ..common.view import View
 from ..common.wording import block_text, mark_of
 from . import paint as paint
@@ -23,7 +23,7 @@ from .bins import BinArray, CurrentAdditions, HistogramViewData
 from .counter import CounterViewData
 from .counter_paint import CounterPicture
 from .layout import HistogramLayout, bin_at, histogram_layout
-from .spotlight import lit_boxes
+from .spotlight import highlight_boxes
 
 NOTHING = "This launch counts nothing."
 
@@ -68,7 +68,7 @@ class HistogramView(View):
     def load(self, session: Session | None) -> None:
         """Take a session with a histogram or a counter."""
         super().load(session)
-        counting = session.counting if session else None
+        counting = session.histogram_launch if session else None
         self._data = (
             HistogramViewData(session, counting) if session and counting and counting.bins > 1 else None
         )
@@ -111,7 +111,7 @@ class HistogramView(View):
             words = [*self._description_words(self._data), verdict]
         elif self._counter:
             words = self._counter.data.words(int(self.moment), self._spread)
-        self.setAccessibleDescription(self.say(". ".join(word for word in words if word)))
+        self.setAccessibleDescription(self.reword(". ".join(word for word in words if word)))
 
     def _description_words(self, data: HistogramViewData) -> list[str]:
         moment = int(self.moment)
@@ -124,18 +124,18 @@ class HistogramView(View):
         if self._data and self.session:
             self._paint_highlighted(painter, self._data)
         elif self._counter:
-            is_highlighted = self.lit is None or self.is_part_of(self.lit)
-            theme = self.theme if is_highlighted else dimmed(self.theme, self.keep)
+            is_highlighted = self.highlight is None or self.shows_highlight(self.highlight)
+            theme = self.theme if is_highlighted else dim_theme(self.theme, self.keep)
             self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, theme)
         else:
-            write(
+            draw_text(
                 painter, QRectF(self.rect()), NOTHING, self.theme.font(15), self.theme.colour("muted"), MIDDLE
             )
         painter.end()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether its arrays, their bins or the adding threads are highlighted."""
-        counting = self.session.counting if self.session else None
+        counting = self.session.histogram_launch if self.session else None
         if counting is None:
             return False
         arrays = {part.buffer for part in (counting.private, counting.result) if part is not None}
@@ -146,12 +146,12 @@ class HistogramView(View):
 
     def _paint_highlighted(self, painter: QPainter, data: HistogramViewData) -> None:
         """Draw the histogram, with all parts dimmed that are not highlighted."""
-        if self.lit is None:
+        if self.highlight is None:
             self._paint_bins(painter, data, self.theme)
             return
-        self._paint_bins(painter, data, dimmed(self.theme, self.keep))
+        self._paint_bins(painter, data, dim_theme(self.theme, self.keep))
         layout, bars = self.places(), self.bars()
-        for box in lit_boxes(data, self.lit, self.selection, layout, bars):
+        for box in highlight_boxes(data, self.highlight, self.selection, layout, bars):
             with clipped(painter, box):
                 painter.fillRect(box, self.theme.colour("panel"))
                 self._paint_bins(painter, data, self.theme)
@@ -170,7 +170,12 @@ class HistogramView(View):
             is_last = i == len(all_axes) - 1
             paint.draw_axes(painter, axes, data.counting.edges, is_last, theme)
             paint.draw_bars(
-                painter, axes, bars, bars.before if i == active else bars.values, data.warmest, theme
+                painter,
+                axes,
+                bars,
+                bars.before if i == active else bars.values,
+                data.largest_contention,
+                theme,
             )
             if is_last and data.counting.expected is not None:
                 paint.draw_outline(painter, axes, data.counting.expected, theme)
@@ -194,17 +199,21 @@ class HistogramView(View):
     ) -> None:
         """Draw the lanes of the selected warp, and every addition on its way to its bin."""
         chosen = self.selection.thread % WARP
-        adding = data.coming(int(self.moment), self.selection) if active is None else all_bars[active].adding
+        adding = (
+            data.incoming_additions(int(self.moment), self.selection)
+            if active is None
+            else all_bars[active].adding
+        )
         kind = look if active is not None else "global load"
         if layout.lanes.height:
-            paint.draw_lanes(painter, layout, adding, kind, data.warmest, chosen, theme)
+            paint.draw_lanes(painter, layout, adding, kind, data.largest_contention, chosen, theme)
         axes = all_axes[active or 0]
         towers = paint.towers_of(axes, all_bars[active or 0]._replace(adding=adding), theme)
         start = self._start_points(layout, axes, adding, towers)
         fraction = self.moment % 1
         is_still = theme.reduced_motion or not fraction
         if layout.lanes.height:
-            paint.draw_threads(painter, layout, adding, towers.middle, kind, theme)
+            paint.draw_lane_lines(painter, layout, adding, towers.middle, kind, theme)
         if active is not None:
             progress = 1.0 if is_still else fraction
             paint.draw_towers(painter, towers, adding, start, progress, kind, theme)
@@ -227,19 +236,21 @@ class HistogramView(View):
     ) -> None:
         box = rect(layout.caption)
         trace, thread = data.session.trace, self.selection.thread
-        name = self.say(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
-        text = self.say(data.caption(int(self.moment), self.selection))
+        name = self.reword(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
+        text = self.reword(data.caption(int(self.moment), self.selection))
         verdict, is_good = data.verdict(int(self.moment))
         bold, half = theme.font(14, bold=True), box.height() / 2
         above = QRectF(box.left(), box.top(), box.width(), half)
-        write(painter, above, name, bold, theme.colour("text"), MIDDLE)
-        fits = box.width() - width_of(name, bold) >= width_of(verdict, bold)
+        draw_text(painter, above, name, bold, theme.colour("text"), MIDDLE)
+        fits = box.width() - text_width(name, bold) >= text_width(verdict, bold)
         below = above.translated(0, half)
         if fits or not verdict:
-            write(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
+            draw_text(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
         if verdict:
             colour, alignment = theme.colour("good" if is_good else "bad"), RIGHT | MIDDLE if fits else MIDDLE
-            write(painter, above if fits else below, verdict, theme.font(12, bold=True), colour, alignment)
+            draw_text(
+                painter, above if fits else below, verdict, theme.font(12, bold=True), colour, alignment
+            )
 
     def _write_foot(
         self, painter: QPainter, layout: HistogramLayout, data: HistogramViewData, look: str, theme: Theme
@@ -249,18 +260,18 @@ class HistogramView(View):
         texts = (data.progress(int(self.moment)), data.contention(int(self.moment)))
         for i, text in enumerate(texts):
             row = QRectF(box.left(), box.top() + i * line, box.width(), line)
-            write(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
+            draw_text(painter, row, self.reword(text), theme.font(12), theme.colour("text"), MIDDLE)
         row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
         mark = mark_of(data.session.trace)
         has_expected = data.counting.expected is not None
-        paint.draw_legend(painter, row, data.warmest, look, has_expected, mark, theme)
+        paint.draw_legend(painter, row, data.largest_contention, look, has_expected, mark, theme)
 
     def hover_text(self, position: QPointF) -> str:
         """Describe the bin at a position; "" if there is none."""
         chart_and_bin = self.bin_at(position)
         if self._data is None or chart_and_bin is None:
             return ""
-        return self.say(self._data.bin_text(*chart_and_bin, int(self.moment), self.selection))
+        return self.reword(self._data.bin_text(*chart_and_bin, int(self.moment), self.selection))
 
     def bin_at(self, position: QPointF) -> tuple[int, int] | None:
         """Find the number of the chart and the bin in it at a position; None if there is none."""

@@ -22,7 +22,7 @@ from ..common.wording import (
     block_text,
     buffer_text,
     count_text,
-    listed,
+    join_with_and,
     mark_of,
     outside_text,
     part_text,
@@ -32,7 +32,7 @@ from ..common.wording import (
 )
 
 # The verb of a fact, in the order of facts.
-DOES = {
+VERBS = {
     "global load": "load", "constant load": "load", "local load": "load", "shared store": "store",
     "shared load": "load", "local store": "store", "global store": "store", "atomic": "update",
 }  # fmt: skip
@@ -140,14 +140,14 @@ class ExplainView(View):
 
         if self._on_a_gpu is None:
             self._on_a_gpu = hardware_facts(session)
-        missed, pitfall = missed_text(session, block, phase), pitfall_text(session.scenario)
+        missed, pitfall = outside_accesses_text(session, block, phase), pitfall_text(session.scenario)
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
 
         # Texts of a scenario with its own terminology use that already.
-        in_own_words = str if session.scenario and session.scenario.words else self.say
+        in_own_words = str if session.scenario and session.scenario.words else self.reword
 
         def in_words(words: str) -> str:
-            return markup(self.say(words))
+            return markup(self.reword(words))
 
         parts = [
             f"<p style='color:{colours.muted}'>{markup(in_own_words(lesson))}</p>",
@@ -203,10 +203,10 @@ def facts_text(session: Session, block: BlockActivity, phase: int) -> str:
     if not phase_facts:
         return f"In this phase {name} makes no access."
     threads = plural(len(np.unique(session.trace.thread[_accesses(session, block.block, phase)])), "thread")
-    return f"In this phase {threads} of {name} {listed([fact_text(f) for f in phase_facts])}."
+    return f"In this phase {threads} of {name} {join_with_and([fact_text(f) for f in phase_facts])}."
 
 
-def missed_text(session: Session, block: BlockActivity, phase: int) -> str:
+def outside_accesses_text(session: Session, block: BlockActivity, phase: int) -> str:
     """Describe the block's out-of-bounds accesses in a phase; "" without any."""
     outside = session.trace.outside
     return outside_text(session.trace, (outside.block == block.block) & (outside.phase == phase))
@@ -214,7 +214,7 @@ def missed_text(session: Session, block: BlockActivity, phase: int) -> str:
 
 def fact_text(fact: Fact) -> str:
     """Return a fact as text: load 512 elements of A and B (64 sectors)."""
-    names, cost = listed(list(fact.buffers)), plural(fact.requests, "request")
+    names, cost = join_with_and(list(fact.buffers)), plural(fact.requests, "request")
     if fact.sectors:
         cost = plural(fact.sectors, "sector")
     if not fact.each:
@@ -223,14 +223,14 @@ def fact_text(fact: Fact) -> str:
     space = (
         f" {'from' if fact.kind.endswith('load') else 'in'} shared memory" if "shared" in fact.kind else ""
     )
-    return f"{DOES[fact.kind]} {plural(fact.elements, 'element')} of {names}{space}{often} ({cost})"
+    return f"{VERBS[fact.kind]} {plural(fact.elements, 'element')} of {names}{space}{often} ({cost})"
 
 
 def facts(session: Session, block: int, phase: int) -> list[Fact]:
     """List the requests of a block in a phase, one fact per kind."""
     requests = session.requests
     own_requests = np.flatnonzero((requests.block == block) & (requests.phase == phase))
-    kinds = [(k, own_requests[requests.kind[own_requests] == REQUEST_KINDS.index(k)]) for k in DOES]
+    kinds = [(k, own_requests[requests.kind[own_requests] == REQUEST_KINDS.index(k)]) for k in VERBS]
     return [_fact(session, kind, chosen) for kind, chosen in kinds if len(chosen)]
 
 

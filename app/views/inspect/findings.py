@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
 )
 
 from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, source_location
-from ...model.session import Selection, Session, count_of, known_of
+from ...model.session import Selection, Session, count_by_severity, known_findings
 from ...widgets.controls import Combo
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
-from ...widgets.theme import Theme, ink_palette
+from ...widgets.theme import Theme, text_palette
 from ..common.severity import sign_icon
 from ..common.view import View
 from ..common.wording import plural
@@ -91,7 +91,7 @@ class FindingsView(View):
         chosen_before = self.chosen() if session is self.session else None
         self.list.show_findings(None, ())
         super().load(session)
-        kinds = Counter(finding.kind for finding in known_of(session))
+        kinds = Counter(finding.kind for finding in known_findings(session))
         items: list[tuple[str, object]] = [("All kinds", "")]
         items += [(f"{kind.capitalize()} {kinds[kind]}", kind) for kind in FINDING_KINDS if kinds[kind]]
         chosen = self.kind.currentData()
@@ -108,7 +108,7 @@ class FindingsView(View):
         self._bar.setContentsMargins(margin, 0, margin, 0)
         self.empty.setMargin(margin)
         self.empty.setFont(theme.font(13))
-        self.empty.setPalette(ink_palette(theme, "muted"))
+        self.empty.setPalette(text_palette(theme, "muted"))
         self.text.setFont(theme.font(12))
         self.text.setFixedWidth(theme.px(120))
         self.kind.setFont(theme.font(12))
@@ -128,7 +128,7 @@ class FindingsView(View):
 
     def count(self) -> dict[str, int]:
         """Count the findings of each severity."""
-        return count_of(self.session)
+        return count_by_severity(self.session)
 
     def chosen(self) -> Finding | None:
         """Return the selected finding."""
@@ -136,7 +136,7 @@ class FindingsView(View):
 
     def _show(self) -> None:
         """List the findings that match the filter."""
-        findings = known_of(self.session)
+        findings = known_findings(self.session)
         shown = [finding for finding in findings if self._passes(finding)]
         self.list.delegate.theme = self.card.theme = self.theme
         self.list.show_findings(self.session, shown)
@@ -182,7 +182,7 @@ class FindingsView(View):
         kind, text = self.kind.currentData(), self.text.text().casefold()
         wanted = self.severities[finding.severity].isChecked() and (not kind or finding.kind == kind)
         line, code = source_of(self.session, finding)
-        return wanted and text in f"{finding.kind} {self.say(finding.message)} {line} {code}".casefold()
+        return wanted and text in f"{finding.kind} {self.reword(finding.message)} {line} {code}".casefold()
 
     def _go(self, item: QListWidgetItem) -> None:
         """Go to the moment, thread and line of a finding."""

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from ....tracer.model.finding import Finding, source_location
 from ...model.session import Session
 from ...widgets.patterns import mixed
-from ...widgets.theme import Theme, sheet
+from ...widgets.theme import Theme, flat_sheet
 from ..common.descriptions import source_line
 from ..common.severity import draw_sign
 
@@ -58,7 +58,7 @@ class FindingsList(QListWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use another theme and text size."""
         self.delegate.theme = theme
-        self.setStyleSheet(sheet("QListWidget", theme))
+        self.setStyleSheet(flat_sheet("QListWidget", theme))
         self.doItemsLayout()
 
     def show_findings(self, session: Session | None, shown: Sequence[Finding]) -> None:
@@ -72,7 +72,7 @@ class FindingsList(QListWidget):
         for finding in self._listed:
             assert session
             line, text = source_of(session, finding)
-            message = self.delegate.theme.say(finding.message)
+            message = self.delegate.theme.translate(finding.message)
             item = QListWidgetItem(message)
             item.setData(SOURCE, (line, text))
             item.setData(SEVERITY, finding.severity)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from ...model.session import Selection
-from ...model.visible_text import visible_lines
+from ...model.visible_text import escape_controls_in_lines
 from ...widgets.theme import Theme
 from ..common.view import View
 
@@ -35,7 +35,7 @@ class OutputView(View):
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Show the output so far."""
         super().render_moment(moment, selection)
-        text = visible_lines(self.output_of())
+        text = escape_controls_in_lines(self.output_of())
         if text != self.text.toPlainText():
             self.text.setPlainText(text)
             self.text.moveCursor(QTextCursor.MoveOperation.End)

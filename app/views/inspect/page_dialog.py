@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from ...explain.pages import FOLDER, page_path
-from ...widgets.theme import Theme, sheet
+from ...widgets.theme import Theme, flat_sheet
 
 SIZE = QSize(680, 720)  # at the normal text size
 
@@ -43,7 +43,7 @@ class PageDialog(QDialog):
     def show_page(self, name: str, theme: Theme) -> None:
         """Show the page of a finding or a counter; raises UnknownPageError."""
         self.text.setFont(theme.font(13))
-        self.text.setStyleSheet(sheet("QTextBrowser", theme))
+        self.text.setStyleSheet(flat_sheet("QTextBrowser", theme))
         self.text.document().setDefaultFont(theme.font(13))
         self.text.setSource(QUrl.fromLocalFile(str(page_path(name))))
         self.setWindowTitle(f"Finding: {name}")

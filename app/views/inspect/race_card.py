@@ -14,7 +14,7 @@ from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import swatch
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
-from ...widgets.theme import Theme, ink_palette
+from ...widgets.theme import Theme, text_palette
 from ..common.descriptions import source_line
 from ..common.wording import access_kind, access_text, block_text, coordinates_text, count_text, element_text
 
@@ -22,8 +22,8 @@ from ..common.wording import access_kind, access_text, block_text, coordinates_t
 class RacingAccess(NamedTuple):
     """One of the two accesses of a race."""
 
-    who: str  # thread and block
-    deed: str  # the access as text
+    thread: str  # thread and block
+    text: str  # the access as text
     line: int  # of the source, from 1
     code: str  # the text of that line
     kind: str  # of its request, as in KINDS
@@ -72,7 +72,7 @@ class RaceCard(QWidget):
         self._grid.setVerticalSpacing(theme.px(8))
         for label in (self.title, self.order, *self.texts):
             label.setFont(theme.font(13))
-            label.setPalette(ink_palette(theme, "text"))
+            label.setPalette(text_palette(theme, "text"))
         self._fill()
 
     def show_race(self, session: Session | None, finding: Finding | None) -> None:
@@ -91,18 +91,18 @@ class RaceCard(QWidget):
             return
         session, finding = self._shown
         self.title.setText(
-            f"<b>{markup(raced_element(session, finding))}</b>, {markup(self.theme.say(relation(session, finding)))}"
+            f"<b>{markup(raced_element(session, finding))}</b>, {markup(self.theme.translate(relation(session, finding)))}"
         )
         for access, sign, text in zip(self.accesses(), self.signs, self.texts, strict=True):
             sign.setPixmap(swatch(access.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
-            sign.setToolTip(plain_tip(self.theme.say(access.kind)))
+            sign.setToolTip(plain_tip(self.theme.translate(access.kind)))
             text.setText(self._rich(access))
         self.order.setText(
-            f"<b>{markup(verdict(finding))}</b> {markup(self.theme.say(capital(finding.remedy)))}."
+            f"<b>{markup(verdict(finding))}</b> {markup(self.theme.translate(capital(finding.remedy)))}."
         )
-        say = self.theme.say
+        say = self.theme.translate
         texts = [
-            f"{say(access.who)} {access.deed}, line {access.line}: {access.code}"
+            f"{say(access.thread)} {access.text}, line {access.line}: {access.code}"
             for access in self.accesses()
         ]
         self.setAccessibleDescription(". ".join([*texts, say(capital(finding.remedy))]))
@@ -112,7 +112,7 @@ class RaceCard(QWidget):
         code = f"color:{colours.muted}; font-family:{mono.families()[0]}; font-size:{mono.pixelSize()}px"
         link = f"<a href='go' style='color:{colours.accent}'>moment {count_text(access.moment)}</a>"
         return (
-            f"<b>{markup(self.theme.say(access.who))}</b>, {link}<br>{markup(access.deed)}<br>"
+            f"<b>{markup(self.theme.translate(access.thread))}</b>, {link}<br>{markup(access.text)}<br>"
             f"<span style='{code}'>{access.line}&nbsp;&nbsp;{markup(access.code)}</span>"
         )
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem,
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.patterns import WAITING, mixed, swatch
 from ...widgets.plain_text import PlainLabel, plain_tip
-from ...widgets.theme import Theme, ink_palette, sheet
+from ...widgets.theme import Theme, flat_sheet, text_palette
 from ..common.activity import (
     BlockActivity,
     WarpActivity,
@@ -107,7 +107,7 @@ class ThreadView(View):
         self.pick_thread.set_dim(session.trace.block_dim if session else (1, 1, 1))
         self._show()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Return True if the shown thread is highlighted."""
         return highlight.has_warp_of(self.selection)
 
@@ -125,16 +125,16 @@ class ThreadView(View):
         self._grid.setVerticalSpacing(theme.px(6))
         for label in (*self.names.values(), *self.values.values()):
             label.setFont(theme.font(12.5))
-            label.setPalette(ink_palette(theme, "muted" if label in self.names.values() else "text"))
+            label.setPalette(text_palette(theme, "muted" if label in self.names.values() else "text"))
         self.outside.setFont(theme.font(12.5))
-        self.outside.setPalette(ink_palette(theme, "bad"))
+        self.outside.setPalette(text_palette(theme, "bad"))
         now = self.values["Now"]
         now.setAlignment(Qt.AlignmentFlag.AlignTop)
         now.setMinimumHeight(2 * now.fontMetrics().lineSpacing())  # longer texts must not move the list
         self.swatch.setMinimumHeight(now.fontMetrics().lineSpacing())  # centred on its line
         for picker in (self.pick_block, self.pick_thread):
             picker.set_theme(theme)
-        self.list.setStyleSheet(sheet("QListWidget", theme))
+        self.list.setStyleSheet(flat_sheet("QListWidget", theme))
         self.list.setFont(theme.font(12))
         self.list.setIconSize(QSize(theme.px(12), theme.px(12)))
         self._show()
@@ -145,7 +145,7 @@ class ThreadView(View):
 
     def _show(self) -> None:
         for name, label in self.names.items():
-            label.setText(self.say(name))
+            label.setText(self.reword(name))
         self._name_parts()
         if not self.session:
             for label in self.values.values():
@@ -160,17 +160,17 @@ class ThreadView(View):
             self.pick_thread.show_number(self.selection.thread)
         self._show_outside()
         for row, text in rows_of(self.session, self._activity, self.moment).items():
-            self.values[row].setText(unbroken(self.say(text)))
+            self.values[row].setText(with_hard_spaces(self.reword(text)))
         look = access_look(self.session, self._activity, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
         self._show_list(self._activity)
 
     def _name_parts(self) -> None:
         """Set the accessible names and tooltips of the parts."""
-        self.setAccessibleName(self.say("Thread inspector"))
-        self.list.setAccessibleName(self.say("Accesses of the thread around this moment"))
-        self.pick_block.name(self.say("block"))
-        self.pick_thread.name(self.say("thread"))
+        self.setAccessibleName(self.reword("Thread inspector"))
+        self.list.setAccessibleName(self.reword("Accesses of the thread around this moment"))
+        self.pick_block.name(self.reword("block"))
+        self.pick_thread.name(self.reword("thread"))
 
     def _show_outside(self) -> None:
         """Show the out-of-bounds accesses of the thread."""
@@ -178,12 +178,12 @@ class ThreadView(View):
         trace, chosen = self.session.trace, self.selection
         own_accesses = (trace.outside.block == chosen.block) & (trace.outside.thread == chosen.thread)
         text = outside_text(trace, own_accesses)
-        self.outside.setText(self.say(text))
+        self.outside.setText(self.reword(text))
         self.outside.setVisible(bool(text))
 
     def _show_list(self, activity: ThreadActivity) -> None:
         assert self.session
-        near = around(len(activity.rows), current(activity, self.moment))
+        near = shown_range(len(activity.rows), current_index(activity, self.moment))
         while self.list.count() > len(near):
             self.list.takeItem(self.list.count() - 1)
         while self.list.count() < len(near):
@@ -192,7 +192,7 @@ class ThreadView(View):
         for item, index in zip(map(self.list.item, range(len(near))), near, strict=True):
             self._fill(item, int(activity.rows[index]), int(activity.moments[index]), widest)
         if len(near):
-            self.list.centre(max(current(activity, self.moment) - near.start, 0))
+            self.list.centre(max(current_index(activity, self.moment) - near.start, 0))
 
     def _fill(self, item: QListWidgetItem, row: int, moment: int, widest: str) -> None:
         """Show one access in an item; the current one has its kind's colour as background."""
@@ -201,7 +201,7 @@ class ThreadView(View):
         item.setText(f"{padded(f'{moment:,}', widest)}  {access_text(self.session, row)}")
         item.setIcon(QIcon(self._swatch(kind)))
         item.setData(MOMENT, moment)
-        item.setToolTip(plain_tip(f"{self.say(kind)}: click to go to moment {moment:,}"))
+        item.setToolTip(plain_tip(f"{self.reword(kind)}: click to go to moment {moment:,}"))
         panel = self.theme.colour("panel")
         item.setBackground(mixed(panel, self.theme.colour(kind).name(), 0.2) if now else panel)
         item.setForeground(self.theme.colour("muted" if moment > self.moment else "text"))
@@ -238,12 +238,12 @@ def padded(number: str, widest: str) -> str:
     return widest[: len(widest) - len(number)].translate(SPACES) + number
 
 
-def unbroken(text: str) -> str:
+def with_hard_spaces(text: str) -> str:
     """Prevent line breaks inside terms such as tile[3, 5] or = 0."""
     return text.replace(", ", ",\u00a0").replace(" = ", " =\u00a0")
 
 
-DEEDS = {Op.LOAD: "reads", Op.STORE: "writes"}
+VERBS = {Op.LOAD: "reads", Op.STORE: "writes"}
 
 
 def thread_activity(session: Session, selection: Selection) -> ThreadActivity:
@@ -258,7 +258,7 @@ def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[s
     chosen = activity.selection
     now = warp_status(activity.block, activity.warp, session.requests, moment)
     label = phase_text(session.scenario, now.phase, activity.block.phases).label
-    index = current(activity, moment)
+    index = current_index(activity, moment)
     has_access = index >= 0 and activity.moments[index] == int(moment)
     return {
         "Element": result_element(session, activity),
@@ -279,12 +279,12 @@ def outside_access_text(session: Session, selection: Selection, moment: int) -> 
         return ""
     lanes = dict(outside_of(session).lanes(moment, selection))
     access = lanes.get(selection.thread % WARP)
-    return f"{DEEDS.get(access.op, 'updates')} {access.text}: out of bounds" if access else ""
+    return f"{VERBS.get(access.op, 'updates')} {access.text}: out of bounds" if access else ""
 
 
 def access_look(session: Session, activity: ThreadActivity, moment: float) -> str:
     """Return the kind of the thread's current access, "waiting", or ""."""
-    index = current(activity, moment)
+    index = current_index(activity, moment)
     if index >= 0 and activity.moments[index] == int(moment):
         return access_kind(session, int(activity.rows[index]))
     state = warp_status(activity.block, activity.warp, session.requests, moment).state
@@ -301,12 +301,12 @@ def result_element(session: Session, activity: ThreadActivity) -> str:
     return element_text(trace.buffers[int(trace.buffer[stores[-1]])], int(trace.index[stores[-1]]))
 
 
-def current(activity: ThreadActivity, moment: float) -> int:
+def current_index(activity: ThreadActivity, moment: float) -> int:
     """Return the index of the thread's last access up to a moment, -1 before its first."""
     return int(np.searchsorted(activity.moments, int(moment), "right")) - 1
 
 
-def around(count: int, index: int) -> range:
+def shown_range(count: int, index: int) -> range:
     """Return the range of shown indices around one."""
     shown = min(count, 2 * AROUND + 1)
     first = min(max(index - AROUND, 0), count - shown)

@@ -10,12 +10,20 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
 from ....tracer.model.trace import WARP
-from ...compiled.listing_lines import LANGUAGES, Language, Row, code_of, code_rows, heading, source_rows
+from ...compiled.listing_lines import (
+    LANGUAGES,
+    Language,
+    Row,
+    code_of,
+    code_rows,
+    listing_heading,
+    source_rows,
+)
 from ...model.session import Selection, Session
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
 from ...widgets.switch import Switch
-from ...widgets.theme import Theme, sheet
+from ...widgets.theme import Theme, flat_sheet
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.view import View
 
@@ -27,7 +35,7 @@ COLUMNS = "line · instructions · registers in use"
 PTX_COLUMNS = "line · instructions"
 
 
-class Lines(QPlainTextEdit):
+class CodeLines(QPlainTextEdit):
     """Read-only lines, some of them highlighted. chosen: the source line of the clicked row."""
 
     chosen = Signal(int)
@@ -35,7 +43,7 @@ class Lines(QPlainTextEdit):
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
         self.rows: list[Row] = []
-        self.lit = 0
+        self.highlighted_line = 0
         self.setReadOnly(True)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -53,11 +61,11 @@ class Lines(QPlainTextEdit):
         self._is_filling = True
         self.setPlainText("\n".join(row.text for row in rows))
         self._is_filling = False
-        self.light(self.lit)
+        self.highlight_line(self.highlighted_line)
 
-    def light(self, line: int) -> None:
+    def highlight_line(self, line: int) -> None:
         """Highlight the rows of a source line, and scroll to the first memory access."""
-        self.lit = line
+        self.highlighted_line = line
         numbers = [number for number, row in enumerate(self.rows) if row.line == line and line]
         highlight = QTextCharFormat()
         highlight.setBackground(self.ground)
@@ -74,16 +82,16 @@ class Lines(QPlainTextEdit):
             if target not in range(bar.value(), bar.value() + bar.pageStep()):
                 bar.setValue(max(0, target - CONTEXT))
 
-    def lit_rows(self) -> list[str]:
+    def highlighted_rows(self) -> list[str]:
         """Return the texts of the highlighted rows."""
-        return [row.text for row in self.rows if row.line == self.lit and self.lit]
+        return [row.text for row in self.rows if row.line == self.highlighted_line and self.highlighted_line]
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme or text size."""
         self.setFont(theme.font(11.5, mono=True))
-        self.setStyleSheet(sheet("QPlainTextEdit", theme))
+        self.setStyleSheet(flat_sheet("QPlainTextEdit", theme))
         self.ground: QColor = mixed(theme.colour("panel"), theme.palette.accent, 0.2)
-        self.light(self.lit)
+        self.highlight_line(self.highlighted_line)
 
     def _choose(self) -> None:
         number = self.textCursor().blockNumber()
@@ -101,10 +109,13 @@ class ListingView(View):
         self.line = 0
         self.switch = Switch({name: name for name in LANGUAGES}, "Which code is shown", self)
         self.switch.chosen.connect(self._turn)
-        self.made_by, self.columns, self.sentence = (PlainLabel(parent=self) for _ in range(3))
+        self.heading, self.columns, self.sentence = (PlainLabel(parent=self) for _ in range(3))
         self.sentence.setWordWrap(True)
-        self.made_by.setWordWrap(True)
-        self.source, self.code = Lines(theme, "Lines of the kernel"), Lines(theme, "Code of the kernel")
+        self.heading.setWordWrap(True)
+        self.source, self.code = (
+            CodeLines(theme, "Lines of the kernel"),
+            CodeLines(theme, "Code of the kernel"),
+        )
         for lines in (self.source, self.code):
             lines.chosen.connect(self.choose)
         self.parts = QSplitter(Qt.Orientation.Vertical)
@@ -116,11 +127,11 @@ class ListingView(View):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        for widget in (self.switch, self.made_by, self.sentence, self.columns):
+        for widget in (self.switch, self.heading, self.sentence, self.columns):
             column.addWidget(widget)
         column.addWidget(self.parts, 1)
         column.addStretch()
-        for label in (self.made_by, self.sentence, self.columns):
+        for label in (self.heading, self.sentence, self.columns):
             label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._activity: tuple[Selection, BlockActivity, WarpActivity] | None = None
         self.set_theme(theme)
@@ -151,8 +162,8 @@ class ListingView(View):
         self.parts.setVisible(bool(code))
         self.columns.setVisible(bool(code))
         self.columns.setText(COLUMNS if self.language == "SASS" else PTX_COLUMNS)
-        self.made_by.setText(heading(listing, self.language) if listing and code else "")
-        self.made_by.setVisible(bool(self.made_by.text()))
+        self.heading.setText(listing_heading(listing, self.language) if listing and code else "")
+        self.heading.setVisible(bool(self.heading.text()))
         self.switch.show_choice(self.language)
         if session is not None and code:
             self.source.fill(source_rows(session, code))
@@ -162,8 +173,8 @@ class ListingView(View):
     def choose(self, line: int) -> None:
         """Highlight a line of the source and its code; 0 for none."""
         self.line = line
-        self.source.light(line)
-        self.code.light(line)
+        self.source.highlight_line(line)
+        self.code.highlight_line(line)
 
     def _turn(self, name: str) -> None:
         self.language = "PTX" if name == "PTX" else "SASS"
@@ -187,7 +198,7 @@ class ListingView(View):
     def set_theme(self, theme: Theme) -> None:
         """Use another theme or text size."""
         super().set_theme(theme)
-        for label, size in ((self.made_by, 12), (self.sentence, 13), (self.columns, 10.5)):
+        for label, size in ((self.heading, 12), (self.sentence, 13), (self.columns, 10.5)):
             label.setFont(theme.font(size))
             label.setContentsMargins(theme.px(8), theme.px(2), theme.px(8), theme.px(2))
         self.columns.setObjectName("muted")

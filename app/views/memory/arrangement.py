@@ -12,29 +12,29 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.theme import Theme
-from ..common.dimming import dimmed
-from ..common.drawing import width_of
+from ..common.dimming import dim_theme
+from ..common.drawing import text_width
 from ..common.exchange_paint import LANES
 from ..common.geometry import Box
-from ..common.pieces import Same
+from ..common.pieces import ByIdentity
 from ..common.wording import buffer_text, mark_of
 from . import descriptions
 from . import legend as legend
 from . import paint as paint
 from . import text as words
-from .layout.buffer_place import BufferPlace, MemoryLayout, Metrics
+from .highlighted_cells import HighlightedBuffers, find_highlighted_cells
+from .layout.buffer_position import BufferPosition, MemoryLayout, Metrics
 from .layout.layout import arrange
-from .lit_cells import LitBuffers, lit_cells
-from .values import TEXT_FROM, ValueText, value_text_of
+from .values import TEXT_FROM, ValueText, choose_value_text
 from .view_data import ColourGroup, MemoryViewData, Tops
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
 
 
-ROOMY = 40  # pixels: the side of a cell, at the normal text size, with room for any value
+LEGIBLE_CELL = 40  # pixels: the side of a cell, at the normal text size, with room for any value
 
 
 class Zoom(NamedTuple):
@@ -45,7 +45,7 @@ class Zoom(NamedTuple):
     y: float = 0.5
 
 
-class Needs(NamedTuple):
+class PairedSpace(NamedTuple):
     """The space that a product needs for a common layout with the product in the other pane."""
 
     shapes: tuple[tuple[int, ...], ...]  # of the left factor, the right factor and the result
@@ -61,7 +61,9 @@ class ViewState(NamedTuple):
     width: int  # pixels
     height: int  # pixels
     legend: int  # rows of text that the legend may take
-    beside: Needs | None  # common space of this picture and the other pane's, None for a single picture
+    paired_space: (
+        PairedSpace | None
+    )  # common space of this picture and the other pane's, None for a single picture
     colour_by: str  # one of COLOUR_BY
     tops: Tops  # the largest counts of shared scales
     zoom: Zoom  # magnification
@@ -69,7 +71,7 @@ class ViewState(NamedTuple):
     selection: Selection  # block and thread
     large: bool = False  # whether cells are as large as possible, for a lecture
     only: tuple[str, ...] = ()  # names of the visible buffers, () for all
-    lit: Lit | None = None  # the highlighted things; None dims nothing
+    highlight: Highlight | None = None  # the highlighted things; None dims nothing
     keep: float = 1.0  # the opacity of other shapes
 
     @property
@@ -83,7 +85,7 @@ class MemoryArrangement:
 
     def __init__(self, session: Session, theme: Theme) -> None:
         self.data = MemoryViewData(session)
-        self.theme = theme.speaking(session.scenario)
+        self.theme = theme.with_words_of(session.scenario)
         self._memo: dict[str, tuple[Hashable, Any]] = {}
 
     def element_at(self, state: ViewState, position: QPointF) -> tuple[int, int] | None:
@@ -118,7 +120,7 @@ class MemoryArrangement:
     def _has_large_cells(self, state: ViewState) -> bool:
         """Check whether every cell has room for any value."""
         places = self._compute_layout(state).places.values()
-        return all(min(place.cell, place.row) >= self.theme.px(ROOMY) for place in places)
+        return all(min(place.cell, place.row) >= self.theme.px(LEGIBLE_CELL) for place in places)
 
     def _hides_values(self, state: ViewState) -> bool:
         """Check whether some cells have no room for their values, whichever block is selected."""
@@ -149,27 +151,27 @@ class MemoryArrangement:
     def _group(self, state: ViewState, number: int) -> ColourGroup:
         groups = self._groups(state)
         return self._memoised(
-            "groups by buffer", lambda: {n: g for g in groups for n in g.buffers}, Same(groups)
+            "groups by buffer", lambda: {n: g for g in groups for n in g.buffers}, ByIdentity(groups)
         )[number]
 
     def _table(self, measure: str) -> NDArray[np.uint32]:
         return self._memoised(f"table {measure}", lambda: paint.colour_table(self.theme, measure), 0)
 
-    def _highlighted(self, state: ViewState) -> LitBuffers:
+    def _highlighted(self, state: ViewState) -> HighlightedBuffers:
         """Find the highlighted cells of each buffer; None if nothing is dimmed."""
-        highlight = state.lit
+        highlight = state.highlight
         if highlight is None:
             return None
         sheets = {n: place.sheet for n, place in self.layout(state).places.items()}
         return self._memoised(
             "lit cells",
-            lambda: lit_cells(self.data, highlight, *state.now, sheets),
+            lambda: find_highlighted_cells(self.data, highlight, *state.now, sheets),
             self._highlight_key(state),
         )
 
     def _highlight_key(self, state: ViewState) -> Hashable:
         """Return a key of everything that the highlighted cells depend on."""
-        highlight = state.lit
+        highlight = state.highlight
         return (
             highlight,
             self.layout(state),
@@ -179,7 +181,9 @@ class MemoryArrangement:
     def _text_theme(self, state: ViewState, number: int) -> Theme:
         """Return the theme for the words of a buffer."""
         highlighted = self._highlighted(state)
-        return self.theme if highlighted is None or number in highlighted else dimmed(self.theme, state.keep)
+        return (
+            self.theme if highlighted is None or number in highlighted else dim_theme(self.theme, state.keep)
+        )
 
     def _footprint_opacity(self, state: ViewState, number: int) -> float:
         """Return the opacity of a buffer's footprints, which must not compete with the frames of highlighted cells."""
@@ -190,7 +194,7 @@ class MemoryArrangement:
             else state.keep
         )
 
-    def value_text(self, state: ViewState, number: int, place: BufferPlace) -> ValueText | None:
+    def value_text(self, state: ViewState, number: int, place: BufferPosition) -> ValueText | None:
         """Choose the size and digits of the values in a buffer's cells; None if values are not shown."""
         if min(place.cell, place.row) < TEXT_FROM:
             return None
@@ -201,15 +205,15 @@ class MemoryArrangement:
         digits = (3, 2) if state.large else (4, 3, 2)
         return self._memoised(
             f"value text {number}",
-            lambda: value_text_of(place, partial(descriptions.usual_texts, values), digits, self.theme),
+            lambda: choose_value_text(place, partial(descriptions.usual_texts, values), digits, self.theme),
             (place.cell, place.row, copy, state.large),
         )
 
-    def needs(self, only: tuple[str, ...] = (), large: bool = False) -> Needs:
+    def paired_space(self, only: tuple[str, ...] = (), large: bool = False) -> PairedSpace:
         """Compute the space that the picture needs next to another; `only` and `large`: as in `ViewState`."""
         return self._memoised("needs", lambda: self._compute_needs(only, large), (only, large))
 
-    def _compute_needs(self, only: tuple[str, ...], large: bool) -> Needs:
+    def _compute_needs(self, only: tuple[str, ...], large: bool) -> PairedSpace:
         buffers, shown = self.data.session.trace.buffers, self.data.shown_buffers(only)
         roles = self._roles(shown)
         name_widths = {n: words.name_width(buffers[n], self.theme, large) for n in roles.values()}
@@ -217,7 +221,7 @@ class MemoryArrangement:
         right = max((w for n, w in name_widths.items() if n != roles["left"]), default=0.0)
         tiles = any(buffers[n].space == "shared" for n in shown)
         strip = any(buffers[n].space == "local" for n in shown)
-        return Needs(shapes, name_widths[roles["left"]] if roles else 0.0, right, tiles, strip)
+        return PairedSpace(shapes, name_widths[roles["left"]] if roles else 0.0, right, tiles, strip)
 
     def _roles(self, shown: Collection[int]) -> dict[str, int]:
         """Return the roles of a product if all its buffers are visible."""
@@ -225,16 +229,16 @@ class MemoryArrangement:
         return roles if all(number in shown for number in roles.values()) else {}
 
     def _compute_layout(self, state: ViewState) -> MemoryLayout:
-        buffers, needs = self.data.session.trace.buffers, self.needs(state.only, state.large)
+        buffers, needs = self.data.session.trace.buffers, self.paired_space(state.only, state.large)
         shown = self.data.shown_buffers(state.only)
         roles = self._roles(shown)
-        is_paired = state.beside is not None and state.beside.shapes == needs.shapes
-        if state.beside and is_paired:
-            needs = state.beside
+        is_paired = state.paired_space is not None and state.paired_space.shapes == needs.shapes
+        if state.paired_space and is_paired:
+            needs = state.paired_space
         others = [buffers[n] for n in shown if n not in roles.values()]
         bold = self.theme.font(words.NAME, bold=True)
-        widest_name = max((width_of(buffer_text(b), bold) for b in others), default=0.0)
-        line = words.line_of(self.theme)
+        widest_name = max((text_width(buffer_text(b), bold) for b in others), default=0.0)
+        line = words.line_height(self.theme)
         lanes = LANES if len(self.data.session.requests.exchanges) else 0.0
         large = state.large or len(shown) < len(buffers)
         metrics = Metrics(
@@ -274,7 +278,7 @@ class MemoryArrangement:
     def _legend_height(self, state: ViewState) -> float:
         """Compute the height of the legend from its permitted rows, so that pictures side by side align."""
         margin = 14 if state.legend else 3 if state.large else 6
-        return state.legend * words.line_of(self.theme) + self.theme.px(margin)
+        return state.legend * words.line_height(self.theme) + self.theme.px(margin)
 
     def _memoised(self, name: str, compute: Callable[[], T], key: Hashable) -> T:
         """Return the memoised value of this name, or compute it if the key has changed."""

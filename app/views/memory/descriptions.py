@@ -70,7 +70,7 @@ def usual_values(session: Session, buffer: int, copy: tuple[int, int]) -> NDArra
 
     copy: the block and the thread that own the copy. Records are too long for a cell and give no values.
     """
-    contents = [session.memory.some_values(buffer, moment, *copy) for moment in (0, session.end)]
+    contents = [session.memory.sampled_values(buffer, moment, *copy) for moment in (0, session.end)]
     if contents[0].dtype.kind == "V":
         return contents[0][:0]
     defined = np.concatenate([values[~is_poison(values)] for values in contents])

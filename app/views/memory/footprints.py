@@ -32,10 +32,10 @@ class Footprint(NamedTuple):
 class Footprints(Struct, frozen=True):
     """The footprints of one block by buffer: in total, and as ascending phases with a footprint for each."""
 
-    whole: Mapping[int, Footprint]
+    by_buffer: Mapping[int, Footprint]
     by_phase: Mapping[int, tuple[list[int], list[Footprint]]]
 
-    def at(self, buffer: int, phase: int) -> Footprint | None:
+    def in_phase(self, buffer: int, phase: int) -> Footprint | None:
         """Find the footprint of a buffer in this phase or, if it has none, in the latest earlier phase."""
         phases, footprints = self.by_phase.get(buffer, ((), ()))
         position = bisect_right(phases, phase)

@@ -26,7 +26,7 @@ def brightness_range(dtype: np.dtype[Any], low: float, high: float) -> ValueRang
     return ValueRange(low, high)
 
 
-def levels(values: NDArray[Any], span: ValueRange) -> NDArray[np.uint8]:
+def scale_to_levels(values: NDArray[Any], span: ValueRange) -> NDArray[np.uint8]:
     """Scale each value to a brightness from 0 to 255."""
     if values.dtype == np.uint8:
         return values
@@ -36,7 +36,7 @@ def levels(values: NDArray[Any], span: ValueRange) -> NDArray[np.uint8]:
     return scaled_levels
 
 
-def packed(channels: NDArray[np.uint8], is_unknown: Mask, is_unread: Mask, unread: int) -> Pixels:
+def pack_pixels(channels: NDArray[np.uint8], is_unknown: Mask, is_unread: Mask, unread: int) -> Pixels:
     """Pack levels (n, channels) into pixels: transparent if unknown, of the colour `unread` if unread."""
     red, green, blue = (channels[:, n].astype(np.uint32) for n in range(3))
     packed_pixels: Pixels = (0xFF000000 | red << 16 | green << 8 | blue).astype(np.uint32, copy=False)
@@ -59,15 +59,15 @@ class ImagePixels(Struct, frozen=True, eq=False, dict=True):
     _cached_pixels: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, values: NDArray[Any], span: ValueRange, unread: int, is_result: bool) -> ImagePixels:
+    def from_values(cls, values: NDArray[Any], span: ValueRange, unread: int, is_result: bool) -> ImagePixels:
         """Create an image of these values, of shape (height, width, channels); is_result: it is only written."""
         flat = values.reshape(-1, values.shape[-1])
         undefined = is_poison(flat)
         # A byte with the value of poison is a normal colour, unless all bytes have it.
         is_defined = flat.dtype.kind != "f" and not undefined.all()
         is_unknown: Mask = np.asarray(undefined.any(axis=1) & (not is_defined))
-        bright = levels(flat, span)
-        pixels = packed(bright, is_unknown, np.asarray(~is_unknown & is_result), unread)
+        bright = scale_to_levels(flat, span)
+        pixels = pack_pixels(bright, is_unknown, np.asarray(~is_unknown & is_result), unread)
         return cls(bright, pixels, span, unread, is_result)
 
     @cached_property
@@ -83,17 +83,17 @@ class ImagePixels(Struct, frozen=True, eq=False, dict=True):
         changed_pixels, pixel_of = self._find_pixels(elements)
         width = self.levels.shape[1]
         if len(elements) == len(changed_pixels) * width:  # all channels of each pixel
-            bright = levels(values, self.span).reshape(-1, width)
+            bright = scale_to_levels(values, self.span).reshape(-1, width)
             is_defined = np.asarray(written.reshape(-1, width).any(axis=1))
         else:
             bright, is_defined = self.levels[changed_pixels], np.zeros(len(changed_pixels), bool)
-            bright[pixel_of, elements % width] = levels(values, self.span)
+            bright[pixel_of, elements % width] = scale_to_levels(values, self.span)
             is_defined[pixel_of[written]] = True
         is_unknown = ~is_defined & (self.pixels[changed_pixels] == 0)
         if values.dtype.kind == "f":
             is_unknown[pixel_of[np.isnan(values) & written]] = True
         pixels = self.pixels.copy()
-        pixels[changed_pixels] = packed(
+        pixels[changed_pixels] = pack_pixels(
             bright, is_unknown, np.asarray(~is_defined & ~is_unknown & self.is_result), self.unread
         )
         return pixels

@@ -12,11 +12,11 @@ from PySide6.QtGui import QImage, QPainter, QPixmap
 from ....tracer.model.trace import Buffer
 from ...widgets.theme import Theme
 from ..common import cell_colours
-from ..common.drawing import MIDDLE, draw_badge, draw_hatch, width_of, write
+from ..common.drawing import MIDDLE, draw_badge, draw_hatch, draw_text, text_width
 from ..common.heat import HEATS
 from ..common.wording import EXACT, buffer_text, count_text, value_text
 from .paint import colour_table, draw_race_sign
-from .text import SMALL, line_of
+from .text import SMALL, line_height
 from .view_data import ColourGroup
 
 SCALE_WIDTH = 46.0
@@ -46,13 +46,13 @@ def legend_items(
     for group in groups:
         names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
         low, high = group.span.low, group.span.high
-        space = theme.say(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
+        space = theme.translate(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
         names = names if len(names) <= LONGEST_NAMES else space
         if names and group.measure == "reads":
             items.append(LegendItem(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
         elif names and group.measure in HEATS:
             if high:
-                noun = theme.say(HEATS[group.measure])
+                noun = theme.translate(HEATS[group.measure])
                 items.append(LegendItem(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
         elif names and group.measure == "image":
             images.append(names)
@@ -62,7 +62,7 @@ def legend_items(
         items.append(LegendItem(f"{', '.join(images)}: own colours", TEXT))
     heats = {group.measure for group in groups} & HEATS.keys()
     if heats and not items:
-        items.append(LegendItem(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
+        items.append(LegendItem(f"no {theme.translate(HEATS[heats.pop()])}", TEXT))
     hatch_items = [LegendItem("", "hatch", "no value")] if hatched else []
     return [*items, *hatch_items, LegendItem(mark, "")] if items else []
 
@@ -102,7 +102,7 @@ def _arrange_rows(items: Sequence[LegendItem], width: float, gap: float, theme: 
 
 def _item_width(item: LegendItem, theme: Theme) -> float:
     font, gap = theme.font(SMALL), theme.px(5)
-    words = sum(width_of(text, font) + gap for text in (item.before, item.after) if text)
+    words = sum(text_width(text, font) + gap for text in (item.before, item.after) if text)
     return words + {"hatch": theme.px(16), "race": theme.px(16), "": theme.px(8), TEXT: 0}.get(
         item.scale, theme.px(SCALE_WIDTH)
     )
@@ -123,16 +123,16 @@ def draw_legend(painter: QPainter, rows: LegendRows, theme: Theme) -> None:
     """Draw the rows of a legend, with a little space above."""
     for number, row in enumerate(rows):
         for x, item in row:
-            _draw_item(painter, x, theme.px(4) + number * line_of(theme), item, theme)
+            _draw_item(painter, x, theme.px(4) + number * line_height(theme), item, theme)
 
 
 def _draw_item(painter: QPainter, x: float, y: float, item: LegendItem, theme: Theme) -> None:
-    style, gap, line = (theme.font(SMALL), theme.colour("muted"), MIDDLE), theme.px(5), line_of(theme)
-    width = width_of(item.before, style[0])
+    style, gap, line = (theme.font(SMALL), theme.colour("muted"), MIDDLE), theme.px(5), line_height(theme)
+    width = text_width(item.before, style[0])
     if not item.scale:
         draw_badge(painter, QRectF(x, y + 1, width + theme.px(12), line - 2), theme)
         x += theme.px(6)
-    write(painter, QRectF(x, y, width + 1, line), item.before, *style)
+    draw_text(painter, QRectF(x, y, width + 1, line), item.before, *style)
     if item.scale not in ("", TEXT):
         x += width + gap if item.before else 0
         scale_width = theme.px(14 if item.scale in ("hatch", "race") else SCALE_WIDTH - 5)
@@ -140,7 +140,7 @@ def _draw_item(painter: QPainter, x: float, y: float, item: LegendItem, theme: T
             painter, QRectF(x, y + line / 2 - theme.px(5), scale_width, theme.px(10)), item.scale, theme
         )
         x += scale_width + gap
-    write(painter, QRectF(x, y, width_of(item.after, style[0]) + 1, line), item.after, *style)
+    draw_text(painter, QRectF(x, y, text_width(item.after, style[0]) + 1, line), item.after, *style)
 
 
 def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from ....tracer.model.array_types import Floats, Mask
 from ...widgets.theme import Theme
-from ..common.drawing import on_panel, pen
+from ..common.drawing import panel_line_colour, pen
 from .view_data import LoadsInFlight
 
 BEND = 0.14  # the distance of an arc from the straight line, as a share of its length
@@ -26,13 +26,13 @@ class Arcs(NamedTuple):
     control: Floats
     end: Floats
 
-    def at(self, fraction: float) -> Floats:
+    def points_at(self, fraction: float) -> Floats:
         """Compute the points at this progress (0 to 1), with ease-in and ease-out."""
         t = fraction * fraction * (3 - 2 * fraction)
         return (1 - t) ** 2 * self.start + 2 * t * (1 - t) * self.control + t * t * self.end
 
 
-def arcs(start: Floats, end: Floats) -> Arcs:
+def bend_arcs(start: Floats, end: Floats) -> Arcs:
     """Compute gentle arcs between points (n, 2), all bent upwards."""
     direction = end - start
     offset = np.stack([-direction[:, 1], direction[:, 0]], axis=1) * BEND
@@ -41,7 +41,7 @@ def arcs(start: Floats, end: Floats) -> Arcs:
     return Arcs(start, (start + end) / 2 + offset, end)
 
 
-def merged(start: Floats, end: Floats, limit: int = MOST_ARCS) -> tuple[Floats, Floats]:
+def distinct_pairs(start: Floats, end: Floats, limit: int = MOST_ARCS) -> tuple[Floats, Floats]:
     """Return the distinct (start, end) pairs; if there are more than `limit`, an even sample of that size."""
     pairs = np.concatenate([start, end], axis=1).round(1)
     pairs = pairs[np.lexsort(pairs.T[::-1])]  # the order of np.unique, in a third of the time
@@ -74,7 +74,7 @@ class DrawnLoads(NamedTuple):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for path, width, alpha in ((self.usual, 1.0, 150), (self.chosen, 2.0, 255)):
             if not path.isEmpty():
-                style = QPen(pen(on_panel(self.kind, theme), width, alpha))
+                style = QPen(pen(panel_line_colour(self.kind, theme), width, alpha))
                 style.setDashPattern([4, 3])
                 painter.strokePath(path, style)
 
@@ -99,7 +99,7 @@ class MovingLoads(NamedTuple):
     def draw(self, painter: QPainter, theme: Theme) -> None:
         """Draw the loads at their positions."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colour, full_opacity = on_panel(self.kind, theme), painter.opacity()
+        colour, full_opacity = panel_line_colour(self.kind, theme), painter.opacity()
         for own, size, opacity in LOOKS:
             # All points share one opacity, so that the cells below many points stay visible.
             painter.setOpacity(opacity * full_opacity)
@@ -110,7 +110,7 @@ class MovingLoads(NamedTuple):
         painter.setOpacity(full_opacity)
 
 
-class Ways:
+class LoadPaths:
     """The paths of loads of one kind; their drawings are memoised."""
 
     def __init__(self, loads: LoadsInFlight) -> None:
@@ -125,7 +125,8 @@ class Ways:
             loads = self.loads
             masks = (loads.own & ~loads.chosen, loads.own & loads.chosen)
             self._static = DrawnLoads(
-                loads.kind, *(_curve_path(*merged(loads.start[mask], loads.end[mask])) for mask in masks)
+                loads.kind,
+                *(_curve_path(*distinct_pairs(loads.start[mask], loads.end[mask])) for mask in masks),
             )
         return self._static
 
@@ -133,15 +134,15 @@ class Ways:
         """Compute the drawing at a fraction of the moment, 0 to 1."""
         loads = self.loads
         if self._arcs is None:
-            self._arcs = arcs(loads.start, loads.end)
+            self._arcs = bend_arcs(loads.start, loads.end)
         if self._moving is None or self._moving[0] != fraction:
-            points = self._arcs.at(fraction)
+            points = self._arcs.points_at(fraction)
             self._moving = fraction, MovingLoads(loads.kind, points, loads.own, theme.px(10) / 10)
         return self._moving[1]
 
 
 def _curve_path(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPath:
-    path, curves = QPainterPath(), arcs(start, end)
+    path, curves = QPainterPath(), bend_arcs(start, end)
     for begin, middle, stop in zip(
         curves.start.tolist(), curves.control.tolist(), curves.end.tolist(), strict=True
     ):

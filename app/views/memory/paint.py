@@ -19,14 +19,14 @@ from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
 from ..common import cell_colours
 from ..common.colour_scales import HEAT, READS, VALUES
-from ..common.dimming import draw_partly, faintly
-from ..common.drawing import clipped, draw_hatch, is_vector, is_written_down, pen
+from ..common.dimming import draw_highlighted_part, reduced_opacity
+from ..common.drawing import clipped, draw_hatch, is_recording_painter, is_vector, pen
 from ..common.geometry import Box
 from . import outlines
 from .footprints import Footprint
-from .layout.buffer_place import BufferPlace
+from .highlighted_cells import HighlightedCells
+from .layout.buffer_position import BufferPosition
 from .layout.ghosts import Ghost
-from .lit_cells import LitCells
 from .outlines import CellRect
 from .view_data import AccessMark
 
@@ -47,7 +47,7 @@ def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
     """Return the pixels of all codes of a cell as a read-only array."""
     theme_name = "dark" if theme.name == "dark" else "light"
     scale = {"value": VALUES[theme_name], "reads": READS[theme_name]}.get(measure, HEAT[theme_name])
-    table = cell_colours.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
+    table = cell_colours.make_pixel_table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
     table.flags.writeable = False
     return table
 
@@ -57,7 +57,7 @@ def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:
     return colour.red(), colour.green(), colour.blue()
 
 
-def seen(place: BufferPlace, window: Box) -> CellRect:
+def visible_cells(place: BufferPosition, window: Box) -> CellRect:
     """Find the cells that are in the window, at least partly."""
     rows = [(edge - place.y) / place.row for edge in (window.y, window.bottom)]
     cols = [(edge - place.x) / place.cell for edge in (window.x, window.right)]
@@ -66,7 +66,7 @@ def seen(place: BufferPlace, window: Box) -> CellRect:
     return CellRect(row0, col0, max(row0, row1), max(col0, col1))
 
 
-def part_rect(place: BufferPlace, part: CellRect) -> QRectF:
+def part_rect(place: BufferPosition, part: CellRect) -> QRectF:
     """Compute the rectangle of a part of a sheet."""
     x, y = place.x + part.col0 * place.cell, place.y + part.row0 * place.row
     return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.row)
@@ -82,7 +82,7 @@ class Dots(NamedTuple):
     hatched: bool  # whether the hatch is visible through some cells
 
 
-def cells_per_dot(place: BufferPlace, ratio: float) -> int:
+def cells_per_dot(place: BufferPosition, ratio: float) -> int:
     """Compute the number of cells in a row that share a pixel of a sheet's picture."""
     return max(1, math.floor(1 / (place.cell * ratio)))
 
@@ -90,9 +90,13 @@ def cells_per_dot(place: BufferPlace, ratio: float) -> int:
 def dots_of(codes: cell_colours.Codes, part: CellRect, step: int, table: NDArray[np.uint32]) -> Dots:
     """Compute the pixels of a part of a sheet."""
     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
-    shown = cell_colours.shrunk(codes, step)
+    shown = cell_colours.downsample_codes(codes, step)
     return Dots(
-        part, step, shown, cell_colours.pixels(shown, table), bool((codes == cell_colours.POISON).any())
+        part,
+        step,
+        shown,
+        cell_colours.look_up_pixels(shown, table),
+        bool((codes == cell_colours.POISON).any()),
     )
 
 
@@ -126,7 +130,7 @@ def hatch_of(target: QRectF, size: tuple[int, int], ratio: float, theme: Theme) 
 
 
 def draw_cells(
-    painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme, hatch: Hatch | None = None
+    painter: QPainter, place: BufferPosition, dots: Dots, theme: Theme, hatch: Hatch | None = None
 ) -> None:
     """Draw cells, hatched if unwritten, with lines between large ones.
 
@@ -155,7 +159,7 @@ def draw_cells(
         _draw_grid(painter, place, dots.part, theme)
 
 
-def changed_part(place: BufferPlace, before: Dots, now: Dots, ratio: float) -> QRectF:
+def changed_part(place: BufferPosition, before: Dots, now: Dots, ratio: float) -> QRectF:
     """Compute the changed rectangle of a buffer's cells, with `ratio` device pixels per logical pixel."""
     if before[:2] != now[:2] or before.hatched != now.hatched or before.pixels.shape != now.pixels.shape:
         return part_rect(place, now.part).united(part_rect(place, before.part))
@@ -178,7 +182,7 @@ def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> No
     """Draw the pixels of cells; in vector pictures as rectangles, or many as an enlarged image, against blur."""
     height, width = pixels.shape
     image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
-    if not is_vector(painter) or is_written_down(painter):
+    if not is_vector(painter) or is_recording_painter(painter):
         painter.drawImage(box, image)
     elif pixels.size > MOST_RECTANGLES:
         times = max(1, SHARP // max(width, height))
@@ -197,7 +201,7 @@ def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> No
                 painter.fillRect(run, QColor.fromRgba(int(cells[first])))
 
 
-def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: Theme) -> None:
+def _draw_grid(painter: QPainter, place: BufferPosition, part: CellRect, theme: Theme) -> None:
     """Draw thin lines between cells, fainter where cells are small."""
     ratio = painter.deviceTransform().m11()
     line = pen(theme.palette.grid, 1 / ratio, round(255 * min(0.9, 0.07 * place.cell)))
@@ -211,7 +215,7 @@ def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: The
         draw_grid_pixels(painter, grid_pixels(place, part, ratio, line.color().rgba()), ratio)
 
 
-def lines_of(place: BufferPlace, part: CellRect) -> tuple[list[float], list[float]]:
+def lines_of(place: BufferPosition, part: CellRect) -> tuple[list[float], list[float]]:
     """Compute the x of vertical and the y of horizontal lines between the cells of a part of a sheet."""
     xs = [place.x + c * place.cell for c in range(part.col0, part.col1 + 1)]
     return xs, [place.y + r * place.row for r in range(part.row0, part.row1 + 1)]
@@ -227,7 +231,7 @@ class GridPixels(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def grid_pixels(place: BufferPlace, part: CellRect, ratio: float, colour: int) -> GridPixels:
+def grid_pixels(place: BufferPosition, part: CellRect, ratio: float, colour: int) -> GridPixels:
     """Compute the pixels of the lines between cells, with `ratio` device pixels per logical pixel."""
     columns, rows = ([math.floor(position * ratio) for position in ends] for ends in lines_of(place, part))
     width, height, ink = columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1, QColor.fromRgba(colour)
@@ -252,7 +256,7 @@ def draw_grid_pixels(painter: QPainter, grid: GridPixels, ratio: float) -> None:
     painter.restore()
 
 
-def _short_path(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
+def _short_path(place: BufferPosition, path: outlines.CellPath) -> QPainterPath:
     pixel_path, joined = QPainterPath(), False
     xs, ys = (place.x + path.x * place.cell).tolist(), (place.y + path.y * place.row).tolist()
     for x, y, joins_next in zip(xs, ys, path.joined.tolist(), strict=True):
@@ -261,7 +265,7 @@ def _short_path(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
     return pixel_path
 
 
-def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
+def path_of(place: BufferPosition, path: outlines.CellPath) -> QPainterPath:
     """Convert a path from cells to pixels.
 
     The path is read from a QDataStream: a call from Python for every point takes four times as long.
@@ -280,7 +284,7 @@ def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
     return pixel_path
 
 
-class DrawnMark(NamedTuple):
+class MarkShapes(NamedTuple):
     """The shapes of a mark on accessed cells."""
 
     kind: str  # of the requests
@@ -291,21 +295,21 @@ class DrawnMark(NamedTuple):
     box: QRectF  # around all shapes
 
 
-def drawn_mark(place: BufferPlace, mark: AccessMark, strength: float = 1.0) -> DrawnMark:
+def shape_mark(place: BufferPosition, mark: AccessMark, strength: float = 1.0) -> MarkShapes:
     """Compute the shapes of a mark on accessed cells."""
     part = outlines.extent(mark.rows, mark.cols)
     edge = path_of(place, outlines.outline_in(part, mark.rows, mark.cols))
     filled = None if mark.kind.endswith("load") else path_of(place, _filled_shapes(place, mark))
     box = part_rect(place, part).adjusted(-3, -3, 3, 3)
-    return DrawnMark(mark.kind, mark.own, edge, filled, strength, box)
+    return MarkShapes(mark.kind, mark.own, edge, filled, strength, box)
 
 
-def cells_rect(place: BufferPlace, rows: Ints, cols: Ints, margin: float) -> QRectF:
+def cells_rect(place: BufferPosition, rows: Ints, cols: Ints, margin: float) -> QRectF:
     """Compute the rectangle of one or more cells, with a margin in pixels."""
     return part_rect(place, outlines.extent(rows, cols)).adjusted(-margin, -margin, margin, margin)
 
 
-def draw_mark(painter: QPainter, mark: DrawnMark, theme: Theme) -> None:
+def draw_mark(painter: QPainter, mark: MarkShapes, theme: Theme) -> None:
     """Draw accessed cells: a load as an outline, a store as a filled corner, an atomic as a diamond."""
     colour, strength = theme.colour(mark.kind), mark.strength
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -320,7 +324,7 @@ def draw_mark(painter: QPainter, mark: DrawnMark, theme: Theme) -> None:
     painter.setOpacity(1.0)
 
 
-def draw_race_frame(painter: QPainter, place: BufferPlace, rows: Ints, cols: Ints, theme: Theme) -> None:
+def draw_race_frame(painter: QPainter, place: BufferPosition, rows: Ints, cols: Ints, theme: Theme) -> None:
     """Draw a frame around cells in a race, wider than the frame of an access, which is drawn over it."""
     edge = path_of(place, outlines.outline(rows, cols))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -328,7 +332,7 @@ def draw_race_frame(painter: QPainter, place: BufferPlace, rows: Ints, cols: Int
     painter.strokePath(edge, pen(theme.palette.bad, 7.0))
 
 
-def draw_race_signs(painter: QPainter, place: BufferPlace, rows: Ints, cols: Ints, theme: Theme) -> None:
+def draw_race_signs(painter: QPainter, place: BufferPosition, rows: Ints, cols: Ints, theme: Theme) -> None:
     """Draw exclamation marks on some cells in a race."""
     chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SIGNS)).round().astype(int))
     for row, col in zip(rows[chosen].tolist(), cols[chosen].tolist(), strict=True):
@@ -348,7 +352,7 @@ def draw_race_sign(painter: QPainter, x: float, y: float, theme: Theme) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
-def _filled_shapes(place: BufferPlace, mark: AccessMark) -> outlines.CellPath:
+def _filled_shapes(place: BufferPosition, mark: AccessMark) -> outlines.CellPath:
     """Compute the filled shapes of the cells; squares if the cells are too small for other shapes."""
     shape = outlines.DIAMOND if mark.kind == "atomic" else outlines.TRIANGLE
     return outlines.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else outlines.SQUARE)
@@ -356,7 +360,7 @@ def _filled_shapes(place: BufferPlace, mark: AccessMark) -> outlines.CellPath:
 
 def draw_footprint(
     painter: QPainter,
-    place: BufferPlace,
+    place: BufferPosition,
     footprint: Footprint,
     theme: Theme,
     keep: float = 1.0,
@@ -379,22 +383,22 @@ def draw_footprint(
             painter.drawPath(path_of(place, footprint.outline))
 
 
-def draw_lit(
+def draw_highlighted_buffer(
     painter: QPainter,
-    place: BufferPlace,
-    cells: LitCells | None,
+    place: BufferPosition,
+    cells: HighlightedCells | None,
     keep: float,
     draw: Callable[[], None],
 ) -> None:
     """Draw a buffer with opacity `keep`, except for its highlighted cells."""
     if cells is not None and cells.elements is not None:
-        draw_partly(painter, _outline_path(place, cells.shape), keep, draw)
+        draw_highlighted_part(painter, _outline_path(place, cells.shape), keep, draw)
     else:
-        with faintly(painter, keep if cells is None else 1.0):
+        with reduced_opacity(painter, keep if cells is None else 1.0):
             draw()
 
 
-def _outline_path(place: BufferPlace, shape: Footprint) -> QPainterPath:
+def _outline_path(place: BufferPosition, shape: Footprint) -> QPainterPath:
     """Compute the outline of cells in pixels."""
     if shape.outline is not None:
         return path_of(place, shape.outline)
@@ -403,12 +407,12 @@ def _outline_path(place: BufferPlace, shape: Footprint) -> QPainterPath:
     return path
 
 
-def _frame_width(place: BufferPlace) -> float:
+def _frame_width(place: BufferPosition) -> float:
     """Compute the width of a frame around highlighted cells, in pixels: thin for small cells."""
     return 2.0 if min(place.cell, place.row) < 12 else min(max(3.0, place.cell / 14), 6.0)
 
 
-def draw_lit_frame(painter: QPainter, place: BufferPlace, shape: Footprint, theme: Theme) -> None:
+def draw_highlight_frame(painter: QPainter, place: BufferPosition, shape: Footprint, theme: Theme) -> None:
     """Draw the frame of highlighted cells, outside them, so that they stay completely visible."""
     edge, around, width = _outline_path(place, shape), QPainterPath(), _frame_width(place)
     around.addRect(
@@ -421,19 +425,19 @@ def draw_lit_frame(painter: QPainter, place: BufferPlace, shape: Footprint, them
         painter.strokePath(edge, pen(theme.palette.text, 2 * width))
 
 
-def edge_of(place: BufferPlace, elements: NDArray[np.int64]) -> QPainterPath:
+def elements_outline(place: BufferPosition, elements: NDArray[np.int64]) -> QPainterPath:
     """Compute the outline of some elements."""
     return path_of(place, outlines.outline(*place.sheet.distinct_cells(elements)))
 
 
-def draw_written(painter: QPainter, edge: QPainterPath, theme: Theme) -> None:
+def draw_store_frame(painter: QPainter, edge: QPainterPath, theme: Theme) -> None:
     """Draw a thin frame around the elements that the selected thread writes."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 4.0))
     painter.strokePath(edge, pen(theme.palette.text, 2.0))
 
 
-def draw_differing(painter: QPainter, place: BufferPlace, elements: Ints, theme: Theme) -> None:
+def draw_differing(painter: QPainter, place: BufferPosition, elements: Ints, theme: Theme) -> None:
     """Frame the cells that differ from NumPy, with a red corner; small ones are filled."""
     rows, cols = place.sheet.distinct_cells(elements)
     is_large = min(place.cell, place.row) >= SHAPES_FROM
@@ -489,7 +493,7 @@ def draw_ghosts(painter: QPainter, ghosts: Sequence[Ghost], theme: Theme) -> Non
     painter.restore()
 
 
-def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:
+def draw_focus_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:
     """Draw the keyboard's focus ring just inside a box."""
     painter.setPen(pen(theme.palette.accent, 2.0))
     painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -17,12 +17,20 @@ from ..common import cell_colours
 from ..common.canvas import Canvas
 from ..common.descriptions import warp_captions
 from ..common.differences import differences_of, differing_now
-from ..common.dimming import VEIL, dimmed, faintly
-from ..common.drawing import Words, box_of, clipped, draw_words, is_vector, rect, width_of
+from ..common.dimming import VEIL, dim_theme, reduced_opacity
+from ..common.drawing import (
+    PlacedText,
+    bounding_box_of_texts,
+    clipped,
+    draw_placed_texts,
+    is_vector,
+    rect,
+    text_width,
+)
 from ..common.exchange_paint import LANES, draw_exchange
 from ..common.geometry import Box
 from ..common.outside import outside_of
-from ..common.pieces import Piece, Pieces, Same, area, draw_pieces
+from ..common.pieces import ByIdentity, Piece, Pieces, covered_pixels, draw_pieces
 from ..common.wording import block_text, coordinates_text
 from . import descriptions
 from . import legend as legend
@@ -30,15 +38,15 @@ from . import paint as paint
 from . import text as words
 from .arrangement import MemoryArrangement, ViewState
 from .footprints import Footprint, Footprints, phase_at
-from .layout.buffer_place import BufferPlace, MemoryLayout
+from .highlighted_cells import mark_highlighted_cells, split_loads, split_marks
+from .layout.buffer_position import BufferPosition, MemoryLayout
 from .layout.ghosts import Ghost, ghosts_of
 from .layout.sheet import Sheet
-from .lit_cells import parted, parted_loads, standing_out
-from .loads import DrawnLoads, MovingLoads, Ways
+from .loads import DrawnLoads, LoadPaths, MovingLoads
 from .outlines import CellRect
-from .paint import Dots, DrawnMark, Hatch
-from .sparse_sheets import unchanging_dots, with_changing
-from .values import TEXT_FROM, Inks, ValueLayer, ValueText, inks_on
+from .paint import Dots, Hatch, MarkShapes
+from .sparse_sheets import add_changing_codes, unchanging_dots
+from .values import TEXT_FROM, Inks, ValueLayer, ValueText, choose_inks
 from .view_data import ColourGroup
 
 LARGEST_ZOOMED_CELL = 120.0
@@ -68,7 +76,7 @@ class MemoryPicture(MemoryArrangement):
             draw_pieces(painter, above, visible)
         if visible is None or visible.bottom() >= self.clip(state).bottom:
             highlighted = self._highlighted(state)
-            with faintly(
+            with reduced_opacity(
                 painter, 1.0 if highlighted is None or highlighted else 1.0 - VEIL
             ):  # the legend dims with the cells
                 self._paint_legend(painter, state, QPointF(self.room(state).x, self.clip(state).bottom))
@@ -80,8 +88,8 @@ class MemoryPicture(MemoryArrangement):
         """
         layout = self.zoomed(state)
         look = (
-            state._replace(moment=0.0, selection=Selection()), Same(layout), Same(self._highlighted(state)),
-            Same(self.data.races), *self._groups(state),
+            state._replace(moment=0.0, selection=Selection()), ByIdentity(layout), ByIdentity(self._highlighted(state)),
+            ByIdentity(self.data.races), *self._groups(state),
         )  # fmt: skip
         shapes = self._shapes(state, layout, ratio)
         dots = {n: self._current_dots(state, n, place.sheet, shapes[n]) for n, place in layout.places.items()}
@@ -105,7 +113,7 @@ class MemoryPicture(MemoryArrangement):
         return Pieces(look, cells, above)
 
     def _cell_piece(
-        self, state: ViewState, number: int, place: BufferPlace, dots: Dots, ratio: float
+        self, state: ViewState, number: int, place: BufferPosition, dots: Dots, ratio: float
     ) -> Piece:
         highlighted = self._highlighted(state)
         highlighted_cells, box = (
@@ -118,19 +126,19 @@ class MemoryPicture(MemoryArrangement):
             uses_picture = dots.hatched and highlighted is None and not is_vector(painter)
             hatch = self._hatch(state, number, box, ratio) if uses_picture else None
             cells = partial(paint.draw_cells, painter, place, dots, self.theme, hatch)
-            paint.draw_lit(painter, place, highlighted_cells, state.keep, cells)
+            paint.draw_highlighted_buffer(painter, place, highlighted_cells, state.keep, cells)
 
         def part(before: Hashable) -> QRect:
-            before_dots = before.held if isinstance(before, Same) else None
+            before_dots = before.held if isinstance(before, ByIdentity) else None
             if before not in parts:
-                parts[before] = area(
+                parts[before] = covered_pixels(
                     paint.changed_part(place, before_dots, dots, ratio)
                     if isinstance(before_dots, Dots)
                     else box
                 )
             return parts[before]
 
-        return Piece(("cells", number), Same(dots), area(box), draw, part)
+        return Piece(("cells", number), ByIdentity(dots), covered_pixels(box), draw, part)
 
     def _hatch(self, state: ViewState, number: int, box: QRectF, ratio: float) -> Hatch:
         """Return the hatch below the cells of a buffer; memoised, because drawing it is slow."""
@@ -148,14 +156,14 @@ class MemoryPicture(MemoryArrangement):
         margin = float(self.theme.px(paint.SIGN) if layer == "signs" else paint.FRAME)
 
         def draw(painter: QPainter) -> None:
-            for race, strength in parted(marks, layout.places, self._highlighted(state), state.keep):
-                with faintly(painter, strength):
+            for race, strength in split_marks(marks, layout.places, self._highlighted(state), state.keep):
+                with reduced_opacity(painter, strength):
                     brush(painter, layout.places[race.buffer], race.rows, race.cols, self.theme)
 
         box = QRectF()
         for race in marks:
             box = box.united(paint.cells_rect(layout.places[race.buffer], race.rows, race.cols, margin))
-        return [Piece(("races", layer), Same(marks), area(box), draw)] if marks else []
+        return [Piece(("races", layer), ByIdentity(marks), covered_pixels(box), draw)] if marks else []
 
     def _difference_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the marks on the elements that differ from NumPy."""
@@ -167,7 +175,9 @@ class MemoryPicture(MemoryArrangement):
             )
             if len(elements):
                 draw = partial(paint.draw_differing, place=place, elements=elements, theme=self.theme)
-                pieces.append(Piece(("differing", number), Same(elements), area(rect(place.box)), draw))
+                pieces.append(
+                    Piece(("differing", number), ByIdentity(elements), covered_pixels(rect(place.box)), draw)
+                )
         return pieces
 
     def _ghost_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
@@ -175,42 +185,45 @@ class MemoryPicture(MemoryArrangement):
         session = self.data.session
         if not len(session.trace.outside.block):
             return []
-        key = (state.now, Same(layout), self.clip(state))
+        key = (state.now, ByIdentity(layout), self.clip(state))
 
         def find_ghosts() -> list[Ghost]:
-            accesses = outside_of(session).shown(math.floor(state.moment), state.selection.block)
+            accesses = outside_of(session).accesses_of_moment(math.floor(state.moment), state.selection.block)
             return ghosts_of(accesses, session.trace.buffers, layout.places, self.clip(state))
 
         ghosts = self._memoised("ghosts", find_ghosts, key)
         if not ghosts:
             return []
         draw = partial(paint.draw_ghosts, ghosts=ghosts, theme=self.theme)
-        return [Piece("ghosts", tuple(ghosts), area(paint.ghosts_area(ghosts)), draw)]
+        return [Piece("ghosts", tuple(ghosts), covered_pixels(paint.ghosts_area(ghosts)), draw)]
 
     def _mark_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the marks on the currently accessed cells."""
-        key = (state.now, layout, Same(self._highlighted(state)))
+        key = (state.now, layout, ByIdentity(self._highlighted(state)))
         marks = self._memoised("marks", lambda: self._compute_marks(state, layout), key)
         return [
             Piece(
-                ("mark", i), Same(mark), area(mark.box), partial(paint.draw_mark, mark=mark, theme=self.theme)
+                ("mark", i),
+                ByIdentity(mark),
+                covered_pixels(mark.box),
+                partial(paint.draw_mark, mark=mark, theme=self.theme),
             )
             for i, mark in enumerate(marks)
         ]
 
-    def _compute_marks(self, state: ViewState, layout: MemoryLayout) -> list[DrawnMark]:
+    def _compute_marks(self, state: ViewState, layout: MemoryLayout) -> list[MarkShapes]:
         marks = self.data.marks(*state.now, layout.places)
         return [
-            paint.drawn_mark(layout.places[mark.buffer], mark, strength)
-            for mark, strength in parted(marks, layout.places, self._highlighted(state), state.keep)
+            paint.shape_mark(layout.places[mark.buffer], mark, strength)
+            for mark, strength in split_marks(marks, layout.places, self._highlighted(state), state.keep)
         ]
 
     def _name_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the names of the buffers, and the frames of highlighted cells."""
         key = (
             state._replace(moment=0.0, selection=Selection()),
-            Same(layout),
-            Same(self._highlighted(state)),
+            ByIdentity(layout),
+            ByIdentity(self._highlighted(state)),
         )
         return self._memoised("names", lambda: self._compute_name_pieces(state, layout), key)
 
@@ -218,38 +231,38 @@ class MemoryPicture(MemoryArrangement):
         buffers, room, pieces = self.data.session.trace.buffers, self.room(state), []
         for number, cells in (self._highlighted(state) or {}).items():
             draw = partial(
-                paint.draw_lit_frame, place=layout.places[number], shape=cells.shape, theme=self.theme
+                paint.draw_highlight_frame, place=layout.places[number], shape=cells.shape, theme=self.theme
             )
             box = rect(layout.places[number].box).adjusted(
                 -paint.FRAME, -paint.FRAME, paint.FRAME, paint.FRAME
             )
-            pieces.append(Piece(("lit", number), 0, area(box), draw))
+            pieces.append(Piece(("lit", number), 0, covered_pixels(box), draw))
         boxes = [place.box for place in layout.places.values()]
         for number, place in layout.places.items():
             ink, buffer = self._text_theme(state, number), buffers[number]
             if state.zoom.scale > 1:
-                texts = words.chip_words(place, buffer, room, boxes, ink)
+                texts = words.place_magnified_name(place, buffer, room, boxes, ink)
             else:
-                texts = words.name_words(place, buffer, room, ink, state.large)
+                texts = words.place_name(place, buffer, room, ink, state.large)
             pieces.append(self._text_piece(("name", number), 0, texts, ink))
         return pieces
 
-    def _text_piece(self, name: Hashable, key: Hashable, texts: list[Words], ink: Theme) -> Piece:
+    def _text_piece(self, name: Hashable, key: Hashable, texts: list[PlacedText], ink: Theme) -> Piece:
         """Combine texts into a piece."""
-        bounds = box_of(texts).adjusted(-2, -2, 2, 2)  # letters may slightly exceed their box
-        return Piece(name, key, area(bounds), partial(draw_words, texts=texts, theme=ink))
+        bounds = bounding_box_of_texts(texts).adjusted(-2, -2, 2, 2)  # letters may slightly exceed their box
+        return Piece(name, key, covered_pixels(bounds), partial(draw_placed_texts, texts=texts, theme=ink))
 
     def _caption_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the caption of the selected warp and the exchange of its lanes."""
-        is_highlighted = state.lit is None or state.lit.has_warp_of(state.selection)
+        is_highlighted = state.highlight is None or state.highlight.has_warp_of(state.selection)
         ink, lines, box = (
-            self.theme if is_highlighted else dimmed(self.theme, state.keep),
+            self.theme if is_highlighted else dim_theme(self.theme, state.keep),
             self._caption(state),
             layout.caption,
         )
         key = is_highlighted, *lines
         texts = self._memoised(
-            "caption", lambda: words.caption_words(box, lines, ink), (key, state.keep, Same(layout))
+            "caption", lambda: words.place_caption(box, lines, ink), (key, state.keep, ByIdentity(layout))
         )
         return [
             self._text_piece("caption", key, texts, ink),
@@ -281,10 +294,10 @@ class MemoryPicture(MemoryArrangement):
         return self._memoised(
             "shapes",
             lambda: {
-                n: (paint.seen(place, window), paint.cells_per_dot(place, ratio))
+                n: (paint.visible_cells(place, window), paint.cells_per_dot(place, ratio))
                 for n, place in layout.places.items()
             },
-            (Same(layout), window, ratio),
+            (ByIdentity(layout), window, ratio),
         )
 
     def _current_dots(self, state: ViewState, number: int, sheet: Sheet, shape: tuple[CellRect, int]) -> Dots:
@@ -294,53 +307,56 @@ class MemoryPicture(MemoryArrangement):
             f"dots {number}", lambda: self._compute_dots(state, number, sheet, group, shape), key
         )
 
-    def _value_pieces(self, state: ViewState, number: int, place: BufferPlace, dots: Dots) -> list[Piece]:
+    def _value_pieces(self, state: ViewState, number: int, place: BufferPosition, dots: Dots) -> list[Piece]:
         """Collect the texts in and between the cells of a buffer."""
         if min(place.cell, place.row) < TEXT_FROM and not place.sheet.above:
             return []  # the most frequent case
         ink = self._text_theme(state, number)
         slices = self._memoised(
             f"slices {number}",
-            lambda: words.slice_words(place, self.data.session.trace.buffers[number], ink),
-            (place, Same(ink)),
+            lambda: words.place_slice_names(place, self.data.session.trace.buffers[number], ink),
+            (place, ByIdentity(ink)),
         )
         pieces = [self._text_piece(("slices", number), 0, slices, ink)] if slices else []
         value_text = self.value_text(state, number, place)
         if value_text is None or not dots.codes.size or dots.step > 1:
             return pieces
-        key = Same(dots), value_text, self.data.version(number, "value", *state.now)
+        key = ByIdentity(dots), value_text, self.data.version(number, "value", *state.now)
         draw = partial(
             self._draw_values, state=state, number=number, place=place, dots=dots, value_text=value_text
         )
-        return [Piece(("values", number), key, area(paint.part_rect(place, dots.part)), draw), *pieces]
+        return [
+            Piece(("values", number), key, covered_pixels(paint.part_rect(place, dots.part)), draw),
+            *pieces,
+        ]
 
     def _draw_values(
         self,
         painter: QPainter,
         state: ViewState,
         number: int,
-        place: BufferPlace,
+        place: BufferPosition,
         dots: Dots,
         value_text: ValueText,
     ) -> None:
         highlighted = self._highlighted(state)
         is_highlighted = self._memoised(
             f"standing out {number}",
-            lambda: standing_out(place.sheet, dots.part, highlighted, number),
+            lambda: mark_highlighted_cells(place.sheet, dots.part, highlighted, number),
             (self._highlight_key(state), dots.part),
         )
         measure = self._group(state, number).measure
         inks = np.where(
             is_highlighted, self._inks(measure, 1.0)[dots.codes], self._inks(measure, state.keep)[dots.codes]
         )
-        values, is_defined = self.data.known_values(number, *state.now)
+        values, is_defined = self.data.defined_values(number, *state.now)
         layer = self.values.setdefault(number, ValueLayer())
         layer.draw(painter, place, dots.part, inks, value_text, values, is_defined, self.theme)
 
     def _inks(self, measure: str, keep: float) -> Inks:
         """Compute the text colours for the codes of cells."""
         return self._memoised(
-            f"inks {measure} {keep}", lambda: inks_on(self._table(measure), keep, self.theme), 0
+            f"inks {measure} {keep}", lambda: choose_inks(self._table(measure), keep, self.theme), 0
         )
 
     def _compute_dots(
@@ -372,8 +388,8 @@ class MemoryPicture(MemoryArrangement):
             lambda: unchanging_dots(first, sheet, changing.elements, *shape),
             (key, shape),
         )
-        dots, hatched = with_changing(kept, changing.codes)
-        return Dots(*shape, dots, cell_colours.pixels(dots, table), hatched)
+        dots, hatched = add_changing_codes(kept, changing.codes)
+        return Dots(*shape, dots, cell_colours.look_up_pixels(dots, table), hatched)
 
     def _footprint_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the selected block's footprints, in total and in its phase, and the selected thread's stores."""
@@ -381,8 +397,8 @@ class MemoryPicture(MemoryArrangement):
         block, pieces = selection.block, []
         footprints = self.footprints(state, block)
         phase = phase_at(session.requests, session.trace, block, moment)
-        for number, complete in footprints.whole.items():
-            current = footprints.at(number, phase)
+        for number, complete in footprints.by_buffer.items():
+            current = footprints.in_phase(number, phase)
             if current is None or (complete.part, complete.outline is None) != (
                 current.part,
                 current.outline is None,
@@ -396,7 +412,7 @@ class MemoryPicture(MemoryArrangement):
         """Compute in advance the parts of the picture that depend on the block."""
         layout, selection = self.zoomed(state), Selection(block, state.selection.thread)
         self.footprints(state, block)
-        self.written_edges(state, selection, layout)
+        self.store_outlines(state, selection, layout)
         for group in self.data.groups(state.colour_by, selection, state.tops):
             for number in layout.places.keys() & group.buffers:
                 if self.data.copy(number, selection) != self.data.copy(number, state.selection):
@@ -418,54 +434,58 @@ class MemoryPicture(MemoryArrangement):
         def draw(painter: QPainter) -> None:
             paint.draw_footprint(painter, place, footprint, self.theme, strength, strong=strong)
 
-        return Piece(("footprint", number, strong), Same(footprint), area(box), draw)
+        return Piece(("footprint", number, strong), ByIdentity(footprint), covered_pixels(box), draw)
 
     def _store_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the frames around the elements that the selected thread writes."""
         pieces = []
-        for number, edge in self.written_edges(state, state.selection, layout).items():
+        for number, edge in self.store_outlines(state, state.selection, layout).items():
             strength = self._footprint_opacity(state, number)
 
             def draw(painter: QPainter, edge: QPainterPath = edge, strength: float = strength) -> None:
-                with faintly(painter, strength):
-                    paint.draw_written(painter, edge, self.theme)
+                with reduced_opacity(painter, strength):
+                    paint.draw_store_frame(painter, edge, self.theme)
 
             box = edge.boundingRect().adjusted(-3, -3, 3, 3)
-            pieces.append(Piece(("written", number), Same(edge), area(box), draw))
+            pieces.append(Piece(("written", number), ByIdentity(edge), covered_pixels(box), draw))
         return pieces
 
-    def written_edges(
+    def store_outlines(
         self, state: ViewState, selection: Selection, layout: MemoryLayout
     ) -> dict[int, QPainterPath]:
         """Compute the outline of the elements that a thread writes, by buffer; memoised by block."""
-        key = selection.thread, Same(layout)
+        key = selection.thread, ByIdentity(layout)
         return self._memoised(
             f"written elements {selection.block}", lambda: self._compute_edges(selection, layout), key
         )
 
     def _compute_edges(self, selection: Selection, layout: MemoryLayout) -> dict[int, QPainterPath]:
         written = self.data.written_elements(selection).items()
-        return {n: paint.edge_of(layout.places[n], elements) for n, elements in written if n in layout.places}
+        return {
+            n: paint.elements_outline(layout.places[n], elements)
+            for n, elements in written
+            if n in layout.places
+        }
 
     def _exchange_pieces(self, state: ViewState, caption: Box, strength: float) -> list[Piece]:
         """Collect the current exchange between lanes of the selected warp, if it fits below the caption."""
         data = self._memoised("exchange", lambda: self.data.exchange(*state.now), state.now)
-        line = words.line_of(self.theme)
+        line = words.line_height(self.theme)
         if not data or caption.height < (LANES + 2) * line:
             return []
         below = caption.inset(top=2.4 * line)._replace(height=LANES * line)
 
         def draw(painter: QPainter) -> None:
-            with faintly(painter, strength):
+            with reduced_opacity(painter, strength):
                 draw_exchange(painter, below, data, self.theme)
 
-        return [Piece("exchange", (Same(data), strength), area(rect(below, -4.0)), draw)]
+        return [Piece("exchange", (ByIdentity(data), strength), covered_pixels(rect(below, -4.0)), draw)]
 
     def _load_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect moving loads while time passes, or the selected warp's arcs while time stands."""
         fraction = state.moment - math.floor(state.moment)
         is_moving = fraction > 0 and not self.theme.reduced_motion
-        ways = self.ways(state)
+        ways = self.load_paths(state)
         pieces = []
         for i, (loads, strength) in enumerate(ways):
             drawn = loads.moving(fraction, self.theme) if is_moving else loads.still()
@@ -473,25 +493,25 @@ class MemoryPicture(MemoryArrangement):
             def draw(
                 painter: QPainter, drawn: DrawnLoads | MovingLoads = drawn, strength: float = strength
             ) -> None:
-                with faintly(painter, strength):
+                with reduced_opacity(painter, strength):
                     drawn.draw(painter, self.theme)
 
-            pieces.append(Piece(("loads", i), Same(drawn), area(drawn.box), draw))
+            pieces.append(Piece(("loads", i), ByIdentity(drawn), covered_pixels(drawn.box), draw))
         return pieces
 
-    def ways(self, state: ViewState) -> list[tuple[Ways, float]]:
+    def load_paths(self, state: ViewState) -> list[tuple[LoadPaths, float]]:
         """Compute the paths of a moment's loads, with their opacity."""
         layout = self.zoomed(state)
-        key = (state.now, layout, Same(self._highlighted(state)))
+        key = (state.now, layout, ByIdentity(self._highlighted(state)))
         return self._memoised("loads in flight", lambda: self._compute_loads(state, layout), key)
 
-    def _compute_loads(self, state: ViewState, layout: MemoryLayout) -> list[tuple[Ways, float]]:
+    def _compute_loads(self, state: ViewState, layout: MemoryLayout) -> list[tuple[LoadPaths, float]]:
         all_loads = self.data.loads_in_flight(*state.now, layout.places)
         highlighted, keep = self._highlighted(state), state.keep
         return [
-            (Ways(part), opacity)
+            (LoadPaths(part), opacity)
             for loads in all_loads
-            for part, opacity in parted_loads(loads, highlighted, keep)
+            for part, opacity in split_loads(loads, highlighted, keep)
         ]
 
     def _caption(self, state: ViewState) -> list[tuple[str, str]]:
@@ -523,7 +543,7 @@ class MemoryPicture(MemoryArrangement):
             self.theme.font(words.SMALL),
         )
         notes = [self._reword("note", text) for text in (*self._local_arrays_note(state, shared), shared)]
-        fitting = [note for note in notes if width_of(note[1], small) <= layout.caption.width]
+        fitting = [note for note in notes if text_width(note[1], small) <= layout.caption.width]
         return [*(fitting or [block])[:1], title, activity, brief]
 
     def _local_arrays_note(self, state: ViewState, shared: str) -> list[str]:
@@ -544,7 +564,7 @@ class MemoryPicture(MemoryArrangement):
 
     def _reword(self, style: str, text: str) -> tuple[str, str]:
         """Return a line of the caption in the vocabulary of the user or the scenario."""
-        return style, self.theme.say(text)
+        return style, self.theme.translate(text)
 
     def _paint_legend(self, painter: QPainter, state: ViewState, corner: QPointF) -> None:
         if not is_vector(painter):

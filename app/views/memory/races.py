@@ -30,7 +30,7 @@ class RacedElements(Struct, frozen=True, eq=False):
     session: Session
     races: tuple[Finding, ...]
 
-    def among(self, rows: Ints) -> Ints:
+    def in_races(self, rows: Ints) -> Ints:
         """Select the accesses (rows of the trace) that are in a race."""
         inside = np.zeros(len(rows), bool)
         for race in self.races:
@@ -56,7 +56,7 @@ class RacedElements(Struct, frozen=True, eq=False):
 
     def rows_at(self, moment: int) -> Ints:
         """Select the accesses of a moment that are in a race."""
-        return self.among(self.session.memory.accesses_at(moment))
+        return self.in_races(self.session.memory.accesses_at(moment))
 
     def sentence(self, row: int) -> str:
         """Describe a race: thread 4 writes s[4] on line 15, thread 0 reads it at moment 14; "" without a race."""
@@ -79,7 +79,7 @@ class RacedElements(Struct, frozen=True, eq=False):
         actor += f" of {block_text(trace, int(trace.block[row]))}" if names_block else ""
         return actor, VERBS[Op(int(trace.op[row]))], f"on line {trace.sites[int(trace.site[row])].line}"
 
-    def preferred(self, rows: Ints, selection: Selection) -> int | None:
+    def choose_access(self, rows: Ints, selection: Selection) -> int | None:
         """Choose an access of the selected thread, else of its warp, else of its block, else any."""
         trace = self.session.trace
         block = trace.block[rows] == selection.block
@@ -95,7 +95,7 @@ class RacedElements(Struct, frozen=True, eq=False):
         return None
 
 
-def raced_elements(session: Session) -> RacedElements | None:
+def collect_raced_elements(session: Session) -> RacedElements | None:
     """Collect the elements in races; None before the examination and without races."""
     if not session.is_examined:
         return None

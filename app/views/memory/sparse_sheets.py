@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....tracer.model.array_types import Ints
-from ..common.cell_colours import OUTSIDE, POISON, Codes, shrunk
+from ..common.cell_colours import OUTSIDE, POISON, Codes, downsample_codes
 from .layout.sheet import Sheet
 from .outlines import CellRect
 
@@ -60,10 +60,10 @@ def _uniform_dots(codes: Codes, dot: Ints, step: int) -> tuple[Codes, bool]:
 def _dots_without(codes: Codes, row: Ints, col: Ints, step: int) -> tuple[Codes, bool]:
     rest = codes.copy()
     rest[row, col] = OUTSIDE
-    return shrunk(rest, step), bool((rest == POISON).any())
+    return downsample_codes(rest, step), bool((rest == POISON).any())
 
 
-def with_changing(kept: UnchangingDots, codes: Codes) -> tuple[Codes, bool]:
+def add_changing_codes(kept: UnchangingDots, codes: Codes) -> tuple[Codes, bool]:
     """Add the codes of the changing elements to the dots; also return whether the hatch is visible."""
     changing_codes = codes[kept.changing]
     dots = kept.dots.copy()

@@ -9,10 +9,10 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from ....tracer.model.trace import Buffer
 from ...widgets.theme import Theme
-from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, Words, rect, width_of, words_in
+from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, PlacedText, fit_text, rect, text_width
 from ..common.geometry import Box
 from ..common.wording import buffer_text, count_text
-from .layout.buffer_place import BufferPlace
+from .layout.buffer_position import BufferPosition
 from .layout.sheet import slice_text
 
 NAME, SMALL = 14.0, 12.0
@@ -20,7 +20,7 @@ LARGE_SIZE = 9.0  # the font size of a matrix's shape next to large cells
 CAPTION_COLOURS = {"title": "text", "alert": "bad"}
 
 
-def line_of(theme: Theme) -> float:
+def line_height(theme: Theme) -> float:
     """Compute the height of a line of small text."""
     return float(theme.px(17))
 
@@ -32,8 +32,8 @@ def size_text(buffer: Buffer) -> str:
 
 def name_width(buffer: Buffer, theme: Theme, large: bool = False) -> float:
     """Compute the width of a buffer's name next to its sheet, with padding; large: smaller, next to large cells."""
-    name = width_of(buffer_text(buffer), theme.font(NAME, bold=True))
-    return max(name, width_of(size_text(buffer), _size_font(theme, large))) + theme.px(_padding(large) + 2)
+    name = text_width(buffer_text(buffer), theme.font(NAME, bold=True))
+    return max(name, text_width(size_text(buffer), _size_font(theme, large))) + theme.px(_padding(large) + 2)
 
 
 def _size_font(theme: Theme, large: bool) -> QFont:
@@ -45,28 +45,28 @@ def _padding(large: bool) -> int:
     return 4 if large else 8
 
 
-def name_words(
-    place: BufferPlace, buffer: Buffer, window: Box, theme: Theme, large: bool = False
-) -> list[Words]:
+def place_name(
+    place: BufferPosition, buffer: Buffer, window: Box, theme: Theme, large: bool = False
+) -> list[PlacedText]:
     """Place a buffer's name and shape at its side of the sheet."""
     if place.label == "above":
         return _name_above(place, buffer, window, theme)
     return _name_at_side(place, buffer, window, theme, large)
 
 
-def chip_words(
-    place: BufferPlace, buffer: Buffer, window: Box, others: Sequence[Box], theme: Theme
-) -> list[Words]:
+def place_magnified_name(
+    place: BufferPosition, buffer: Buffer, window: Box, others: Sequence[Box], theme: Theme
+) -> list[PlacedText]:
     """Place the name of a magnified buffer next to its visible part, or on it; none if it is not visible."""
     visible, font = _intersection(place.box, window), theme.font(NAME, bold=True)
     if visible.width <= 0 or visible.height <= 0:
         return []
-    width = width_of(buffer_text(buffer), font) + theme.px(10)
-    box = rect(chip_spot(visible, width, theme.px(20), window, others))
-    return [words_in(box, buffer_text(buffer), font, theme.colour("text"), CENTRE, box)]
+    width = text_width(buffer_text(buffer), font) + theme.px(10)
+    box = rect(find_name_box(visible, width, theme.px(20), window, others))
+    return [fit_text(box, buffer_text(buffer), font, theme.colour("text"), CENTRE, box)]
 
 
-def chip_spot(visible: Box, width: float, height: float, window: Box, others: Sequence[Box]) -> Box:
+def find_name_box(visible: Box, width: float, height: float, window: Box, others: Sequence[Box]) -> Box:
     """Find a box for a name of this size: in the window, next to its buffer's visible part, clear of the others.
 
     If there is no such box, the name covers the buffer's corner.
@@ -99,22 +99,26 @@ def _overlaps(box: Box, others: Sequence[Box]) -> bool:
     return any(part.width > 0 and part.height > 0 for part in shared)
 
 
-def _name_above(place: BufferPlace, buffer: Buffer, window: Box, theme: Theme) -> list[Words]:
+def _name_above(place: BufferPosition, buffer: Buffer, window: Box, theme: Theme) -> list[PlacedText]:
     bold, small, pad = theme.font(NAME, bold=True), theme.font(SMALL), theme.px(8)
     name, size = buffer_text(buffer), size_text(buffer)
     x, y = max(place.x, window.x), max(place.y - theme.px(20), window.y)
-    width = min(width_of(name, bold), place.room)
+    width = min(text_width(name, bold), place.room)
     box = QRectF(x, y, width, theme.px(17))
     rest = place.room - width - pad
-    line_box = box.adjusted(0, 0, pad + width_of(size, small), 0) if width_of(size, small) <= rest else box
-    texts = [words_in(box, name, bold, theme.colour("text"), MIDDLE, line_box)]
+    line_box = (
+        box.adjusted(0, 0, pad + text_width(size, small), 0) if text_width(size, small) <= rest else box
+    )
+    texts = [fit_text(box, name, bold, theme.colour("text"), MIDDLE, line_box)]
     if line_box is not box:
         rest_of_line = line_box.adjusted(width + pad, 0, 0, 0)
-        texts.append(words_in(rest_of_line, size, small, theme.colour("muted"), MIDDLE))
+        texts.append(fit_text(rest_of_line, size, small, theme.colour("muted"), MIDDLE))
     return texts
 
 
-def _name_at_side(place: BufferPlace, buffer: Buffer, window: Box, theme: Theme, large: bool) -> list[Words]:
+def _name_at_side(
+    place: BufferPosition, buffer: Buffer, window: Box, theme: Theme, large: bool
+) -> list[PlacedText]:
     bold, small, pad = theme.font(NAME, bold=True), _size_font(theme, large), theme.px(_padding(large))
     line, width = theme.px(17), name_width(buffer, theme, large) - pad
     top, bottom = max(place.y, window.y), min(place.box.bottom, window.bottom)
@@ -123,12 +127,12 @@ def _name_at_side(place: BufferPlace, buffer: Buffer, window: Box, theme: Theme,
     name = QRectF(min(max(x, window.x), window.right - width), y, width, line)
     below, both_lines = name.translated(0, line), name.adjusted(0, 0, 0, line)
     return [
-        words_in(name, buffer_text(buffer), bold, theme.colour("text"), side | MIDDLE, both_lines),
-        words_in(below, size_text(buffer), small, theme.colour("muted"), side | MIDDLE),
+        fit_text(name, buffer_text(buffer), bold, theme.colour("text"), side | MIDDLE, both_lines),
+        fit_text(below, size_text(buffer), small, theme.colour("muted"), side | MIDDLE),
     ]
 
 
-def slice_words(place: BufferPlace, buffer: Buffer, theme: Theme) -> list[Words]:
+def place_slice_names(place: BufferPosition, buffer: Buffer, theme: Theme) -> list[PlacedText]:
     """Place the leading indices of every slice above it, if they fit."""
     room = place.sheet.above * place.row
     if room < theme.px(12):
@@ -137,11 +141,11 @@ def slice_words(place: BufferPlace, buffer: Buffer, theme: Theme) -> list[Words]
     for piece, (row, col) in enumerate(place.sheet.corners()):
         x, bottom = place.x + col * place.cell, place.y + row * place.row
         box = QRectF(x, bottom - min(room, line), place.sheet.width * place.cell, min(room, line))
-        texts.append(words_in(box, slice_text(buffer, piece), font, theme.colour("muted"), MIDDLE))
+        texts.append(fit_text(box, slice_text(buffer, piece), font, theme.colour("muted"), MIDDLE))
     return texts
 
 
-def caption_words(box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> list[Words]:
+def place_caption(box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> list[PlacedText]:
     """Place lines of (style, text) from the top of a box; style is "title", "text", "alert", "note" or "brief".
 
     With little room, the notes are dropped first. If only one line fits, "brief" replaces a text that is too long.
@@ -153,40 +157,40 @@ def caption_words(box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> l
     lines = [line for line in lines if line[0] != "brief"]
     if sum(_caption_height(room, *line, theme) for line in lines) > room.height():
         lines = [line for line in lines if line[0] != "note"]
-    texts: list[Words] = []
+    texts: list[PlacedText] = []
     for style, text in lines:
         height, font = _caption_height(room, style, text, theme), _caption_font(style, theme)
         if height > room.height():
             return [*texts, *_first_line(room, text, font, theme)]
         veil = QFontMetricsF(font).boundingRect(room, int(WRAP), text)
         texts.append(
-            words_in(QRectF(room), text, font, theme.colour(CAPTION_COLOURS.get(style, "muted")), WRAP, veil)
+            fit_text(QRectF(room), text, font, theme.colour(CAPTION_COLOURS.get(style, "muted")), WRAP, veil)
         )
         room.setTop(room.top() + height)
     return texts
 
 
-def _in_one_line(room: QRectF, text_by_style: Mapping[str, str], theme: Theme) -> list[Words]:
+def _in_one_line(room: QRectF, text_by_style: Mapping[str, str], theme: Theme) -> list[PlacedText]:
     """Place title and text in one line, as far as they fit."""
     title, small = _caption_font("title", theme), _caption_font("text", theme)
     if QFontMetricsF(title).height() > room.height() + theme.px(4):
         return []
-    texts = [words_in(room, text_by_style["title"], title, theme.colour("text"), MIDDLE)]
-    room = room.adjusted(width_of(text_by_style["title"], title) + theme.px(8), 0, 0, 0)
+    texts = [fit_text(room, text_by_style["title"], title, theme.colour("text"), MIDDLE)]
+    room = room.adjusted(text_width(text_by_style["title"], title) + theme.px(8), 0, 0, 0)
     text = (
         text_by_style["text"]
-        if width_of(text_by_style["text"], small) <= room.width()
+        if text_width(text_by_style["text"], small) <= room.width()
         else text_by_style.get("brief", "")
     )
     if room.width() > theme.px(20):
-        texts.append(words_in(room, text, small, theme.colour("muted"), MIDDLE))
+        texts.append(fit_text(room, text, small, theme.colour("muted"), MIDDLE))
     return texts
 
 
-def _first_line(room: QRectF, text: str, font: QFont, theme: Theme) -> list[Words]:
+def _first_line(room: QRectF, text: str, font: QFont, theme: Theme) -> list[PlacedText]:
     """Place the beginning of a text on one line, if one fits."""
     fits = QFontMetricsF(font).height() <= room.height()
-    return [words_in(room, text, font, theme.colour("muted"), LEFT)] if fits else []
+    return [fit_text(room, text, font, theme.colour("muted"), LEFT)] if fits else []
 
 
 def _caption_font(style: str, theme: Theme) -> QFont:

@@ -15,10 +15,10 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from ....tracer.model.array_types import Ints, Mask
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, contrasting
-from ..common.dimming import fainter
-from ..common.drawing import is_vector, width_of
+from ..common.dimming import fade_text_colour
+from ..common.drawing import is_vector, text_width
 from .descriptions import short_text
-from .layout.buffer_place import BufferPlace
+from .layout.buffer_position import BufferPosition
 from .layout.sheet import Sheet
 from .outlines import CellRect
 from .paint import part_rect
@@ -39,8 +39,8 @@ class ValueText(NamedTuple):
     digits: int  # the largest number of digits
 
 
-def value_text_of(
-    place: BufferPlace, usual_texts: Callable[[int], Collection[str]], digits: Sequence[int], theme: Theme
+def choose_value_text(
+    place: BufferPosition, usual_texts: Callable[[int], Collection[str]], digits: Sequence[int], theme: Theme
 ) -> ValueText | None:
     """Choose the size of values in cells, with as many digits as are legible; None if they do not fit.
 
@@ -49,7 +49,7 @@ def value_text_of(
     for count in digits if min(place.cell, place.row) >= TEXT_FROM else ():
         texts = usual_texts(count)
         shapes = {re.sub(r"\d", "0", text) for text in texts}  # digits are about equally wide
-        widest = max((width_of(shape, theme.font()) for shape in shapes), default=0.0)
+        widest = max((text_width(shape, theme.font()) for shape in shapes), default=0.0)
         available = min(0.94 * place.cell - 2, max(0.85 * place.cell, NARROW))
         fitting = available / max(widest, 1.0) * theme.font().pixelSize()
         size = min(fitting, 0.55 * place.row, theme.px(LARGEST))
@@ -62,15 +62,15 @@ class CellValues(NamedTuple):
     """The values in the cells of a part of a sheet, each of shape (rows, columns)."""
 
     values: NDArray[Any]  # the value of each
-    known: Mask  # whether each has a value
+    has_values: Mask  # whether each has a value
     inks: Inks  # the text colour of each
 
     def differing(self, before: CellValues | None) -> Mask:
         """Mark the cells that look different than before."""
         if before is None:
-            return self.known
+            return self.has_values
         differs = (self.values != before.values) | (self.inks != before.inks)
-        changed: Mask = (self.known != before.known) | (self.known & differs)
+        changed: Mask = (self.has_values != before.has_values) | (self.has_values & differs)
         return changed
 
 
@@ -90,7 +90,7 @@ class ValueLayer:
     def draw(
         self,
         painter: QPainter,
-        place: BufferPlace,
+        place: BufferPosition,
         part: CellRect,
         inks: Inks,
         value_text: ValueText,
@@ -115,7 +115,7 @@ class ValueLayer:
         changed = now.differing(self._latest)
         self._update_texts(now, changed, part, value_text)
         if is_vector(painter):
-            self._write_values(painter, origin, now, now.known, part, place, value_text, theme)
+            self._write_values(painter, origin, now, now.has_values, part, place, value_text, theme)
             self._key = None
             return
         if changed.any():
@@ -127,7 +127,7 @@ class ValueLayer:
         """Update the texts of the changed cells."""
         for row, col in np.argwhere(changed).tolist():
             cell = row + part.row0, col + part.col0
-            if now.known[row, col]:
+            if now.has_values[row, col]:
                 self.texts[cell] = short_text(now.values[row, col], value_text.letters, value_text.digits)
             else:
                 self.texts.pop(cell, None)
@@ -137,7 +137,7 @@ class ValueLayer:
         now: CellValues,
         changed: Mask,
         part: CellRect,
-        place: BufferPlace,
+        place: BufferPosition,
         value_text: ValueText,
         theme: Theme,
     ) -> None:
@@ -147,7 +147,7 @@ class ValueLayer:
         for row, col in np.argwhere(changed).tolist():
             painter.fillRect(_cell_box(QPointF(), place, row, col), Qt.GlobalColor.transparent)
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-        self._write_values(painter, QPointF(), now, changed & now.known, part, place, value_text, theme)
+        self._write_values(painter, QPointF(), now, changed & now.has_values, part, place, value_text, theme)
         painter.end()
 
     def _write_values(
@@ -157,7 +157,7 @@ class ValueLayer:
         now: CellValues,
         chosen: Mask,
         part: CellRect,
-        place: BufferPlace,
+        place: BufferPosition,
         value_text: ValueText,
         theme: Theme,
     ) -> None:
@@ -172,7 +172,7 @@ class ValueLayer:
                 painter.drawText(_cell_box(origin, place, row, col), Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _cell_box(origin: QPointF, place: BufferPlace, row: int, col: int) -> QRectF:
+def _cell_box(origin: QPointF, place: BufferPosition, row: int, col: int) -> QRectF:
     return QRectF(origin.x() + col * place.cell, origin.y() + row * place.row, place.cell, place.row)
 
 
@@ -191,7 +191,7 @@ def _transparent_image(box: QRectF, ratio: float) -> QImage:
     return image
 
 
-def inks_on(table: NDArray[np.uint32], keep: float, theme: Theme) -> Inks:
+def choose_inks(table: NDArray[np.uint32], keep: float, theme: Theme) -> Inks:
     """Choose the text colour with the best contrast on each code of a cell: black or white.
 
     table: the pixels of the codes; a transparent one shows the colour of unwritten memory.
@@ -205,4 +205,4 @@ def inks_on(table: NDArray[np.uint32], keep: float, theme: Theme) -> Inks:
 def _faint_ink(ground: QColor, keep: float, theme: Theme) -> QColor:
     """Compute the text colour on a cell of this colour at opacity `keep`."""
     dimmed_ground = mixed(theme.colour("panel"), ground.name(), keep)
-    return fainter(contrasting(dimmed_ground).name(), dimmed_ground.name())
+    return fade_text_colour(contrasting(dimmed_ground).name(), dimmed_ground.name())

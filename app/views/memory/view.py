@@ -15,16 +15,16 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
-from ..common.drawing import CENTRE, is_vector, write
-from ..common.pieces import DrawnPicture, Pieces, Same, changed_area, drawn_picture
+from ..common.drawing import CENTRE, draw_text, is_vector
+from ..common.pieces import ByIdentity, DrawnPicture, Pieces, changed_area, record_picture
 from ..common.view import View
 from . import descriptions
-from .arrangement import Needs, ViewState, Zoom
-from .paint import draw_ring
+from .arrangement import PairedSpace, ViewState, Zoom
+from .paint import draw_focus_ring
 from .picture import MemoryPicture
 from .view_data import COLOUR_BY, Tops
 
@@ -56,7 +56,7 @@ class MemoryView(View):
         self._tops: Tops = ()
         self._legend, self._large = LEGEND, False
         self._only: tuple[str, ...] = ()
-        self._paired_space: Needs | None = None
+        self._paired_space: PairedSpace | None = None
         self._drag: tuple[QPointF, Zoom] | None = None
         self._is_dragged = self._shows_ring = False
         self.setMouseTracking(True)
@@ -64,12 +64,12 @@ class MemoryView(View):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # it paints all its pixels
         self.setAccessibleName("Memory")
-        self.fit = QPushButton("Fit  0", self)
-        self.fit.setAccessibleName("Show everything")
-        self.fit.setToolTip("Show everything (0, or a double click)")
-        self.fit.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.fit.clicked.connect(lambda _checked: self._show_all())
-        self.fit.hide()
+        self.fit_button = QPushButton("Fit  0", self)
+        self.fit_button.setAccessibleName("Show everything")
+        self.fit_button.setToolTip("Show everything (0, or a double click)")
+        self.fit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.fit_button.clicked.connect(lambda _checked: self._show_all())
+        self.fit_button.hide()
         self._describe()
 
     def sizeHint(self) -> QSize:
@@ -142,9 +142,9 @@ class MemoryView(View):
             self.update()
 
     @property
-    def needs(self) -> Needs | None:
+    def paired_space(self) -> PairedSpace | None:
         """The space that the picture needs next to another."""
-        return self._picture.needs(self._only, self._large) if self._picture else None
+        return self._picture.paired_space(self._only, self._large) if self._picture else None
 
     def cell_sizes(self) -> dict[str, float]:
         """Return the shorter side of a cell, in pixels, of each visible buffer by its name."""
@@ -162,7 +162,7 @@ class MemoryView(View):
             buffers[n].name: dict(layer.texts) for n, layer in self._picture.values.items() if n in places
         }
 
-    def stand_beside(self, needs: Needs | None) -> None:
+    def reserve_paired_space(self, needs: PairedSpace | None) -> None:
         """Reserve the space that this picture and another need together; None for a single picture."""
         if needs != self._paired_space:
             self._paired_space = needs
@@ -181,7 +181,7 @@ class MemoryView(View):
         edge = 0.5 / scale
         self._zoom = Zoom(scale, min(max(zoom.x, edge), 1 - edge), min(max(zoom.y, edge), 1 - edge))
         self.setCursor(Qt.CursorShape.OpenHandCursor if scale > 1 else Qt.CursorShape.ArrowCursor)
-        self.fit.setVisible(scale > 1)
+        self.fit_button.setVisible(scale > 1)
         self._move_fit_button()
         self.update()
 
@@ -193,8 +193,8 @@ class MemoryView(View):
         self._move_fit_button()
 
     def _move_fit_button(self) -> None:
-        self.fit.adjustSize()
-        self.fit.move(self.width() - self.fit.width() - self.theme.px(8), self.theme.px(4))
+        self.fit_button.adjustSize()
+        self.fit_button.move(self.width() - self.fit_button.width() - self.theme.px(8), self.theme.px(4))
 
     def load(self, session: Session | None) -> None:
         """Take a session (None shows an empty view) and reset the zoom."""
@@ -214,7 +214,7 @@ class MemoryView(View):
         state = self._state()
         self._describe(state)
         pieces = self._pieces(state, self.devicePixelRatioF()) if self.isVisible() else None
-        before, self._latest_picture = self._latest_picture, drawn_picture(pieces) if pieces else None
+        before, self._latest_picture = self._latest_picture, record_picture(pieces) if pieces else None
         area = changed_area(before, pieces) if before and pieces else None
         if area is None:
             self.update()
@@ -230,7 +230,7 @@ class MemoryView(View):
         """Collect the pieces of a state; memoised for a frame."""
         if self._picture is None:
             return None
-        key = state, ratio, Same(self._picture), Same(self._picture.data.races)
+        key = state, ratio, ByIdentity(self._picture), ByIdentity(self._picture.data.races)
         if self._latest_pieces is None or self._latest_pieces[0] != key:
             self._latest_pieces = key, self._picture.pieces(state, ratio)
         return self._latest_pieces[1]
@@ -252,7 +252,7 @@ class MemoryView(View):
             return ""
         text = descriptions.hover_text(self.session, *element, *self._state().now, self._colour_by)
         race = self._picture.race_at(self._state(), *element) if self._picture else ""
-        return self.say(f"{text}\nRace: {race}" if race else text)
+        return self.reword(f"{text}\nRace: {race}" if race else text)
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Compute the centre of an element. Raises KeyError for a buffer that is not drawn."""
@@ -264,21 +264,21 @@ class MemoryView(View):
         room = self.width(), self.height(), self._legend, self._paired_space
         look = self._colour_by, self._tops, self._zoom
         state = ViewState(
-            *room, *look, self.moment, self.selection, self._large, self._only, self.lit, self.keep
+            *room, *look, self.moment, self.selection, self._large, self._only, self.highlight, self.keep
         )
         if not self._large or self._picture is None:
             return state
         return state._replace(legend=self._picture.lecture_legend(state))
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether memory is highlighted."""
-        return highlight.in_memory
+        return highlight.has_memory
 
     def _describe(self, state: ViewState | None = None) -> None:
         """Describe the picture in a state, the current one by default, for screen readers."""
         picture = self._picture
         self.setAccessibleDescription(
-            self.say(picture.description(state or self._state())) if picture else NOTHING
+            self.reword(picture.description(state or self._state())) if picture else NOTHING
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -295,9 +295,9 @@ class MemoryView(View):
                 self._picture.paint(painter, state, pieces, event.rect())
         else:
             style = self.theme.font(15), self.theme.colour("muted"), CENTRE
-            write(painter, QRectF(self.rect()), NOTHING, *style)
+            draw_text(painter, QRectF(self.rect()), NOTHING, *style)
         if self._shows_ring:
-            draw_ring(painter, QRectF(self.rect()), self.theme)
+            draw_focus_ring(painter, QRectF(self.rect()), self.theme)
         painter.end()
 
     def _magnify(self, factor: float, about: QPointF) -> None:

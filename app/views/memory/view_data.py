@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ....tracer.analysis.buffer_contents import NOWHERE
 from ....tracer.analysis.requests import REQUEST_KINDS, kinds_of
 from ....tracer.model.array_types import AnyInts, Ints, Mask
-from ....tracer.model.grouping import present
+from ....tracer.model.grouping import distinct_numbers
 from ....tracer.model.trace import WARP, Op, is_poison
 from ...model.session import Selection, Session
 from ..common import cell_colours
@@ -22,10 +22,10 @@ from ..common.heat import HEATS, element_heat, heat_moments
 from ..common.wording import buffer_text
 from .footprints import Footprints, footprints_of
 from .images import ImagePixels, Pixels, brightness_range
-from .layout.buffer_place import BufferPlace
+from .layout.buffer_position import BufferPosition
 from .layout.layout import roles_of
 from .layout.sheet import Sheet, is_image
-from .races import RacedElements, raced_elements
+from .races import RacedElements, collect_raced_elements
 from .sparse_sheets import ChangingElements
 
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
@@ -135,7 +135,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         return self._buffers_with(self.session.requests.op != Op.STORE)
 
     def _buffers_with(self, mask: Mask) -> frozenset[int]:
-        return frozenset(present(self.session.requests.buffer[mask]))
+        return frozenset(distinct_numbers(self.session.requests.buffer[mask]))
 
     def measure(self, buffer: int, colour_by: str) -> str:
         """Choose the measure that colours a buffer; "auto": "reads" if it is read-only or has no plain values."""
@@ -207,7 +207,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
             self._initial_codes[buffer] = group, codes
         return self._initial_codes[buffer][1]
 
-    def known_values(self, buffer: int, moment: int, selection: Selection) -> tuple[NDArray[Any], Mask]:
+    def defined_values(self, buffer: int, moment: int, selection: Selection) -> tuple[NDArray[Any], Mask]:
         """Return the values of a buffer's elements, in C order, and whether each is defined."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
         values = memory.values(buffer, moment, *copy).ravel()
@@ -223,7 +223,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         if key not in self._images:
             is_result = buffer in self.stored - self.loaded
             first = memory.values(buffer, 0, *copy)
-            self._images[key] = ImagePixels.of(first, group.span, unread, is_result)
+            self._images[key] = ImagePixels.from_values(first, group.span, unread, is_result)
         changed = memory.sparse_writes(buffer, moment, *copy)
         if changed is None:
             values, written = memory.values(buffer, moment, *copy), memory.written(buffer, moment, *copy)
@@ -335,13 +335,15 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         own: Mask = warp & (trace.block[rows] == selection.block)
         return own
 
-    def marks(self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]) -> list[AccessMark]:
+    def marks(
+        self, moment: int, selection: Selection, places: Mapping[int, BufferPosition]
+    ) -> list[AccessMark]:
         """Collect the cells that are accessed at a moment, with the selected warp's last."""
         accesses, buffers = self.accesses(moment, selection), len(self.session.trace.buffers)
         keys = (accesses.own * len(REQUEST_KINDS) + accesses.kind) * buffers + accesses.buffer
         keys[accesses.element < 0] = -1
         marks = []
-        for key in present(keys[keys >= 0]):
+        for key in distinct_numbers(keys[keys >= 0]):
             rest, buffer = divmod(key, buffers)
             own, kind = divmod(rest, len(REQUEST_KINDS))
             if buffer in places:
@@ -364,23 +366,23 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
     def races(self) -> RacedElements | None:
         """The elements in races; None before the examination and without races."""
         if "races" not in self._raced and self.session.is_examined:
-            self._raced["races"] = raced_elements(self.session)
+            self._raced["races"] = collect_raced_elements(self.session)
         return self._raced.get("races")
 
     def exchange(self, moment: int, selection: Selection) -> ExchangeData | None:
         """Collect the exchange between lanes of the selected warp at a moment; None if there is none."""
         exchanges, (warp, lane) = self.session.requests.exchanges, divmod(selection.thread, WARP)
-        exchange = exchanges.of(selection.block, warp, moment) if len(exchanges) else -1
+        exchange = exchanges.find(selection.block, warp, moment) if len(exchanges) else -1
         return exchange_data(exchanges, exchange, lane, self.session.lanes) if exchange >= 0 else None
 
     def race_marks(
-        self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]
+        self, moment: int, selection: Selection, places: Mapping[int, BufferPosition]
     ) -> list[RaceMark]:
         """Collect the cells in races at a moment."""
         rows = self.shown(self.races.rows_at(moment), selection) if self.races else np.empty(0, np.int64)
         buffers = self.session.trace.buffer[rows]
         marks = []
-        for number in present(buffers):
+        for number in distinct_numbers(buffers):
             elements = self._elements(number, rows[buffers == number])
             if number in places and len(elements):
                 marks.append(RaceMark(number, *places[number].sheet.distinct_cells(elements)))
@@ -396,7 +398,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
             rows = rows[
                 self.session.memory.element_numbers(element[0], self.session.trace.index[rows]) == element[1]
             ]
-        row = self.races.preferred(rows, selection)
+        row = self.races.choose_access(rows, selection)
         return "" if row is None else self.races.sentence(row)
 
     def _elements(self, buffer: int, rows: Ints) -> Ints:
@@ -404,7 +406,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         return elements[elements >= 0]
 
     def loads_in_flight(
-        self, moment: int, selection: Selection, places: Mapping[int, BufferPlace]
+        self, moment: int, selection: Selection, places: Mapping[int, BufferPosition]
     ) -> list[LoadsInFlight]:
         """Collect the loads of a moment whose values go to visible elements."""
         accesses, trace = self.accesses(moment, selection), self.session.trace
@@ -421,7 +423,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
             LoadsInFlight(REQUEST_KINDS[k], start, end, own, chosen, start_at, end_at).only(
                 is_drawn & (kinds == k)
             )
-            for k in present(kinds[is_drawn])
+            for k in distinct_numbers(kinds[is_drawn])
         ]
 
     def is_drawn(self, buffers: AnyInts, rows: Ints, selection: Selection) -> Mask:
@@ -448,7 +450,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         return numbers, elements
 
     def _points(
-        self, buffers: Ints, elements: Ints, places: Mapping[int, BufferPlace]
+        self, buffers: Ints, elements: Ints, places: Mapping[int, BufferPosition]
     ) -> NDArray[np.float64]:
         """Compute the centre of each element's cell in pixels, nan for one that is not drawn."""
         points = np.full((len(buffers), 2), np.nan)
@@ -462,11 +464,13 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         """List the elements of global memory that the selected thread ever writes, by buffer."""
         trace, rows = self.session.trace, self.session.memory.first_stores(selection.block)
         rows = rows[trace.thread[rows] == selection.thread]
-        return {n: self._elements(n, rows[trace.buffer[rows] == n]) for n in present(trace.buffer[rows])}
+        return {
+            n: self._elements(n, rows[trace.buffer[rows] == n]) for n in distinct_numbers(trace.buffer[rows])
+        }
 
 
 def _iterate_numbers(numbers: Ints) -> Iterator[tuple[int, Mask | slice]]:
     """Yield each distinct small integer, with a mask of its occurrences."""
-    distinct = present(numbers)
+    distinct = distinct_numbers(numbers)
     for number in distinct:
         yield number, slice(None) if len(distinct) == 1 else numbers == number

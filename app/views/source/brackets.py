@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QTextBlock, QTextDocument
 
 from .highlight import python_line
-from .history import units
+from .history import utf16_length
 
 OPENING, CLOSING = "([{", ")]}"
 FAR = 300  # lines that are searched for the matching bracket
@@ -52,7 +52,7 @@ def _brackets(block: QTextBlock) -> list[tuple[int, str]]:
         if style in ("string", "comment"):
             hidden.update(range(first, first + length))
     return [
-        (block.position() + units(text[:column]), sign)
+        (block.position() + utf16_length(text[:column]), sign)
         for column, sign in enumerate(text)
         if sign in OPENING + CLOSING and column not in hidden
     ]

@@ -24,8 +24,8 @@ from ...widgets.theme import Theme
 from . import keys
 from .brackets import bracket_pair
 from .gutter import Gutter
-from .history import History, Step, difference, units
-from .line_map import moved
+from .history import History, Step, difference, utf16_length
+from .line_map import line_after_change
 from .lines import normalised
 from .page import Page
 from .problems import Problem
@@ -105,7 +105,7 @@ class Editor(Page):
 
     def set_editable(self, editable: bool) -> None:
         """Allow or forbid editing. A shortened text and CUDA C stay read-only."""
-        editable = editable and self.is_whole and not self.file.endswith(".cu")
+        editable = editable and self.shows_exact_text and not self.file.endswith(".cu")
         if editable != self.isReadOnly() and editable == self.has_handles:
             return
         self.setReadOnly(not editable)
@@ -123,7 +123,7 @@ class Editor(Page):
 
     def is_edited(self) -> bool:
         """Return True if the text differs from the base text."""
-        return self.text() != normalised(self._base) and self.is_whole
+        return self.text() != normalised(self._base) and self.shows_exact_text
 
     def file_text(self) -> str:
         """Return the text for the file, with the file's own line ends."""
@@ -147,7 +147,7 @@ class Editor(Page):
         positions = self.textCursor().position(), self.verticalScrollBar().value()
         return Draft(self.text(), self.struck, self.barriers, self.problems, history, *positions)
 
-    def take_up(self, draft: Draft) -> None:
+    def restore_draft(self, draft: Draft) -> None:
         """Restore a draft; the text that it was made from must be shown."""
         self.replace(draft.text)
         self.history = draft.history
@@ -164,11 +164,11 @@ class Editor(Page):
 
     def undo(self) -> None:
         """Undo the last step."""
-        self._replay(self.history.back())
+        self._replay(self.history.undo_step())
 
     def redo(self) -> None:
         """Redo the step that was undone last."""
-        self._replay(self.history.forward())
+        self._replay(self.history.redo_step())
 
     def _replay(self, step: Step | None) -> None:
         if step is not None and self.is_editable():
@@ -178,8 +178,8 @@ class Editor(Page):
 
     def _apply(self, step: Step) -> None:
         cursor = self.textCursor()
-        cursor.setPosition(step.at)
-        cursor.setPosition(step.at + units(step.removed), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(step.start)
+        cursor.setPosition(step.start + utf16_length(step.removed), QTextCursor.MoveMode.KeepAnchor)
         cursor.insertText(step.added)
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
@@ -194,7 +194,7 @@ class Editor(Page):
             return  # only formats changed
         if not self._replaying:
             self.history.record(step)
-        first = self.document().findBlock(step.at).blockNumber()
+        first = self.document().findBlock(step.start).blockNumber()
         self._hold(first + 1 + step.added.count("\n"))
         last = first + step.added.count("\n")
         self._stale = min(first, (self._stale or (first,))[0]), max(last, (self._stale or (0, last))[1])
@@ -202,8 +202,8 @@ class Editor(Page):
 
     def _move_marks(self, step: Step, first: int) -> None:
         """Move the marks of lines with their text."""
-        block = self.document().findBlock(step.at)
-        starts_line = not block.text()[: step.at - block.position()].strip()
+        block = self.document().findBlock(step.start)
+        starts_line = not block.text()[: step.start - block.position()].strip()
         ends = step.removed.count("\n"), step.added.count("\n")
         if ends == (0, 0):
             return
@@ -211,9 +211,12 @@ class Editor(Page):
             setattr(
                 self,
                 name,
-                frozenset(moved(line, first, starts_line, *ends) for line in getattr(self, name)) - {0},
+                frozenset(line_after_change(line, first, starts_line, *ends) for line in getattr(self, name))
+                - {0},
             )
-        lines = [(problem, moved(problem.line, first, starts_line, *ends)) for problem in self.problems]
+        lines = [
+            (problem, line_after_change(problem.line, first, starts_line, *ends)) for problem in self.problems
+        ]
         self.problems = tuple(problem._replace(line=line) for problem, line in lines if line)
         self._highlighter.struck = self.struck_rows
         self._highlighter.problems = self.problem_colours()
@@ -279,11 +282,11 @@ class Editor(Page):
         elif event.matches(QKeySequence.StandardKey.Redo) or (key, held) == (Qt.Key.Key_Y, CONTROL):
             self.redo()
         elif key == Qt.Key.Key_Backspace and held in (NO_KEYS, SHIFT):
-            return self._write(keys.go_out)
+            return self._write(keys.erase_level)
         elif key == Qt.Key.Key_Slash and held & CONTROL:
             self._write(keys.comment)
         elif key == Qt.Key.Key_Home and held in (NO_KEYS, SHIFT):
-            self._write(partial(keys.go_home, select=bool(held)))
+            self._write(partial(keys.go_to_line_start, select=bool(held)))
         elif event.text() == "\u00a0":  # Shift+Space on some keyboards; Python rejects it
             self.textCursor().insertText(" ")
         elif (key, held) == (Qt.Key.Key_X, CONTROL | SHIFT):

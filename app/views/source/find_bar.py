@@ -20,7 +20,7 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 BEYOND = re.compile("[\U00010000-\U0010ffff]")  # characters of two UTF-16 units
 
 
-class Wanted(QLineEdit):
+class SearchField(QLineEdit):
     """The search field. turned: to the next (1) or the previous (-1) match; left: Escape."""
 
     turned = Signal(int)
@@ -55,11 +55,11 @@ class FindBar(QFrame):
         super().__init__(parent)
         self.setObjectName("bar")
         self.page, self.theme = page, theme
-        self.found: list[int] = []  # the starts of all matches, in UTF-16 units
+        self.matches: list[int] = []  # the starts of all matches, in UTF-16 units
         self._from = 0  # where the search starts
-        self.wanted = Wanted(self)
-        self.wanted.setAccessibleName("Find in the source")
-        self.wanted.setPlaceholderText("Find")
+        self.search_field = SearchField(self)
+        self.search_field.setAccessibleName("Find in the source")
+        self.search_field.setPlaceholderText("Find")
         self.count = PlainLabel(parent=self)
         self.count.setObjectName("muted")
         previous_button = button(
@@ -69,14 +69,14 @@ class FindBar(QFrame):
         self.close_button = button("Close search", "Close (Esc)", "close", run=self.leave)
         self.buttons = (previous_button, next_button, self.close_button)
         row = QHBoxLayout(self)
-        row.addWidget(self.wanted, 1)
+        row.addWidget(self.search_field, 1)
         row.addWidget(self.count)
         for flat_button in self.buttons:
             flat_button.setObjectName("flat")
             row.addWidget(flat_button)
-        self.wanted.turned.connect(self.turn)
-        self.wanted.left.connect(self.leave)
-        self.wanted.textChanged.connect(lambda _: self._search())
+        self.search_field.turned.connect(self.turn)
+        self.search_field.left.connect(self.leave)
+        self.search_field.textChanged.connect(lambda _: self._search())
         self._changes = QTimer(self, singleShot=True, interval=PAUSE)  # Qt moves the marks until then
         self._changes.timeout.connect(self._follow_text)
         page.textChanged.connect(self._changes.start)
@@ -90,15 +90,15 @@ class FindBar(QFrame):
         cursor = self.page.textCursor()
         self._from, selected = cursor.selectionStart(), cursor.selectedText()
         if selected and "\u2029" not in selected:
-            self.wanted.setText(selected)
-        self.wanted.selectAll()
-        self.wanted.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.search_field.setText(selected)
+        self.search_field.selectAll()
+        self.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._search()
 
     def leave(self) -> None:
         """Hide the bar, and return to the text."""
         self.hide()
-        self.found = []
+        self.matches = []
         self.page.select("found", [])
         self.page.setFocus()
 
@@ -106,18 +106,18 @@ class FindBar(QFrame):
         """Select the next (1) or the previous (-1) match, and wrap around; open the bar first if it is hidden."""
         if self.isHidden():
             self.open()
-        if not self.found:
+        if not self.matches:
             return
         cursor = self.page.textCursor()
-        later = [start for start in self.found if start >= cursor.selectionEnd()]
-        earlier = [start for start in self.found if start < cursor.selectionStart()]
-        target = next(iter(later), self.found[0]) if by > 0 else next(reversed(earlier), self.found[-1])
+        later = [start for start in self.matches if start >= cursor.selectionEnd()]
+        earlier = [start for start in self.matches if start < cursor.selectionStart()]
+        target = next(iter(later), self.matches[0]) if by > 0 else next(reversed(earlier), self.matches[-1])
         self.page.select_text(target, self._length())
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme or text size."""
         self.theme = theme
-        self.wanted.setFont(theme.font(13))
+        self.search_field.setFont(theme.font(13))
         self.count.setFont(theme.font(12))
         for flat_button in self.buttons:
             paint_icon(flat_button, theme)
@@ -127,12 +127,14 @@ class FindBar(QFrame):
             self._mark()
 
     def _length(self) -> int:
-        return len(_in_units(self.wanted.text()))
+        return len(_in_units(self.search_field.text()))
 
     def _search(self) -> None:
         """Find all matches, and select the first one from where the search starts."""
         self._find()
-        target = next((start for start in self.found if start >= self._from), next(iter(self.found), None))
+        target = next(
+            (start for start in self.matches if start >= self._from), next(iter(self.matches), None)
+        )
         if target is not None:
             self.page.select_text(target, self._length())
         self._show_count()
@@ -143,7 +145,7 @@ class FindBar(QFrame):
             self._show_count()
 
     def _find(self) -> None:
-        self.found = matches(self.page.text(), self.wanted.text())
+        self.matches = find_matches(self.page.text(), self.search_field.text())
         self._mark()
 
     def _mark(self) -> None:
@@ -151,22 +153,22 @@ class FindBar(QFrame):
         highlight.setBackground(mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.28))
         length = self._length()
         self.page.select(
-            "found", [self.page.selection(start, length, highlight) for start in self.found[:MOST]]
+            "found", [self.page.selection(start, length, highlight) for start in self.matches[:MOST]]
         )
 
     def _show_count(self) -> None:
         """Show the number of the selected match and the number of matches."""
         if self.isHidden():
             return
-        start, total = self.page.textCursor().selectionStart(), len(self.found)
-        chosen = self.page.textCursor().hasSelection() and start in self.found
-        summary = f"{self.found.index(start) + 1} of {total}" if chosen else f"{total} found"
-        self.count.setText(summary if total else "No matches" if self.wanted.text() else "")
-        self.wanted.setAccessibleDescription(self.count.text())
-        mark(self.wanted, "invalid", bool(self.wanted.text()) and not total)
+        start, total = self.page.textCursor().selectionStart(), len(self.matches)
+        chosen = self.page.textCursor().hasSelection() and start in self.matches
+        summary = f"{self.matches.index(start) + 1} of {total}" if chosen else f"{total} found"
+        self.count.setText(summary if total else "No matches" if self.search_field.text() else "")
+        self.search_field.setAccessibleDescription(self.count.text())
+        mark(self.search_field, "invalid", bool(self.search_field.text()) and not total)
 
 
-def matches(text: str, wanted: str) -> list[int]:
+def find_matches(text: str, wanted: str) -> list[int]:
     """List where `wanted` starts in a text, in UTF-16 units. Case counts if `wanted` has capitals."""
     if not wanted:
         return []

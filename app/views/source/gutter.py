@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from ...widgets.patterns import WAITING
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
-from ..common.dimming import dimmed
+from ..common.dimming import dim_theme
 from ..common.severity import draw_sign
 from ..common.wording import count_text
 from .page import Page
@@ -55,12 +55,15 @@ class Gutter(QWidget):
             row = QRectF(0, top, self.width(), height)
             if not region.intersects(row.toAlignedRect()):
                 continue
-            marked, is_bright = line == editor.line, not editor.lit or line in editor.lit
-            ink = theme if is_bright else dimmed(theme)
+            marked, is_bright = (
+                line == editor.line,
+                not editor.highlighted_lines or line in editor.highlighted_lines,
+            )
+            ink = theme if is_bright else dim_theme(theme)
             self._draw_ground(painter, line, row, is_bright)
             first = min(height, spacing)  # a long line takes several rows
             if dirty.left() <= numbers:
-                painter.setPen(ink.colour("text" if marked or editor.lit else "muted"))
+                painter.setPen(ink.colour("text" if marked or editor.highlighted_lines else "muted"))
                 painter.drawText(QRectF(0, top, numbers, first), right, str(line))
             if editor.counts.get(line) and counts > numbers:
                 painter.setPen(ink.colour("text"))
@@ -76,7 +79,7 @@ class Gutter(QWidget):
     def _draw_ground(self, painter: QPainter, line: int, box: QRectF, is_bright: bool) -> None:
         """Draw the background of a line if it differs from the panel."""
         editor, theme, marked = self._editor, self._editor.theme, line == self._editor.line
-        ink = theme if is_bright else dimmed(theme)
+        ink = theme if is_bright else dim_theme(theme)
         if marked or editor.tinted or not is_bright:
             ground = editor.line_colour() if marked else editor.tint(line)
             painter.fillRect(box, ground if is_bright else editor.dimmed(ground))

@@ -13,7 +13,7 @@ MOST = 2_000  # steps that are kept
 class Step(NamedTuple):
     """One change of a text."""
 
-    at: int  # its start, in UTF-16 units
+    start: int  # its start, in UTF-16 units
     removed: str
     added: str
 
@@ -47,15 +47,15 @@ class History:
             self._done[-1] = joint
         self._open = True
 
-    def back(self) -> Step | None:
+    def undo_step(self) -> Step | None:
         """Return the change that undoes the last step, or None."""
         self.seal()
         if not self._done:
             return None
         self._undone.append(step := self._done.pop())
-        return Step(step.at, step.added, step.removed)
+        return Step(step.start, step.added, step.removed)
 
-    def forward(self) -> Step | None:
+    def redo_step(self) -> Step | None:
         """Return the step that was undone last, or None."""
         self.seal()
         if not self._undone:
@@ -72,7 +72,7 @@ class History:
         return bool(self._undone)
 
 
-def units(text: str) -> int:
+def utf16_length(text: str) -> int:
     """Count the UTF-16 units of a text."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
@@ -85,25 +85,27 @@ def difference(start: int, before: str, after: str) -> Step | None:
     head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
     tail = next((i for i in range(shorter - head) if before[-1 - i] != after[-1 - i]), shorter - head)
     removed, added = before[head : len(before) - tail], after[head : len(after) - tail]
-    return Step(start + units(before[:head]), removed, added)
+    return Step(start + utf16_length(before[:head]), removed, added)
 
 
 def joined(last: Step, step: Step) -> Step | None:
     """Join two steps if the second continues to type or erase the same word; else return None."""
     if len(step.removed) + len(step.added) != 1 or "\n" in "".join((*last[1:], *step[1:])):
         return None
-    if step.added and last.added and step.at == last.at + units(last.added):
+    if step.added and last.added and step.start == last.start + utf16_length(last.added):
         return (
-            Step(last.at, last.removed, last.added + step.added)
+            Step(last.start, last.removed, last.added + step.added)
             if _one_word(last.added, step.added)
             else None
         )
-    if step.removed and not last.added and step.at + units(step.removed) == last.at:
-        joint = Step(step.at, step.removed + last.removed, "")
+    if step.removed and not last.added and step.start + utf16_length(step.removed) == last.start:
+        joint = Step(step.start, step.removed + last.removed, "")
         return joint if _one_word(step.removed, last.removed) else None
-    if step.removed and not last.added and step.at == last.at:
+    if step.removed and not last.added and step.start == last.start:
         return (
-            Step(last.at, last.removed + step.removed, "") if _one_word(last.removed, step.removed) else None
+            Step(last.start, last.removed + step.removed, "")
+            if _one_word(last.removed, step.removed)
+            else None
         )
     return None
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 
-from ...model.visible_text import visible_in_place
+from ...model.visible_text import replace_controls
 from .highlight import python_line
-from .history import difference, units
+from .history import difference, utf16_length
 
 LEVEL = 4  # columns of a level of indentation
 COMMENT = "# "
@@ -67,7 +67,7 @@ def _dedented(text: str) -> str:
     return text[1:] if text.startswith("\t") else text[min(blanks, (blanks - 1) % LEVEL + 1) :]
 
 
-def go_out(cursor: QTextCursor) -> bool:
+def erase_level(cursor: QTextCursor) -> bool:
     """Erase one level of blanks before the cursor; return False if other text is there."""
     before = cursor.block().text()[: cursor.positionInBlock()]
     if cursor.hasSelection() or not before or before.strip(" "):
@@ -92,7 +92,7 @@ def _uncommented(text: str) -> str:
     return before + (after[1:] if after.startswith(" ") else after) if sign and not before.strip() else text
 
 
-def go_home(cursor: QTextCursor, select: bool) -> None:
+def go_to_line_start(cursor: QTextCursor, select: bool) -> None:
     """Go to the first character of the line's text; from there, to column 0."""
     text = cursor.block().text()
     first = len(text) - len(text.lstrip())
@@ -132,8 +132,8 @@ def _write(writer: QTextCursor, block: QTextBlock, text: str) -> None:
     """Replace the text of a line; only what differs changes, so that cursors stay."""
     step = difference(block.position(), block.text(), text)
     if step is not None:
-        writer.setPosition(step.at)
-        writer.setPosition(step.at + units(step.removed), Mode.KeepAnchor)
+        writer.setPosition(step.start)
+        writer.setPosition(step.start + utf16_length(step.removed), Mode.KeepAnchor)
         writer.insertText(step.added)
 
 
@@ -144,5 +144,5 @@ def pasted(text: str, document: QTextDocument) -> str:
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n").replace("\u2028", "\n")
     plain = lines.replace("\u00a0", " ")
-    printable = "".join(c for c, shown in zip(plain, visible_in_place(plain), strict=True) if c == shown)
+    printable = "".join(c for c, shown in zip(plain, replace_controls(plain), strict=True) if c == shown)
     return printable if _has_tabs(document) else printable.expandtabs(LEVEL)

@@ -54,7 +54,7 @@ def line_map(before: list[str], after: list[str], *, most: int = AT_ONCE) -> Lin
     return LineMap(forward, changed, complete)
 
 
-def moved(line: int, first: int, starts_line: bool, removed: int, added: int) -> int:
+def line_after_change(line: int, first: int, starts_line: bool, removed: int, added: int) -> int:
     """Map a line over a change of the text; 0 if the line is gone.
 
     first: the line where the change begins. starts_line: only blanks stand before it in that line.

@@ -14,7 +14,7 @@ def normalised(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def frames(
+def frame_spans(
     lines: Iterable[tuple[int, float, float]], highlighted: frozenset[int]
 ) -> list[tuple[float, float]]:
     """Return (top, height) of the frames around highlighted lines; adjacent lines share a frame.
@@ -45,7 +45,7 @@ def top_line(first: int, line: int, end: Callable[[int], float], room: float) ->
     return top
 
 
-def hanging(text: str, columns: float) -> int:
+def hanging_column(text: str, columns: float) -> int:
     """Return the column where a wrapped line continues: after its indent, if there is room."""
     indent = len(text) - len(text.lstrip())
     return int(max(0, min(indent + HANG, columns / 2)))

@@ -27,15 +27,15 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
 from ....tracer.model.finding import SEVERITIES
 from ...compiled.fates import LineFate
-from ...model.visible_text import visible_in_place
+from ...model.visible_text import replace_controls
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
-from ...widgets.theme import Theme, sheet
-from ..common.dimming import FAINT, dimmed, draw_frame
-from ..common.drawing import pixels_of, width_of
+from ...widgets.theme import Theme, flat_sheet
+from ..common.dimming import FAINT, dim_theme, draw_frame
+from ..common.drawing import text_pixels, text_width
 from ..common.wording import count_text
 from .highlight import LONGEST_LINE, Highlighter
-from .lines import CONTEXT, frames, hanging, normalised, top_line
+from .lines import CONTEXT, frame_spans, hanging_column, normalised, top_line
 from .problems import SEVERITY_COLOURS, Problem
 from .tags import draw_tags, tag_at, tag_height, tag_place
 
@@ -65,7 +65,7 @@ class Page(QTextEdit):
         self.line, self.look, self.pointed = 0, "", 0
         self.noun, self.tinted = "requests by all warps", False
         self.theme = theme
-        self.lit: frozenset[int] = frozenset()
+        self.highlighted_lines: frozenset[int] = frozenset()
         self.struck: frozenset[int] = frozenset()  # first lines of skipped statements
         self.struck_rows: frozenset[int] = frozenset()  # all lines of skipped statements
         self.barriers: frozenset[int] = frozenset()
@@ -75,7 +75,7 @@ class Page(QTextEdit):
         self.may_strike: Callable[[int], str] = lambda line: ""
         self.rows_of: Callable[[int], Iterable[int]] = lambda line: (line,)
         self.has_handles = False  # a click in the gutter skips a line
-        self.is_whole = True  # the page shows the file's exact text
+        self.shows_exact_text = True  # the page shows the file's exact text
         self._selections: dict[str, list[QTextEdit.ExtraSelection]] = {}
         self._first, self._most = 1, 0
         self._tags_below: set[int] = set()  # lines with room below for their tag
@@ -110,7 +110,7 @@ class Page(QTextEdit):
         """Show a file with line `first` (from 1) at the top; `measure` sets what is counted."""
         self.file, self._first, self._scrolled_by_user = file, first, False
         self._typing = False
-        self.counts, self.line, self.look, self.pointed, self.lit = {}, 0, "", 0, frozenset()
+        self.counts, self.line, self.look, self.pointed, self.highlighted_lines = {}, 0, "", 0, frozenset()
         self.struck = self.struck_rows = self.barriers = self.changed = frozenset()
         self.problems, self.fates, self._tags_below = (), {}, set()
         self._highlighter.struck, self._highlighter.problems = frozenset(), {}
@@ -120,8 +120,8 @@ class Page(QTextEdit):
         if len(lines) > MOST_LINES:
             lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
         shown = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
-        page = visible_in_place("\n".join(shown))
-        self.is_whole = page == full_text
+        page = replace_controls("\n".join(shown))
+        self.shows_exact_text = page == full_text
         self.setPlainText(page)
         self.set_theme(self.theme)
 
@@ -185,10 +185,10 @@ class Page(QTextEdit):
         self.setTextCursor(self._cursor(start, length))
         self.ensureCursorVisible()
 
-    def light(self, lines: frozenset[int]) -> None:
+    def highlight_lines(self, lines: frozenset[int]) -> None:
         """Highlight lines, dim the others, and scroll to the first; no lines end the dimming."""
-        if lines != self.lit:
-            self.lit, self._scrolled_by_user = lines, False
+        if lines != self.highlighted_lines:
+            self.highlighted_lines, self._scrolled_by_user = lines, False
             self._dim_lines()
             self._paint_line()
             self._keep_in_sight()
@@ -272,12 +272,12 @@ class Page(QTextEdit):
     def _dim_lines(self) -> None:
         """Dim all lines that are not highlighted, with one selection per run of lines."""
         last = self.document().blockCount()
-        edges = [0, *sorted(line for line in self.lit if line <= last), last + 1]
+        edges = [0, *sorted(line for line in self.highlighted_lines if line <= last), last + 1]
         faint = QTextCharFormat()
-        if self.lit:
-            faint.setForeground(dimmed(self.theme).colour("text"))
+        if self.highlighted_lines:
+            faint.setForeground(dim_theme(self.theme).colour("text"))
         selections = []
-        for before, after in pairwise(edges) if self.lit else ():
+        for before, after in pairwise(edges) if self.highlighted_lines else ():
             if after - before > 1:
                 start = self.document().findBlockByNumber(before).position()
                 end = self.document().findBlockByNumber(after - 2)
@@ -289,7 +289,7 @@ class Page(QTextEdit):
         self.theme = theme
         self._dim_lines()
         self.setFont(theme.font(12, mono=True))
-        self.setStyleSheet(sheet("QTextEdit", theme))
+        self.setStyleSheet(flat_sheet("QTextEdit", theme))
         self._highlighter.show_colours(self.text(), theme, c=self.file.endswith(".cu"))
         self._paint_line()
         self._place_gutter()
@@ -319,17 +319,21 @@ class Page(QTextEdit):
         accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
         wrong = mixed(self.theme.colour("panel"), self.theme.palette.bad, 0.12)
         backgrounds = dict.fromkeys((p.line for p in self.problems if p.severity == "error"), wrong)
-        backgrounds |= dict.fromkeys((self.pointed, *self.lit), accent) | {self.line: self.line_colour()}
+        backgrounds |= dict.fromkeys((self.pointed, *self.highlighted_lines), accent) | {
+            self.line: self.line_colour()
+        }
         painter, lines = QPainter(self.viewport()), self.lines_in_sight()
         painter.setClipRect(self.viewport().rect())  # printing does not clip
         painter.fillRect(event.rect(), self.theme.colour("panel"))
         for line, top, height in lines:
             if line in backgrounds:
                 background = (
-                    backgrounds[line] if line in self.lit or not self.lit else self.dimmed(backgrounds[line])
+                    backgrounds[line]
+                    if line in self.highlighted_lines or not self.highlighted_lines
+                    else self.dimmed(backgrounds[line])
                 )
                 painter.fillRect(QRectF(0, top, self.viewport().width(), height), background)
-        for top, height in frames(lines, self.lit):
+        for top, height in frame_spans(lines, self.highlighted_lines):
             draw_frame(painter, QRectF(0, top - 2, self.viewport().width() - 1, height + 4), self.theme)
         painter.end()
         super().paintEvent(event)
@@ -372,7 +376,7 @@ class Page(QTextEdit):
         columns, block = self.viewport().width() / column, self.document().findBlockByNumber(first)
         cursor.beginEditBlock()
         while block.isValid() and block.blockNumber() <= last:
-            hang, form = hanging(block.text(), columns) * column, block.blockFormat()
+            hang, form = hanging_column(block.text(), columns) * column, block.blockFormat()
             if form.leftMargin() != hang:
                 cursor.setPosition(block.position())
                 form.setLeftMargin(hang)
@@ -421,7 +425,7 @@ class Page(QTextEdit):
     # Scrolling: from the kernel's decorator on, as little as shows the marked line.
 
     def _keep_in_sight(self) -> None:
-        line = min(self.lit, default=self.line)
+        line = min(self.highlighted_lines, default=self.line)
         visible, target = [line for line, *_ in self.lines_in_sight()], self._target(line)
         if self._scrolled_by_user and line not in visible:
             return
@@ -442,12 +446,12 @@ class Page(QTextEdit):
         self._typing, self._scrolled_by_user, self._edited_line = True, True, line
         self._held.start()
 
-    def let_go(self) -> None:
+    def resume_following(self) -> None:
         """Follow the marked line again, unless the user edited a moment ago."""
         if self._typing and self._held.elapsed() > HOLD:
             self._typing = False
 
-    def go_on(self, first: int) -> None:
+    def rebase(self, first: int) -> None:
         """Accept another trace of the same text, whose kernel begins at line `first` (from 1).
 
         This ends the pointing; an edited page does not scroll.
@@ -493,9 +497,9 @@ class Page(QTextEdit):
         """
         font, gap = self.gutter_font(), self.theme.px(6)
         digits = max(2, len(str(self.document().blockCount())))
-        numbers = self.handle() + gap + pixels_of("9" * digits, font)
-        count_width = 2 * gap + pixels_of(count_text(max(self._most, 99)), font) if self._most else 0
-        text = FEW * width_of(" ", self.font())
+        numbers = self.handle() + gap + text_pixels("9" * digits, font)
+        count_width = 2 * gap + text_pixels(count_text(max(self._most, 99)), font) if self._most else 0
+        text = FEW * text_width(" ", self.font())
         count_width = count_width if self.width() - numbers - count_width - gap >= text else 0
         return numbers, numbers + count_width, numbers + count_width + gap
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaint
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import SEVERITIES
-from ...model.visible_text import visible_lines
+from ...model.visible_text import escape_controls_in_lines
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
@@ -38,7 +38,7 @@ class ProblemLabel(PlainLabel):
     asked = Signal(int)
 
     def __init__(self, problem: Problem, theme: Theme) -> None:
-        self.full_text = visible_lines(f"Line {problem.line}: {problem.sentence}")
+        self.full_text = escape_controls_in_lines(f"Line {problem.line}: {problem.sentence}")
         super().__init__(self.full_text)
         self.problem, self.theme = problem, theme
         self.setToolTip(plain_tip(problem.sentence))

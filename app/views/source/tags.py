@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from ...compiled.fates import LineFate
 from ...widgets.theme import Theme
-from ..common.dimming import dimmed
-from ..common.drawing import clipped, width_of
+from ..common.dimming import dim_theme
+from ..common.drawing import clipped, text_width
 
 TEXT, SIDE, GAP = 10.5, 5, 8  # pixels at the normal text size
 
@@ -20,7 +20,7 @@ class Page(Protocol):
     """The part of a page of source that tags need."""
 
     fates: dict[int, LineFate]
-    lit: frozenset[int]
+    highlighted_lines: frozenset[int]
     theme: Theme
 
     def document(self) -> QTextDocument: ...
@@ -91,7 +91,9 @@ def _in_sight(page: Page) -> list[tuple[int, TagPlace]]:
 
 
 def _draw_tag(painter: QPainter, page: Page, line: int, place: TagPlace) -> None:
-    theme = page.theme if not page.lit or line in page.lit else dimmed(page.theme)
+    theme = (
+        page.theme if not page.highlighted_lines or line in page.highlighted_lines else dim_theme(page.theme)
+    )
     box = place.box.adjusted(0, 1, 0, -1)
     painter.setPen(QPen(theme.colour("border"), 1))
     painter.setBrush(theme.colour("badge"))
@@ -111,4 +113,4 @@ def _below(page: Page, line: int, height: float) -> TagPlace:
 
 
 def _width(page: Page, text: str) -> float:
-    return width_of(text, tag_font(page)) + 2 * page.theme.px(SIDE)
+    return text_width(text, tag_font(page)) + 2 * page.theme.px(SIDE)

@@ -67,7 +67,7 @@ class TracedText(QObject):
         if editable and before and (awaited or self._continues(base, before)):
             self._file, self.base, self.editor.file = file, base, file
             self.editor.set_base(base.text)
-            self.editor.go_on(first)
+            self.editor.rebase(first)
         else:
             self.leave()
             self._file, self.base = file, base
@@ -75,7 +75,7 @@ class TracedText(QObject):
             self.editor.set_editable(editable)
             draft = self._drafts.pop((file, base.text), None)
             if drafted := draft is not None:
-                self.editor.take_up(draft)
+                self.editor.restore_draft(draft)
         self._compare()
         if base != before and not awaited and not drafted:
             self.editor.set_struck(self.lines(base.struck))
@@ -102,7 +102,7 @@ class TracedText(QObject):
                 del self._drafts[next(iter(self._drafts))]
         self.base, self._map = None, None
 
-    def forget(self) -> None:
+    def delete_drafts(self) -> None:
         """Delete all drafts; the editor's text stays."""
         self._drafts.clear()
 

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP
 from ...compiled.fates import Fate, fates_of, line_fates
-from ...model.kernel_source import cuda_c_of, kernel_file, lines_of, source_text
+from ...model.kernel_source import cuda_c_of, function_lines, kernel_file, source_text
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.patterns import EXCHANGE, WAITING, mixed
 from ...widgets.plain_text import PlainLabel, RichLabel, markup
 from ...widgets.switch import Switch
@@ -132,7 +132,7 @@ class SourceView(View):
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Mark the line of the chosen warp, and count the requests of each line so far."""
         if moment != self.moment:
-            self.editor.let_go()
+            self.editor.resume_following()
         is_same_warp = selection == self.selection and self._activity
         super().render_moment(moment, selection)
         self.twin.setVisible(self._shows_cuda_c())
@@ -147,12 +147,12 @@ class SourceView(View):
         site, look = self._here()
         if self._shows_cuda_c():
             self._show_twin(site, look)
-            self.editor.light(self._lines())
+            self.editor.highlight_lines(self._lines())
             self._show_state()
             return
         if self._traced.is_changed():
             pass  # edited text stays visible
-        elif self.lit is not None and self.lit.lines:
+        elif self.highlight is not None and self.highlight.lines:
             self._show_file(self._highlighted_file())
         elif self._pointed is not None and self._arrived in (None, (moment, selection)):
             self._arrived = moment, selection
@@ -170,7 +170,7 @@ class SourceView(View):
         counts, line, look, highlighted = self._marks
         self.editor.mark(self._traced.values(counts), self._traced.line(line), look)
         self.editor.set_fates(self._traced.values(line_fates(self._fates, self.editor.file)))
-        self.editor.light(self._traced.lines(highlighted))
+        self.editor.highlight_lines(self._traced.lines(highlighted))
         self._show_state()
 
     def show_compiled(self, shown: bool) -> None:
@@ -279,23 +279,23 @@ class SourceView(View):
         """Return True if the editor shows the kernel's file."""
         return self._traced.base is not None
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Return True if some of its lines are highlighted."""
         return bool(highlight.lines)
 
-    def dim(self) -> None:
+    def apply_spotlight(self) -> None:
         """Draw with the highlighted lines."""
         self.render_moment(self.moment, self.selection)
 
     def _highlighted_file(self) -> str:
         """Return the file with highlighted lines, preferably the one that is shown."""
-        assert self.lit
-        files = sorted(file for file, _ in self.lit.lines if not file.endswith(".cu"))
+        assert self.highlight
+        files = sorted(file for file, _ in self.highlight.lines if not file.endswith(".cu"))
         return self.editor.file if self.editor.file in files else next(iter(files), self._home)
 
     def _lines(self) -> frozenset[int]:
         """Return the highlighted lines of the shown file."""
-        lines = self.lit.lines if self.lit is not None else frozenset()
+        lines = self.highlight.lines if self.highlight is not None else frozenset()
         return frozenset(line for file, line in lines if file == self.editor.file)
 
     def _shows_cuda_c(self) -> bool:
@@ -398,14 +398,14 @@ class SourceView(View):
         if self._heat != REQUESTS:
             most = max([most, *(_hottest(session, self._heat) for session in self._compared)])
         noun = HEATS.get(self._heat, "requests by all warps")
-        self.editor.measure(self.say(noun), most, self._heat != REQUESTS)
+        self.editor.measure(self.reword(noun), most, self._heat != REQUESTS)
 
     def _show_file(self, file: str, *, reload: bool = False) -> None:
         if file == self.editor.file and not reload:
             return
         kernel = self.session.trace.kernel if self.session else ""
         if file == self._home:
-            first = lines_of(self._base.text, kernel)[0]
+            first = function_lines(self._base.text, kernel)[0]
             self._traced.show(file, self._base, first, self._may_edit and self.session is not None)
         else:
             self._traced.leave()

@@ -9,9 +9,9 @@ from PySide6.QtGui import QPainter
 
 from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, MIDDLE, RIGHT
-from ..common.geometry import whole_step
+from ..common.geometry import integer_step
 from ..common.wording import count_text
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 
 def draw_axis(painter: QPainter, layout: TimelineLayout, measured: str, theme: Theme) -> None:
@@ -20,7 +20,7 @@ def draw_axis(painter: QPainter, layout: TimelineLayout, measured: str, theme: T
     measured: the GPU and date of the measurement; without a clock, the reason.
     """
     first, last = layout.span
-    step = whole_step(last - first, layout.rows.width() / theme.px(90))
+    step = integer_step(last - first, layout.rows.width() / theme.px(90))
     painter.setFont(theme.font(9.5))
     free = _draw_unit(painter, layout, measured, theme)
     for number in range(math.ceil(first / step) * step, math.floor(last) + 1, step):

@@ -14,7 +14,7 @@ from ..common.activity import BlockActivity, block_activity, warp_activity, warp
 from ..common.descriptions import exchange_text
 from ..common.wording import block_text, buffer_text, phase_text, plural
 from .paint import TimelineViewData, cycles_text
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 TimelinePart = Literal["strip", "bands", "rows", "axis", "names"]
 
@@ -60,7 +60,7 @@ def warp_text(data: TimelineViewData, moment: float, warp: int) -> str:
     status = warp_status(block, warp_activity(session.requests, block.block, warp), session.requests, moment)
     prefix = f"warp {warp}, moment {int(moment):,}: "
     if status.state == "exchange":
-        exchange = session.requests.exchanges.of(block.block, warp, int(moment))
+        exchange = session.requests.exchanges.find(block.block, warp, int(moment))
         return f"{prefix}{exchange_text(session, exchange)}"
     if status.state != "request":
         return prefix + {"waiting": "waits at a barrier", "absent": "not in the trace", "before": "not started",

@@ -25,7 +25,7 @@ REPEAT = 5  # a pattern is drawn once per this multiple of its cell's height
 GROUP = 8  # logical pixels: the least height of a group of low rows that share a pattern
 
 
-def codes(session: Session, block: BlockActivity) -> Codes:
+def activity_codes(session: Session, block: BlockActivity) -> Codes:
     """Compute each warp's activity at each moment of the block's span: indices into LOOKS, (warps, moments)."""
     first, last = block.span
     requests = session.requests
@@ -128,7 +128,7 @@ def _draw_cells(
         (int(np.ceil(cell_size[0])) + 1 if cell_size[0] >= GAP * ratio else 1),
         cell_size[1],
     )
-    cells = atlas(cell_width, cell_height, gap, min(cell_size) >= PATTERN * ratio, theme, ratio)
+    cells = draw_cell_atlas(cell_width, cell_height, gap, min(cell_size) >= PATTERN * ratio, theme, ratio)
     corner = code * np.int32(cell_height * cell_width) + np.clip(u, 0, cell_width - 1).astype(np.int32)
     index = corner + (v * cell_width).astype(np.int32)[:, None]
     painted: Pixels = np.take(cells.ravel(), index)  # one index takes half the time of three
@@ -147,7 +147,9 @@ def waiting_lines(width: int, height: int, pitch: int) -> NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=8)  # all blocks share it
-def atlas(width: int, height: int, gap: int, has_pattern: bool, theme: Theme, ratio: float) -> Pixels:
+def draw_cell_atlas(
+    width: int, height: int, gap: int, has_pattern: bool, theme: Theme, ratio: float
+) -> Pixels:
     """Draw a cell of each look, (looks, height, width), with gaps at the left and the bottom; gap: the lower one."""
     left_gap = max(1, round(ratio)) if width > 1 else 0
     cells = np.full((len(LOOKS), height, width), theme.colour("grid").rgb(), np.uint32)
@@ -170,7 +172,7 @@ def _draw_cell(look: str, width: int, height: int, has_pattern: bool, theme: The
     return np.concatenate([cell(look, w, height, theme, patterned=has_pattern) for w in widths], axis=1)
 
 
-def lanes(start: Ints, end: Ints) -> Ints:
+def assign_lanes(start: Ints, end: Ints) -> Ints:
     """Assign each block the lowest lane that is free at its start; blocks in a lane do not overlap."""
     lane = np.zeros(len(start), np.int64)
     free: list[int] = []

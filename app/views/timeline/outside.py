@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter
 
 from ...widgets.theme import Theme
 from ..common.drawing import pen
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 ARM, LINE = 3.5, 1.5  # pixels: half of a cross, and the width of the line that replaces it in a narrow moment
 

@@ -21,8 +21,8 @@ from ..common.drawing import LEFT, MIDDLE, clipped
 from ..common.wording import block_text, phase_text, plural
 from .axis import draw_axis
 from .image import Codes, rows_image, strip_pixels
-from .places import MomentRange, TimelineLayout
 from .stretched import stretched_image
+from .timeline_layout import MomentRange, TimelineLayout
 
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
 SLIM = 6, 7, 14, 3  # the same for a lecture, without the numbers of the axis
@@ -44,10 +44,10 @@ class TimelineViewData(Struct, frozen=True, eq=False):
     title: str  # of the launch; after a comma its difference from the other pane's launch
     cycles: Mapping[int, int] = field(default_factory=dict)  # measured cycles by phase of the block
     measured: str = ""  # the GPU and date of the measurement
-    by_moments: str = ""  # the reason why moments are not stretched as requested
+    stretch_problem: str = ""  # the reason why moments are not stretched as requested
 
 
-def beside_rows(theme: Theme, slim: bool = False) -> int:
+def height_without_rows(theme: Theme, slim: bool = False) -> int:
     """Compute the height of everything except the rows, in logical pixels."""
     return sum(map(theme.px, (5, *(SLIM if slim else PARTS), 1)))
 
@@ -73,7 +73,7 @@ def timeline_layout(
     left, top = theme.px(min(max(NAMES[0], 0.1 * size.width() / theme.scale), NAMES[1])), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
     strip, handle, band, axis = map(theme.px, SLIM if slim else PARTS)
-    available = min(size.height() - beside_rows(theme, slim), warps * theme.px(ROW))
+    available = min(size.height() - height_without_rows(theme, slim), warps * theme.px(ROW))
     rows_height = max(2, math.floor(available * ratio / warps)) * warps / ratio
     y = top + strip + handle + band
     return TimelineLayout(
@@ -83,7 +83,7 @@ def timeline_layout(
     )  # fmt: skip
 
 
-def still_picture(
+def draw_static_picture(
     draw: Callable[[QPainter, float], None],
     size: QSize,
     theme: Theme,
@@ -103,7 +103,7 @@ def still_picture(
     return pixmap
 
 
-def draw_still(
+def draw_static(
     painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme, ratio: float
 ) -> None:
     """Draw the static part of a timeline; images have `ratio` device pixels per logical pixel."""
@@ -130,7 +130,7 @@ def draw_block(
     _draw_rows(painter, data, layout, theme, ratio)
     _draw_bands(painter, data, layout, theme, ratio)
     if layout.axis.height() > theme.px(SLIM[-1]):
-        draw_axis(painter, layout, data.measured if layout.clock is not None else data.by_moments, theme)
+        draw_axis(painter, layout, data.measured if layout.clock is not None else data.stretch_problem, theme)
 
 
 def _device_size(rect: QRectF, ratio: float) -> tuple[int, int]:
@@ -146,7 +146,7 @@ def _name_box(layout: TimelineLayout, top: float, theme: Theme) -> QRectF:
 def _draw_name(painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme) -> None:
     """Write the block's name at the left of the strip."""
     box = _name_box(layout, layout.strip.center().y() - theme.px(16) / 2, theme)
-    block, small = theme.say(block_text(data.session.trace, data.block.block)), theme.font(10.5)
+    block, small = theme.translate(block_text(data.session.trace, data.block.block)), theme.font(10.5)
     if QFontMetricsF(small).horizontalAdvance(block) > box.width():
         block = block.removeprefix("work-")
     _draw_text(painter, box, block, small, theme, "muted")
@@ -183,7 +183,7 @@ def _name_lines(
     warp_text = f"warp {warp} of {warps}" if warps > 1 else plural(warps, "warp")
     title, comma, rest = name.partition(", ")
     bold, small = QFontMetricsF(theme.font(13, bold=True)), QFontMetricsF(theme.font(10.5))
-    below = [(theme.say(warp_text), False)]
+    below = [(theme.translate(warp_text), False)]
     title_limit = max(1, limit - len(below) - bool(comma))
     titles = _wrap_words(title, bold, width, title_limit)
     details = _wrap_at_commas(rest, small, width, max(1, limit - len(below) - len(titles))) if comma else []
@@ -244,7 +244,7 @@ def _draw_position(painter: QPainter, data: TimelineViewData, layout: TimelineLa
     """Draw the selected block in the strip, and a frame around the moments that the rows show."""
     strip, moments = layout.strip, max(1, data.session.requests.end)
     if data.block.present:
-        painter.fillRect(bar_of(data, strip, data.block.block), theme.colour("accent"))
+        painter.fillRect(block_bar(data, strip, data.block.block), theme.colour("accent"))
     shown = _strip_part(strip, layout.x_range[0] - 1, layout.x_range[1] - 1, moments, 5).adjusted(
         -1, -1.5, 1, 1.5
     )
@@ -252,7 +252,7 @@ def _draw_position(painter: QPainter, data: TimelineViewData, layout: TimelineLa
     painter.drawRoundedRect(shown, 2, 2)
 
 
-def bar_of(data: TimelineViewData, strip: QRectF, block: int) -> QRectF:
+def block_bar(data: TimelineViewData, strip: QRectF, block: int) -> QRectF:
     """Compute the bar of a block in the strip; empty for a block that the trace does not hold."""
     activity = data.block if data.block.block == block else block_activity(data.session, block)
     if not activity.present:
@@ -292,7 +292,7 @@ def _draw_rows(
         _draw_text(
             painter,
             layout.bands.adjusted(4, 0, 0, 0),
-            theme.say("The trace holds no accesses of this block."),
+            theme.translate("The trace holds no accesses of this block."),
             theme.font(10.5, bold=True),
             theme,
             "muted",

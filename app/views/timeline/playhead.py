@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPolygonF
 
 from ...widgets.theme import Theme
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 HANDLE = 6  # half the handle's width at the normal text size
 COLUMN = 4  # pixels: the smallest width of a moment's column with a bracket
@@ -39,7 +39,7 @@ def playhead_area(layout: TimelineLayout, moment: float, end: int, theme: Theme)
     return (rows.united(strip) if _is_visible(layout, x) else strip).toAlignedRect()
 
 
-def grips(layout: TimelineLayout, moment: float, x: float, theme: Theme) -> bool:
+def is_on_handle(layout: TimelineLayout, moment: float, x: float, theme: Theme) -> bool:
     """Check whether an x is on the handle."""
     return abs(x - layout.x(moment)) <= theme.px(HANDLE) + 2
 

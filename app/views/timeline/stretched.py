@@ -10,8 +10,8 @@ from ....tracer.hardware.moment_clock import MomentClock
 from ....tracer.model.array_types import Ints
 from ...widgets.patterns import WAITING, Pixels, image
 from ...widgets.theme import Theme
-from .image import GAP, PATTERN, WAIT, Codes, atlas, waiting_lines
-from .places import MomentRange
+from .image import GAP, PATTERN, WAIT, Codes, draw_cell_atlas, waiting_lines
+from .timeline_layout import MomentRange
 
 LENGTH = 2  # the pattern of a cell repeats after this multiple of its height
 
@@ -68,7 +68,7 @@ def _draw_cells(
     """
     gap = max(1, round(ratio)) if row_height >= GAP * ratio else 0
     gap_width = max(1, round(ratio))
-    cells = atlas(
+    cells = draw_cell_atlas(
         LENGTH * row_height + gap_width, row_height, gap, row_height >= PATTERN * ratio, theme, ratio
     )
     v = np.arange(row_height)[:, None]

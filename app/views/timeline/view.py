@@ -22,31 +22,31 @@ from ....tracer.hardware.moment_clock import MomentClock, moment_clock, phase_cy
 from ....tracer.hardware.timeline import Timeline
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
-from ..common.dimming import dimmed
-from ..common.drawing import ON_PAPER, is_vector
+from ..common.dimming import dim_theme
+from ..common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ..common.outside import outside_of
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
-from .image import Codes, codes, lanes
+from .image import Codes, activity_codes, assign_lanes
 from .outside import draw_outside
 from .paint import (
     ROW,
     TimelineViewData,
-    beside_rows,
     draw_block,
     draw_shared,
-    draw_still,
+    draw_static,
+    draw_static_picture,
+    height_without_rows,
     rows_height,
-    still_picture,
     timeline_layout,
 )
-from .places import MomentRange, TimelineLayout
-from .playhead import draw_playhead, grips, playhead_area
-from .spotlight import draw_lit
+from .playhead import draw_playhead, is_on_handle, playhead_area
+from .spotlight import draw_highlighted_timeline
+from .timeline_layout import MomentRange, TimelineLayout
 
 KEPT = 32  # cached pictures: the blocks of the usual comparison, each 0.5 to 1.25 MB
 KEPT_BYTES = 40 << 20  # the limit of all cached pictures; a large window caches fewer
@@ -69,7 +69,7 @@ class TimelineView(View):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # it paints all its pixels
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.apart, self.slim = "", False
+        self.difference_text, self.slim = "", False
         self._timeline: Timeline | None = None  # of this launch, measured on a GPU
         self._is_stretched, self._missing_reason = False, ""
         self._clocks: dict[int, MomentClock | None] = {}  # by block
@@ -107,7 +107,7 @@ class TimelineView(View):
             self.update()
 
     def _fixed_height(self) -> int:
-        return beside_rows(self.theme, self.slim)
+        return height_without_rows(self.theme, self.slim)
 
     def _warp_count(self) -> int:
         return self.session.trace.warps if self.session else 8
@@ -117,16 +117,16 @@ class TimelineView(View):
         super().load(session)
         self._zoom, self._data, self._shared_part, self._codes = None, None, None, {}
         self._timeline, self._clocks, self._cycles = None, {}, {}
-        self._lane = lanes(*session.requests.block_spans) if session else None
+        self._lane = assign_lanes(*session.requests.block_spans) if session else None
         self._pixmaps.clear()
         self._update_data()
         self.updateGeometry()
         self.update()
 
-    def set_apart(self, text: str) -> None:
+    def set_difference_text(self, text: str) -> None:
         """Show below the title the difference between this launch and the other pane's."""
-        if text != self.apart:
-            self.apart = text
+        if text != self.difference_text:
+            self.difference_text = text
             self._pixmaps.clear()
             self._update_data()
             self.update()
@@ -191,11 +191,11 @@ class TimelineView(View):
     def _range_of(self, data: TimelineViewData | None) -> MomentRange:
         if not data:
             return 0.0, 1.0
-        block_range = whole_range(data.block, data.session.end)
+        block_range = default_block_range(data.block, data.session.end)
         if not self._zoom:
             return block_range
         start = data.block.span[0]
-        return fitted(start + self._zoom[0], start + self._zoom[1], block_range, data.session.end)
+        return clamp_range(start + self._zoom[0], start + self._zoom[1], block_range, data.session.end)
 
     def chosen_range(self) -> MomentRange | None:
         """Return the moments at the edges if the user chose them, None for the complete block."""
@@ -205,7 +205,7 @@ class TimelineView(View):
         """Show these moments, first < last: at least four, moved to show as much of the block as possible."""
         if self._data and self.session:
             start = self._data.block.span[0]
-            first, last = fitted(first, last, self._full_range(), self.session.end)
+            first, last = clamp_range(first, last, self._full_range(), self.session.end)
             self._zoom = first - start, last - start
             self.update()
 
@@ -216,11 +216,11 @@ class TimelineView(View):
 
     def _full_range(self) -> MomentRange:
         assert self._data and self.session
-        return whole_range(self._data.block, self.session.end)
+        return default_block_range(self._data.block, self.session.end)
 
     def prepare(self, block: int) -> None:
         """Draw another block's picture in advance."""
-        if self._data and self.lit is None:
+        if self._data and self.highlight is None:
             self._static_picture(self._collect_data(block))
 
     def _update_data(self) -> None:
@@ -233,10 +233,10 @@ class TimelineView(View):
         trace, activity = self.session.trace, block_activity(self.session, block)
         if block not in self._codes:
             self._codes = dict([*self._codes.items()][1 - KEPT :])
-            self._codes[block] = codes(self.session, activity)
+            self._codes[block] = activity_codes(self.session, activity)
         # The launch of a program is titled "kernel · program · launch 1".
         name = (self.session.title or trace.kernel).replace(" \u00b7 ", ", ", 1)
-        title = ", ".join(filter(None, (name, self.apart)))
+        title = ", ".join(filter(None, (name, self.difference_text)))
         return TimelineViewData(
             self.session, activity, self._codes[block], self._lane, self.selection.thread // WARP, title,
             self._phase_cycles(block),
@@ -255,15 +255,15 @@ class TimelineView(View):
         """Draw the static picture; it is cached by block and range, because scrubbing revisits blocks."""
         ratio, block = self.devicePixelRatioF(), data.block.block
         layout = self.places if data is self._data else self._compute_layout(data)
-        key = (block, data.warp, layout.x_range, self.width(), self.height(), ratio, self.lit)
+        key = (block, data.warp, layout.x_range, self.width(), self.height(), ratio, self.highlight)
         if key not in self._pixmaps:
-            below = self._shared_picture(ratio, data, layout) if self.lit is None else None
+            below = self._shared_picture(ratio, data, layout) if self.highlight is None else None
             draw = self._draw_static if below is None else draw_block
 
             def paint(painter: QPainter, ratio: float) -> None:
                 draw(painter, data, layout, self.theme, ratio)
 
-            self._pixmaps[key] = still_picture(paint, self.size(), self.theme, ratio, below)
+            self._pixmaps[key] = draw_static_picture(paint, self.size(), self.theme, ratio, below)
         self._pixmaps.move_to_end(key)
         picture = self._pixmaps[key]
         picture_bytes = max(1, picture.width() * picture.height() * picture.depth() // 8)
@@ -280,7 +280,7 @@ class TimelineView(View):
             def draw(painter: QPainter, ratio: float) -> None:
                 draw_shared(painter, data, layout, self.theme, ratio)
 
-            self._shared_part = key, still_picture(draw, size, self.theme, ratio)
+            self._shared_part = key, draw_static_picture(draw, size, self.theme, ratio)
         return self._shared_part[1]
 
     @property
@@ -306,32 +306,36 @@ class TimelineView(View):
             painter.fillRect(event.rect(), self.theme.colour("panel"))
             return
         if is_vector(painter):
-            self._draw_static(painter, self._data, self.places, self.theme, ON_PAPER)
+            self._draw_static(painter, self._data, self.places, self.theme, RASTER_PIXELS_PER_POINT)
         else:
             painter.drawPixmap(0, 0, self._static_picture(self._data))
         self._draw_outside(painter, self._data)
         end = self.session.end if self.session else 0
-        ink = self.theme if self.lit is None or self.lit.of_threads else dimmed(self.theme, self.keep)
+        ink = (
+            self.theme
+            if self.highlight is None or self.highlight.has_threads
+            else dim_theme(self.theme, self.keep)
+        )
         draw_playhead(painter, self.places, self.moment, end, ink)
 
     def _draw_outside(self, painter: QPainter, data: TimelineViewData) -> None:
         """Draw a red cross at each access of a warp outside an array."""
         if self.session is not None and len(self.session.trace.outside.block):
-            accesses = outside_of(self.session).of_warps(self.selection.block)
+            accesses = outside_of(self.session).warp_moments(self.selection.block)
             draw_outside(painter, accesses, len(data.codes), self.places, self.theme)
 
     def _draw_static(
         self, painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme, ratio: float
     ) -> None:
         """Draw the static part; images have `ratio` device pixels per logical pixel."""
-        if self.lit is None:
-            draw_still(painter, data, layout, theme, ratio)
+        if self.highlight is None:
+            draw_static(painter, data, layout, theme, ratio)
         else:
-            draw_lit(painter, data, layout, theme, ratio, self.lit, self.keep)
+            draw_highlighted_timeline(painter, data, layout, theme, ratio, self.highlight, self.keep)
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether warps or blocks are highlighted."""
-        return highlight.of_threads
+        return highlight.has_threads
 
     def _playhead_area(self, layout: TimelineLayout, moment: float) -> QRect:
         return playhead_area(layout, moment, self.session.end if self.session else 0, self.theme)
@@ -392,7 +396,7 @@ class TimelineView(View):
         if position.y() < layout.strip.bottom() + 1:
             return "strip"
         if position.y() < layout.rows.top():
-            return "rows" if grips(layout, self.moment, position.x(), self.theme) else "bands"
+            return "rows" if is_on_handle(layout, self.moment, position.x(), self.theme) else "bands"
         return "rows" if position.y() <= layout.rows.bottom() else "axis"
 
     def _show_cursor(self, position: QPointF) -> None:
@@ -415,7 +419,7 @@ class TimelineView(View):
         """Show a tooltip for the item under the pointer; pass on other events."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._data:
             QToolTip.showText(
-                event.globalPos(), plain_tip(self.say(self.text_at(QPointF(event.pos())))), self
+                event.globalPos(), plain_tip(self.reword(self.text_at(QPointF(event.pos())))), self
             )
             return True
         return super().event(event)
@@ -454,14 +458,14 @@ class TimelineView(View):
         self.x_range_changed.emit(*self.x_range())
 
 
-def whole_range(block: BlockActivity, end: int) -> MomentRange:
+def default_block_range(block: BlockActivity, end: int) -> MomentRange:
     """Compute the moments at the edges for a complete block; for a block not in the trace, the complete launch."""
     first, last = block.span if block.present else (1, max(1, end))
     margin = 0.004 * (last + 1 - first)
     return first - max(1.1, margin), last + 1 + max(0.25, margin)
 
 
-def fitted(first: float, last: float, block_range: MomentRange, end: int) -> MomentRange:
+def clamp_range(first: float, last: float, block_range: MomentRange, end: int) -> MomentRange:
     """Move and cut a range so that it has the minimum length and stays within the block.
 
     end: the end of the launch; a range longer than the block stays within the launch.

@@ -100,11 +100,11 @@ class Lanes(Struct, frozen=True, eq=False, dict=True):
         return len(np.unique(self.address[self.active]))
 
     @property
-    def used(self) -> float:
+    def used_share(self) -> float:
         """The share of the accessed sectors' bytes that lanes request."""
         return sum(p.end - p.first for p in self.touched) / max(1, SECTOR * len(self.targets))
 
-    def sharing(self, lane: int) -> list[int]:
+    def same_element_lanes(self, lane: int) -> list[int]:
         """List the lanes that access the same element, including this one."""
         return [other for other in self.active if self.address[other] == self.address[lane]]
 
@@ -113,7 +113,7 @@ class Lanes(Struct, frozen=True, eq=False, dict=True):
         """The largest number of lanes that access the same element."""
         return int(np.unique(self.address[self.active], return_counts=True)[1].max())
 
-    def beside(self, lane: int) -> list[int]:
+    def neighbours(self, lane: int) -> list[int]:
         """List the lanes that access the same sectors or banks, including this one."""
         own_targets = {p.target for p in self.touched if lane in p.lanes}
         return sorted({other for p in self.touched if p.target in own_targets for other in p.lanes})
@@ -122,7 +122,7 @@ class Lanes(Struct, frozen=True, eq=False, dict=True):
 def lanes_of(session: Session, request: int) -> Lanes:
     """Collect a request lane by lane."""
     trace, requests = session.trace, session.requests
-    rows = requests.accesses.of(slice(request, request + 1))
+    rows = requests.accesses.rows_of(slice(request, request + 1))
     buffer = trace.buffers[int(requests.buffer[request])]
     row, address = np.full(WARP, -1, np.int64), np.full(WARP, -1, np.int64)
     lane = trace.thread[rows].astype(np.int64) % WARP

@@ -13,7 +13,7 @@ from ..common.wording import (
     coordinates_text,
     count_text,
     element_text,
-    listed,
+    join_with_and,
     plural,
 )
 from .lanes import Lanes
@@ -34,7 +34,7 @@ def title(lanes: Lanes) -> str:
     return f"{verb} of {buffer_text(lanes.buffer)}, line {site.line}"
 
 
-def whose(lanes: Lanes) -> str:
+def warp_text(lanes: Lanes) -> str:
     """Return the warp and the moment of a request."""
     warp_name = f"warp {lanes.warp} of {block_text(lanes.session.trace, lanes.block)}"
     if lanes.request < 0:
@@ -56,7 +56,7 @@ def figures(lanes: Lanes) -> list[Figure]:
         return [*active, _counted(lanes.elements, "element"), ("", UNCOUNTED[lanes.buffer.space])]
     if lanes.is_atomic:
         return [*active, *_turns(lanes), _counted(lanes.cost, "sector")]
-    return [*active, _sectors(lanes), (f"{100 * lanes.used:.3g}\u00a0%", "of the bytes used")]
+    return [*active, _sectors(lanes), (f"{100 * lanes.used_share:.3g}\u00a0%", "of the bytes used")]
 
 
 def _counted(number: int, noun: str) -> Figure:
@@ -126,8 +126,8 @@ def _conflicts_text(lanes: Lanes, lane: int) -> str:
         return ""
     if lanes.buffer.space == "shared":
         return _in_bank(lanes, lane, own_targets)
-    others = _runs_text(lanes.beside(lane), lane)
-    name = listed([address_text(sector * SECTOR) for sector in own_targets])
+    others = _runs_text(lanes.neighbours(lane), lane)
+    name = join_with_and([address_text(sector * SECTOR) for sector in own_targets])
     label = f"Its sector {name}" if len(own_targets) == 1 else f"Its sectors {name}"
     used = sum(piece.end - piece.first for piece in lanes.touched if piece.target in own_targets)
     part = f"{used} of {SECTOR * len(own_targets)} bytes used"
@@ -135,7 +135,7 @@ def _conflicts_text(lanes: Lanes, lane: int) -> str:
 
 
 def _in_bank(lanes: Lanes, lane: int, own_banks: list[int]) -> str:
-    banks = f"{'Bank' if len(own_banks) == 1 else 'Banks'} {listed([str(bank) for bank in own_banks])}"
+    banks = f"{'Bank' if len(own_banks) == 1 else 'Banks'} {join_with_and([str(bank) for bank in own_banks])}"
     own = [piece for piece in lanes.touched if lane in piece.lanes]
     same = {other for piece in own for other in piece.lanes}
     at_once = (piece for piece in lanes.touched if piece.target in own_banks and piece.part == own[0].part)
@@ -157,7 +157,7 @@ def _runs_text(lanes: Sequence[int], lane: int) -> str:
             runs.append([other])
     texts = [str(r[0]) if len(r) == 1 else f"{r[0]} to {r[-1]}" for r in runs]
     noun = "lane" if len(runs) == 1 and len(runs[0]) == 1 else "lanes"
-    return f"{noun} {listed(texts)}" if texts else ""
+    return f"{noun} {join_with_and(texts)}" if texts else ""
 
 
 def target_text(lanes: Lanes, target: int) -> str:

@@ -72,7 +72,7 @@ def _write_words(painter: QPainter, scene: WarpScene, lane: int) -> None:
     box, chosen = spread(layout.chips[lane], scene.label_step), lane == scene.chosen
     if scene.lanes.row[lane] < 0:
         outside = scene.lanes.outside.get(lane, "")
-        text = "idle" if scene.lanes.present[lane] else theme.say("no thread")
+        text = "idle" if scene.lanes.present[lane] else theme.translate("no thread")
         text = outside[outside.find("[") :] if outside else text
         room = QRectF(layout.element[0] + gap, box.y(), max(layout.element[1], theme.px(60)), box.height())
         write(painter, scene, room, text, theme.colour("bad" if outside else "muted"), LEFT)
@@ -176,8 +176,10 @@ def _write_lanes(painter: QPainter, scene: WarpScene, box: Box, lanes: tuple[int
 def _draw_connections(painter: QPainter, scene: WarpScene) -> None:
     """Connect each lane with its accesses; the selected lane and those under the pointer are drawn last."""
     connections = [(lane, index) for index, piece in enumerate(scene.lanes.touched) for lane in piece.lanes]
-    for lane, index in sorted(connections, key=lambda way: (way[0] in scene.strong, way[0] == scene.chosen)):
-        is_strong = lane in scene.strong or (not scene.lit and lane == scene.chosen)
+    for lane, index in sorted(
+        connections, key=lambda way: (way[0] in scene.pointed_lanes, way[0] == scene.chosen)
+    ):
+        is_strong = lane in scene.pointed_lanes or (not scene.highlighted and lane == scene.chosen)
         painter.setOpacity(1.0 if is_strong else 0.8 * scene.strength(lane))
         ink = scene.theme.colour("text") if is_strong else scene.ink
         painter.setPen(QPen(ink, scene.theme.scale * (2.0 if is_strong else 1.0)))

@@ -10,7 +10,7 @@ from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
 from ..common.exchange_paint import LANES, ExchangeData, draw_exchange
 from ..common.geometry import Box
-from ..common.view import guarded
+from ..common.view import guard_handler
 from .lanes import Lanes
 from .layout import WarpLayout, warp_layout
 from .paint import paint_captions, paint_legend, paint_scene
@@ -48,7 +48,7 @@ class WarpPicture(QWidget):
         self.lanes, self.chosen = lanes, chosen
         self.update()
 
-    def light(self, lanes: frozenset[int]) -> None:
+    def highlight_lanes(self, lanes: frozenset[int]) -> None:
         """Highlight these lanes while the pointer is elsewhere; an empty set highlights all."""
         if lanes != self.bright:
             self.bright = lanes
@@ -85,7 +85,7 @@ class WarpPicture(QWidget):
             self._layout = key, warp_layout(self.lanes, self.width(), top, lanes_height, row, widths)
         return self._layout[1]
 
-    @guarded
+    @guard_handler
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the request or the exchange."""
         if self.lanes is None:
@@ -114,7 +114,7 @@ class WarpPicture(QWidget):
             return users, users
         if lanes is None or self.lane < 0 or lanes.row[self.lane] < 0:
             return none, self.bright
-        return frozenset([self.lane]), frozenset([self.lane, *lanes.beside(self.lane)])
+        return frozenset([self.lane]), frozenset([self.lane, *lanes.neighbours(self.lane)])
 
     def _point(self, lane: int, target: int) -> None:
         if (lane, target) != (self.lane, self.target):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ...widgets.theme import Theme
-from ..common.dimming import dimmed
+from ..common.dimming import dim_theme
 from ..common.drawing import MIDDLE, clipped
 from ..common.geometry import Box
 from .lanes import Lanes
@@ -30,8 +30,8 @@ class WarpScene(Struct, frozen=True, eq=False, dict=True):
     layout: WarpLayout  # where its parts stand
     theme: Theme  # colours and text size
     chosen: int  # the selected lane, -1 for none
-    strong: frozenset[int]  # lanes under the pointer, whose connections are emphasised
-    lit: frozenset[int]  # highlighted lanes, all others are faint; by pointer or spotlight
+    pointed_lanes: frozenset[int]  # lanes under the pointer, whose connections are emphasised
+    highlighted: frozenset[int]  # highlighted lanes, all others are faint; by pointer or spotlight
 
     @property
     def ink(self) -> QColor:
@@ -40,11 +40,11 @@ class WarpScene(Struct, frozen=True, eq=False, dict=True):
 
     def strength(self, *lanes: int) -> float:
         """Return the opacity of what belongs to some lanes."""
-        return 1.0 if not self.lit or any(lane in self.lit for lane in lanes) else FAINT
+        return 1.0 if not self.highlighted or any(lane in self.highlighted for lane in lanes) else FAINT
 
     def words(self, lane: int) -> Theme:
         """Return the theme for the texts of a lane."""
-        return self.theme if self.strength(lane) == 1.0 else dimmed(self.theme)
+        return self.theme if self.strength(lane) == 1.0 else dim_theme(self.theme)
 
     def users(self, number: int) -> frozenset[int]:
         """Return the lanes that access a sector or bank."""
@@ -68,7 +68,7 @@ class WarpScene(Struct, frozen=True, eq=False, dict=True):
         """The labelled lanes: the selected one, those under the pointer, and as many others as fit."""
         labelled: list[int] = []
         others = range(0, len(self.layout.chips), self.label_step)
-        for lane in (self.chosen, *sorted(self.strong or self.lit), *others):
+        for lane in (self.chosen, *sorted(self.pointed_lanes or self.highlighted), *others):
             if lane >= 0 and all(abs(lane - other) >= self.label_step for other in labelled):
                 labelled.append(lane)
         return frozenset(labelled)

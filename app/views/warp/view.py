@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.patterns import EXCHANGE, swatch
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
-from ...widgets.theme import Theme, ink_palette
+from ...widgets.theme import Theme, text_palette
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.descriptions import exchange_text
-from ..common.exchange_paint import exchange_data, part_text
+from ..common.exchange_paint import exchange_data, lane_role_text
 from ..common.heat import waste_of
 from ..common.view import View
 from ..common.wording import EXACT, MEASURED, block_text
@@ -54,7 +54,7 @@ class WarpView(View):
         self._activity: tuple[Selection, BlockActivity, WarpActivity] | None = None
         self._shown: Lanes | None = None
         self.picture = WarpPicture(theme)
-        self.title, self.whose, self.state, self.description = (PlainLabel() for _ in range(4))
+        self.title, self.warp_label, self.state, self.description = (PlainLabel() for _ in range(4))
         self.figures = RichLabel()
         self.sign = PlainLabel()
         self.buttons = QButtonGroup(self)
@@ -63,7 +63,7 @@ class WarpView(View):
         self.set_theme(theme)
 
     def _build(self) -> None:
-        for label in (self.title, self.whose, self.figures, self.state, self.description):
+        for label in (self.title, self.warp_label, self.figures, self.state, self.description):
             label.setWordWrap(True)
             label.setMinimumWidth(1)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -75,7 +75,7 @@ class WarpView(View):
         self._column = QVBoxLayout(page)
         self._column.addLayout(self._bar())
         self._column.addLayout(self._head())
-        for part in (self.whose, self.figures, self.state):
+        for part in (self.warp_label, self.figures, self.state):
             self._column.addWidget(part)
         self._column.addWidget(self.picture, 1)
         self._column.addWidget(self.description)
@@ -147,13 +147,13 @@ class WarpView(View):
         self._column.setSpacing(theme.px(4))
         self.title.setFont(theme.font(15, bold=True))
         self.figures.setFont(theme.font(14))
-        for label in (self.whose, self.state, self.description):
+        for label in (self.warp_label, self.state, self.description):
             label.setFont(theme.font(12))
         # The picture must not move.
         self.description.setMinimumHeight(3 * self.description.fontMetrics().lineSpacing())
-        for part, ink in ((self.title, "text"), (self.figures, "text"), (self.whose, "muted"),
+        for part, ink in ((self.title, "text"), (self.figures, "text"), (self.warp_label, "muted"),
                            (self.state, "muted"), (self.description, "text")):  # fmt: skip
-            part.setPalette(ink_palette(theme, ink))
+            part.setPalette(text_palette(theme, ink))
         for button in (*self.buttons.buttons(), self.go):
             button.setFont(theme.font(12))
         self.description.setVisible(self.height() >= theme.px(ROOM))
@@ -169,23 +169,23 @@ class WarpView(View):
         """Draw the panel behind everything."""
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Return True if the shown warp, or a thread of it, is highlighted."""
         return highlight.has_warp_of(self.selection)
 
-    def dim(self) -> None:
+    def apply_spotlight(self) -> None:
         """Show the highlighted lanes."""
         self._light()
 
     def _light(self) -> None:
         """Highlight the lanes of highlighted threads, or all lanes of a highlighted warp."""
-        highlight, warp = self.lit, self.selection.thread // WARP
+        highlight, warp = self.highlight, self.selection.thread // WARP
         threads = (
             highlight.threads
-            if highlight is not None and self.is_part_of(highlight) and warp not in highlight.warps
+            if highlight is not None and self.shows_highlight(highlight) and warp not in highlight.warps
             else ()
         )
-        self.picture.light(frozenset(thread % WARP for thread in threads if thread // WARP == warp))
+        self.picture.highlight_lanes(frozenset(thread % WARP for thread in threads if thread // WARP == warp))
 
     def _show(self) -> None:
         """Show the chosen request."""
@@ -195,20 +195,20 @@ class WarpView(View):
         worst = self._choice == "worst"
         self._name_parts()
         self.title.setText(words.title(lanes) if lanes else "")
-        self.whose.setText(self.say(words.whose(lanes)) if lanes else "")
+        self.warp_label.setText(self.reword(words.warp_text(lanes)) if lanes else "")
         self.figures.setText(self._rich(words.figures(lanes)) if lanes else "")
         self.figures.setVisible(bool(lanes and lanes.kind))
-        self.state.setText("" if worst else self.say(state_text(state, lanes)))
+        self.state.setText("" if worst else self.reword(state_text(state, lanes)))
         self.state.setVisible(bool(self.state.text()))
         self.go.setVisible(worst and bool(lanes and lanes.kind))
         side = self.theme.px(13)
         kind = lanes.kind if lanes else ""
         self.sign.setPixmap(swatch(kind, side, self.theme, self.devicePixelRatioF()))
         self.sign.setVisible(bool(kind))
-        self.sign.setToolTip(plain_tip(self.say(kind)))
+        self.sign.setToolTip(plain_tip(self.reword(kind)))
         self.picture.show_lanes(lanes, self._lane(lanes))
-        figures = self.say(words.sentence(words.figures(lanes))) if lanes else ""
-        self.setAccessibleDescription(f"{self.title.text()}, {self.whose.text()}: {figures}")
+        figures = self.reword(words.sentence(words.figures(lanes))) if lanes else ""
+        self.setAccessibleDescription(f"{self.title.text()}, {self.warp_label.text()}: {figures}")
         self._show_exchange(state)
 
     def _show_exchange(self, state: str) -> None:
@@ -216,14 +216,16 @@ class WarpView(View):
         data = None
         if self.session and state == "exchange" and self._choice == "now":
             exchanges, (warp, lane) = self.session.requests.exchanges, divmod(self.selection.thread, WARP)
-            exchange = exchanges.of(self.selection.block, warp, int(self.moment))
+            exchange = exchanges.find(self.selection.block, warp, int(self.moment))
             data = exchange_data(exchanges, exchange, lane, self.session.lanes)
             line = self.session.trace.sites[int(exchanges.site[exchange])].line
-            self.title.setText(self.say(f"{data.kind.capitalize()}, line {line}"))
+            self.title.setText(self.reword(f"{data.kind.capitalize()}, line {line}"))
             block = block_text(self.session.trace, self.selection.block)
-            self.whose.setText(self.say(f"warp {warp} of {block}, moment {int(self.moment):,}"))
+            self.warp_label.setText(self.reword(f"warp {warp} of {block}, moment {int(self.moment):,}"))
             text = exchange_text(self.session, exchange)
-            self.setAccessibleDescription(self.say(f"{self.title.text()}, {self.whose.text()}: {text}"))
+            self.setAccessibleDescription(
+                self.reword(f"{self.title.text()}, {self.warp_label.text()}: {text}")
+            )
             self.figures.hide()
             self.state.hide()
             self.sign.setPixmap(swatch(EXCHANGE, self.theme.px(13), self.theme, self.devicePixelRatioF()))
@@ -233,8 +235,8 @@ class WarpView(View):
 
     def _name_parts(self) -> None:
         """Set the accessible names, the tooltips and the theme of the parts."""
-        self.setAccessibleName(self.say("Warp"))
-        self.go.setToolTip(plain_tip(self.say("Go to the moment of this request, and to its warp")))
+        self.setAccessibleName(self.reword("Warp"))
+        self.go.setToolTip(plain_tip(self.reword("Go to the moment of this request, and to its warp")))
         self.picture.theme = self.theme
 
     def _find_request(self) -> tuple[Lanes, str]:
@@ -266,19 +268,19 @@ class WarpView(View):
         lanes, lane, target = self._shown, self.picture.lane, self.picture.target
         text = ""
         if self.picture.exchange is not None:
-            text = part_text(self.picture.exchange)
+            text = lane_role_text(self.picture.exchange)
         elif lanes is not None and target >= 0:
             text = words.target_text(lanes, target)
         elif lanes is not None and max(lane, self.picture.chosen) >= 0:
             text = words.lane_text(lanes, lane if lane >= 0 else self.picture.chosen)
-        self.description.setText(self.say(text))
+        self.description.setText(self.reword(text))
         self.picture.setToolTip(
             plain_tip("" if self.description.isVisibleTo(self) else self.description.text())
         )
 
     def _rich(self, figures: list[words.Figure]) -> str:
         colours, px = self.theme.palette, self.theme.px
-        parts = [f"<b>{markup(number)}</b> {markup(self.say(text))}" for number, text in figures]
+        parts = [f"<b>{markup(number)}</b> {markup(self.reword(text))}" for number, text in figures]
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
         mark = MEASURED if self.session and self.session.trace.schedule == MEASURED else EXACT
         return f"{' · '.join(parts)} <span style='{look}'>&nbsp;{mark}&nbsp;</span>"

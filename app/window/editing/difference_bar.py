@@ -110,7 +110,7 @@ class DifferenceBar(QFrame):
         link: QPushButton = button(
             text, change.first.message if change.first else text, run=self.findings_asked.emit
         )
-        link.setText(self.theme.say(text))
+        link.setText(self.theme.translate(text))
         link.setStyleSheet(f"font-size: {self.theme.px(13)}px; font-weight: bold")
         link.setToolTip(plain_tip(change.first.message if change.first else text))
         link.setObjectName("link")
@@ -141,7 +141,7 @@ class DifferenceBar(QFrame):
         return label
 
     def _label(self, text: str, look: str) -> PlainLabel:
-        label = PlainLabel(self.theme.say(text))
+        label = PlainLabel(self.theme.translate(text))
         label.setFont(self.theme.font(13))
         label.setObjectName("muted" if look == "muted" else "")
         if look in ("good", "bad"):

@@ -15,7 +15,7 @@ def line_of(sentence: str, file: str) -> int:
     return int(match[1] or match[2]) if match else 0
 
 
-def without_place(sentence: str, file: str) -> str:
+def without_location(sentence: str, file: str) -> str:
     """Remove the file's path and line from the start of a sentence, since they are shown separately."""
     return re.sub(rf"^{re.escape(file)}:\d{{1,6}}: (the file can't be run: )?", "", sentence)
 
@@ -34,7 +34,7 @@ def _constants(text: str) -> dict[str, str]:
     }
 
 
-def differ_in_functions_alone(text: str, other: str) -> bool:
+def differ_only_in_functions(text: str, other: str) -> bool:
     """Return True if two texts differ only in function bodies, which do not run when a file is loaded."""
     return ast.dump(_without_bodies(text)) == ast.dump(_without_bodies(other))
 

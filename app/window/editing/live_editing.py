@@ -14,22 +14,22 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
-from ....tracer.model.plan import PlanError, kernel_source, left_of
+from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
+from ....tracer.model.skipped_lines import barrier_lines, first_line
 from ....tracer.model.syntax_tree import syntax_problem
-from ....tracer.model.taken_out import barrier_lines, first_line
 from ....tracer.run.worker_client import WorkerError
 from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.session import Session, scenario_of
 from ...model.setup_launch import launch_of_setup
-from ...views.common.wording import listed
+from ...views.common.wording import join_with_and
 from ...views.source.traced_text import FileText
 from ...views.source.view import SourceView
 from ...widgets.notice import Notice
-from .kernel_text import changed_constants, differ_in_functions_alone, line_of, without_place
+from .kernel_text import changed_constants, differ_only_in_functions, line_of, without_location
 from .version_differences import are_versions
 
-OFFSTAGE = 1000  # in place of a pane's number: loads a version in the background
+BACKGROUND = 1000  # in place of a pane's number: loads a version in the background
 MOST_BARRIERS = 6  # barriers whose removal is compiled in advance
 TYPING_PAUSE = 300  # milliseconds after the last key before the text is checked
 IN_BAR = "The toolbar sets {}, so the value in the text is not used."
@@ -69,7 +69,7 @@ class LiveEditing(QObject):
     shown version.
     """
 
-    put_back = Signal()
+    restored = Signal()
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class LiveEditing(QObject):
         self._written: set[str] = set()  # texts that were run from the panel, not from lectures or files
         self._trial_texts: dict[str, FileText] = {}  # by path of its trace, the text of the user's program
         self._trial_setups: dict[str, Setup] = {}  # by that path, the setup of the program's original launch
-        self.is_aside: Callable[[], bool] = lambda: False
+        self.is_suspended: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
         self._line = 0  # of the last version's error in the file
         self._before: tuple[Setup, ...] = ()  # the setups before the first edit
@@ -155,7 +155,7 @@ class LiveEditing(QObject):
         if self._ran(setup) == written:  # it is shown already
             self.cancel()
             self.notice.clear(cause="edit")  # of the attempt with that line
-            self.put_back.emit()
+            self.restored.emit()
         elif self._ran(left) == written:  # all lines are restored
             self.cancel()
             self._show(self._before if left in self._before else (left,))
@@ -171,7 +171,7 @@ class LiveEditing(QObject):
     def _shows_focused(self) -> bool:
         """Return True if the panel shows the kernel of the pane in focus, even if another tab covers it."""
         shown = self.source.session
-        return shown is not None and shown is self.stage.focused() and not self.is_aside()
+        return shown is not None and shown is self.stage.focused() and not self.is_suspended()
 
     def _as_written(self, setup: Setup, struck: frozenset[int]) -> Setup | None:
         """Return a setup with the panel's text without these lines; report a syntax error and return None."""
@@ -192,7 +192,7 @@ class LiveEditing(QObject):
 
     def undo_all(self) -> None:
         """Restore the kernels from before the first edit."""
-        if self.is_aside():
+        if self.is_suspended():
             return
         self.cancel()
         self.notice.clear(cause="edit")
@@ -225,7 +225,7 @@ class LiveEditing(QObject):
         self.notice.clear(cause="edit")
         try:
             launch = None if self._program(new) else self._launch(new)
-            left = left_of(self.source.text(), self.source.struck())
+            left = source_without_lines(self.source.text(), self.source.struck())
         except CatalogueError as error:
             self.notice.error(str(error), "edit")
             return
@@ -244,7 +244,7 @@ class LiveEditing(QObject):
         if new.file and not self.stage.may_run(self.stage.launch_in(new.file) or launch):
             self._show((*others, new))  # the stage asks first
         else:
-            self.stage.jobs.trace(OFFSTAGE, launch, scenario_of(launch), early=True)
+            self.stage.jobs.trace(BACKGROUND, launch, scenario_of(launch), early=True)
 
     def _constants_note(self, new: Setup, before: Setup, launch: Launch | None) -> str:
         """Return a note on changed constants whose values the toolbar overrides, "" for none."""
@@ -252,7 +252,7 @@ class LiveEditing(QObject):
             return ""
         changed = changed_constants(self._ran(before).text, self._ran(new).text)
         names = [name for name in launch.constants if name in changed]
-        return IN_BAR.format(listed(names)) if names else ""
+        return IN_BAR.format(join_with_and(names)) if names else ""
 
     def _program(self, setup: Setup) -> Path | None:
         """Return the user's program that made a setup's launch if the kernel is in that file."""
@@ -274,7 +274,7 @@ class LiveEditing(QObject):
 
     def _show_at_once(self, pane: int) -> None:
         """Show the version, or a slow one, about which the panes then ask."""
-        if pane == OFFSTAGE and self._attempt is not None:
+        if pane == BACKGROUND and self._attempt is not None:
             self._show((*self._attempt.others, self._attempt.new))
 
     def _take_program(self, attempt: _Attempt, ran: FileText, traces: Sequence[Path]) -> None:
@@ -296,18 +296,18 @@ class LiveEditing(QObject):
         self.source.set_state_text("")
         self.notice.clear(cause="edit")
         self.change_setups(setups)
-        self.stage.jobs.drop(OFFSTAGE)  # the panes have requested it now
+        self.stage.jobs.drop(BACKGROUND)  # the panes have requested it now
         self.stage.set_focus(len(setups) - 1)
         if attempt and attempt.note:
             self.notice.inform(attempt.note)
 
     def _note_line(self, pane: int, error: WorkerError) -> None:
         """Keep the line of an error; its sentence follows."""
-        if pane == OFFSTAGE and error.file == self.source.editor.file:
+        if pane == BACKGROUND and error.file == self.source.editor.file:
             self._line = error.line
 
     def _fail(self, pane: int, sentence: str) -> None:
-        if pane == OFFSTAGE:
+        if pane == BACKGROUND:
             self._fail_attempt(sentence)
 
     def _fail_attempt(self, sentence: str) -> None:
@@ -322,7 +322,7 @@ class LiveEditing(QObject):
     def _report(self, line: int, sentence: str) -> None:
         """Report an error, at its line (from 1; 0 is unknown)."""
         self._typing_timer.stop()  # it would check the text and remove the mark
-        sentence = without_place(sentence, self.source.editor.file)
+        sentence = without_location(sentence, self.source.editor.file)
         where = f"line {line}: " if line and not line_of(sentence, self.source.editor.file) else ""
         self.notice.error(f"The edited kernel can't be run: {where}{sentence}", "edit")
         if line:
@@ -336,7 +336,7 @@ class LiveEditing(QObject):
         """Cancel the current attempt; return True if there was one."""
         was_busy, self._attempt = self._attempt is not None, None
         if was_busy:
-            self.stage.jobs.drop(OFFSTAGE)
+            self.stage.jobs.drop(BACKGROUND)
             self.programs.end_trial()
             self.source.set_state_text("")
         return was_busy
@@ -356,7 +356,7 @@ class LiveEditing(QObject):
     def show_barriers(self) -> None:
         """Mark the barriers in the panel's text, and schedule the compilation of likely next versions."""
         session = self.stage.focused()
-        if session is not None and not self.is_aside():
+        if session is not None and not self.is_suspended():
             barriers = barrier_lines(self.source.text(), session.trace.kernel)
             self.source.set_barriers(frozenset(barriers))
             self._compile_timer.start()  # after the picture is drawn
@@ -375,7 +375,7 @@ class LiveEditing(QObject):
         if setup is None or setup.file or session is None or not self._shows_focused():
             return
         ran = self._ran(setup).text
-        if session.launch.engine != "compiled" or not (text == ran or differ_in_functions_alone(text, ran)):
+        if session.launch.engine != "compiled" or not (text == ran or differ_only_in_functions(text, ran)):
             return
         barriers = barrier_lines(text, session.trace.kernel)[:MOST_BARRIERS]
         source = "" if text == self.original(setup) else text
@@ -392,14 +392,14 @@ class LiveEditing(QObject):
 
     def note_typed(self) -> None:
         """Check the typed text soon."""
-        if not self.is_aside():
+        if not self.is_suspended():
             self._typing_timer.start()
 
     def _check_typed(self) -> None:
         """Mark a syntax error, or else the barriers; restore the marks of a text that has run already."""
         if not self.source.is_edited():
             self.show_barriers()  # a deleted one may be restored
-            self.put_back.emit()
+            self.restored.emit()
             return
         problem = syntax_problem(self.source.text())
         self.source.set_problems([problem] if problem else [])

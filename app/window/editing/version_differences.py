@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct
 
-from ....tracer.model.finding import Finding, counted
+from ....tracer.model.finding import Finding, count_noun
 from ....tracer.model.trace import Op
-from ....tracer.run.worker_events import EARLY
+from ....tracer.run.worker_events import EARLY_NOTICE
 from ...model.session import Session, buffer_text
-from ...views.common.wording import is_lucky
+from ...views.common.wording import is_right_by_luck
 
 # Compared counters: name, and the space and measure that are summed, as below a pane.
 COUNTERS = (
@@ -72,7 +72,9 @@ def version_differences(before: Session, after: Session) -> VersionDifferences:
 
 
 def _numbers(before: Session, after: Session) -> Iterator[NumberChange]:
-    old, new = (session.trace.totals or session.counters.at(session.end) for session in (before, after))
+    old, new = (
+        session.trace.totals or session.counters.values_at(session.end) for session in (before, after)
+    )
     for name, space, measure in COUNTERS:
         yield NumberChange(name, _sum(old, space, measure), _sum(new, space, measure))
     yield NumberChange("moments", before.end, after.end)
@@ -94,7 +96,7 @@ def _findings(before: tuple[Finding, ...], after: tuple[Finding, ...]) -> Iterat
 
 def _result(before: Session, after: Session) -> str:
     """Describe the final memory: compared with NumPy if it was checked, else with the other version."""
-    if EARLY in after.trace.notice:
+    if EARLY_NOTICE in after.trace.notice:
         return ""  # lockstep's order, still to come, may give another result
     error = after.trace.error
     if error is not None:
@@ -102,13 +104,17 @@ def _result(before: Session, after: Session) -> str:
     old, new = before.trace.check, after.trace.check
     if old is not None and new is not None:
         if old.equal and new.equal:
-            return "the result is right by luck" if is_lucky(after) and not is_lucky(before) else ""
+            return (
+                "the result is right by luck"
+                if is_right_by_luck(after) and not is_right_by_luck(before)
+                else ""
+            )
         if new.equal:
             return RIGHT_NOW
         if (old.equal, old.differing) != (new.equal, new.differing):
             return f"the result is wrong in {new.differing:,} of {new.elements:,} elements"
     differing = sum(_differing(before, after, number) for number in _written(after))
-    return f"the result differs in {counted(differing, 'element')}" if differing else ""
+    return f"the result differs in {count_noun(differing, 'element')}" if differing else ""
 
 
 def _written(session: Session) -> list[int]:

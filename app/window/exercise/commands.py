@@ -9,14 +9,14 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from ...exercise.library import SHIPPED
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.command import LINE, Command
-from .desk import Exercises
+from .controller import ExerciseController
 
 ALWAYS = ("Open exercises…", "Next exercise")  # available without an open exercise
 
 
-def exercise_commands(exercises: Exercises) -> list[Command]:
+def exercise_commands(exercises: ExerciseController) -> list[Command]:
     """List the commands that open, use and leave an exercise."""
     return [
         Command("Open exercises…", "Ctrl+Alt+E", exercises.ask_for_folder),
@@ -30,7 +30,7 @@ def exercise_commands(exercises: Exercises) -> list[Command]:
     ]
 
 
-def allow_exercise(entries: Mapping[str, QAction], exercises: Exercises) -> None:
+def allow_exercise(entries: Mapping[str, QAction], exercises: ExerciseController) -> None:
     """Enable the commands of an exercise while one is open."""
     names = [command.text for command in exercise_commands(exercises) if command.text]
 
@@ -42,18 +42,18 @@ def allow_exercise(entries: Mapping[str, QAction], exercises: Exercises) -> None
     update()
 
 
-def offer_exercises(part: QMenu, exercises: Exercises) -> None:
+def offer_exercises(part: QMenu, exercises: ExerciseController) -> None:
     """List the exercises at the start of a menu, with a check mark for finished ones."""
     part.aboutToShow.connect(partial(_fill, part, exercises, part.actions()[0]))
 
 
-def _fill(part: QMenu, exercises: Exercises, first: QAction) -> None:
+def _fill(part: QMenu, exercises: ExerciseController, first: QAction) -> None:
     for old in part.actions()[: part.actions().index(first)]:
         part.removeAction(old)
         old.deleteLater()
     listed = exercises.exercises()
     for exercise in listed:
-        action = QAction(f"{exercise.number}. {visible(exercise.title)}".replace("&", "&&"), part)
+        action = QAction(f"{exercise.number}. {escape_controls(exercise.title)}".replace("&", "&&"), part)
         action.setCheckable(True)
         action.setChecked(exercises.is_done(exercise))
         action.triggered.connect(lambda _checked, exercise=exercise: exercises.open(exercise))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
-from ....tracer.run.worker_client import Cancelled
+from ....tracer.run.worker_client import RunCancelledError
 from ....tracer.storage.temp_folders import new_process_folder
 from ....tracer.storage.trace_file import TraceFileError, save
 from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
@@ -111,7 +111,7 @@ class JudgeJob(QObject):
             assert self._judge
             verdict = self._judge.judge(exercise, text)
             outcome = Judged(exercise, text, verdict, self._save_trace(number, verdict))
-        except Cancelled:
+        except RunCancelledError:
             outcome = ""
         except (ExerciseError, TraceFileError) as error:
             outcome = str(error)

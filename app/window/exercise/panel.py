@@ -10,13 +10,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from ...exercise.document import Exercise
-from ...exercise.hiding import shown_of
+from ...exercise.hiding import visibility_of
 from ...exercise.verdict import Verdict
-from ...lecture.captions import Caption, fill
+from ...lecture.captions import Caption, fill_caption
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel, RichLabel
 from ...widgets.theme import MONO, Theme
-from .picture import PictureProblem, PictureView
+from .picture import PictureView, TaskPictureError
 from .result import ResultHead, ResultRows
 from .words import headline, rows_of, summary
 
@@ -133,8 +133,8 @@ class ExercisePanel(QFrame):
         self.title, self.task, self.picture = PlainLabel(), RichLabel(), PictureView(theme)
         self.picture_problem = PlainLabel()
         self.hint_boxes: list[HintBox] = []
-        self.told = PlainLabel()  # errors of the exercise or of the stored progress
-        self.told.setObjectName("wrong")
+        self.error_label = PlainLabel()  # errors of the exercise or of the stored progress
+        self.error_label.setObjectName("wrong")
         self.hint = button("Next hint", "Show the next hint", text="Hint", run=self.hint_asked.emit)
         self.next = button(
             "Next exercise", "Go to the next exercise", text="Next exercise", run=self.next_asked.emit
@@ -151,7 +151,7 @@ class ExercisePanel(QFrame):
         self.set_theme(theme)
 
     def _build(self) -> None:
-        for label in (self.title, self.task, self.picture_problem, self.told):
+        for label in (self.title, self.task, self.picture_problem, self.error_label):
             label.setWordWrap(True)
         self.picture_problem.setObjectName("muted")
         self.task.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -160,7 +160,7 @@ class ExercisePanel(QFrame):
         below = QWidget()
         self.lower_column = QVBoxLayout(below)
         self.lower_column.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.head, self.back, self.told):
+        for widget in (self.head, self.back, self.error_label):
             self.lower_column.addWidget(widget)
         self.lower_column.addWidget(self.result, 1)
         self.split = QSplitter(Qt.Orientation.Vertical)
@@ -185,7 +185,7 @@ class ExercisePanel(QFrame):
             old.deleteLater()
         self.hint_boxes, self.hints = [], 0
         self.rows.show_rows((), self.theme)
-        self.tell("")
+        self.show_error("")
         self.show_hints(hints)
         self._reveals = False
         self.above.verticalScrollBar().setValue(0)
@@ -197,7 +197,7 @@ class ExercisePanel(QFrame):
         try:
             self.picture.show_file(picture.path if picture else None, picture.text if picture else "")
             self.picture_problem.setText("")
-        except PictureProblem as problem:
+        except TaskPictureError as problem:
             self.picture_problem.setText(f"{problem} It shows: {picture.text}" if picture else str(problem))
         self.picture_problem.setVisible(bool(self.picture_problem.text()))
 
@@ -211,7 +211,7 @@ class ExercisePanel(QFrame):
 
     def _show_rows(self) -> None:
         if self.exercise is not None and self.verdict is not None:
-            shown = shown_of(self.exercise, self.hints)
+            shown = visibility_of(self.exercise, self.hints)
             self.rows.show_rows(list(rows_of(self.verdict, self.exercise, self.file, shown)), self.theme)
 
     def mark_stale(self, stale: bool) -> None:
@@ -240,10 +240,10 @@ class ExercisePanel(QFrame):
         if self.hint_boxes:
             self.above.ensureWidgetVisible(self.hint_boxes[-1], 0, 0)
 
-    def tell(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         """Show an error next to the verdict, "" for none."""
-        self.told.setText(sentence)
-        self.told.setVisible(bool(sentence))
+        self.error_label.setText(sentence)
+        self.error_label.setVisible(bool(sentence))
         self._layout_timer.start()
 
     def offer_return(self, away: bool) -> None:
@@ -308,7 +308,7 @@ class ExercisePanel(QFrame):
         self.split.setHandleWidth(px(8))
         self.title.setFont(theme.font(18, bold=True))
         self.task.setFont(theme.font(13.5))
-        for label in (self.picture_problem, self.told):
+        for label in (self.picture_problem, self.error_label):
             label.setFont(theme.font(12.5))
         for hint in self.hint_boxes:
             hint.set_theme(theme)
@@ -324,7 +324,7 @@ class ExercisePanel(QFrame):
 def html_of(caption: Caption) -> str:
     """Render a task or hint as HTML with its text escaped."""
     mono = ", ".join(f"'{family}'" for family in MONO)
-    html = SHORT_CODE.sub(lambda code: code[0].replace(" ", "\u00a0"), fill(caption, {}).html)
+    html = SHORT_CODE.sub(lambda code: code[0].replace(" ", "\u00a0"), fill_caption(caption, {}).html)
     return html.replace("<code>", f'<code style="font-family: {mono}">').replace(
         "<pre>", f'<pre style="font-family: {mono}">'
     )

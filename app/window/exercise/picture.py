@@ -13,8 +13,8 @@ from PySide6.QtGui import QImage, QImageReader, QPainter, QPaintEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ...model.named_file import UnreadableFileError, small_content
-from ...model.visible_text import visible
+from ...model.named_file import UnreadableFileError, read_small_file
+from ...model.visible_text import escape_controls
 from ...widgets.theme import Theme
 
 LARGEST = 1_000_000  # bytes of a file
@@ -28,7 +28,7 @@ ELEMENT = re.compile(r"<\s*([^\s/>!?][^\s/>]*)")
 DECLARATION = re.compile(r"\s*<\?xml.*?\?>", re.DOTALL)  # it may name another encoding
 
 
-class PictureProblem(Exception):
+class TaskPictureError(Exception):
     """A picture cannot be shown; the text is one sentence."""
 
 
@@ -46,7 +46,7 @@ class PictureView(QWidget):
         self.hide()
 
     def show_file(self, path: Path | None, text: str) -> None:
-        """Show the picture of a file, none for None; text: its description. Raises PictureProblem."""
+        """Show the picture of a file, none for None; text: its description. Raises TaskPictureError."""
         self._drawing = None
         self.hide()
         if path is None:
@@ -110,21 +110,21 @@ class PictureView(QWidget):
 
 def _content(path: Path) -> bytes:
     try:
-        return small_content(path, LARGEST, "picture")
+        return read_small_file(path, LARGEST, "picture")
     except UnreadableFileError as error:
-        raise PictureProblem(f"The picture {visible(path)} {error}.") from None
+        raise TaskPictureError(f"The picture {escape_controls(path)} {error}.") from None
 
 
 def _svg(path: Path, content: bytes) -> QSvgRenderer:
-    """Create the renderer of an SVG; raises PictureProblem."""
+    """Create the renderer of an SVG; raises TaskPictureError."""
     text = DECLARATION.sub("", content.decode("utf-8", "replace").removeprefix("\ufeff"), count=1)
     if not text.lstrip().startswith("<"):  # checked first: other text may contain what looks like elements
         raise _no_svg(path)
     others = sorted({*ELEMENT.findall(text)} - ELEMENTS)
     if "<!DOCTYPE" in text or "<!ENTITY" in text or others:
         name = others[0] if others else "!DOCTYPE"
-        raise PictureProblem(
-            f"The picture {visible(path)} contains <{visible(name)[:40]}>, which is not supported. Remove it."
+        raise TaskPictureError(
+            f"The picture {escape_controls(path)} contains <{escape_controls(name)[:40]}>, which is not supported. Remove it."
         )
     renderer = QSvgRenderer()
     renderer.setAnimationEnabled(False)
@@ -134,20 +134,22 @@ def _svg(path: Path, content: bytes) -> QSvgRenderer:
     return renderer
 
 
-def _no_svg(path: Path) -> PictureProblem:
-    return PictureProblem(f"The picture {visible(path)} is not a valid SVG.")
+def _no_svg(path: Path) -> TaskPictureError:
+    return TaskPictureError(f"The picture {escape_controls(path)} is not a valid SVG.")
 
 
 def _png(path: Path, content: bytes) -> QImage:
-    """Read the image of a PNG; raises PictureProblem."""
+    """Read the image of a PNG; raises TaskPictureError."""
     buffer = QBuffer()
     buffer.setData(QByteArray(content))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
     reader = QImageReader(buffer, QByteArray(b"png"))
     size = reader.size()
     if max(size.width(), size.height()) > WIDEST:
-        raise PictureProblem(f"The picture {visible(path)} is larger than {WIDEST} pixels; make it smaller.")
+        raise TaskPictureError(
+            f"The picture {escape_controls(path)} is larger than {WIDEST} pixels; make it smaller."
+        )
     image = reader.read() if size.isValid() else QImage()
     if image.isNull():
-        raise PictureProblem(f"The picture {visible(path)} is not a valid PNG.")
+        raise TaskPictureError(f"The picture {escape_controls(path)} is not a valid PNG.")
     return image

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from ...views.common.severity import draw_sign
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
-from ...widgets.theme import Theme, ink_palette
+from ...widgets.theme import Theme, text_palette
 from .words import PASSED, Row
 
 JOY = 600  # milliseconds of the animated tick of a passed exercise
@@ -117,7 +117,7 @@ class ResultHead(QFrame):
 
     def _colour(self) -> None:
         passed, palette = self.words.text() == PASSED, self.theme.palette
-        self.words.setPalette(ink_palette(self.theme, "good" if passed else "text"))
+        self.words.setPalette(text_palette(self.theme, "good" if passed else "text"))
         self.setStyleSheet(
             f"QFrame#verdict {{ background: {palette.badge}; border: none; border-radius: {self.theme.px(6)}px;"
             f" border-left: {self.theme.px(4)}px solid {palette.good if passed else palette.control}; }}"
@@ -134,7 +134,7 @@ class ResultRow(QFrame):
         self.row = row
         self.sign = SignView(theme, 15)
         self.sign.show_sign(row.sign)
-        self.text = PlainLabel(theme.say(row.text))
+        self.text = PlainLabel(theme.translate(row.text))
         self.text.setWordWrap(True)
         self.text.setFont(theme.font(13))
         column = QVBoxLayout()

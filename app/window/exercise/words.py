@@ -10,10 +10,10 @@ from typing import Literal
 from msgspec import Struct
 
 from ....tracer.judging.result import CaseResult, JudgedFinding, WrongArgument
-from ....tracer.model.finding import counted
+from ....tracer.model.finding import count_noun
 from ...exercise.document import Exercise
 from ...exercise.goals import STUB, Goal, names_in, names_of_case
-from ...exercise.hiding import Shown, hide_judged
+from ...exercise.hiding import Visibility, hide_judged
 from ...exercise.output import case_text, launch_text, result_text
 from ...exercise.verdict import GoalVerdict, Verdict
 from ...lecture.expressions import Environment, ExpressionError, parse
@@ -54,13 +54,15 @@ def summary(verdict: Verdict) -> str:
     """Summarise a verdict: "2 of 4 cases right, 1 error, 1 of 2 goals met"."""
     cases, goals = verdict.cases, verdict.goals
     errors = sum(finding.severity == "error" for finding in verdict.findings)
-    parts = [f"{sum(case.correct for case in cases)} of {counted(len(cases), 'case')} right" if cases else ""]
-    parts.append(counted(errors, "error") if errors else "")
-    parts.append(f"{sum(g.met for g in goals)} of {counted(len(goals), 'goal')} met" if goals else "")
+    parts = [
+        f"{sum(case.correct for case in cases)} of {count_noun(len(cases), 'case')} right" if cases else ""
+    ]
+    parts.append(count_noun(errors, "error") if errors else "")
+    parts.append(f"{sum(g.met for g in goals)} of {count_noun(len(goals), 'goal')} met" if goals else "")
     return ", ".join(filter(None, parts)) or NOTHING
 
 
-def rows_of(verdict: Verdict, exercise: Exercise, file: str, shown: Shown = "all") -> Iterator[Row]:
+def rows_of(verdict: Verdict, exercise: Exercise, file: str, shown: Visibility = "all") -> Iterator[Row]:
     """Yield the rows of a verdict: failures to run, wrong cases, errors, missed goals, warnings; then successes.
 
     file: the name of the student's text in findings. shown: how much of hidden findings is shown.
@@ -105,7 +107,9 @@ def _is_explained(case: CaseResult, verdict: Verdict) -> bool:
 
 def _wrong(argument: WrongArgument) -> str:
     """Describe the number of wrong elements of an argument, and the first one."""
-    amount = f"{argument.differing:,} of {counted(argument.elements, 'element')} of {argument.argument} wrong"
+    amount = (
+        f"{argument.differing:,} of {count_noun(argument.elements, 'element')} of {argument.argument} wrong"
+    )
     where = f"{argument.argument}[{INSIDE.join(map(str, argument.index))}]"
     nothing = f"; {argument.argument} was not changed" if argument.untouched else ""
     return f"{amount}; {where} is {argument.got}, expected {argument.expected}{nothing}"

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from ....tracer.model.syntax_tree import syntax_problem
 from ...control.stage import Stage
 from ...control.start_moment import as_before
-from ...exercise.document import Exercise, file_of
-from ...exercise.hiding import hide_judged, hide_places, shown_of
+from ...exercise.document import Exercise, student_file
+from ...exercise.hiding import hide_judged, hide_places, visibility_of
 from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...views.source.problems import Problem
@@ -132,7 +132,7 @@ class ExerciseWork(QObject):
         """Return True if the editor shows the student's text."""
         if self.exercise is None or not self.is_here():
             return False
-        return self.source.editor.file == str(file_of(self.exercise).absolute())
+        return self.source.editor.file == str(student_file(self.exercise).absolute())
 
     def _why_it_stays(self, line: int) -> str:
         """Return the reason why a line can't be skipped, "" if it can."""
@@ -202,7 +202,7 @@ class ExerciseWork(QObject):
         """Show the first case of a text in the pane; reset: replace the window's state, and show the source."""
         self._pictured, self._showing = judged, True
         setup, exercise = Setup(file=judged.trace), judged.exercise
-        self.stage.trust_text(f"{file_of(exercise).absolute()}:{exercise.kernel}", judged.text)
+        self.stage.trust_text(f"{student_file(exercise).absolute()}:{exercise.kernel}", judged.text)
         if reset:
             self.show(
                 msgspec.structs.replace(
@@ -268,14 +268,16 @@ class ExerciseWork(QObject):
         exercise = self.exercise
         if exercise is None or not self.is_here():
             return
-        shown = shown_of(exercise, self.hints())
+        shown = visibility_of(exercise, self.hints())
         session.hide_findings(partial(hide_places, kinds=exercise.hides, shown=shown))
 
     def _mark(self, verdict: Verdict) -> None:
         """Mark the lines of the text with errors and warnings; the panel shows the sentences."""
         assert self.exercise
-        file = str(file_of(self.exercise).absolute())
-        findings = hide_judged(verdict.findings, self.exercise.hides, shown_of(self.exercise, self.hints()))
+        file = str(student_file(self.exercise).absolute())
+        findings = hide_judged(
+            verdict.findings, self.exercise.hides, visibility_of(self.exercise, self.hints())
+        )
         problems = [Problem(f.line, f.message, f.severity) for f in findings if f.file == file and f.line]
         problems += [Problem(verdict.line, verdict.error)] if verdict.line else []
         problems += [Problem(case.line, case.error) for case in verdict.cases if case.line]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QSize, Qt, QThreadPool, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from ....kernels.scenarios.catalogue import find
-from ....tracer.run.worker_client import Cancelled
+from ....tracer.run.worker_client import RunCancelledError
 from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
 from ...control.session_jobs import PATIENCE, SessionJobs
 from ...lecture.document import Lecture
@@ -17,7 +17,7 @@ from ...lecture.problems import Problem
 from ...model.bookmark import Setup
 from ...model.session import Session, build_session, session_of_file
 from ...model.setup_launch import launch_of_setup
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 
@@ -28,7 +28,7 @@ class CheckJob(QObject):
     found: (Lecture, its problems). progress: the number of the current step. failed: one sentence.
     """
 
-    found = Signal(object, object)
+    checked = Signal(object, object)
     progress = Signal(int)
     failed = Signal(str)
 
@@ -55,9 +55,9 @@ class CheckJob(QObject):
 
         message = "The lecture could not be checked; the terminal shows the error."
         try:
-            self.found.emit(lecture, check_lecture(lecture, self._session_of, self.progress.emit))
+            self.checked.emit(lecture, check_lecture(lecture, self._session_of, self.progress.emit))
             message = ""
-        except Cancelled:
+        except RunCancelledError:
             message = ""
         finally:
             if message and not self._is_over:
@@ -66,21 +66,21 @@ class CheckJob(QObject):
     def _session_of(self, setup: Setup) -> Session:
         """Load the session of a setup; raises Cancelled once the window closes, and the errors of `check_lecture`."""
         if self._is_over:
-            raise Cancelled
+            raise RunCancelledError
         if setup.file:
             return session_of_file(Path(setup.file))
         launch = launch_of_setup(setup)
-        loaded = self.jobs.held(launch)
+        loaded = self.jobs.session_in_memory(launch)
         return loaded or build_session(
-            launch, self.jobs.trace_unshown(launch, PATIENCE), find(setup.scenario)
+            launch, self.jobs.trace_in_background(launch, PATIENCE), find(setup.scenario)
         )
 
 
 def show_problems(parent: QWidget, theme: Theme, lecture: Lecture, problems: Sequence[Problem]) -> QDialog:
     """Show the problems of a lecture, one sentence each with its line, in a non-modal dialog."""
-    from ...widgets.reading_dialog import show_to_read  # the window starts without it
+    from ...widgets.reading_dialog import show_text_dialog  # the window starts without it
 
     text = PlainLabel("\n\n".join(str(problem) for problem in problems))
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    title = f"Mistakes in {visible(lecture.path.name)}"
-    return show_to_read(parent, theme, title, text, QSize(640, 480))
+    title = f"Mistakes in {escape_controls(lecture.path.name)}"
+    return show_text_dialog(parent, theme, title, text, QSize(640, 480))

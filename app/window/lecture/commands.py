@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from ...lecture.library import shipped, title_of
-from ...model.visible_text import visible
+from ...lecture.library import lecture_title, shipped_lectures
+from ...model.visible_text import escape_controls
 from ...widgets.command import LINE, Command
 from .lectures import Lectures
 
@@ -24,7 +24,7 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         LINE,
         Command("Next step", "PgDown", player.next),
         Command("Previous step", "PgUp", player.previous),
-        Command("Return to the step", "Ctrl+Home", player.stand),
+        Command("Return to the step", "Ctrl+Home", player.show_final_moment),
         Command("List of steps…", "Ctrl+G, Ctrl+L", lectures.list_steps),
         Command("Show the answer", "", player.reveal),
         LINE,
@@ -62,8 +62,8 @@ def _offer_shipped(part: QMenu, lectures: Lectures) -> None:
         return
     part.setProperty("offered", True)
     first = part.actions()[0]
-    for path in shipped():
-        action = QAction(visible(title_of(path)).replace("&", "&&"), part)
+    for path in shipped_lectures():
+        action = QAction(escape_controls(lecture_title(path)).replace("&", "&&"), part)
         action.triggered.connect(lambda _checked, path=path: lectures.open(path))
         part.insertAction(first, action)
     part.insertSeparator(first)
@@ -72,6 +72,6 @@ def _offer_shipped(part: QMenu, lectures: Lectures) -> None:
 def _fill_recent(recent: QMenu, lectures: Lectures) -> None:
     recent.clear()
     for path in lectures.recent():
-        recent.addAction(visible(str(path)).replace("&", "&&"), partial(lectures.open, path))
+        recent.addAction(escape_controls(str(path)).replace("&", "&&"), partial(lectures.open, path))
     if not lectures.recent():
         recent.addAction("No recent lectures").setEnabled(False)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSize
 from PySide6.QtGui import QPageSize, QPainter, QPdfWriter, QTextDocument
 
 from ....tracer.storage.atomic_write import write_atomically
-from ...lecture.captions import FilledCaption, fill
+from ...lecture.captions import FilledCaption, fill_caption
 from ...lecture.document import Lecture
 from ...lecture.quantities import MARK_TEXTS
 from ...lecture.questions import Answer
@@ -20,7 +20,7 @@ from ...model.bookmark import Bookmark
 from ...widgets.plain_text import RichDocument, markup
 from ...widgets.theme import MONO, Theme
 from ...widgets.widget_picture import PictureError
-from .step_picture import NO_PICTURE, StandingStep, StepPictures
+from .step_picture import NO_PICTURE, ResolvedStep, StepPictures
 
 PaperName = Literal["a4", "letter"]
 PAPERS: dict[PaperName, QPageSize.PageSizeId] = {
@@ -64,7 +64,7 @@ class _Section(Struct, frozen=True):
 
 def write_handout(
     lecture: Lecture,
-    stand: Callable[[int], StandingStep],
+    stand: Callable[[int], ResolvedStep],
     pictures: StepPictures,
     path: Path,
     look: HandoutLook,
@@ -87,7 +87,7 @@ class _Handout:
     def __init__(
         self,
         lecture: Lecture,
-        stand: Callable[[int], StandingStep],
+        stand: Callable[[int], ResolvedStep],
         pictures: StepPictures,
         look: HandoutLook,
         progress: Callable[[int], None],
@@ -255,7 +255,7 @@ class _Handout:
     def _opening(self) -> QTextDocument:
         """Build the title and the introduction of the lecture."""
         title = f'<p style="font-size:{self.theme.px(TITLE)}px"><b>{markup(self.lecture.title)}</b></p>'
-        return self._document(title + fill(self.lecture.introduction, {}).html)
+        return self._document(title + fill_caption(self.lecture.introduction, {}).html)
 
     def _section(self, number: int) -> _Section:
         standing = self.stand(number)
@@ -279,7 +279,7 @@ def notes_html(notes: FilledCaption) -> str:
     return f'<p class="muted">Notes</p>{notes.html}{origins}'
 
 
-def question_html(standing: StandingStep) -> str:
+def question_html(standing: ResolvedStep) -> str:
     """Render a step's question with its choices and answer as HTML, "" without one."""
     question, answer = standing.step.change.question, standing.answer()
     if question is None:

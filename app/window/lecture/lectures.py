@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...control.stage import Stage
-from ...lecture.captions import masked
+from ...lecture.captions import mask_html
 from ...lecture.document import Lecture, read_lecture
 from ...lecture.problems import LectureError, Problem
 from ...lecture.questions import Question
@@ -30,12 +30,12 @@ from .player import LecturePlayer, ShowBookmark
 from .step_cover import StepCover, StepNote
 
 if TYPE_CHECKING:  # loaded with the first lecture
-    from .question_card import Asked, QuestionCard
+    from .question_card import QuestionCard, QuestionState
 
 TICK = 1000  # milliseconds between updates of the timer
 
 
-class Places(NamedTuple):
+class WindowParts(NamedTuple):
     """The parts of the window that show a lecture."""
 
     window: QWidget  # the parent of dialogs
@@ -56,7 +56,7 @@ class Lectures(QObject):
 
     def __init__(
         self,
-        places: Places,
+        places: WindowParts,
         stage: Stage,
         look: Look,
         settings: StoredSettings,
@@ -73,7 +73,7 @@ class Lectures(QObject):
         self.card: QuestionCard | None = None
         self._card_question: tuple[int, Question | None] = (-1, None)  # of the card, with its step
         self.checks = CheckJob(stage.jobs, self)
-        self.checks.found.connect(self._show_checked)
+        self.checks.checked.connect(self._show_checked)
         self.checks.failed.connect(partial(places.notice.error, cause="lecture file"))
         self._watch = FileWatch(self)
         self._watch.saved.connect(player.reload)
@@ -230,7 +230,7 @@ class Lectures(QObject):
         self._show_card()
         self.asking.emit(self.is_asking())
         run = player.agree if player.runnable else None
-        self.cover.say(player.obstacle if player.lecture else "", run)
+        self.cover.show_reason(player.obstacle if player.lecture else "", run)
         if player.lecture and player.obstacle:
             self.places.show_layout("lecture")  # needed if the first step has no picture
         if player.lecture is None:
@@ -247,7 +247,7 @@ class Lectures(QObject):
         elif (filled := player.caption()) is None or player.step is None:
             text = (player.lecture.title, "", "")
         elif self.is_asking():
-            held, text = True, (player.step.title, masked(filled.html), self._foot(""))
+            held, text = True, (player.step.title, mask_html(filled.html), self._foot(""))
         else:
             text = (player.step.title, filled.html, self._foot(filled.foot))
         if text != (caption.title.text(), caption.text.text(), caption.foot.text()):
@@ -294,24 +294,24 @@ class Lectures(QObject):
         if old is not None and old is not self.card:
             old.deleteLater()
 
-    def _asked(self, question: Question) -> Asked | None:
+    def _asked(self, question: Question) -> QuestionState | None:
         """Return the current state of the question."""
-        from .question_card import asked_of
+        from .question_card import question_state
 
         player, answer = self.player, self.player.answer()
         choices = answer.choices if answer else [choice.text for choice in question.choices]
         shown = (answer.quantity, answer.text, answer.right) if answer and player.is_revealed else None
-        return asked_of(question.ask, choices, player.chosen, shown)
+        return question_state(question.ask, choices, player.chosen, shown)
 
     def _show_awaited(self) -> None:
         awaited = self.player.awaited
-        self.note.tell("" if awaited is None else f"Preparing step {awaited + 1}…   Esc")
+        self.note.show_sentence("" if awaited is None else f"Preparing step {awaited + 1}…   Esc")
 
     def _show_progress(self, key: str, done: int, total: int) -> None:
         awaited = self.player.awaited
         if awaited is not None and total and not self.note.isHidden():
-            blocks = self.look.theme.say(f"{done:,} of {total:,} blocks")
-            self.note.tell(f"Preparing step {awaited + 1}: {blocks}   Esc")
+            blocks = self.look.theme.translate(f"{done:,} of {total:,} blocks")
+            self.note.show_sentence(f"Preparing step {awaited + 1}: {blocks}   Esc")
 
     def _set_theme(self, theme: Theme) -> None:
         for part in (self.note, self.cover, self.card):

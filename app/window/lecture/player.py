@@ -13,25 +13,25 @@ from PySide6.QtCore import QObject, Signal
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError
-from ...control.session_jobs import Source, key_of
+from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...control.start_moment import StartMoment
-from ...lecture.captions import FilledCaption, fill
+from ...lecture.captions import FilledCaption, fill_caption
 from ...lecture.changes import Play
 from ...lecture.clock import Clock
 from ...lecture.document import Lecture, Step, read_lecture
 from ...lecture.expressions import Environment, ExpressionError
-from ...lecture.places import PlaceError
 from ...lecture.problems import LectureError
 from ...lecture.questions import Answer, answer_of
-from ...lecture.scenes import Moment, Scene, bookmark_of, moment_of, scenes_of
+from ...lecture.scenes import Moment, Scene, moment_of, scene_bookmark, scenes_of
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
-from .programs import LecturePrograms, NoLaunch
+from .programs import LaunchUnavailableError, LecturePrograms
 
 AHEAD = 3  # following steps whose sessions are prepared
-UNSHOWABLE = (NoLaunch, CatalogueError, PlanError)  # the reasons for a step without sessions
+UNSHOWABLE = (LaunchUnavailableError, CatalogueError, PlanError)  # the reasons for a step without sessions
 ShowBookmark = Callable[[Bookmark, StartMoment | None], bool]
 
 
@@ -124,7 +124,7 @@ class LecturePlayer(QObject):
         self._clear(0)
         self.programs.stop()
         self.stage.jobs.prepare(())
-        self.stage.playhead.stand()
+        self.stage.playhead.halt()
         if before is not None and before.panes:
             self._show(_with_look(before, look), None)
         self.changed.emit()
@@ -194,7 +194,7 @@ class LecturePlayer(QObject):
         if self.awaited is not None:
             self.go(self.awaited + 1)
         elif self.is_playing:
-            self.stand()
+            self.show_final_moment()
         elif step.change.question and not self.is_revealed and self.reveal():
             return
         else:
@@ -234,11 +234,11 @@ class LecturePlayer(QObject):
         self.awaited_changed.emit()
         return True
 
-    def stand(self) -> None:
+    def show_final_moment(self) -> None:
         """Show the step's final moment, also after the user has shown other things."""
         if self.lecture is not None and self._moment is not None:
             self.is_playing = False
-            self.stage.playhead.stand()
+            self.stage.playhead.halt()
             self._show_at(self._moment.stand, standing=True)
             self.changed.emit()
 
@@ -286,12 +286,12 @@ class LecturePlayer(QObject):
         """Fill the caption of the current step with its numbers."""
         shows = self._moment is not None or self.obstacle
         if self._filled.caption is None and self.step is not None and shows:
-            self._filled.caption = fill(self.step.caption, self._names() or {})
+            self._filled.caption = fill_caption(self.step.caption, self._names() or {})
         return self._filled.caption
 
     def notes(self) -> FilledCaption | None:
         """Fill the speaker's notes of the current step with their numbers."""
-        return None if self.step is None else fill(self.step.spoken, self._names() or {})
+        return None if self.step is None else fill_caption(self.step.spoken, self._names() or {})
 
     def answer(self) -> Answer | None:
         """Compute the answer to the step's question, None without one."""
@@ -311,7 +311,7 @@ class LecturePlayer(QObject):
         """Return the sessions of the current step, None if they are not loaded."""
         return self._sessions
 
-    def prepared(self, number: int) -> tuple[tuple[Setup, ...], list[Session]] | None:
+    def prepared_step(self, number: int) -> tuple[tuple[Setup, ...], list[Session]] | None:
         """Return the setups and sessions of a step's panes; None if the sessions are not loaded."""
         sessions = self._sessions_of(number) if self.lecture else None
         return None if sessions is None else (self._setups_of(number), sessions)
@@ -334,14 +334,14 @@ class LecturePlayer(QObject):
     # Sessions.
 
     def _setups_of(self, number: int) -> tuple[Setup, ...]:
-        """Return the setups of a step's panes; raises NoLaunch, CatalogueError and PlanError.
+        """Return the setups of a step's panes; raises LaunchUnavailableError, CatalogueError and PlanError.
 
         A step with only a chart uses the panes of the next step that has some.
         """
         assert self.lecture
         scenes = [scene for scene in self.scenes[number:] if scene.panes]
         if not self.scenes[number].panes and not self.scenes[number].look.chart:
-            raise NoLaunch("Nothing is shown yet; say what with show: SCENARIO.")
+            raise LaunchUnavailableError("Nothing is shown yet; say what with show: SCENARIO.")
         if not scenes:
             return self.stage.setups
         folder = self.lecture.folder
@@ -357,7 +357,7 @@ class LecturePlayer(QObject):
         return setup
 
     def _sources_of(self, number: int) -> list[Source]:
-        """List the sources of a step's sessions; raises NoLaunch, CatalogueError and PlanError."""
+        """List the sources of a step's sessions; raises LaunchUnavailableError, CatalogueError and PlanError."""
         return [setup.file or self._launch_of(setup) for setup in self._setups_of(number)]
 
     def _launch_of(self, setup: Setup) -> Launch:
@@ -369,7 +369,7 @@ class LecturePlayer(QObject):
     def _sessions_of(self, number: int) -> list[Session] | None:
         """Return the sessions of a step, None if some are not loaded."""
         try:
-            sessions = [self.stage.jobs.held(source) for source in self._sources_of(number)]
+            sessions = [self.stage.jobs.session_in_memory(source) for source in self._sources_of(number)]
         except UNSHOWABLE:
             return None
         loaded = [session for session in sessions if session is not None]
@@ -382,7 +382,7 @@ class LecturePlayer(QObject):
         for i in (number, *range(number + 1, number + 1 + AHEAD), number - 1):
             if 0 <= i < len(self.scenes):
                 with suppress(*UNSHOWABLE):  # reported when the step is reached
-                    wanted |= {key_of(source): source for source in self._sources_of(i)}
+                    wanted |= {session_key(source): source for source in self._sources_of(i)}
             first = len(wanted) if i == number else first
         self.stage.jobs.prepare(list(wanted.values()), urgent=first if urgent else 0)
 
@@ -390,7 +390,7 @@ class LecturePlayer(QObject):
         if self.awaited is None:
             return
         with suppress(*UNSHOWABLE):
-            if reason and key in [key_of(source) for source in self._sources_of(self.awaited)]:
+            if reason and key in [session_key(source) for source in self._sources_of(self.awaited)]:
                 self._show_obstacle(self.awaited, reason)
                 return
         self._try_to_show()
@@ -412,9 +412,9 @@ class LecturePlayer(QObject):
             sessions = self._sessions_of(number)
             if sessions is not None:
                 self._show_step(number, sessions, moment_of(self.lecture, self.scenes, number, sessions))
-        except NoLaunch as error:
+        except LaunchUnavailableError as error:
             self._show_obstacle(number, str(error), error.path)
-        except (CatalogueError, PlanError, PlaceError) as error:
+        except (CatalogueError, PlanError, TimeAnchorError) as error:
             self._show_obstacle(number, str(error))
 
     def _show_step(self, number: int, sessions: list[Session], moment: Moment) -> None:
@@ -423,7 +423,7 @@ class LecturePlayer(QObject):
         self._moment, self.is_revealed = moment, not self._plays
         self._sessions = sessions if self.scenes[number].panes else []
         play = self.scenes[number].play if self._plays else None
-        self.stage.playhead.stand()
+        self.stage.playhead.halt()
         self._show_at(moment.begin if play else moment.stand, standing=play is None)
         if play:
             self._play(play, moment)
@@ -433,7 +433,7 @@ class LecturePlayer(QObject):
         """Go to a step whose picture can't be shown, with the reason."""
         self._clear(number)
         self.obstacle, self.runnable = sentence, runnable
-        self.stage.playhead.stand()
+        self.stage.playhead.halt()
         self._finish_going()
 
     def _finish_going(self) -> None:
@@ -447,7 +447,7 @@ class LecturePlayer(QObject):
         assert self._moment
         scene, look = self.scenes[self.number], self._bookmark()
         selections = self._moment.selections if standing else self._moment.first_selections
-        mark = bookmark_of(scene, self._setups_of(self.number), look)
+        mark = scene_bookmark(scene, self._setups_of(self.number), look)
         self._show(msgspec.structs.replace(mark, selections=selections, moment=position), None)
 
     def _play(self, play: Play, moment: Moment) -> None:
@@ -463,7 +463,7 @@ class LecturePlayer(QObject):
             return
         self.is_playing = False
         if playhead.moment == moment.stand:
-            self.stand()
+            self.show_final_moment()
         else:
             self.changed.emit()
 

@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, Signal
 
 from ...lecture.changes import EditedKernel, ProgramLaunch
 from ...model.bookmark import Setup
-from ...model.named_file import UnreadableFileError, small_content
-from ...model.visible_text import visible
+from ...model.named_file import UnreadableFileError, read_small_file
+from ...model.visible_text import escape_controls
 
 if TYPE_CHECKING:
     from ...control.program_job import UserProgram
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LARGEST = 10_000_000  # bytes of a program
 
 
-class NoLaunch(Exception):
+class LaunchUnavailableError(Exception):
     """A program's launch is not available; the text is one sentence. path: the program, if it needs consent."""
 
     def __init__(self, sentence: str, path: Path | None = None) -> None:
@@ -55,15 +55,15 @@ class LecturePrograms(QObject):
         self._runs: dict[Path, _Run] = {}
 
     def setup_of(self, pane: ProgramLaunch | EditedKernel, folder: Path) -> Setup:
-        """Return the setup of a lecture's pane; raises NoLaunch while it is not available, and PlanError."""
+        """Return the setup of a lecture's pane; raises LaunchUnavailableError while it is not available, and PlanError."""
         path = folder / pane.file
-        name, digest = visible(pane.file), _digest(path)
+        name, digest = escape_controls(pane.file), _digest(path)
         if (
             path.resolve(),
             digest,
         ) not in self._trusted:  # the folder matters: the program imports modules from it
             kind = "a program" if isinstance(pane, ProgramLaunch) else "an edited kernel"
-            raise NoLaunch(
+            raise LaunchUnavailableError(
                 f"This step shows {name}, {kind} that came with the lecture. It runs only if you agree.", path
             )
         if isinstance(pane, EditedKernel):
@@ -71,23 +71,23 @@ class LecturePrograms(QObject):
         return self._setup_of_launch(pane, path, digest)
 
     def _setup_of_launch(self, launch: ProgramLaunch, path: Path, digest: str) -> Setup:
-        """Return the setup that shows a launch of a trusted program; raises NoLaunch while it is not available."""
-        name, run = visible(launch.file), self._runs.get(path)
+        """Return the setup that shows a launch of a trusted program; raises LaunchUnavailableError while it is not available."""
+        name, run = escape_controls(launch.file), self._runs.get(path)
         if run is None or run.digest != digest:
             run = self._start(path, digest)
         if not run.is_over:
-            raise NoLaunch(f"Running {name} under the tracer; Esc ends it.")
+            raise LaunchUnavailableError(f"Running {name} under the tracer; Esc ends it.")
         if run.problem:
-            raise NoLaunch(run.problem)
+            raise LaunchUnavailableError(run.problem)
         if launch.launch > len(run.traces):
-            raise NoLaunch(
+            raise LaunchUnavailableError(
                 f"This step shows launch {launch.launch}, but {name} makes only {len(run.traces)} launches."
             )
         return Setup(file=str(run.traces[launch.launch - 1]))
 
     def agree(self, path: Path) -> None:
         """Trust a program with its current content."""
-        with suppress(NoLaunch):
+        with suppress(LaunchUnavailableError):
             self._trusted.add((path.resolve(), _digest(path)))
         self.changed.emit()
 
@@ -129,8 +129,8 @@ class LecturePrograms(QObject):
 
 
 def _digest(path: Path) -> str:
-    """Compute the digest of a file; raises NoLaunch if it can't be read."""
+    """Compute the digest of a file; raises LaunchUnavailableError if it can't be read."""
     try:
-        return hashlib.sha256(small_content(path, LARGEST, "program")).hexdigest()
+        return hashlib.sha256(read_small_file(path, LARGEST, "program")).hexdigest()
     except UnreadableFileError as error:
-        raise NoLaunch(f"{visible(path.name)} {error}.") from None
+        raise LaunchUnavailableError(f"{escape_controls(path.name)} {error}.") from None

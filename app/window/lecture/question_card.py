@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from ...lecture.quantities import MARK_TEXTS, Quantity
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
@@ -32,7 +32,7 @@ SHORT, MIDDLE = (
 NUMBER = QRegularExpression(r"[-+]?[\d ,]*\.?\d*(e[-+]?\d*)?")
 
 
-class Asked(Struct, frozen=True):
+class QuestionState(Struct, frozen=True):
     """A question as the audience sees it, without the answer until that is revealed."""
 
     ask: str  # the question
@@ -49,7 +49,11 @@ class ChoiceButton(QPushButton):
 
     def __init__(self, letter: str, text: str) -> None:
         super().__init__()
-        self.letter, self.words, self.sign = PlainLabel(letter), PlainLabel(visible(text)), PlainLabel()
+        self.letter, self.words, self.sign = (
+            PlainLabel(letter),
+            PlainLabel(escape_controls(text)),
+            PlainLabel(),
+        )
         self.words.setWordWrap(True)
         row = QHBoxLayout(self)
         for label, share in ((self.letter, 0), (self.words, 1), (self.sign, 0)):
@@ -124,10 +128,10 @@ class QuestionCard(CaptionCard):
     chosen = Signal(int)
     revealed = Signal()
 
-    def __init__(self, theme: Theme, asked: Asked, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, asked: QuestionState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme, self.asked, self.size_of_letters = theme, asked, theme.px(24)
-        self.question = PlainLabel(visible(asked.ask))
+        self.question = PlainLabel(escape_controls(asked.ask))
         self.question.setWordWrap(True)
         self.answer = PlainLabel()
         self.answer.setWordWrap(True)
@@ -164,7 +168,7 @@ class QuestionCard(CaptionCard):
         self.row.addWidget(self.answer, 1)
         self.column.addLayout(self.row)
 
-    def show_asked(self, asked: Asked) -> None:
+    def show_asked(self, asked: QuestionState) -> None:
         """Update the same question: the choice and the answer."""
         self.asked = asked
         self._show()
@@ -214,18 +218,18 @@ class QuestionCard(CaptionCard):
         self.answer.setStyleSheet(f"color: {ink};")
 
 
-def asked_of(
+def question_state(
     ask: str, choices: Sequence[str], chosen: int | None, answer: tuple[Quantity, str, int | None] | None
-) -> Asked:
+) -> QuestionState:
     """Build the state of a question. answer: (quantity, text, index of the choice) once it is revealed."""
     if answer is None:
-        return Asked(ask, tuple(choices), chosen, None, "", "", is_revealed=False)
+        return QuestionState(ask, tuple(choices), chosen, None, "", "", is_revealed=False)
     quantity, text, right = answer
     origin = f"{MARK_TEXTS.get(quantity.mark, '')} {quantity.origin}".strip()
-    return Asked(ask, tuple(choices), chosen, right, text, origin, is_revealed=True)
+    return QuestionState(ask, tuple(choices), chosen, right, text, origin, is_revealed=True)
 
 
-def _state(asked: Asked, i: int) -> str:
+def _state(asked: QuestionState, i: int) -> str:
     """Return the state of a choice."""
     if not asked.is_revealed:
         return "chosen" if i == asked.chosen else ""

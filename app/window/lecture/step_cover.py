@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from ...widgets.controls import button
-from ...widgets.plain_text import PlainLabel, read_aloud
+from ...widgets.plain_text import PlainLabel, announce
 from ...widgets.theme import Theme
 
 NOTED_AFTER = 200  # milliseconds before the note appears, to avoid flicker
@@ -29,7 +29,7 @@ class StepNote(QFrame):
             widget.installEventFilter(self)
         self.hide()
 
-    def tell(self, sentence: str) -> None:
+    def show_sentence(self, sentence: str) -> None:
         """Show a sentence after a short delay, or hide it for ""."""
         self.sentence.setText(sentence)
         if not sentence:
@@ -44,7 +44,7 @@ class StepNote(QFrame):
         self._place()
         self.raise_()
         self.show()
-        read_aloud(self.sentence)
+        announce(self.sentence)
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
@@ -91,7 +91,7 @@ class StepCover(QFrame):
     def _answer(self) -> None:
         self._run()
 
-    def say(self, sentence: str, run: Callable[[], object] | None = None) -> None:
+    def show_reason(self, sentence: str, run: Callable[[], object] | None = None) -> None:
         """Cover the pictures with a sentence and an optional button; "" shows the pictures."""
         self.sentence.setText(sentence)
         self._run = run or (lambda: None)

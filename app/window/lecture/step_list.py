@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from ...lecture.document import Step
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.theme import Theme
 
 NUMBER = Qt.ItemDataRole.UserRole
@@ -31,7 +31,7 @@ class StepList(QDialog):
         super().__init__(parent)
         self.go = go
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(visible(title))
+        self.setWindowTitle(escape_controls(title))
         self.words, self.list = QLineEdit(), QListWidget()
         self.words.setPlaceholderText("Part of a title, or a number")
         self.words.setAccessibleName("Find a step")
@@ -83,4 +83,4 @@ class StepList(QDialog):
 def line_of(number: int, step: Step) -> str:
     """Format a step for the list: "3   How often is A read?   (question)"."""
     asks = "   (question)" if step.change.question else ""
-    return f"{number + 1}   {visible(step.title)}{asks}"
+    return f"{number + 1}   {escape_controls(step.title)}{asks}"

@@ -19,13 +19,13 @@ from ...control.session_jobs import SessionJobs
 from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...control.type_inference_job import TypeInferenceJob
-from ...lecture.captions import FilledCaption, fill, masked
+from ...lecture.captions import FilledCaption, fill_caption, mask_html
 from ...lecture.changes import Pane
 from ...lecture.check import environment_of
 from ...lecture.document import Lecture
 from ...lecture.expressions import ExpressionError
 from ...lecture.questions import Answer, answer_of
-from ...lecture.scenes import Moment, Scene, bookmark_of, moment_of
+from ...lecture.scenes import Moment, Scene, moment_of, scene_bookmark
 from ...lecture.values import Ask
 from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
@@ -33,18 +33,18 @@ from ...widgets.notice import Notice
 from ...widgets.widget_picture import picture_of
 from ..panels.caption import CaptionBar
 from ..panels.transport import Transport
-from .question_card import QuestionCard, asked_of
+from .question_card import QuestionCard, question_state
 
 NO_PICTURE = (
     "This step runs a program that comes with the lecture. It is shown only in the window, once you agree."
 )
 
 
-class StandingStep:
+class ResolvedStep:
     """A step at its final moment, with its texts.
 
     setups, sessions: of its panes, or of those below its chart; none if its program may not run. ask: requests the
-    compiled counters that a caption needs; None waits for them. Raises PlaceError.
+    compiled counters that a caption needs; None waits for them. Raises TimeAnchorError.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class StandingStep:
 
     def caption(self) -> FilledCaption:
         """Fill the caption with its numbers."""
-        return fill(self.step.caption, self._names)
+        return fill_caption(self.step.caption, self._names)
 
     def notes(self) -> FilledCaption:
         """Fill the speaker's notes with their numbers."""
-        return fill(self.step.spoken, self._names)
+        return fill_caption(self.step.spoken, self._names)
 
     def answer(self) -> Answer | None:
         """Compute the answer to the step's question; None without one, or if it can't be computed."""
@@ -81,7 +81,7 @@ class StandingStep:
 
     def bookmark(self, look: Bookmark) -> Bookmark:
         """Build the bookmark of the step in this look."""
-        mark = bookmark_of(self.scene, self.setups, look)
+        mark = scene_bookmark(self.scene, self.setups, look)
         if self.moment is None:
             return mark
         return msgspec.structs.replace(mark, selections=self.moment.selections, moment=self.moment.stand)
@@ -92,7 +92,7 @@ def panes_below(scenes: Sequence[Scene], number: int) -> tuple[Pane, ...]:
     return next((scene.panes for scene in scenes[number:] if scene.panes), ())
 
 
-class HandedSessions(SessionJobs):
+class AssignedSessions(SessionJobs):
     """The jobs of a window that loads nothing itself: its panes get the assigned sessions."""
 
     def __init__(self, source: SessionJobs) -> None:
@@ -116,9 +116,9 @@ class HandedSessions(SessionJobs):
         """Send a pane its session."""
         self.ready.emit(pane, self.sessions[pane])
 
-    def trace_unshown(self, launch: Launch, patience: float | None = None) -> Trace:
+    def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:
         """Trace a launch that no pane shows, in a thread, with the source's worker."""
-        return self.source.trace_unshown(launch, patience)
+        return self.source.trace_in_background(launch, patience)
 
     def close(self) -> bool:
         """Do nothing, since the worker belongs to the source."""
@@ -141,8 +141,8 @@ class PictureParts(Protocol):
     @property
     def measured(self) -> MeasuredTimes: ...
     def wait_for_compiler(self) -> None: ...
-    def keep_verdicts(self, keep: bool) -> None: ...
-    def show_pictures_alone(self, only: bool) -> None: ...
+    def hide_verdicts(self, keep: bool) -> None: ...
+    def show_pictures_only(self, only: bool) -> None: ...
 
 
 class PictureWindow(Protocol):
@@ -157,18 +157,18 @@ class PictureWindow(Protocol):
 
 
 def show_step_text(
-    bar: CaptionBar, standing: StandingStep, *, is_open: bool = False, chosen: int | None = None
+    bar: CaptionBar, standing: ResolvedStep, *, is_open: bool = False, chosen: int | None = None
 ) -> None:
     """Show a step's caption, question, and the answer unless it is open. chosen: the index of a choice."""
     caption, question, answer = standing.caption(), standing.step.change.question, standing.answer()
     is_open = is_open and question is not None
-    html, foot = (masked(caption.html), "") if is_open else (caption.html, caption.foot)
+    html, foot = (mask_html(caption.html), "") if is_open else (caption.html, caption.foot)
     bar.show_caption(standing.step.title, html, f"{foot}   {standing.place}".strip(), held=is_open)
     if question is None or answer is None:
         bar.set_card(None)
     else:
         revealed = None if is_open else (answer.quantity, answer.text, answer.right)
-        bar.set_card(QuestionCard(bar.theme, asked_of(question.ask, answer.choices, chosen, revealed)))
+        bar.set_card(QuestionCard(bar.theme, question_state(question.ask, answer.choices, chosen, revealed)))
 
 
 class StepPictures:
@@ -178,7 +178,7 @@ class StepPictures:
     """
 
     def __init__(self, source: SessionJobs, make_window: Callable[[SessionJobs], QMainWindow]) -> None:
-        self._jobs = HandedSessions(source)
+        self._jobs = AssignedSessions(source)
         self._has_picture = False  # whether the window shows the step, not a previous one
         self._main_window = make_window(self._jobs)
         self._main_window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
@@ -191,7 +191,7 @@ class StepPictures:
 
     def show(
         self,
-        standing: StandingStep,
+        standing: ResolvedStep,
         look: Bookmark,
         size: QSize,
         *,
@@ -207,7 +207,7 @@ class StepPictures:
 
     def show_in_parts(
         self,
-        standing: StandingStep,
+        standing: ResolvedStep,
         look: Bookmark,
         size: QSize,
         *,
@@ -226,7 +226,7 @@ class StepPictures:
         self._has_picture = window.show_bookmark(standing.bookmark(look))
         yield
         central.notice.clear()
-        central.keep_verdicts(not answered)
+        central.hide_verdicts(not answered)
         if with_text:
             show_step_text(central.caption, standing, is_open=not answered)
         else:
@@ -242,9 +242,9 @@ class StepPictures:
         stage.playhead.seek(position)
         self._window.draw()
 
-    def show_pictures_alone(self) -> None:
+    def show_pictures_only(self) -> None:
         """Show only the pictures and the caption from now on."""
-        self._window.central.show_pictures_alone(True)
+        self._window.central.show_pictures_only(True)
 
     def _settle(self) -> None:
         """Update the layout, as Qt would do before it paints."""

@@ -11,8 +11,8 @@ from ...charts.build import build
 from ...charts.choice import Choice
 from ...charts.choice_text import parse_choice
 from ...charts.figure import Figure
-from ...charts.sources import sources, usual
-from ...charts.vocabulary import in_words, words_of
+from ...charts.sources import default_sources, sources
+from ...charts.vocabulary import terminology_of, with_terminology
 from ...model.bookmark import LayoutChoice
 from ...views.charts.paint import fitting_theme
 from ...views.charts.view import ChartView
@@ -61,8 +61,8 @@ class ChartPanel(QFrame):
         self._build(self.choice)
 
     def _build(self, choice: Choice) -> None:
-        words = words_of(self.theme.words, choice.subjects)
-        self.figure = in_words(build(usual(sources()[0]), choice), words)
+        words = terminology_of(self.theme.words, choice.subjects)
+        self.figure = with_terminology(build(default_sources(sources()[0]), choice), words)
         self.view.show_figure(self.figure)
         self._fit()
 

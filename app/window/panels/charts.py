@@ -37,7 +37,7 @@ class Charts(QObject):
         self.times_panel: ChartPanel | None = None
         self.gpu_panel: GpuPanel | None = None
         self.recorded = RecordedTimelines(self)
-        self.recorded.found.connect(self.show_launches)
+        self.recorded.loaded.connect(self.show_launches)
 
     def show(self, text: str) -> None:
         """Show a chart instead of panes and timelines, "" for these; emit `refused` on an error.

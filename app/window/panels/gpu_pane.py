@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from ...gpu.data import GpuData
 from ...gpu.facts import facts_of
 from ...gpu.place import LEVELS, Level
-from ...gpu.recorded import PaneLaunch, Recorded, command_for, missing_text, nearest
-from ...model.visible_text import visible
+from ...gpu.recorded import PaneLaunch, RecordedTimeline, command_for, missing_text, nearest_recording
+from ...model.visible_text import escape_controls
 from ...views.gpu.facts_view import FactsView
 from ...views.gpu.layout import TimeRange
-from ...views.gpu.shown import Shown
+from ...views.gpu.shown import ChartView
 from ...views.gpu.text import block_name
 from ...views.gpu.view import KEYS, GpuView
 from ...widgets.controls import Combo, button
@@ -37,16 +37,16 @@ class GpuPane(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.shown: Shown | None = None
+        self.shown: ChartView | None = None
         self.view, self.facts = GpuView(theme), FactsView(theme)
-        self.title, self.told, self.missing = PlainLabel(), PlainLabel(), PlainLabel()
+        self.title, self.status, self.missing = PlainLabel(), PlainLabel(), PlainLabel()
         self.title.setObjectName("title")
-        self.told.setObjectName("muted")
-        self.told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.status.setObjectName("muted")
+        self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sizes = Combo("Recorded size")
         self.sizes.picked.connect(lambda word: self.size_picked.emit(str(word)))
-        self.way = [self._step(level) for level in LEVELS]
+        self.breadcrumbs = [self._step(level) for level in LEVELS]
         self.nearest = button("Show the nearest recorded size", "", text="Show", run=self._pick_nearest)
         self.command = PlainLabel()
         self.command.setObjectName("muted")
@@ -54,7 +54,7 @@ class GpuPane(QWidget):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._nearest_word, self._status = "", ""
-        self.view.told.connect(self._show_status)
+        self.view.selection_described.connect(self._show_status)
         self._build()
 
     def _step(self, level: Level) -> QPushButton:
@@ -66,11 +66,11 @@ class GpuPane(QWidget):
         self.head = QHBoxLayout()
         self.head.addWidget(self.title)
         self.head.addWidget(self.sizes)
-        for step in self.way:
+        for step in self.breadcrumbs:
             self.head.addWidget(step)
         self.head.addStretch(1)
         self.foot = QVBoxLayout()
-        self.foot.addWidget(self.told)
+        self.foot.addWidget(self.status)
         self.foot.addWidget(self.facts)
         self.column = QVBoxLayout(self)
         self.column.addLayout(self.head)
@@ -84,14 +84,14 @@ class GpuPane(QWidget):
         self.column.addWidget(self.command)
         self.column.addStretch(0)
 
-    def show_launch(self, asked: PaneLaunch, recorded: Sequence[Recorded], word: str) -> None:
+    def show_launch(self, asked: PaneLaunch, recorded: Sequence[RecordedTimeline], word: str) -> None:
         """Show the recordings of a pane's launch; word: the shown size, "" for none."""
-        self.title.setText(self.theme.say(asked.title))
+        self.title.setText(self.theme.translate(asked.title))
         self.sizes.offer([(recording.size, recording.word) for recording in recorded], word)
         self.sizes.setVisible(bool(word))
-        near = nearest(asked, recorded)
+        near = nearest_recording(asked, recorded)
         self._nearest_word = near.word if near else ""
-        self.missing.setText(self.theme.say(missing_text(asked, recorded)))
+        self.missing.setText(self.theme.translate(missing_text(asked, recorded)))
         command = command_for(asked)
         self.command.setText(f"{RECORD} {command}" if command else "")
         self.nearest.setText(f"Show {near.size}" if near else "")
@@ -99,7 +99,7 @@ class GpuPane(QWidget):
 
     def show_reading(self, asked: PaneLaunch) -> None:
         """Show that the recordings are being read."""
-        self.title.setText(self.theme.say(asked.title))
+        self.title.setText(self.theme.translate(asked.title))
         self.missing.setText(READING)
         self._show_parts(has_chart=False, is_read=False)
 
@@ -114,27 +114,27 @@ class GpuPane(QWidget):
         if not has_chart:
             self.shown = None
             self.title.setToolTip("")
-            for step in self.way:
+            for step in self.breadcrumbs:
                 step.hide()
 
-    def show_place(self, shown: Shown, span: TimeRange, full_range: TimeRange) -> None:
+    def show_place(self, shown: ChartView, span: TimeRange, full_range: TimeRange) -> None:
         """Show a position in the timeline."""
         if self.shown is None or shown.data is not self.shown.data:
             facts = facts_of(shown.data)
             self.facts.show_facts(facts)
             details = "\n".join(f"{fact.text} · {fact.mark}" for fact in facts)
-            self.title.setToolTip(plain_tip(self.theme.say(details)))
+            self.title.setToolTip(plain_tip(self.theme.translate(details)))
         if shown != self.shown:
             self.shown = shown
             self._show_way(shown)
         self.view.show_place(shown, span, full_range)
 
-    def _show_way(self, shown: Shown) -> None:
+    def _show_way(self, shown: ChartView) -> None:
         """Show the breadcrumbs down to the current level; the levels above it are buttons."""
         here = LEVELS.index(shown.level)
-        for number, (step, name) in enumerate(zip(self.way, _names(shown.data, shown), strict=True)):
+        for number, (step, name) in enumerate(zip(self.breadcrumbs, _names(shown.data, shown), strict=True)):
             step.setVisible(number <= here)
-            step.setText(self.theme.say(f"{'› ' * (number > 0)}{name}").replace("&", "&&"))
+            step.setText(self.theme.translate(f"{'› ' * (number > 0)}{name}").replace("&", "&&"))
             step.setEnabled(number < here)
             step.setToolTip(plain_tip(f"Back to {name} (Backspace)" if number < here else KEYS))
 
@@ -147,32 +147,32 @@ class GpuPane(QWidget):
         if self.shown is None:
             return self.missing.text()
         names = _names(self.shown.data, self.shown)[: LEVELS.index(self.shown.level) + 1]
-        return self.theme.say(" › ".join(names))
+        return self.theme.translate(" › ".join(names))
 
     def _pick_nearest(self) -> None:
         self.size_picked.emit(self._nearest_word)
 
     def _show_status(self, text: str) -> None:
-        self._status = self.theme.say(text)
+        self._status = self.theme.translate(text)
         self._fit()
 
     def _fit(self) -> None:
         """Show the selection, elided to the width, with the full text as tooltip."""
         metrics = QFontMetrics(self.theme.font(12))
         room = max(self.width() - 2 * self.theme.px(14), 50)
-        self.told.setText(metrics.elidedText(self._status, Qt.TextElideMode.ElideRight, room))
-        self.told.setToolTip(plain_tip(self._status))
-        self.told.setAccessibleName(self._status)
+        self.status.setText(metrics.elidedText(self._status, Qt.TextElideMode.ElideRight, room))
+        self.status.setToolTip(plain_tip(self._status))
+        self.status.setAccessibleName(self._status)
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours, text size and vocabulary."""
         self.theme = theme
         self.view.set_theme(theme)
         self.facts.set_theme(theme)
-        self.told.setFont(theme.font(12))
+        self.status.setFont(theme.font(12))
         self.sizes.setFont(theme.font())
         self.sizes.updateGeometry()
-        self.told.setFixedHeight(theme.px(19))
+        self.status.setFixedHeight(theme.px(19))
         side = theme.px(14)
         self.column.setContentsMargins(0, theme.px(8), 0, theme.px(2))
         self.column.setSpacing(theme.px(3))
@@ -195,9 +195,9 @@ class GpuPane(QWidget):
         """Hide the facts, then the selection, if the chart has little room."""
         height, has_chart = self.height() / self.theme.scale, not self.view.isHidden()
         self.facts.setVisible(has_chart and height >= LOW)
-        self.told.setVisible(has_chart and height >= LOWER)
+        self.status.setVisible(has_chart and height >= LOWER)
 
 
-def _names(data: GpuData, shown: Shown) -> tuple[str, str, str, str]:
-    device = visible(data.timeline.head.device.name).removeprefix("NVIDIA ")
+def _names(data: GpuData, shown: ChartView) -> tuple[str, str, str, str]:
+    device = escape_controls(data.timeline.head.device.name).removeprefix("NVIDIA ")
     return device, f"multiprocessor {shown.machine}", block_name(data, shown.block), f"warp {shown.warp}"

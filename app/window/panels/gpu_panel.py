@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from ....tracer.hardware.timeline import Timeline
 from ...gpu.data import GpuData, gpu_data
 from ...gpu.place import LEVELS, GpuPlace, Level, PanePlace, gpu_place_text, parse_gpu_place
-from ...gpu.recorded import PaneLaunch, Recorded, own_recording, recorded_of
+from ...gpu.recorded import PaneLaunch, RecordedTimeline, own_recording, recorded_of
 from ...model.bookmark import LayoutChoice
 from ...views.gpu.axis import GpuAxis
 from ...views.gpu.layout import TimeRange
 from ...views.gpu.legend import legend_of
-from ...views.gpu.shown import Shown, shown_at
-from ...views.gpu.view import KEYS, fitted, whole_range
+from ...views.gpu.shown import ChartView, chart_view_at
+from ...views.gpu.view import KEYS, clamp_range, common_range
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme, style_sheet
@@ -48,7 +48,7 @@ class GpuPanel(QFrame):
         self.theme, self.place, self._scale = theme, GpuPlace(), theme.scale
         self.launches: tuple[PaneLaunch, ...] = ()
         self.timelines: Sequence[Timeline] | None = None
-        self.shown: list[Shown | None] = []  # for each pane, None without a recording
+        self.shown: list[ChartView | None] = []  # for each pane, None without a recording
         self._ranges: dict[Level, tuple[float, float] | None] = {}  # of the levels above, to restore
         self.panes: list[GpuPane] = []
         self.axis = GpuAxis(theme)
@@ -127,16 +127,16 @@ class GpuPanel(QFrame):
     def _show_span(self) -> None:
         """Show the time range in all panes, whose positions are up to date."""
         present = [shown for shown in self.shown if shown is not None]
-        full_range = whole_range([shown.whole for shown in present])
+        full_range = common_range([shown.duration for shown in present])
         span = self._span(full_range)
         for pane, shown in zip(self.panes, self.shown, strict=True):
             if shown is not None:
                 pane.show_place(shown, span, full_range)
         self.axis.setVisible(bool(present))
-        self.axis.show_range(span, self.theme.say(ORIGINS[not present or present[0].is_of_blocks]))
+        self.axis.show_range(span, self.theme.translate(ORIGINS[not present or present[0].shows_blocks]))
         self.axis.show_legend(legend_of(present))
 
-    def _shown_in(self, i: int, launch: PaneLaunch) -> Shown | None:
+    def _shown_in(self, i: int, launch: PaneLaunch) -> ChartView | None:
         """Update a pane's recordings and return its content."""
         if self.timelines is None:
             self.panes[i].show_reading(launch)
@@ -147,12 +147,12 @@ class GpuPanel(QFrame):
             (candidate for candidate in recorded if candidate.word == wanted), None
         ) or own_recording(launch, recorded)
         self.panes[i].show_launch(launch, recorded, recording.word if recording else "")
-        return shown_at(_data(recording), self.place.level, self.place.pane(i)) if recording else None
+        return chart_view_at(_data(recording), self.place.level, self.place.pane(i)) if recording else None
 
     def _span(self, full_range: TimeRange) -> TimeRange:
         if self.place.range is None:
             return full_range
-        return fitted((1000 * self.place.range[0], 1000 * self.place.range[1]), full_range)
+        return clamp_range((1000 * self.place.range[0], 1000 * self.place.range[1]), full_range)
 
     def _show_place(self, place: GpuPlace) -> None:
         if place == self.place:
@@ -219,18 +219,18 @@ class GpuPanel(QFrame):
         )
 
     def _ranges_now(self) -> tuple[TimeRange, TimeRange]:
-        full_range = whole_range([shown.whole for shown in self.shown if shown is not None])
+        full_range = common_range([shown.duration for shown in self.shown if shown is not None])
         return self._span(full_range), full_range
 
     def _move(self, share: float) -> None:
         span, full_range = self._ranges_now()
         shift = share * (span[1] - span[0])
-        self._show_range(fitted((span[0] + shift, span[1] + shift), full_range))
+        self._show_range(clamp_range((span[0] + shift, span[1] + shift), full_range))
 
     def _zoom(self, factor: float, around: float) -> None:
         (first, last), full_range = self._ranges_now()
         self._show_range(
-            fitted((around - (around - first) * factor, around + (last - around) * factor), full_range)
+            clamp_range((around - (around - first) * factor, around + (last - around) * factor), full_range)
         )
 
     # Looks.
@@ -290,6 +290,6 @@ def _data_of(timeline: Timeline, size: str) -> GpuData:
     return gpu_data(timeline, size)
 
 
-def _data(recorded: Recorded) -> GpuData:
+def _data(recorded: RecordedTimeline) -> GpuData:
     """Return the cached data of a timeline."""
     return _data_of(recorded.timeline, recorded.size)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from ...views.common.drawing import ON_PAPER, is_vector
+from ...views.common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ...widgets.patterns import swatch
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -56,7 +56,7 @@ class Legend(QWidget):
         self._changed()
 
     def _changed(self) -> None:
-        self.setAccessibleName(f"Colours of {', '.join(self.theme.say(kind) for kind in self.kinds)}")
+        self.setAccessibleName(f"Colours of {', '.join(self.theme.translate(kind) for kind in self.kinds)}")
         self.updateGeometry()
         self.update()
 
@@ -71,12 +71,12 @@ class Legend(QWidget):
         items, x, before = [], 0.0, ""
         metrics = QFontMetrics(self.theme.font(TEXT))
         for kind in self.kinds:
-            space, _, verb = self.theme.say(kind).rpartition(" ")
+            space, _, verb = self.theme.translate(kind).rpartition(" ")
             if labels == "some" and space and space != before:
                 items.append(LegendItem(x, "", space))
                 x += metrics.horizontalAdvance(space) + self.theme.px(5)
             before = space
-            text = {"all": self.theme.say(kind), "some": verb, "none": ""}[labels]
+            text = {"all": self.theme.translate(kind), "some": verb, "none": ""}[labels]
             items.append(LegendItem(x, kind, text))
             x += self.theme.px(18 if text else 14) + metrics.horizontalAdvance(text)
             x += self.theme.px({"all": 12, "some": 8, "none": 5}[labels])
@@ -94,7 +94,7 @@ class Legend(QWidget):
         """Draw squares and texts, in the resolution of the device."""
         painter = QPainter(self)
         side = self.theme.px(14)
-        ratio = ON_PAPER if is_vector(painter) else painter.deviceTransform().m11()
+        ratio = RASTER_PIXELS_PER_POINT if is_vector(painter) else painter.deviceTransform().m11()
         painter.setFont(self.theme.font(TEXT))
         for x, kind, text in self.items(self.labels)[0]:
             painter.setPen(self.theme.colour("text" if kind else "muted"))
@@ -110,6 +110,8 @@ class Legend(QWidget):
         """Show the kind under the pointer as tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             here = [p.kind for p in self.items(self.labels)[0] if p.kind and p.x <= event.pos().x()]
-            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(here[-1]) if here else ""), self)
+            QToolTip.showText(
+                event.globalPos(), plain_tip(self.theme.translate(here[-1]) if here else ""), self
+            )
             return True
         return super().event(event)

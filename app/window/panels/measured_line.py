@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.controls import mark
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNMEASURED = "not measured"
 WHY = "There is no measurement of this kernel, neither from this computer nor among those included with Tilescope."
-Say = Callable[[str], str]
+Translate = Callable[[str], str]
 
 
 class MeasuredLine(QPushButton):
@@ -37,14 +37,14 @@ class MeasuredLine(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
-    def show_time(self, own: MeasuredTime | None, other: MeasuredTime | None, say: Say) -> None:
+    def show_time(self, own: MeasuredTime | None, other: MeasuredTime | None, say: Translate) -> None:
         """Show the measured time, compared with the other pane; None shows that there is none."""
         from ...charts.nearest_measured import explanation, line_texts  # the window starts without it
 
         tip = f"{explanation(own, other)}\nClick for the chart." if own else WHY
         texts = line_texts(own, other) if own else (UNMEASURED,)
-        mark(self, "muted", own is not None and not own.is_exactly_asked)
-        self._show_texts([say(visible(text)) for text in texts], say(tip), pressable=own is not None)
+        mark(self, "muted", own is not None and not own.is_exact)
+        self._show_texts([say(escape_controls(text)) for text in texts], say(tip), pressable=own is not None)
 
     def show_nothing(self) -> None:
         """Show no text: the measurements are not loaded yet, or the kernel is not one of Tilescope's."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from ...model.bookmark import CompiledChoice, LayoutChoice, PictureChoice
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...views.common.dimming import Veil
 from ...views.common.view import View
 from ...views.counters.depths import DepthsView
@@ -72,7 +72,7 @@ class Pane(QFrame):
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
         self.enlarged = 1.0
-        self.is_alone = False  # whether heading and counters are hidden
+        self.shows_picture_only = False  # whether heading and counters are hidden
         self.conflicts = False  # whether the session has bank conflicts
         self.heading = PaneHeading(theme)
         self.veil = Veil(self.heading, lambda: self.theme)
@@ -121,9 +121,9 @@ class Pane(QFrame):
 
     def shows_histogram(self) -> bool:
         """Return True if the pane shows the histogram of a launch that counts."""
-        if self.session is None or self.session.counting is None:
+        if self.session is None or self.session.histogram_launch is None:
             return False
-        return self.picture == "histogram" or (self.picture == "auto" and self.session.only_counts)
+        return self.picture == "histogram" or (self.picture == "auto" and self.session.is_only_histogram)
 
     def show_picture(self, choice: PictureChoice) -> None:
         """Show the memory, or the histogram of a launch that counts; auto: the histogram if it only counts."""
@@ -143,11 +143,11 @@ class Pane(QFrame):
         for view in (self.histogram if self.shows_histogram() else self.memory, self.counters):
             view.render_moment(moment, selection)
 
-    def set_spotlight(self, highlight: Lit | None) -> None:
+    def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these parts and dim the rest; None dims nothing."""
         for view in self.views:
             view.set_spotlight(highlight)
-        self.veil.setVisible(highlight is not None and highlight.dark)
+        self.veil.setVisible(highlight is not None and highlight.dims_all)
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
@@ -173,16 +173,16 @@ class Pane(QFrame):
             self.set_theme(self.theme)
         self._fit_details()
 
-    def show_picture_alone(self, only: bool) -> None:
+    def show_picture_only(self, only: bool) -> None:
         """Show only the picture, or also heading and counters."""
-        if only != self.is_alone:
-            self.is_alone = only
+        if only != self.shows_picture_only:
+            self.shows_picture_only = only
             self.heading.setVisible(not only)
             self._fit_details()
 
     def set_focused(self, focused: bool) -> None:
         """Show with a border whether the inspector follows this pane, without changing the layout."""
-        self.focus_border.setVisible(focused and not self.is_alone)
+        self.focus_border.setVisible(focused and not self.shows_picture_only)
 
     def _fit_details(self) -> None:
         """Hide the details that do not fit."""
@@ -190,11 +190,13 @@ class Pane(QFrame):
         detail = LECTURE if self.layout_choice == "lecture" else detail_of(width, height)
         self.heading.set_lines(detail.lesson, time=detail is LECTURE or height >= TIMED)
         self.memory.legend = detail.legend
-        self.counters.stand("none" if self.is_alone else detail.counters)
+        self.counters.set_form("none" if self.shows_picture_only else detail.counters)
         is_program = self.session is not None and self.session.is_python_program
         self.depths.enlarge(detail is LECTURE)
         has_room = height >= (LECTURE_DEPTHS if detail is LECTURE else DEPTHS)
-        self.depths.setVisible(has_room and self.compiled != "hidden" and not (self.is_alone or is_program))
+        self.depths.setVisible(
+            has_room and self.compiled != "hidden" and not (self.shows_picture_only or is_program)
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Resize the overlays, and hide the details that do not fit."""

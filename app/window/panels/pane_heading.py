@@ -16,8 +16,8 @@ from ...views.common.wording import (
     MEASURED,
     check_text,
     compared_text,
-    is_lucky,
-    made_text,
+    engine_text,
+    is_right_by_luck,
     pitfall_text,
 )
 from ...widgets.controls import mark
@@ -56,10 +56,10 @@ class PaneHeading(QWidget):
         self.lesson.setObjectName("lesson")
         self.lesson.setWordWrap(True)
         self.lesson.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.apart = PlainLabel()
-        self.apart.setObjectName("muted")
-        self.apart.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.apart.hide()
+        self.difference = PlainLabel()
+        self.difference.setObjectName("muted")
+        self.difference.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.difference.hide()
         self._difference = ""
         self.sign, self.verdict, self.part = PlainLabel(), PlainLabel(), PlainLabel()
         self.pitfall = PlainLabel("pitfall")
@@ -76,7 +76,7 @@ class PaneHeading(QWidget):
         self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "Picture of the pane (H)")
         self.line = QHBoxLayout()
         self.line.addWidget(self.title, 1000)  # at most the width of its text
-        self.line.addWidget(self.apart, 1000)
+        self.line.addWidget(self.difference, 1000)
         self.line.addStretch(1)
         for widget in (self.switch, self.pitfall, self.part, self.sign, self.verdict):
             self.line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -89,10 +89,10 @@ class PaneHeading(QWidget):
     def load(self, session: Session | None) -> None:
         """Show title, lesson and verdict of a session, or nothing for None."""
         self.session = session
-        self.switch.setVisible(session is not None and session.counting is not None)
+        self.switch.setVisible(session is not None and session.histogram_launch is not None)
         self._show_texts()
 
-    def set_apart(self, text: str) -> None:
+    def show_difference(self, text: str) -> None:
         """Show the difference from the other pane next to the title."""
         if text != self._difference:
             self._difference = text
@@ -104,7 +104,7 @@ class PaneHeading(QWidget):
             self.brevity = brevity
             self._fit()
 
-    def keep_time_room(self, keep: bool) -> None:
+    def reserve_time(self, keep: bool) -> None:
         """Reserve space for the measured time, even before it is known, or release it."""
         if keep != self._reserves_time:
             self._reserves_time = keep
@@ -126,7 +126,7 @@ class PaneHeading(QWidget):
         """Show the verdict again, now that the findings are known."""
         self._show_texts()
 
-    def keep_verdict(self, keep: bool) -> None:
+    def hide_verdict(self, keep: bool) -> None:
         """Hide the verdict and the pitfall, or show them again."""
         if keep != self._hides_verdict:
             self._hides_verdict = keep
@@ -169,14 +169,14 @@ class PaneHeading(QWidget):
         is_inline = self.width() >= self.theme.px(INLINE_TIME)
         if is_inline != self._is_time_inline():
             (self.column if is_inline else self.line).removeWidget(self.measured)
-            line = self.line.indexOf(self.apart) + 1
+            line = self.line.indexOf(self.difference) + 1
             self.line.insertWidget(line, self.measured) if is_inline else self.column.insertWidget(
                 1, self.measured
             )
         times = self.session is not None and self.session.scenario is not None and self._time
-        if times and not self._shows_nearest and not (times[0] and times[0].is_exactly_asked):
+        if times and not self._shows_nearest and not (times[0] and times[0].is_exact):
             times = None
-        content = times, self.theme.speaking(self.session.scenario if self.session else None).words
+        content = times, self.theme.with_words_of(self.session.scenario if self.session else None).words
         if content != self._time_content:
             self._time_content = content
             self.measured.show_time(*times, self._translate) if times else self.measured.show_nothing()
@@ -216,11 +216,11 @@ class PaneHeading(QWidget):
     def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
         good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
-        lucky = is_lucky(self.session)
+        lucky = is_right_by_luck(self.session)
         good &= not lucky
         text = self._translate(LUCKY if lucky else check_text(trace)[0]) if trace else ""
         for label in (self.verdict, self.sign):
-            label.setToolTip(plain_tip(f"{text}. {made_text(trace)}".strip() if text and trace else text))
+            label.setToolTip(plain_tip(f"{text}. {engine_text(trace)}".strip() if text and trace else text))
         self.verdict.setObjectName("good" if good else "bad")
         mark(self.verdict, "good", good)
         size = self.theme.px(14)
@@ -269,9 +269,9 @@ class PaneHeading(QWidget):
         metrics, full_text = QFontMetrics(self.theme.font()), self._translate(self._difference)
         left = room - self.line.spacing()
         text = metrics.elidedText(full_text, Qt.TextElideMode.ElideRight, max(left, 0))
-        self._show(self.apart, text if len(text) > 1 else "")
-        self.apart.setMaximumWidth(metrics.horizontalAdvance(text) + 4)
-        self.apart.setToolTip(plain_tip(full_text))
+        self._show(self.difference, text if len(text) > 1 else "")
+        self.difference.setMaximumWidth(metrics.horizontalAdvance(text) + 4)
+        self.difference.setToolTip(plain_tip(full_text))
 
     def _show(self, label: QLabel, text: str) -> None:
         label.setText(self._translate(text))
@@ -286,7 +286,7 @@ class PaneHeading(QWidget):
 
     def _translate(self, text: str) -> str:
         """Translate a text into the vocabulary of the session."""
-        return self.theme.speaking(self.session.scenario if self.session else None).say(text)
+        return self.theme.with_words_of(self.session.scenario if self.session else None).translate(text)
 
 
 def _title(session: Session | None) -> str:
@@ -305,7 +305,7 @@ def _verdicts(session: Session | None) -> tuple[str, str, str]:
         where = f"{error.type} in block {error.block}, thread {error.thread}, line {error.line}"
         return where, error.type, ""
     assert trace.check is not None
-    if is_lucky(session):
+    if is_right_by_luck(session):
         return LUCKY, LUCKY.partition(":")[0], ""
     short = "equals NumPy" if trace.check.equal else "differs from NumPy"
     short = "by chance" if trace.check.is_by_chance else short

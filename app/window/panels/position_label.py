@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from ...model import phase_steps
 from ...model.session import Session
-from ...views.common.drawing import pixels_of
+from ...views.common.drawing import text_pixels
 from ...views.common.wording import coordinates_text
 from ...widgets.theme import Theme
 
@@ -39,7 +39,7 @@ class PositionLabel(QWidget):
             self._hint_at = moment if self._hint_at is None else self._hint_at
             self.hint = self.hint if moment == self._hint_at else ""
             where = self.hint or where
-        where = self.theme.speaking(session.scenario).say(where)
+        where = self.theme.with_words_of(session.scenario).translate(where)
         self.show_texts(position_text(int(moment), session.end, pane), where)
 
     def keep_room_for(self, strong: str, quiet: str) -> None:
@@ -98,7 +98,7 @@ class PositionLabel(QWidget):
         return self._width(strong, bold=True) + self.theme.px(10)
 
     def _width(self, text: str, *, bold: bool) -> int:
-        return pixels_of(text, self.theme.font(15 if bold else 13, bold=bold)) + 2
+        return text_pixels(text, self.theme.font(15 if bold else 13, bold=bold)) + 2
 
 
 def position_text(moment: int, end: int, pane: str) -> str:

@@ -52,7 +52,7 @@ class ProgressOverlay(QFrame):
         if self.isHidden() and not self._cover_timer.isActive():
             self._cover_timer.start()
 
-    def wait_for_hand(self, waits: bool) -> None:
+    def delay_cover(self, waits: bool) -> None:
         """Delay the overlay while the user drags a parameter, so that the picture stays visible."""
         self._cover_timer.setInterval(COVERED_IN_DRAG if waits else COVERED_AFTER)
 

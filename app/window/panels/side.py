@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from ...model.session import Selection, Session, count_of
-from ...model.spotlight import Lit
+from ...model.session import Selection, Session, count_by_severity
+from ...model.spotlight import Highlight
 from ...views.common.heat import HEATS
 from ...views.common.severity import counts_picture
 from ...views.common.view import View
@@ -75,7 +75,7 @@ MAKERS: dict[str, Callable[[Theme], View]] = {
 TABS = tuple(MAKERS)
 
 
-class SidePanel(QFrame):
+class Inspector(QFrame):
     """The views of one session, of which only the current tab's is loaded and drawn. tab_changed: its name.
 
     moment_asked, selection_asked: requests of any view. listing_asked: the session whose code is needed.
@@ -92,7 +92,7 @@ class SidePanel(QFrame):
         self.theme = theme
         self.session: Session | None = None
         self.moment, self.selection = 0.0, Selection()
-        self.lit: Lit | None = None
+        self.highlight: Highlight | None = None
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.source = SourceView(theme)
         self._views: dict[str, View] = {}  # the views created so far
@@ -129,7 +129,7 @@ class SidePanel(QFrame):
         self._views[name] = view
         view.listing_asked.connect(self.listing_asked)
         self.stack.addWidget(view)
-        view.set_spotlight(self.lit)
+        view.set_spotlight(self.highlight)
         view.moment_asked.connect(self.moment_asked)
         view.selection_asked.connect(self.selection_asked)
         view.line_asked.connect(self._show_line)
@@ -158,9 +158,9 @@ class SidePanel(QFrame):
         self.session, self.moment, self.selection = session, moment, selection
         self._draw()
 
-    def set_spotlight(self, highlight: Lit | None) -> None:
+    def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these parts and dim the rest; None dims nothing."""
-        self.lit = highlight
+        self.highlight = highlight
         for view in self._views.values():
             view.set_spotlight(highlight)
 
@@ -206,7 +206,7 @@ class SidePanel(QFrame):
     def _show_count(self, session: Session) -> None:
         """Show the number of findings on their tab."""
         self._name_tabs(self.theme, session)
-        count = count_of(session)
+        count = count_by_severity(session)
         tab = TABS.index("findings")
         self._counts = count
         counted = [plural(number, severity) for severity, number in count.items() if number]
@@ -227,7 +227,7 @@ class SidePanel(QFrame):
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:
         """Name the tabs in the vocabulary of the session."""
         shown = session or self.session
-        say = theme.speaking(shown.scenario if shown else None).say
+        say = theme.with_words_of(shown.scenario if shown else None).translate
         self.setAccessibleName(say("Source, thread, warp, findings, explanation and code"))
         for tab, name in enumerate(TABS):
             if name != "findings":

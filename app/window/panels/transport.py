@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
-from ...model.playhead import SPEEDS, USUAL, Playhead
+from ...model.playhead import DEFAULT_SPEED, SPEEDS, Playhead
 from ...model.session import Session
 from ...views.common.wording import coordinates_text
 from ...widgets.controls import UNBOUND, Chip, Combo, Themed, button, mark, paint_icon
@@ -128,7 +128,7 @@ class Transport(QFrame):
     def _speed_tip(self) -> str:
         """Build the tooltip of the speed, with the reason for an automatic one."""
         tip, head = "Speed in moments per second ([ and ])", self.playhead
-        if head.is_speed_chosen or head.speed == USUAL:
+        if head.is_speed_chosen or head.speed == DEFAULT_SPEED:
             return tip
         return f"{tip}. Set so that the {head.end:,.0f} moments play within a minute."
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QImage
 
 from ...control.session_jobs import SessionJobs
-from ...lecture.places import PlaceError
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark
 from ..lecture.player import LecturePlayer
-from ..lecture.step_picture import StandingStep, StepPictures
+from ..lecture.step_picture import ResolvedStep, StepPictures
 
 IDLE_DELAY = 250  # idle milliseconds before drawing begins
 PART_INTERVAL = 15  # milliseconds between two parts, so that the window stays responsive
@@ -27,7 +27,7 @@ class Thumbnails(QObject):
     audience's window. size: returns its size, which gives the aspect ratio.
     """
 
-    made = Signal()
+    drawn = Signal()
 
     def __init__(
         self,
@@ -61,11 +61,15 @@ class Thumbnails(QObject):
 
     def draw_now(self, number: int) -> None:
         """Draw a step at once if possible; used while the window opens, since the first picture is slow."""
-        if self._lecture is self.player.lecture and self.of(number) is None and self.player.prepared(number):
+        if (
+            self._lecture is self.player.lecture
+            and self.picture_of(number) is None
+            and self.player.prepared_step(number)
+        ):
             for _ in self._draw_step(number):
                 pass
 
-    def of(self, number: int) -> QImage | None:
+    def picture_of(self, number: int) -> QImage | None:
         """Return the picture of a step, None if it is not drawn yet."""
         return self._images.get(self._key(number))
 
@@ -87,8 +91,8 @@ class Thumbnails(QObject):
 
     def _missing(self) -> int | None:
         """Return the next step to draw, None if there is none."""
-        missing = (n for n in self._wanted if n < len(self.player.scenes) and self.of(n) is None)
-        return next((n for n in missing if self.player.prepared(n) is not None), None)
+        missing = (n for n in self._wanted if n < len(self.player.scenes) and self.picture_of(n) is None)
+        return next((n for n in missing if self.player.prepared_step(n) is not None), None)
 
     def _start_soon(self) -> None:
         if self._work is None and self._missing() is not None:
@@ -115,22 +119,22 @@ class Thumbnails(QObject):
                 self._timer.start(PART_INTERVAL)
             except StopIteration:
                 self._work = None
-                self.made.emit()
+                self.drawn.emit()
                 self._start_soon()
 
     def _draw_step(self, number: int) -> Iterator[None]:
         """Draw a step, with a `yield` wherever other work may run."""
-        lecture, prepared, key = self.player.lecture, self.player.prepared(number), self._key(number)
+        lecture, prepared, key = self.player.lecture, self.player.prepared_step(number), self._key(number)
         if self._pictures is None:
             self._pictures = self._make_pictures()
             yield
         if lecture is None or prepared is None:
             return
         try:
-            standing = StandingStep(
+            standing = ResolvedStep(
                 lecture, self.player.scenes, number, *prepared, ask=self.player.compiled_asked.emit
             )
-        except PlaceError:
+        except TimeAnchorError:
             self._store(key, QImage())
             return
         yield from self._pictures.show_in_parts(standing, self._look(), self._window_size())

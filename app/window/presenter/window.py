@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from ...lecture.clock import Clock, time_text
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.command import Command
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
@@ -67,7 +67,7 @@ class PresenterWindow(QWidget):
         self._tick.timeout.connect(self.show_time)
         for signal in (player.changed, player.shown, player.awaited_changed):
             signal.connect(self.refresh)
-        thumbnails.made.connect(self._show_pictures)
+        thumbnails.drawn.connect(self._show_pictures)
         self.set_theme(theme)
         self.resize(SIZE)
         self.refresh()
@@ -75,7 +75,7 @@ class PresenterWindow(QWidget):
     # Construction.
 
     def _build(self) -> None:
-        self.this, self.next = StepView("This step", self.theme), StepView("Next step", self.theme)
+        self.current, self.next = StepView("This step", self.theme), StepView("Next step", self.theme)
         self.next.clicked.connect(self.player.next)
         self.body = QHBoxLayout()
         self.body.addLayout(self._build_pictures(), 11)
@@ -134,7 +134,7 @@ class PresenterWindow(QWidget):
         self.below.addLayout(next_column, 1)
         self.below.addWidget(self.list, 1)
         column = QVBoxLayout()
-        column.addWidget(self.this, 5)
+        column.addWidget(self.current, 5)
         column.addLayout(self.below, 3)
         self.pictures = column
         return column
@@ -231,7 +231,7 @@ class PresenterWindow(QWidget):
             push_button.setFixedHeight(theme.px(52))
         for control in (self.stop, self.reset):
             paint_icon(control, theme)
-        for view in (self.this, self.next):
+        for view in (self.current, self.next):
             view.set_theme(theme)
         self.resize_notes(0)
         self.refresh()
@@ -302,7 +302,9 @@ class PresenterWindow(QWidget):
         shown = [widget.sizeHint().width() for widget in others if not widget.isHidden()]
         room = self.width() - sum(shown) - (len(shown) + 3) * self.bar.spacing()
         metrics = QFontMetrics(self.title.font())
-        self.title.setText(metrics.elidedText(visible(title), Qt.TextElideMode.ElideRight, max(0, room)))
+        self.title.setText(
+            metrics.elidedText(escape_controls(title), Qt.TextElideMode.ElideRight, max(0, room))
+        )
         self.title.setAccessibleName(title)
         self.title.setToolTip(plain_tip(title))
 
@@ -313,7 +315,7 @@ class PresenterWindow(QWidget):
             self.list.clear()
             for i, step in enumerate(lecture.steps if lecture else ()):
                 asks = "  (question)" if step.change.question else ""
-                self.list.addItem(visible(f"{i + 1}  {step.title}{asks}"))
+                self.list.addItem(escape_controls(f"{i + 1}  {step.title}{asks}"))
         if lecture and self.list.currentRow() != self.player.number:
             self.list.setCurrentRow(self.player.number)
             self.list.scrollToItem(self.list.currentItem())
@@ -353,15 +355,15 @@ class PresenterWindow(QWidget):
     def _show_pictures(self) -> None:
         player, lecture = self.player, self.player.lecture
         if lecture is None:
-            self.this.show_image(None, NO_LECTURE)
+            self.current.show_image(None, NO_LECTURE)
             self.next.show_image(None)
             return
         over = "Blank: the audience sees nothing" if player.is_blank else ""
         if player.awaited is not None:
             over = f"Step {player.awaited + 1} is being prepared …"
-        self.this.show_image(self.thumbnails.of(player.number), PREPARED, over)
+        self.current.show_image(self.thumbnails.picture_of(player.number), PREPARED, over)
         if player.number + 1 < len(lecture.steps):
-            self.next.show_image(self.thumbnails.of(player.number + 1), PREPARED)
+            self.next.show_image(self.thumbnails.picture_of(player.number + 1), PREPARED)
         else:
             self.next.show_image(None, LAST)
 

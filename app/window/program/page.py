@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from ....tracer.model.notebook_cells import is_notebook
-from ...model.named_file import small_text
-from ...model.visible_text import visible_in_place, visible_lines
+from ...model.named_file import read_small_text
+from ...model.visible_text import escape_controls_in_lines, replace_controls
 from ...views.source.highlight import Highlighter
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
@@ -100,10 +100,10 @@ class ProgramPage(QFrame):
         """Show the text of a program that starts."""
         self._path, self._line, self._failed = path, 0, False
         try:
-            text = small_text(path, LARGEST, "program")
+            text = read_small_text(path, LARGEST, "program")
         except ValueError:
             text = ""
-        text = "" if is_notebook(str(path)) else visible_in_place(text)
+        text = "" if is_notebook(str(path)) else replace_controls(text)
         self.text.setPlainText(text)
         self._highlighter.show_colours(text, self.theme)
         self.text.setVisible(bool(text))
@@ -125,7 +125,7 @@ class ProgramPage(QFrame):
 
     def show_output(self, text: str) -> None:
         """Show the program's output so far."""
-        self.output.setPlainText(visible_lines(text))
+        self.output.setPlainText(escape_controls_in_lines(text))
         self.output.moveCursor(QTextCursor.MoveOperation.End)
 
     def fail(self, sentence: str, line: int) -> None:

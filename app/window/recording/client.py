@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, Signal
 from ....tracer.processes.json_process import JsonProcess, StartError, module_command
 from .messages import Answer, Ask, Failed, Message, Show, Stop, Write, Written
 
-COMMAND = module_command("tilescope.app.window.recorder")
+COMMAND = module_command("tilescope.app.window.film_renderer")
 GRACE = 3.0  # seconds that it has to remove an unfinished file
 
 
-class RecordingProcess(QObject):
+class RenderingProcess(QObject):
     """A process that renders one state of the window. answered: with an Answer."""
 
     answered = Signal(object)
@@ -73,4 +73,4 @@ class RecordingProcess(QObject):
             if not self._is_closed:
                 self.answered.emit(answer)
         if not self._is_closed:
-            self.answered.emit(Failed(f"Rendering failed: {process.death()}."))
+            self.answered.emit(Failed(f"Rendering failed: {process.describe_death()}."))

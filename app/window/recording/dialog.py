@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from ...widgets.controls import button
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
-from .client import RecordingProcess
-from .fields import NAMES, Offer, RecordingFields
+from .client import RenderingProcess
+from .fields import NAMES, FieldDefaults, FilmFields
 from .kinds import KINDS, PAGE
 from .messages import Ask, Expected, Failed, Preview, Progress, Show, Write, Written
 from .recording import length_text
@@ -34,27 +34,32 @@ DRAWING, WRONG = "Drawing a frame…", "A number is invalid. Correct the field w
 ASKED = "Press Render again to continue."
 
 
-class RecordDialog(QDialog):
+class RenderDialog(QDialog):
     """Renders a film, while the window stays usable. said: (sentence, whether it succeeded).
 
     show_at: returns the state to render, for a number of pixels per point.
     """
 
-    said = Signal(str, bool)
+    reported = Signal(str, bool)
 
     def __init__(
-        self, parent: QWidget, theme: Theme, offer: Offer, show_at: Callable[[float], Show], folder: str
+        self,
+        parent: QWidget,
+        theme: Theme,
+        offer: FieldDefaults,
+        show_at: Callable[[float], Show],
+        folder: str,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Render film or page")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.theme, self._show_at, self._folder = theme, show_at, folder
-        self.fields = RecordingFields(offer)
+        self.fields = FilmFields(offer)
         self.picture, self.outlook = PlainLabel(DRAWING), PlainLabel()
         self.place, self.progress = QSlider(Qt.Orientation.Horizontal), QProgressBar()
         self.record = button("Render", "Choose a file and render", text="Render…", run=self.ask_file)
         self.stop = button("Stop", "Stop without writing a file", text="Stop", run=self._stop)
-        self.process: RecordingProcess | None = None
+        self.process: RenderingProcess | None = None
         self._scale, self._number, self._is_long, self._is_warned = 0.0, 0, False, False
         self.is_recording = False
         self._ask_timer = QTimer(self, singleShot=True, interval=PAUSE)
@@ -122,12 +127,12 @@ class RecordDialog(QDialog):
         question = Ask(self._number, wanted, self._name(), self.place.value() / PARTS, width)
         self._process_at(wanted.scale).ask(question)
 
-    def _process_at(self, scale: float) -> RecordingProcess:
+    def _process_at(self, scale: float) -> RenderingProcess:
         """Return the process for a number of pixels per point, which is fixed within a Qt process."""
         if self.process is None or scale != self._scale:
             if self.process is not None:
                 self.process.close()
-            self.process, self._scale = RecordingProcess(self._show_at(scale), self), scale
+            self.process, self._scale = RenderingProcess(self._show_at(scale), self), scale
             self.process.answered.connect(self._take)
             if self.process.refusal:
                 self._take(Failed(self.process.refusal))
@@ -213,7 +218,7 @@ class RecordDialog(QDialog):
         self.is_recording = self._is_warned = False
         self._show_state()
         self.outlook.setText(sentence)
-        self.said.emit(sentence, well)
+        self.reported.emit(sentence, well)
 
     def reject(self) -> None:
         """Stop rendering, or else close."""

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLineEdit, QWidget
 
 from ...widgets.controls import Combo, mark
 from ...widgets.plain_text import PlainLabel, plain_tip
-from .kinds import FASTEST, KINDS, PAGE, Kind, why_not
-from .wanted import HOLD, Part, Theme, Wanted
+from .kinds import FASTEST, KINDS, PAGE, Kind, unavailable_reason
+from .wanted import HOLD, FilmOptions, Part, Theme
 
 NAMES = {
     ".mp4": "MP4 video",
@@ -27,7 +27,7 @@ PHASES = 12  # offered in the list; others can be typed
 SECONDS, FAST = 600.0, 1e9  # the largest valid hold and speed
 
 
-class Offer(NamedTuple):
+class FieldDefaults(NamedTuple):
     """The initial values of the fields."""
 
     now: float  # the playhead's moment
@@ -39,12 +39,12 @@ class Offer(NamedTuple):
     captioned: bool  # whether there is a caption
 
 
-class RecordingFields(QFrame):
+class FilmFields(QFrame):
     """The user's choices. changed: emitted at every change."""
 
     changed = Signal()
 
-    def __init__(self, offer: Offer, parent: QWidget | None = None) -> None:
+    def __init__(self, offer: FieldDefaults, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.offer = offer
         self.kind, self.theme, self.part = Combo("File"), Combo("Theme"), Combo("Part")
@@ -84,7 +84,7 @@ class RecordingFields(QFrame):
     def _offer_kinds(self) -> None:
         """Offer the kinds of files; disable those that can't be written here, with the reason."""
         kinds = [*KINDS[:-1], PAGE, KINDS[-1]]
-        reasons = {kind.suffix: why_not(kind) for kind in kinds}
+        reasons = {kind.suffix: unavailable_reason(kind) for kind in kinds}
         texts = [
             (f"{NAMES[k.suffix]}, needs PyAV" if reasons[k.suffix] else NAMES[k.suffix], k.suffix)
             for k in kinds
@@ -135,14 +135,14 @@ class RecordingFields(QFrame):
         suffix = self.kind.currentData()
         return next(kind for kind in (*KINDS, PAGE) if kind.suffix == suffix)
 
-    def wanted(self) -> Wanted | None:
+    def wanted(self) -> FilmOptions | None:
         """Return the choices; None if a number is invalid, which its field then shows."""
         speed = _number(self.speed, 0.01, FAST, "a number above 0")
         hold = _number(self.hold, 0, SECONDS, f"seconds, up to {SECONDS:.0f}")
         rate = _number(self.rate, 1, FASTEST, f"an integer from 1 to {FASTEST}", integer=True)
         if speed is None or hold is None or (rate is None and self.rate.text().strip()):
             return None
-        return Wanted(
+        return FilmOptions(
             begin=_place(self.begin), end=_place(self.end), speed=speed, hold=hold,
             rate=None if rate is None else int(rate),
             size=cast(tuple[int, int], tuple(self.points.currentData())), scale=self.scale.currentData(),

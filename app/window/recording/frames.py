@@ -13,18 +13,18 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from ...control.stage import Stage
 from ...control.start_moment import at_first_load
-from ...lecture.places import Place, PlaceError, find_place, parse_place
+from ...lecture.time_anchors import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...model.pane_moments import playhead_moment
 from ...widgets.widget_picture import PictureError, picture_of
 from .film import Film, Still, played
 from .palette import Frame
-from .wanted import Wanted
+from .wanted import FilmOptions
 
 
 class Parts(Protocol):
     """The parts of the window that frames need."""
 
-    def show_pictures_alone(self, only: bool) -> None: ...
+    def show_pictures_only(self, only: bool) -> None: ...
 
 
 class Shown(Protocol):
@@ -41,13 +41,13 @@ class WindowFrames:
     """Draws the frames of a film of a window, each from the window's initial selections."""
 
     def __init__(
-        self, window: Shown, film: Film, wanted: Wanted, arrange: Callable[[], None] = lambda: None
+        self, window: Shown, film: Film, wanted: FilmOptions, arrange: Callable[[], None] = lambda: None
     ) -> None:
         """arrange: applies the sizes of the parts once the window has its size."""
         self._window, self._scale, self.film = window, wanted.scale, film
         self._selections = list(window.stage.selections)
         window.stage.playhead.in_film = True
-        window.central.show_pictures_alone(wanted.part == "memory")
+        window.central.show_pictures_only(wanted.part == "memory")
         widget = cast(QWidget, window)
         widget.setFixedSize(*wanted.size)
         widget.show()
@@ -66,7 +66,7 @@ class WindowFrames:
         return frame_of(picture_of(cast(QWidget, self._window), self._scale))
 
 
-def film_of(stage: Stage, wanted: Wanted, rate: Fraction) -> Film:
+def film_of(stage: Stage, wanted: FilmOptions, rate: Fraction) -> Film:
     """Plan the film of a stage; raises PictureError for an unknown anchor."""
     begin, end = (moment_at(text, stage) for text in (wanted.begin, wanted.end))
     speed = wanted.speed or stage.playhead.speed
@@ -87,18 +87,18 @@ def moment_at(text: str | float, stage: Stage) -> float:
     if not isinstance(text, str):
         return min(max(float(text), 0.0), stage.playhead.end)
     try:
-        place = Place("moment", int(text)) if text.isdecimal() else parse_place(text)
+        place = TimeAnchor("moment", int(text)) if text.isdecimal() else parse_anchor(text)
         return _moment_of(place, stage)
-    except PlaceError as error:
+    except TimeAnchorError as error:
         raise PictureError(str(error)) from error
 
 
-def _moment_of(place: Place, stage: Stage) -> float:
+def _moment_of(place: TimeAnchor, stage: Stage) -> float:
     session, ends = stage.sessions[-1], stage.ends()
     if session is None or place.kind == "end":
         return float(max(ends, default=0))
     if place.kind == "first load":
         return at_first_load(stage)
     pane = len(ends) - 1
-    moment, _ = find_place(place, session, stage.selections[pane], 0.0)
+    moment, _ = find_anchor(place, session, stage.selections[pane], 0.0)
     return playhead_moment(moment, pane, ends, stage.link_mode)

@@ -47,7 +47,7 @@ def kind_of(output: str) -> Kind:
     raise PictureError(f"{output} must end with {SUFFIXES} or {PAGE.suffix}, or name a folder for PNG files.")
 
 
-def why_not(kind: Kind) -> str:
+def unavailable_reason(kind: Kind) -> str:
     """Return the reason why a kind of file can't be written here, "" if it can."""
     if kind.suffix in VIDEOS and find_spec("av") is None:
         return "PyAV is not installed: pip install av"

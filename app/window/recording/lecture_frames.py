@@ -10,8 +10,8 @@ from PySide6.QtGui import QTextDocumentFragment
 
 from ...lecture.changes import Play
 from ...model.bookmark import Bookmark
-from ...model.playhead import usual_speed
-from ..lecture.step_picture import StandingStep, StepPictures
+from ...model.playhead import default_speed
+from ..lecture.step_picture import ResolvedStep, StepPictures
 from .film import Film, Shot, Still, played
 from .frames import frame_of
 from .palette import Frame
@@ -30,7 +30,7 @@ class LectureFrames:
 
     def __init__(
         self,
-        stand: Callable[[int], StandingStep],
+        stand: Callable[[int], ResolvedStep],
         pictures: StepPictures,
         film: Film,
         look: Bookmark,
@@ -59,7 +59,7 @@ class LectureFrames:
 
 
 def shots_of(
-    stand: Callable[[int], StandingStep],
+    stand: Callable[[int], ResolvedStep],
     numbers: Sequence[int],
     rate: Fraction,
     speed: float | None,
@@ -74,23 +74,23 @@ def shots_of(
     for number in numbers:
         standing = stand(number)
         asks = captions and standing.answer() is not None
-        texts = asked_texts(standing) if asks else told_texts(standing)
+        texts = asked_texts(standing) if asks else caption_texts(standing)
         shot = _shot(standing, reading_seconds(texts) if hold is None else Fraction(hold), rate, speed)
         if asks:
             yield Shot(shot.begin, shot.end, shot.seconds, shot.hold + THINK, number, asks=True)
-            stays = reading_seconds(told_texts(standing)) if hold is None else Fraction(hold)
+            stays = reading_seconds(caption_texts(standing)) if hold is None else Fraction(hold)
             shot = Shot(shot.end, shot.end, Fraction(0), max(stays, 1 / rate))
         yield Shot(shot.begin, shot.end, shot.seconds, shot.hold, number)
 
 
-def asked_texts(standing: StandingStep) -> list[str]:
+def asked_texts(standing: ResolvedStep) -> list[str]:
     """List the texts of a step with an open question."""
     question = standing.step.change.question
     choices = [choice.text for choice in question.choices] if question else []
     return [standing.step.title, question.ask if question else "", *choices]
 
 
-def told_texts(standing: StandingStep) -> list[str]:
+def caption_texts(standing: ResolvedStep) -> list[str]:
     """List the texts of a step."""
     return [standing.step.title, QTextDocumentFragment.fromHtml(standing.caption().html).toPlainText()]
 
@@ -101,7 +101,7 @@ def reading_seconds(texts: Sequence[str]) -> Fraction:
     return max(LEAST, LOOK + words / WORDS)
 
 
-def _shot(standing: StandingStep, stays: Fraction, rate: Fraction, speed: float | None) -> Shot:
+def _shot(standing: ResolvedStep, stays: Fraction, rate: Fraction, speed: float | None) -> Shot:
     """Plan the shot of a step: it plays, and holds at its end until the total time is `stays`."""
     moment, play = standing.moment, standing.scene.play
     if moment is None or play is None or moment.begin == moment.stand:
@@ -113,9 +113,9 @@ def _shot(standing: StandingStep, stays: Fraction, rate: Fraction, speed: float 
     return Shot(shot.begin, shot.end, shot.seconds, hold)
 
 
-def _pace(standing: StandingStep, play: Play, speed: float | None, way: float) -> float:
+def _pace(standing: ResolvedStep, play: Play, speed: float | None, way: float) -> float:
     """Compute the speed of a step in moments per second."""
     if play.seconds:
         return abs(way) / play.seconds
-    usual = usual_speed(max(session.end for session in standing.sessions))
+    usual = default_speed(max(session.end for session in standing.sessions))
     return speed or play.speed or standing.scene.look.speed or usual

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ...model.bookmark import Bookmark, Room
-from .wanted import Wanted
+from .wanted import FilmOptions
 
 
 class Show(msgspec.Struct, frozen=True, tag=True):
@@ -22,7 +22,7 @@ class Ask(msgspec.Struct, frozen=True, tag=True):
     """Asks for a preview and an estimate; an outdated question gets no answer."""
 
     number: int  # of the question
-    wanted: Wanted
+    wanted: FilmOptions
     output: str  # a name with the suffix of the kind of file
     share: float  # the position of the frame in the film, from 0 to 1
     width: int  # pixels of its picture
@@ -31,7 +31,7 @@ class Ask(msgspec.Struct, frozen=True, tag=True):
 class Write(msgspec.Struct, frozen=True, tag=True):
     """Starts rendering; any further message, or the end of the input, stops it without a file."""
 
-    wanted: Wanted
+    wanted: FilmOptions
     output: str
 
 

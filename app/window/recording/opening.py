@@ -13,15 +13,15 @@ from ...control.stage import Stage
 from ...model.bookmark import Bookmark, Room
 from ...widgets.notice import Notice
 from ...widgets.theme import Theme
-from .dialog import RecordDialog
-from .fields import Offer
+from .dialog import RenderDialog
+from .fields import FieldDefaults
 from .messages import Show
 
 Caption = tuple[str, str, str]  # title, HTML, foot
 NOTHING = "There is nothing to render: no trace is shown. Open a scenario first."
 
 
-def open_recording(
+def open_render_dialog(
     window: QWidget,
     theme: Theme,
     stage: Stage,
@@ -30,9 +30,9 @@ def open_recording(
     folder: Callable[[], str],
     room: Room,
     caption: Caption,
-) -> RecordDialog | None:
+) -> RenderDialog | None:
     """Open the dialog, replacing an idle one; show a message and return None without a trace."""
-    for shown in window.findChildren(RecordDialog, options=Qt.FindChildOption.FindDirectChildrenOnly):
+    for shown in window.findChildren(RenderDialog, options=Qt.FindChildOption.FindDirectChildrenOnly):
         if shown.is_recording:
             shown.raise_()
             return shown
@@ -45,13 +45,15 @@ def open_recording(
     mark, trusted = screen(), tuple(sorted(stage.trusted))
     starts = session.requests.span_start
     name: Literal["light", "dark"] = "dark" if theme.name == "dark" else "light"
-    offer = Offer(
+    offer = FieldDefaults(
         stage.playhead.moment, starts.shape[1] if starts.size else 0, stage.playhead.speed,
         (window.width(), window.height()), name, theme.scale, bool(caption[1]),
     )  # fmt: skip
-    dialog = RecordDialog(
+    dialog = RenderDialog(
         window, theme, offer, lambda scale: Show(mark, trusted, scale, room, caption), folder()
     )
-    dialog.said.connect(lambda sentence, well: notice.inform(sentence) if well else notice.error(sentence))
+    dialog.reported.connect(
+        lambda sentence, well: notice.inform(sentence) if well else notice.error(sentence)
+    )
     dialog.show()
     return dialog

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 from PySide6.QtGui import QColor
 
-from ....tracer.model.finding import counted
+from ....tracer.model.finding import count_noun
 from ...widgets.patterns import mixed
 from ...widgets.theme import DARK, KIND_COLOURS, LIGHT
 from .files import Encoding, WriterThread
@@ -39,7 +39,7 @@ class Source(Protocol):
         ...
 
 
-class Outlook(Struct, frozen=True):
+class FilmEstimate(Struct, frozen=True):
     """The estimate of a film."""
 
     frames: int
@@ -57,7 +57,7 @@ class Outlook(Struct, frozen=True):
         """Format the estimate: "12.4 s, 310 frames of 1600 x 900 pixels, about 4.1 MB"."""
         width, height = self.size
         length, size = length_text(self.seconds), size_text(self.bytes)
-        return f"{length}, {counted(self.frames, 'frame')} of {width} x {height} pixels, about {size}"
+        return f"{length}, {count_noun(self.frames, 'frame')} of {width} x {height} pixels, about {size}"
 
 
 def length_text(seconds: float) -> str:
@@ -77,7 +77,7 @@ def size_text(count: int) -> str:
     return f"{max(1, round(count / 1000))} kB"
 
 
-class Recording:
+class FilmRendering:
     """A film to be written."""
 
     def __init__(self, source: Source, kind: Kind, rate: Fraction, theme: str) -> None:
@@ -89,7 +89,7 @@ class Recording:
         height, width = runs[0][0].shape
         size = (even(width), even(height)) if kind.suffix in VIDEOS else (width, height)
         film = source.film
-        self.outlook = Outlook(film.frames, film.seconds, size, (width, height), self._bytes(runs))
+        self.estimate = FilmEstimate(film.frames, film.seconds, size, (width, height), self._bytes(runs))
 
     def _lookup(self, theme: str) -> Lookup:
         """Make the palette of a GIF from frames of every shot."""

@@ -11,7 +11,7 @@ Theme = Literal["light", "dark"]
 HOLD = 1.0  # seconds at the end
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class FilmOptions(msgspec.Struct, frozen=True):
     """The options of a film."""
 
     begin: str | float = "start"  # an anchor, see `moment_at`

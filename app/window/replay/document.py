@@ -11,14 +11,14 @@ from ....kernels.scenarios.catalogue import find
 from ...control.measured_job import MeasuredTimes
 from ...model.session import Session
 from ...model.setup_edits import differences
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...views.counters.numbers import has_conflicts
 from ...widgets.patterns import LOOKS, WAITING, mixed
 from ...widgets.theme import DARK, LIGHT, MONO, SANS, Theme
 from .drawings import Drawings
 from .frames import Form, PaneLook, themes_of
 from .session_data import session_data
-from .showing import AGAIN, WHOLE, Range, Showing, looks_of
+from .showing import AGAIN, COMPLETE, Range, Showing, looks_of
 from .track import Track
 
 VERSION = 1
@@ -48,7 +48,7 @@ class ReplayDocument:
         self._shown_launches: set[tuple[int, ...]] = set()  # tuples of launches shown side by side so far
         self._times = MeasuredTimes()
 
-    def add_step(self, texts: dict[str, Any], showing: Showing | None, limit: int = WHOLE) -> None:
+    def add_step(self, texts: dict[str, Any], showing: Showing | None, limit: int = COMPLETE) -> None:
         """Add a step with its texts and its showing.
 
         limit: launches with at most this many moments are complete at their first step. Later steps and longer
@@ -109,10 +109,10 @@ class ReplayDocument:
         measured_texts = []
         for i, time in enumerate(times):
             other = next((t for j, t in enumerate(times) if j != i), None)
-            is_shown = time is not None and (time.is_exactly_asked or showing.look.nearest == "shown")
-            measured_texts.append(visible(line_texts(time, other)[0]) if time and is_shown else "")
+            is_shown = time is not None and (time.is_exact or showing.look.nearest == "shown")
+            measured_texts.append(escape_controls(line_texts(time, other)[0]) if time and is_shown else "")
         return {
-            "apart": [visible(text) for text in differences(showing.setups, scenarios)],
+            "apart": [escape_controls(text) for text in differences(showing.setups, scenarios)],
             "measured": measured_texts,
         }
 
@@ -136,7 +136,7 @@ class ReplayDocument:
         of_track = {tracks[id(track)]: i for i, shown in enumerate(self._shown) for track in shown.tracks}
         return {
             "version": VERSION,
-            "title": visible(self.title),
+            "title": escape_controls(self.title),
             "introduction": self.introduction,
             "look": look_of(),
             "steps": self.steps,
@@ -146,7 +146,7 @@ class ReplayDocument:
         }
 
     def _session_data(self, shown: _ShownSession) -> dict[str, Any]:
-        say = themes_of(shown.look, self.form, shown.session)[0].say
+        say = themes_of(shown.look, self.form, shown.session)[0].translate
         moments = set().union(*(track.moments for track in shown.tracks))
         blocks = set().union(*(track.blocks for track in shown.tracks))
         return session_data(shown.session, say, moments, blocks, shown.wavefronts)

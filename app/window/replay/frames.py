@@ -13,20 +13,20 @@ from PySide6.QtWidgets import QWidget
 
 from ...model.bookmark import WordChoice
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...views.common.dimming import FAINT, HALF
-from ...views.common.drawing import on_panel
+from ...views.common.drawing import panel_line_colour
 from ...views.common.pieces import Piece, Pieces
 from ...views.histogram.view import HistogramView
-from ...views.memory.arrangement import Needs, ViewState, Zoom
-from ...views.memory.loads import LOOKS, Ways
+from ...views.memory.arrangement import PairedSpace, ViewState, Zoom
+from ...views.memory.loads import LOOKS, LoadPaths
 from ...views.memory.picture import MemoryPicture
 from ...views.memory.view_data import Tops
 from ...views.warp.view import WarpView
 from ...widgets.theme import Theme
 from .changes import Changes
 from .drawings import Drawings
-from .paint_recorder import NOTHING, Picture, recorded, units
+from .paint_recorder import NOTHING, Picture, record_drawing, units
 
 THEMES = ("light", "dark")
 ALWAYS, STANDING, MOVING = range(3)  # when a piece is drawn: always, at rest, during motion
@@ -52,9 +52,9 @@ class PaneLook(NamedTuple):
     histogram: bool = False  # instead of the memory
     colour_by: str = "auto"  # as in `MemoryView`
     tops: Tops = ()  # the ends of the scales that panes share
-    beside: Needs | None = None  # the combined space of the pictures of two panes
+    paired_space: PairedSpace | None = None  # the combined space of the pictures of two panes
     only: tuple[str, ...] = ()  # names of the shown buffers, () for all
-    lit: Lit | None = None  # the highlight
+    highlight: Highlight | None = None  # the highlight
     words: WordChoice = "own"  # the vocabulary
     warp: bool = False  # whether the request of the selected warp is shown next to it
 
@@ -62,7 +62,7 @@ class PaneLook(NamedTuple):
 class Frames(Protocol):
     """A source of the drawings of moments."""
 
-    def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
+    def drawings_at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
         """Yield the drawings of a moment, from bottom to top."""
         ...
 
@@ -74,7 +74,7 @@ class Frames(Protocol):
 def themes_of(look: PaneLook, form: Form, session: Session) -> list[Theme]:
     """Return the light and the dark theme, in the vocabulary of a session."""
     named = [Theme.named(name, form.text_size, words=look.words) for name in THEMES]
-    return [theme.speaking(session.scenario) for theme in named]
+    return [theme.with_words_of(session.scenario) for theme in named]
 
 
 def frames_of(session: Session, look: PaneLook, form: Form, drawings: Drawings) -> Frames:
@@ -93,7 +93,7 @@ class MemoryFrames:
         self.pictures = [MemoryPicture(session, theme) for theme in themes_of(look, form, session)]
         self._drawn: dict[Hashable, tuple[Hashable, int]] = {}  # by the names of pieces
 
-    def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
+    def drawings_at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
         """Yield the drawings of a moment, from bottom to top."""
         state = self._state(moment, selection)
         light, dark = (picture.pieces(state, 1.0) for picture in self.pictures)
@@ -105,17 +105,17 @@ class MemoryFrames:
         yield "legend", self._legend(state, light)
 
     def _state(self, moment: int, selection: Selection) -> ViewState:
-        look, highlight = self.look, self.look.lit
-        keep = 1.0 if highlight is None else FAINT if highlight.dark or highlight.in_memory else HALF
+        look, highlight = self.look, self.look.highlight
+        keep = 1.0 if highlight is None else FAINT if highlight.dims_all or highlight.has_memory else HALF
         scales = look.colour_by, look.tops, Zoom()
-        room = self.form.width, self.form.height, LEGEND, look.beside
+        room = self.form.width, self.form.height, LEGEND, look.paired_space
         return ViewState(*room, *scales, float(moment), selection, False, look.only, highlight, keep)
 
     def words(self, moment: int, selection: Selection) -> str:
         """Describe the picture in words."""
         picture = self.pictures[0]
         text = picture.description(self._state(moment, selection)).partition(". ")[2]  # after the moment
-        return picture.theme.say(text)
+        return picture.theme.translate(text)
 
     def _number(self, light: Piece, dark: Piece) -> int:
         return self._memoised(light.name, (light.key, dark.key), light.draw, dark.draw)
@@ -123,7 +123,7 @@ class MemoryFrames:
     def _travelling(self, state: ViewState, still: Pieces) -> Iterator[Drawn]:
         """Yield the moving loads of a moment."""
         loads = [piece for piece in still.above if is_load(piece.name)]
-        for piece, (ways, strength) in zip(loads, self.pictures[0].ways(state), strict=True):
+        for piece, (ways, strength) in zip(loads, self.pictures[0].load_paths(state), strict=True):
             name = (TRAVELLING, piece.name)
             if name not in self._drawn or self._drawn[name][0] != piece.key:
                 light, dark = (travelling(ways, strength, picture.theme) for picture in self.pictures)
@@ -146,7 +146,9 @@ class MemoryFrames:
         """Return the drawing with this name; draw it again only if its key has changed."""
         if name not in self._drawn or self._drawn[name][0] != key:
             size = self.form.width, self.form.height
-            number = self.drawings.add(recorded(light, *size), recorded(dark, *size), (id(self), name))
+            number = self.drawings.add(
+                record_drawing(light, *size), record_drawing(dark, *size), (id(self), name)
+            )
             self._drawn[name] = key, number
         return self._drawn[name][1]
 
@@ -160,9 +162,9 @@ class HistogramFrames:
         for view in self.views:
             view.resize(form.width, form.height)
             view.load(session)
-            view.set_spotlight(look.lit)
+            view.set_spotlight(look.highlight)
 
-    def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
+    def drawings_at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
         """Yield the drawing of a moment."""
         yield "histogram", self.drawings.add(*self._pictures(moment, selection), id(self))
 
@@ -170,7 +172,7 @@ class HistogramFrames:
         for view in self.views:
             view.render_moment(float(moment), selection)
         light, dark = (
-            recorded(partial(_render, view), self.form.width, self.form.height) for view in self.views
+            record_drawing(partial(_render, view), self.form.width, self.form.height) for view in self.views
         )
         return light, dark
 
@@ -184,9 +186,9 @@ def is_load(name: Hashable) -> bool:
     return isinstance(name, tuple) and name[0] == "loads"
 
 
-def travelling(ways: Ways, strength: float, theme: Theme) -> Picture:
+def travelling(ways: LoadPaths, strength: float, theme: Theme) -> Picture:
     """Draw the moving loads of one kind, on their paths from start to end."""
-    colour, loads, picture = on_panel(ways.loads.kind, theme), ways.loads, Picture([], [], [])
+    colour, loads, picture = panel_line_colour(ways.loads.kind, theme), ways.loads, Picture([], [], [])
     for own, size, opacity in LOOKS:
         chosen = loads.own == own
         if chosen.any():
@@ -215,15 +217,15 @@ class WarpFrames:
         self.views = [WarpView(theme) for theme in themes_of(look, form, session)]
         for view in self.views:
             view.load(session)
-            view.set_spotlight(look.lit)
+            view.set_spotlight(look.highlight)
             view.picture.setParent(None)  # otherwise the view sets its size
             view.picture.resize(*self.size)
 
-    def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
+    def drawings_at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
         """Yield the drawing of a moment."""
         for view in self.views:
             view.render_moment(float(moment), selection)
-        light, dark = (recorded(partial(_render, view.picture), *self.size) for view in self.views)
+        light, dark = (record_drawing(partial(_render, view.picture), *self.size) for view in self.views)
         yield "warp", self.drawings.add(light, dark)
 
     def words(self, moment: int, selection: Selection) -> str:

@@ -12,18 +12,18 @@ from PySide6.QtGui import QPainter
 from ...charts.build import build
 from ...charts.choice_text import parse_choice
 from ...charts.figure import Figure, number_texts
-from ...charts.sources import sources, usual
-from ...charts.vocabulary import in_words, words_of
+from ...charts.sources import default_sources, sources
+from ...charts.vocabulary import terminology_of, with_terminology
 from ...gpu.place import is_gpu
 from ...lecture.captions import FilledCaption
 from ...lecture.quantities import MARK_TEXTS
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...views.charts.paint import draw_figure, wanted_height
 from ...widgets.theme import Theme
-from ..lecture.step_picture import NO_PICTURE, StandingStep
+from ..lecture.step_picture import NO_PICTURE, ResolvedStep
 from .document import ReplayDocument
 from .frames import THEMES
-from .paint_recorder import Picture, recorded
+from .paint_recorder import Picture, record_drawing
 from .showing import Showing, speed_of
 
 CHART_WIDTHS = 480, 1000  # logical pixels: for a phone and for a screen
@@ -33,22 +33,25 @@ NO_GPU = (
 LOWEST_CHART = 360  # logical pixels
 
 
-def add_lecture_step(document: ReplayDocument, standing: StandingStep, speed: float | None = None) -> None:
+def add_lecture_step(document: ReplayDocument, standing: ResolvedStep, speed: float | None = None) -> None:
     """Add a step at its final moment: its texts, and its showing, its chart, or the reason for neither.
 
     speed: moments per second, None for the step's.
     """
-    texts: dict[str, Any] = {"title": visible(standing.step.title), **caption_data(standing.caption())}
+    texts: dict[str, Any] = {
+        "title": escape_controls(standing.step.title),
+        **caption_data(standing.caption()),
+    }
     question, answer = standing.step.change.question, standing.answer()
     if question is not None and answer is not None:
         mark = answer.quantity.mark
         texts["question"] = {
-            "ask": visible(question.ask),
-            "choices": [visible(choice) for choice in answer.choices],
-            "answer": visible(answer.text),
+            "ask": escape_controls(question.ask),
+            "choices": [escape_controls(choice) for choice in answer.choices],
+            "answer": escape_controls(answer.text),
             "right": answer.right,
             "mark": mark,
-            "origin": visible(f"{MARK_TEXTS.get(mark, '')} {answer.quantity.origin}".strip()),
+            "origin": escape_controls(f"{MARK_TEXTS.get(mark, '')} {answer.quantity.origin}".strip()),
         }
     if is_gpu(standing.scene.look.chart):
         document.add_step(texts | {"note": NO_GPU}, None)
@@ -61,7 +64,7 @@ def add_lecture_step(document: ReplayDocument, standing: StandingStep, speed: fl
         document.add_step(texts, replace(showing, speed=speed or showing.speed))
 
 
-def showing_of(standing: StandingStep) -> Showing:
+def showing_of(standing: ResolvedStep) -> Showing:
     """Return the showing of a step with sessions."""
     scene, moment, sessions = standing.scene, standing.moment, tuple(standing.sessions)
     assert moment is not None
@@ -76,7 +79,7 @@ def showing_of(standing: StandingStep) -> Showing:
 
 def caption_data(caption: FilledCaption) -> dict[str, Any]:
     """Serialise a caption for JSON: text trees, and the origins of its numbers."""
-    return {"caption": trees_of(caption.html), "foot": visible(caption.foot)}
+    return {"caption": trees_of(caption.html), "foot": escape_controls(caption.foot)}
 
 
 def trees_of(text: str) -> list[Any]:
@@ -108,16 +111,19 @@ class _TreeReader(HTMLParser):
         self.open[-1].append(text)
 
 
-def _chart(document: ReplayDocument, standing: StandingStep) -> dict[str, Any]:
+def _chart(document: ReplayDocument, standing: ResolvedStep) -> dict[str, Any]:
     """Serialise the chart of a step: its drawings, and every number in words."""
     measurements, _ = sources()
     choice = parse_choice(standing.scene.look.chart, measurements)
-    figure = in_words(
-        build(usual(measurements), choice), words_of(standing.scene.look.words, choice.subjects)
+    figure = with_terminology(
+        build(default_sources(measurements), choice),
+        terminology_of(standing.scene.look.words, choice.subjects),
     )
     return {
-        "title": visible(f"{figure.title}. {figure.subtitle}"),
-        "numbers": [visible(text) for text in (*number_texts(figure), figure.method, *figure.notes) if text],
+        "title": escape_controls(f"{figure.title}. {figure.subtitle}"),
+        "numbers": [
+            escape_controls(text) for text in (*number_texts(figure), figure.method, *figure.notes) if text
+        ],
         "forms": [_chart_form(document, figure, width) for width in CHART_WIDTHS],
     }
 
@@ -134,4 +140,4 @@ def _drawn(figure: Figure, width: int, height: int, theme: Theme) -> Picture:
     def draw(painter: QPainter) -> None:
         draw_figure(painter, figure, QRectF(0, 0, width, height), theme)
 
-    return recorded(draw, width, height)
+    return record_drawing(draw, width, height)

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from .... import resources
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.theme import DARK, LIGHT, MONO, SANS
 
 FOLDER = files(resources) / "replay"
@@ -38,7 +38,7 @@ def page_of(document: dict[str, Any]) -> str:
     )
     return _text("replay.html").format(
         policy=html.escape(policy),
-        title=html.escape(visible(document["title"])),
+        title=html.escape(escape_controls(document["title"])),
         style=style,
         opening=opening,
         program=program,

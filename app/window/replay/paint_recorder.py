@@ -50,7 +50,7 @@ class Picture(NamedTuple):
     images: list[Pixels]  # (rows, columns), 0xAARRGGBB
 
 
-def recorded(draw: Callable[[QPainter], None], width: int, height: int) -> Picture:
+def record_drawing(draw: Callable[[QPainter], None], width: int, height: int) -> Picture:
     """Record the operations of a function on a device of this size in logical pixels."""
     device = _Device(width, height)
     painter = QPainter(device)

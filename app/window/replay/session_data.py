@@ -10,23 +10,23 @@ import numpy as np
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ....tracer.model.finding import source_location
-from ...model.kernel_source import cuda_c_of, kernel_file, lines_of, source_text
+from ...model.kernel_source import cuda_c_of, function_lines, kernel_file, source_text
 from ...model.session import Session
-from ...model.visible_text import visible, visible_lines
+from ...model.visible_text import escape_controls, escape_controls_in_lines
 from ...views.common.activity import block_activity
 from ...views.common.wording import (
     MARKS,
     block_text,
     check_text,
-    made_text,
+    engine_text,
     notice_text,
     phase_text,
     pitfall_text,
 )
 from ...views.counters.numbers import notice_of, tiles_of, totals_of
 from ...views.source.highlight import Token, cuda_c_tokens, python_tokens
-from ...views.timeline.image import codes, lanes
-from ...views.timeline.view import whole_range
+from ...views.timeline.image import activity_codes, assign_lanes
+from ...views.timeline.view import default_block_range
 from ...widgets.patterns import EXCHANGE, LOOKS, WAITING
 from .changes import Changes, gaps
 
@@ -48,11 +48,11 @@ def session_data(
     shown = sorted(moments)
     verdict, good = check_text(session.trace)
     return {
-        "title": say(visible(session.title)),
+        "title": say(escape_controls(session.title)),
         "end": session.end,
         "verdict": verdict,
         "good": good,
-        "made": made_text(session.trace),
+        "made": engine_text(session.trace),
         "part": notice_text(session.trace),
         "lesson": say(session.scenario.lesson if session.scenario else ""),
         "pitfall": say(pitfall_text(session.scenario)),
@@ -118,7 +118,7 @@ def files_of(session: Session) -> list[str]:
 def _file(session: Session, name: str) -> dict[str, Any]:
     """Serialise the relevant lines of a file: the kernel, or the accesses in another file."""
     text = source_text(session, name)
-    first, last = lines_of(text, session.trace.kernel) if name == kernel_file(session) else (1, 0)
+    first, last = function_lines(text, session.trace.kernel) if name == kernel_file(session) else (1, 0)
     lines = [site.line for site in session.trace.sites if site.file == name]
     if last:
         first, last = min([first, *lines]), max([last, *lines])
@@ -131,7 +131,7 @@ def _lines(text: str, name: str, first: int, last: int, tokens: dict[int, list[T
     """Serialise some lines of a text, each as parts (style, text)."""
     lines = text.replace("\r\n", "\n").split("\n")[first - 1 : last]
     parts = [_parts(line, tokens.get(first - 1 + i, [])) for i, line in enumerate(lines)]
-    short = visible(name.replace("\\", "/").rpartition("/")[2])  # the folder is private
+    short = escape_controls(name.replace("\\", "/").rpartition("/")[2])  # the folder is private
     return {"name": short, "first": first, "lines": parts}
 
 
@@ -141,7 +141,9 @@ def _parts(line: str, tokens: list[Token]) -> list[list[str]]:
     for start, length, style in tokens:
         parts += [["", line[position:start]], [style, line[start : start + length]]]
         position = start + length
-    return [[style, visible_lines(text)] for style, text in [*parts, ["", line[position:]]] if text]
+    return [
+        [style, escape_controls_in_lines(text)] for style, text in [*parts, ["", line[position:]]] if text
+    ]
 
 
 def _findings(session: Session, say: Say) -> list[dict[str, Any]]:
@@ -152,7 +154,7 @@ def _findings(session: Session, say: Say) -> list[dict[str, Any]]:
             {
                 "kind": finding.kind,
                 "severity": finding.severity,
-                "message": say(visible(finding.message)),
+                "message": say(escape_controls(finding.message)),
                 "moment": finding.moment,
                 "line": line if file else 0,
             }
@@ -167,7 +169,7 @@ def _timeline(session: Session, say: Say, blocks: Collection[int]) -> dict[str, 
     few = slice(0, MOST_BARS)
     kinds = [REQUEST_KINDS[kind] for kind in sorted(set(requests.kind.tolist()))]
     kinds += [EXCHANGE] * bool(len(requests.exchanges)) + [WAITING] * bool(len(trace.barriers.step))
-    lane = lanes(start, end)
+    lane = assign_lanes(start, end)
     return {
         "warps": trace.warps,
         "starts": gaps(start[few].tolist()),
@@ -184,9 +186,11 @@ def _block(session: Session, say: Say, number: int) -> dict[str, Any]:
     phases = range(block.phases if block.present else 0)
     return {
         "name": say(block_text(session.trace, number)),
-        "range": [round(edge, 3) for edge in whole_range(block, session.end)],
+        "range": [round(edge, 3) for edge in default_block_range(block, session.end)],
         "first": block.span[0],
-        "rows": ["".join(chr(CODE + code) for code in row) for row in codes(session, block).tolist()],
+        "rows": [
+            "".join(chr(CODE + code) for code in row) for row in activity_codes(session, block).tolist()
+        ],
         "phases": [
             [
                 int(block.start[phase]),

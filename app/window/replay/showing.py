@@ -9,21 +9,21 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...lecture.places import Place, PlaceError, find_place, parse_place
 from ...lecture.scenes import Moment
+from ...lecture.time_anchors import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...model import phase_steps
 from ...model.bookmark import Bookmark, Setup
 from ...model.pane_moments import pane_moments, playhead_moment
-from ...model.playhead import usual_speed
+from ...model.playhead import default_speed
 from ...model.session import Selection, Session
-from ...model.spotlight import lit_of
-from ...views.memory.arrangement import Needs
+from ...model.spotlight import resolve_highlights
+from ...views.memory.arrangement import PairedSpace
 from ...views.memory.picture import MemoryPicture
 from ...widgets.theme import Theme
 from .frames import Form, PaneLook
 
 # Moments up to which the longest launch is complete: at its first step, and at later steps.
-WHOLE, AGAIN = 2_500, 500
+COMPLETE, AGAIN = 2_500, 500
 AROUND = 120  # moments before and after the step's moment in a longer launch, at least
 
 
@@ -50,11 +50,11 @@ class Showing(Struct, frozen=True):
         """The last moment of each pane."""
         return [session.end for session in self.sessions]
 
-    def standing(self, position: float) -> Showing:
+    def at_moment(self, position: float) -> Showing:
         """Return the showing at another final moment, with running blocks selected."""
         moments = pane_moments(position, self.ends, self.look.link)
         selections = tuple(
-            phase_steps.follow(session, Selection(), moment)
+            phase_steps.follow_running_block(session, Selection(), moment)
             for session, moment in zip(self.sessions, moments, strict=True)
         )
         return replace(self, moment=Moment(position, position, selections, selections))
@@ -78,7 +78,7 @@ class Showing(Struct, frozen=True):
 
 def speed_of(look: Bookmark, longest: int) -> float:
     """Return the speed in moments per second."""
-    return look.speed or usual_speed(longest)
+    return look.speed or default_speed(longest)
 
 
 def first_showing(setups: tuple[Setup, ...], sessions: tuple[Session, ...], look: Bookmark) -> Showing:
@@ -92,46 +92,46 @@ def first_showing(setups: tuple[Setup, ...], sessions: tuple[Session, ...], look
     showing = Showing(
         setups, sessions, look, Moment(position, position, selections, selections), speed_of(look, max(ends))
     )
-    return showing.standing(position)
+    return showing.at_moment(position)
 
 
 def cut(showing: Showing, begin: str | None, end: str | None) -> Showing:
     """Restrict a showing to the moments between two anchors, with the first as its final moment.
 
-    begin, end: such as "24", "phase 2", "end"; None for the start and the end. Raises PlaceError.
+    begin, end: such as "24", "phase 2", "end"; None for the start and the end. Raises TimeAnchorError.
     """
     if begin is None and end is None:
         return showing
     first = _anchor_moment(begin, showing) if begin else 0.0
     last = _anchor_moment(end, showing) if end else float(max(showing.ends))
     if first >= last:
-        raise PlaceError(f"{end or 'the end'} is not after {begin or 'the start'}. Swap them.")
-    return replace(showing.standing(first), asked=Range(first, last))
+        raise TimeAnchorError(f"{end or 'the end'} is not after {begin or 'the start'}. Swap them.")
+    return replace(showing.at_moment(first), asked=Range(first, last))
 
 
 def _anchor_moment(text: str, showing: Showing) -> float:
     """Find the playhead's moment of an anchor in the last pane."""
-    anchor = Place("moment", int(text)) if text.isdecimal() else parse_place(text)
+    anchor = TimeAnchor("moment", int(text)) if text.isdecimal() else parse_anchor(text)
     if anchor.kind == "end":
         return float(max(showing.ends))
     if anchor.kind == "first load":
         return showing.moment.stand
     pane = len(showing.sessions) - 1
-    moment, _ = find_place(anchor, showing.sessions[pane], showing.moment.selections[pane], 0.0)
+    moment, _ = find_anchor(anchor, showing.sessions[pane], showing.moment.selections[pane], 0.0)
     return playhead_moment(moment, pane, showing.ends, showing.look.link)
 
 
 def looks_of(showing: Showing, form: Form) -> list[PaneLook]:
     """Compute the look of each pane, aligned with the other."""
     look, theme = showing.look, Theme.named("light", form.text_size)
-    pictures = [MemoryPicture(session, theme.speaking(session.scenario)) for session in showing.sessions]
-    needs = [picture.needs(look.zoom) for picture in pictures]
+    pictures = [MemoryPicture(session, theme.with_words_of(session.scenario)) for session in showing.sessions]
+    needs = [picture.paired_space(look.zoom) for picture in pictures]
     tops: dict[tuple[str, str], int] = {}
     for picture, selection in zip(pictures, showing.moment.selections, strict=True):
         for scale, top in picture.tops(look.colour_by, selection).items():
             tops[scale] = max(top, tops.get(scale, 0))
     shared = tuple(sorted(tops.items()))
-    highlights = lit_of(look.spotlight, showing.sessions)
+    highlights = resolve_highlights(look.spotlight, showing.sessions)
     warps = look.side == "shown" and look.tab == "warp"
     focus = min(look.focus, len(pictures) - 1)
     return [
@@ -150,18 +150,18 @@ def looks_of(showing: Showing, form: Form) -> list[PaneLook]:
 
 
 def _shows_histogram(session: Session, look: Bookmark) -> bool:
-    if session.counting is None:
+    if session.histogram_launch is None:
         return False
-    return look.picture == "histogram" or (look.picture == "auto" and session.only_counts)
+    return look.picture == "histogram" or (look.picture == "auto" and session.is_only_histogram)
 
 
-def _combined_needs(own: Needs, needs: Sequence[Needs]) -> Needs | None:
+def _combined_needs(own: PairedSpace, needs: Sequence[PairedSpace]) -> PairedSpace | None:
     """Combine the needs of all pictures with the same shapes as this one; None if there is no other."""
     same_shape = [need for need in needs if need.shapes == own.shapes]
     if len(same_shape) < 2:
         return None
     left, right = max(need.left for need in same_shape), max(need.right for need in same_shape)
-    return Needs(
+    return PairedSpace(
         own.shapes,
         left,
         right,

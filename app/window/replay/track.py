@@ -6,7 +6,7 @@ from typing import Any
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP
-from ...model.phase_steps import follow
+from ...model.phase_steps import follow_running_block
 from ...model.session import Selection, Session
 from ...views.common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ...views.common.wording import block_text, mark_of, phase_text
@@ -25,7 +25,7 @@ class Track:
         self, session: Session, look: PaneLook, selection: Selection, form: Form, drawings: Drawings
     ) -> None:
         self.session, self.look, self.selection, self.form = session, look, selection, form
-        self.say = themes_of(look, form, session)[0].say
+        self.translate = themes_of(look, form, session)[0].translate
         self._frames = frames_of(session, look, form, drawings)
         self._slots = Slots()
         self._warp = WarpFrames(session, look, form, drawings) if look.warp else None
@@ -43,19 +43,19 @@ class Track:
 
     def record(self, moment: int) -> None:
         """Record a moment; moments must increase."""
-        selection = follow(self.session, self.selection, float(moment))
+        selection = follow_running_block(self.session, self.selection, float(moment))
         self.moments.add(moment)
-        self._slots.note(moment, list(self._frames.at(moment, selection)))
+        self._slots.note(moment, list(self._frames.drawings_at(moment, selection)))
         self._descriptions.note(moment, self._frames.words(moment, selection))
         if self._warp is not None:
-            self._warp_slots.note(moment, list(self._warp.at(moment, selection)))
+            self._warp_slots.note(moment, list(self._warp.drawings_at(moment, selection)))
             self._warp_descriptions.note(moment, self._warp.words(moment, selection))
         block = block_activity(self.session, selection.block)
         phase = block.phase_at(moment)
         self._blocks.note(moment, selection.block)
         self._phases.note(moment, self._phase(block, phase))
         position = f"{block_text(self.session.trace, block.block)} · phase {phase}"
-        self._positions.note(moment, self.say(position))
+        self._positions.note(moment, self.translate(position))
         self._sites.note(moment, self._site(block, selection, moment))
 
     def _phase(self, block: BlockActivity, phase: int) -> list[str]:
@@ -64,7 +64,7 @@ class Track:
         if key not in self._phase_texts:
             text = phase_text(self.session.scenario, phase, block.phases)
             facts = facts_text(self.session, block, phase)
-            texts = [self.say(part) for part in (capital(text.label), text.sentence, facts)]
+            texts = [self.translate(part) for part in (capital(text.label), text.sentence, facts)]
             self._phase_texts[key] = [*texts, mark_of(self.session.trace)]
         return self._phase_texts[key]
 
@@ -81,7 +81,7 @@ class Track:
 
     def written(self, session: int) -> dict[str, Any]:
         """Serialise the track for JSON; session: the number of its session."""
-        highlight, files = self.look.lit, files_of(self.session)
+        highlight, files = self.look.highlight, files_of(self.session)
         warp = self._warp and {
             "size": list(self._warp.size),
             "slots": self._warp_slots.written(),
@@ -102,5 +102,5 @@ class Track:
             "lines": [[files.index(f), line] for f, line in sorted(highlight.lines) if f in files]
             if highlight
             else [],
-            "counters": sorted(self.say(label) for label in highlight.counters) if highlight else [],
+            "counters": sorted(self.translate(label) for label in highlight.counters) if highlight else [],
         }

@@ -13,10 +13,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.controls import Chip, Combo, Entry, button, mark
 from ...widgets.plain_text import plain_tip
-from .hand import Handle, ParameterChip, hint_of
+from .drag_gesture import Handle, ParameterChip, hint_of
 
 
 class Field(Protocol):
@@ -115,7 +115,7 @@ class FileField(QWidget):
     def put(self, text: str) -> None:
         """Show a path."""
         self._path = text
-        self.choose.setText(visible(Path(text).name).replace("&", "&&") or "choose…")
+        self.choose.setText(escape_controls(Path(text).name).replace("&", "&&") or "choose…")
         self.choose.setToolTip(plain_tip(text or self.name))
         self.clear.setVisible(bool(text))
 

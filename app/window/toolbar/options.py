@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
 from ...model.setup_launch import SCHEDULES
 from ...widgets.plain_text import PlainLabel
-from ...widgets.theme import Theme, boxes_palette, boxes_sheet
+from ...widgets.theme import Theme, check_box_palette, check_box_sheet
 from .fields import ChoiceField, NumberField
 
 NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "Blocks to run", 16))
@@ -55,8 +55,8 @@ class LaunchOptions(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size to the check box, which the application's style sheet does not style."""
-        self.same.setPalette(boxes_palette(theme))
-        self.same.setStyleSheet(boxes_sheet("QCheckBox", theme))
+        self.same.setPalette(check_box_palette(theme))
+        self.same.setStyleSheet(check_box_sheet("QCheckBox", theme))
 
     def offer_schedules(self, choices: list[tuple[str, str]]) -> None:
         """Offer these schedules, (text, kind) each, unless they are offered already; keep the choice."""

@@ -26,7 +26,7 @@ class Track:
         }
         self._values: dict[bool, list[str]] = {True: [], False: []}
 
-    def at(self, steps: int) -> str:
+    def value_at(self, steps: int) -> str:
         """Return the value this many steps up, or down if negative; the last one if there are fewer."""
         values = self._values[steps > 0]
         values += islice(self._sides[steps > 0], max(0, abs(steps) - len(values)))
@@ -92,7 +92,7 @@ def is_coarse(parameter: Parameter) -> bool:
 
 def nearest(track: Track, count: int) -> list[str]:
     """List the values around the current one, nearest first, at most `count` on each side."""
-    around = (track.at(steps) for number in range(1, count + 1) for steps in (number, -number))
+    around = (track.value_at(steps) for number in range(1, count + 1) for steps in (number, -number))
     return [text for text in dict.fromkeys(around) if text != track.start]
 
 

@@ -15,20 +15,21 @@ from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
 from ...model.setup_edits import (
     launch_problem,
-    named,
+    parameter_text,
     parameters_of,
     text_problem,
     values_of,
+    with_field_texts,
     with_scenario,
-    with_texts,
 )
-from ...model.setup_launch import other_kernels, schedule_choices
+from ...model.setup_launch import kernels_to_compile, schedule_choices
 from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
-from ...widgets.spoken_words import speak
 from ...widgets.theme import Theme
+from ...widgets.translation import translate_widget
+from .drag_gesture import DragGesture, Handle, ParameterChip
 from .fields import (
     ChoiceField,
     Field,
@@ -39,12 +40,15 @@ from .fields import (
     merged_parameters,
     parameter_chips,
 )
-from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
 from .steps import Track, nearest, unit_of
 
-FORESEEN = 8  # values on each side whose kernels are compiled in advance when the pointer is at a parameter
-CALM = 1500  # idle milliseconds before the kernels of every parameter's neighbouring values are compiled
+LIKELY_VALUES = (
+    8  # values on each side whose kernels are compiled in advance when the pointer is at a parameter
+)
+IDLE_DELAY = (
+    1500  # idle milliseconds before the kernels of every parameter's neighbouring values are compiled
+)
 TYPING_DELAY = 150  # milliseconds without a key after which a text is applied
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 PANE_NAMES = ("Left", "Right")
@@ -88,13 +92,13 @@ class Toolbar(QFrame):
         self._dragged = ""  # the parameter in a drag
         self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before the drag
         self._requested: tuple[Setup, ...] = ()  # the setups that the drag requests now
-        self.hand = Hand(self._track, self)
-        self.hand.neared.connect(self._announce_likely)
-        self.hand.moved.connect(self._move)
-        self.hand.rested.connect(self.rested)
+        self.gesture = DragGesture(self._track, self)
+        self.gesture.neared.connect(self._announce_likely)
+        self.gesture.moved.connect(self._move)
+        self.gesture.rested.connect(self.rested)
         self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_DELAY)
         self._typing_timer.timeout.connect(self.ask)
-        self._idle_timer = QTimer(self, singleShot=True, interval=CALM)
+        self._idle_timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
         self._idle_timer.timeout.connect(lambda: self._announce_likely(*self._parameters, count=1))
         self._build()
 
@@ -179,7 +183,9 @@ class Toolbar(QFrame):
     def speak(self, theme: Theme) -> None:
         """Translate the texts into the vocabulary of the pane in focus."""
         setup = self.setups[self.focus] if self.setups else None
-        speak(self, theme.speaking(self.scenarios.get(setup.scenario) if setup else None).say)
+        translate_widget(
+            self, theme.with_words_of(self.scenarios.get(setup.scenario) if setup else None).translate
+        )
 
     def show_setups(
         self, setups: tuple[Setup, ...], focus: int, shared: bool, names: Sequence[str] = ()
@@ -255,13 +261,13 @@ class Toolbar(QFrame):
         for field in self.fields.values():
             if isinstance(field, NumberField | ChoiceField):
                 field.left.connect(self.left)
-        self._chips = parameter_chips([p for p in parameters if not p.aside], self.fields, owners)
+        self._chips = parameter_chips([p for p in parameters if not p.is_in_menu], self.fields, owners)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
         handles = [
             handle for chip in self._chips if isinstance(chip, ParameterChip) for handle in chip.handles
         ]
-        for row, p in enumerate(p for p in parameters if p.aside):
+        for row, p in enumerate(p for p in parameters if p.is_in_menu):
             handles.append(handle_for(p, self.fields[p.name]))
             self.form.insertRow(row, PlainLabel(p.label) if p.file else handles[-1], self.fields[p.name])
         self._make_draggable(handles)
@@ -275,14 +281,14 @@ class Toolbar(QFrame):
         }
         for p in self._parameters:
             if not p.file:
-                self.hand.watch(p, self.fields[p.name], self.handles[p.name])
+                self.gesture.watch(p, self.fields[p.name], self.handles[p.name])
 
     def _drop_fields(self) -> None:
         for chip in self._chips:
             self.flow.removeWidget(chip)
             chip.deleteLater()
         for p in self._parameters:
-            if p.aside:
+            if p.is_in_menu:
                 self.form.removeRow(self.fields[p.name])
         self._drop_edits()
 
@@ -301,7 +307,7 @@ class Toolbar(QFrame):
         chosen = [
             p for p in self._parameters if p.seldom and texts.get(p.name, str(p.default)) != str(p.default)
         ]
-        self.more.setText(" · ".join([summaries, *(named(p, texts[p.name]) for p in chosen)]))
+        self.more.setText(" · ".join([summaries, *(parameter_text(p, texts[p.name]) for p in chosen)]))
         self._note_differences()
 
     def _note_differences(self) -> None:
@@ -353,15 +359,15 @@ class Toolbar(QFrame):
         start = texts[name] if not self._refuses(name, texts[name]) else self._filled.get(name, "")
         return Track(parameter, start, 1 if fine else unit_of(parameter, texts), partial(self._refuses, name))
 
-    def foresee(self) -> None:
+    def schedule_compiling(self) -> None:
         """Schedule the compilation of kernels for the next values, since the stage is settled."""
         self._idle_timer.start()
 
-    def foresee_nothing(self) -> None:
+    def cancel_compiling(self) -> None:
         """Cancel the scheduled compilation while setups are being loaded."""
         self._idle_timer.stop()
 
-    def _announce_likely(self, *parameters: Parameter, count: int = FORESEEN) -> None:
+    def _announce_likely(self, *parameters: Parameter, count: int = LIKELY_VALUES) -> None:
         """Emit the launches of neighbouring values that need other kernels, for parameters with choices.
 
         count: values on each side.
@@ -372,7 +378,7 @@ class Toolbar(QFrame):
         may_come = [
             self._changed(self.setups, name, text) for name, texts in around.items() for text in texts
         ]
-        if others := other_kernels(self.setups, may_come):
+        if others := kernels_to_compile(self.setups, may_come):
             self.may_come.emit(others)
 
     def _refuses(self, name: str, text: str) -> bool:
@@ -395,14 +401,14 @@ class Toolbar(QFrame):
     def _changed(self, setups: Sequence[Setup], name: str, text: str) -> tuple[Setup, ...]:
         targets = self._targets(name)
         return tuple(
-            with_texts(setup, self.scenarios.get(setup.scenario), {name: text} if i in targets else {})
+            with_field_texts(setup, self.scenarios.get(setup.scenario), {name: text} if i in targets else {})
             for i, setup in enumerate(setups)
         )
 
-    def let_go(self) -> None:
+    def end_drag(self) -> None:
         """End the drag and show the setups in its field again."""
         self._dragged = ""
-        self.hand.drop()
+        self.gesture.drop()
         if self.setups:
             self._fill()
 
@@ -435,4 +441,4 @@ class Toolbar(QFrame):
     def _with_edits(self, i: int, edits: Mapping[str, str]) -> Setup:
         setup = self.setups[i]
         texts = {name: text for name, text in edits.items() if i in self._targets(name)}
-        return with_texts(setup, self.scenarios.get(setup.scenario), texts)
+        return with_field_texts(setup, self.scenarios.get(setup.scenario), texts)

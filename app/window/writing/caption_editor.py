@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from ...lecture.edit.text import step_words
+from ...lecture.edit.text import step_parts
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 from ..panels.caption import CaptionBar
-from .looks import caption_look, names_of, show_told
+from .looks import caption_look, names_of, show_preview
 from .words_edit import WordsEdit, has_focus_within
 from .writer import LectureWriter
 
@@ -83,7 +83,7 @@ class CaptionEditor(QFrame):
 
     def _fill(self, number: int) -> None:
         """Show the texts of a step."""
-        words = step_words(self.writer.text, number, self.writer.path)
+        words = step_parts(self.writer.text, number, self.writer.path)
         self.number = number
         self.heading.setText(f"Caption of step {number + 1}, {words.title}")
         self.caption.put(words.caption)
@@ -141,9 +141,9 @@ class CaptionEditor(QFrame):
         player = self.writer.player
         names = names_of(player) if player.number == self.number else None
         text, problem = caption_look(self.caption.words(), self.writer.path, names)
-        self.caption.tell(problem)
+        self.caption.show_error(problem)
         has_numbers = "{" in self.caption.words()
-        show_told(self.foot, f"Reads: {text}" if has_numbers and text else "", problem)
+        show_preview(self.foot, f"Reads: {text}" if has_numbers and text else "", problem)
         self._place()
 
     # Layout.

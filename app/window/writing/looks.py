@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QLabel
 
-from ...lecture.captions import fill
+from ...lecture.captions import fill_caption
 from ...lecture.changes import parse_change
 from ...lecture.check import environment_of
 from ...lecture.document import parse_lecture
@@ -39,7 +39,7 @@ def caption_look(markdown: str, path: Path, names: Environment | None) -> tuple[
         return "", lecture.problems[0].sentence
     if names is None:
         return "", ""
-    filled = fill(lecture.steps[0].caption, names)
+    filled = fill_caption(lecture.steps[0].caption, names)
     return filled.text, filled.problems[0].sentence if filled.problems else ""
 
 
@@ -62,7 +62,7 @@ def answer_look(ask: str, choices: str, answer: str, names: Environment | None) 
     return f"{result.text} · {mark}" if mark else result.text, ""
 
 
-def show_told(label: QLabel, text: str, problem: str) -> None:
+def show_preview(label: QLabel, text: str, problem: str) -> None:
     """Show a preview or an error below a field; hide the label if both are empty."""
     shown = problem[:1].upper() + problem[1:] or text
     label.setObjectName("wrong" if problem else "muted")

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...lecture.edit.text import step_words
+from ...lecture.edit.text import step_parts
 from ...widgets.controls import button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
-from .looks import answer_look, caption_look, change_problem, names_of, show_told
+from .looks import answer_look, caption_look, change_problem, names_of, show_preview
 from .step_table import StepTable
 from .words_edit import WordsEdit
 from .writer import LectureWriter
@@ -71,7 +71,7 @@ class LecturePanel(QFrame):
             "choices": WordsEdit("Choices", "8 | 16 | {left.tile}, or none", (1, 3), one_line=True),
             "answer": WordsEdit("Answer", "left.global_sectors", (1, 3), one_line=True),
         }
-        self.told = {name: PlainLabel() for name in (*self.fields, "file")}
+        self.previews = {name: PlainLabel() for name in (*self.fields, "file")}
         self._is_split = False  # whether the user has moved the splitter
         self.labels: list[QLabel] = []
         self.buttons: dict[str, QPushButton] = {}  # by text
@@ -95,9 +95,9 @@ class LecturePanel(QFrame):
         column.addWidget(self.split, 1)
         foot = QHBoxLayout()
         self.save = button("Save lecture", "Save to a file (Ctrl+Shift+S)", text="Save…", run=self._save)
-        self.told["file"].setObjectName("muted")
-        self.told["file"].setWordWrap(True)
-        foot.addWidget(self.told["file"], 1)
+        self.previews["file"].setObjectName("muted")
+        self.previews["file"].setWordWrap(True)
+        foot.addWidget(self.previews["file"], 1)
         foot.addWidget(self.save)
         column.addLayout(foot)
 
@@ -143,9 +143,9 @@ class LecturePanel(QFrame):
             heading.setAlignment(Qt.AlignmentFlag.AlignBottom)
             heading.setWordWrap(True)
             self.labels.append(heading)
-            self.told[name].setWordWrap(True)
-            self.told[name].hide()
-            for widget in (heading, self.fields[name], self.told[name]):
+            self.previews[name].setWordWrap(True)
+            self.previews[name].hide()
+            for widget in (heading, self.fields[name], self.previews[name]):
                 column.addWidget(widget)
         column.addStretch(1)
         self.area = QScrollArea()
@@ -198,7 +198,7 @@ class LecturePanel(QFrame):
         writer, lecture = self.writer, self.writer.lecture()
         for widget in (self.split, self.title, self.save):
             widget.setEnabled(lecture is not None)
-        self.told["file"].setText(self._file_state())
+        self.previews["file"].setText(self._file_state())
         self.save.setVisible(writer.is_unsaved or writer.left is not None)
         self.buttons["Undo"].setEnabled(writer.history.can_undo)
         self.buttons["Redo"].setEnabled(writer.history.can_redo)
@@ -208,7 +208,7 @@ class LecturePanel(QFrame):
         self.steps.show_steps([step.title for step in lecture.steps], self.number)
         self._share_height()
         self._fill(self.title, lecture.title)
-        words = step_words(writer.text, self.number, writer.path)
+        words = step_parts(writer.text, self.number, writer.path)
         for name, field in self.fields.items():
             self._fill(field, getattr(words, name))
         self._preview()
@@ -243,8 +243,8 @@ class LecturePanel(QFrame):
         self._show_preview("answer", f"Here: {answer}" if answer else "", wrong)
 
     def _show_preview(self, name: str, text: str, problem: str) -> None:
-        self.fields[name].tell(problem)
-        show_told(self.told[name], text, problem)
+        self.fields[name].show_error(problem)
+        show_preview(self.previews[name], text, problem)
 
     # Edits.
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem
 
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.theme import Theme
 
 MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
@@ -40,7 +40,7 @@ class StepTable(QListWidget):
             self._titles = list(titles)
             self.clear()
             for number, title in enumerate(titles, 1):
-                self.addItem(QListWidgetItem(f"{number}   {visible(title)}"))
+                self.addItem(QListWidgetItem(f"{number}   {escape_controls(title)}"))
         self.setCurrentRow(current)
 
     def set_theme(self, theme: Theme) -> None:

@@ -52,7 +52,7 @@ class WordsEdit(QPlainTextEdit):
         """Return True if the text differs from the original."""
         return self.words() != self.held
 
-    def tell(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         """Mark the field as invalid with a sentence, or as valid with ""."""
         mark(self, "invalid", bool(sentence))
         self.setAccessibleDescription(sentence)

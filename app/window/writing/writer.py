@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError
 from ....tracer.storage.folders import data_folder
-from ...control.session_jobs import Source, key_of
+from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...lecture.changes import EditedKernel, Pane, ProgramLaunch
 from ...lecture.document import Lecture
@@ -19,7 +19,7 @@ from ...lecture.edit import steps, text
 from ...lecture.edit.file import LectureFile, StaleError
 from ...lecture.edit.from_bookmark import change_lines
 from ...lecture.edit.history import TextHistory
-from ...lecture.edit.said import Panes
+from ...lecture.edit.serialise import Panes
 from ...lecture.edit.source import EditError, lecture_of, source_of
 from ...lecture.edit.steps import Rearranged, UntracedError
 from ...lecture.problems import LectureError
@@ -30,7 +30,7 @@ from ...model.setup_launch import launch_of_setup
 from ...model.setup_text import spec_of
 from ...views.common.wording import phase_text
 from ..lecture.player import LecturePlayer
-from ..lecture.programs import NoLaunch
+from ..lecture.programs import LaunchUnavailableError
 
 MOST_FILES, MOST_BYTES = 200, 1_000_000  # limits of the search for Python files in a lecture's folder
 NAME = "Lecture"  # of an unnamed one
@@ -58,7 +58,7 @@ class LectureWriter(QObject):
 
     changed = Signal()
     problem = Signal(str)
-    told = Signal(str)
+    informed = Signal(str)
     left_unsaved = Signal()
     saved = Signal(object)
 
@@ -112,7 +112,7 @@ class LectureWriter(QObject):
             return
         self._shown, self._waiting = lecture, None
         if self.file is not None and lecture is not None and lecture.path == self.file.path:
-            self.history.take(_text_of(self.file, lecture))
+            self.history.push(_text_of(self.file, lecture))
             self.is_unsaved = False
         else:
             self._leave()
@@ -176,7 +176,7 @@ class LectureWriter(QObject):
         number = self.number
 
         def apply(old: str, path: Path) -> Rearranged:
-            return steps.with_step(
+            return steps.insert_step(
                 old, number, self._step_of_screen(lecture_of(old, path), number), path, self._sessions
             )
 
@@ -190,13 +190,13 @@ class LectureWriter(QObject):
         old = text.new_lecture(NAME)
         try:
             body = self._step_of_screen(lecture_of(old, path), -1)
-            new_text = steps.with_step(old, -1, body, path, self._sessions).text
+            new_text = steps.insert_step(old, -1, body, path, self._sessions).text
         except EditError as error:
             self.problem.emit(str(error))
             return False
         self.file, self.history, self.is_unsaved = LectureFile(path), TextHistory(new_text), True
         self._show(0)
-        self.told.emit("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
+        self.informed.emit("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
         return True
 
     def _new_path(self) -> Path:
@@ -233,7 +233,7 @@ class LectureWriter(QObject):
         brought = [pane for pane in panes if not isinstance(pane, Setup)]
         try:
             named_panes = [(self._setup(pane), pane) for pane in brought]
-        except NoLaunch as error:
+        except LaunchUnavailableError as error:
             raise EditError(str(error)) from None
         return tuple(self._named(setup, named_panes, folder) for setup in mark.panes)
 
@@ -266,7 +266,7 @@ class LectureWriter(QObject):
         return None
 
     def _setup(self, pane: Pane) -> Setup:
-        """Return the setup of a pane; raises NoLaunch if its program has not run."""
+        """Return the setup of a pane; raises LaunchUnavailableError if its program has not run."""
         if isinstance(pane, Setup):
             return pane
         return self.player.programs.setup_of(pane, self.path.parent)
@@ -283,7 +283,7 @@ class LectureWriter(QObject):
 
     def copy(self, number: int) -> bool:
         """Duplicate a step."""
-        return self._edit(lambda old, path: steps.copied_step(old, number, path, self._sessions), number + 1)
+        return self._edit(lambda old, path: steps.copy_step(old, number, path, self._sessions), number + 1)
 
     def take_out(self, number: int) -> bool:
         """Delete a step."""
@@ -293,23 +293,23 @@ class LectureWriter(QObject):
                 "A lecture needs at least one step. Add another one before you delete this one."
             )
             return False
-        return self._edit(lambda old, path: steps.without_step(old, number, path, self._sessions), number)
+        return self._edit(lambda old, path: steps.remove_step(old, number, path, self._sessions), number)
 
     def move(self, number: int, to: int) -> bool:
         """Move a step to another number."""
-        return self._edit(lambda old, path: steps.moved_step(old, number, to, path, self._sessions), to)
+        return self._edit(lambda old, path: steps.move_step(old, number, to, path, self._sessions), to)
 
     def _sessions(self, panes: Panes) -> list[Session] | None:
         """Return the sessions of panes, None if some are not in memory."""
         try:
-            sessions = [self.stage.jobs.held(source) for source in self._sources(panes)]
-        except (CatalogueError, NoLaunch):
+            sessions = [self.stage.jobs.session_in_memory(source) for source in self._sources(panes)]
+        except (CatalogueError, LaunchUnavailableError):
             return None
         loaded = [session for session in sessions if session is not None]
         return loaded if panes and len(loaded) == len(panes) else None
 
     def _sources(self, panes: Panes) -> list[Source]:
-        """List the sources of the sessions of panes; raises CatalogueError and NoLaunch."""
+        """List the sources of the sessions of panes; raises CatalogueError and LaunchUnavailableError."""
         return [setup.file or launch_of_setup(setup) for setup in map(self._setup, panes)]
 
     # Applying edits.
@@ -331,9 +331,9 @@ class LectureWriter(QObject):
             self.problem.emit(str(error))
             return False
         self.problem.emit("")
-        for sentence in result.told:
-            self.told.emit(sentence)
-        if self.history.take(result.text):
+        for sentence in result.warnings:
+            self.informed.emit(sentence)
+        if self.history.push(result.text):
             self._store(number)
         return True
 
@@ -374,7 +374,7 @@ class LectureWriter(QObject):
         """Adopt the content of a file that another program has changed, and report it; undo restores the old text."""
         assert self.file is not None
         try:
-            self.history.take(self.file.read())
+            self.history.push(self.file.read())
             self._show(self.number)
         except (EditError, LectureError) as error:
             sentence = str(error)
@@ -384,15 +384,15 @@ class LectureWriter(QObject):
         """Load the sessions that an edit needs, and apply it afterwards."""
         try:
             sources = self._sources(error.panes)
-        except (CatalogueError, NoLaunch) as source_error:
+        except (CatalogueError, LaunchUnavailableError) as source_error:
             self.problem.emit(str(source_error))
             return False
-        missing = [source for source in sources if self.stage.jobs.held(source) is None]
+        missing = [source for source in sources if self.stage.jobs.session_in_memory(source) is None]
         if not missing:
             self.problem.emit(str(error))
             return False
-        self._waiting = key_of(missing[0]), again
-        self.told.emit("A later step must be traced first; the edit follows then.")
+        self._waiting = session_key(missing[0]), again
+        self.informed.emit("A later step must be traced first; the edit follows then.")
         self.stage.jobs.prepare(sources, urgent=len(sources))
         return True
 
@@ -423,7 +423,7 @@ class LectureWriter(QObject):
         if self._is_stale():
             return
         if not go():
-            self.told.emit(nothing)
+            self.informed.emit(nothing)
             return
         self._store(_first_difference(before, self.history.text, self.path, self.number))
 
@@ -453,19 +453,19 @@ class LectureWriter(QObject):
             self.problem.emit("Tilescope's own lectures cannot be overwritten. Choose another folder.")
             return False
         try:
-            file.put(self.history.text.encode("utf-8"))
+            file.overwrite(self.history.text.encode("utf-8"))
         except EditError as error:
             self.problem.emit(str(error))
             return False
         self.file, self.is_unsaved = file, False
         self._show(self.number)
         self.saved.emit(path)
-        self.told.emit(f"The lecture was saved as {path}. Later edits are saved automatically.")
+        self.informed.emit(f"The lecture was saved as {path}. Later edits are saved automatically.")
         return True
 
     def _copy_shipped(self) -> bool:
         """Ask for the file of a copy of a shipped lecture, which is edited instead."""
-        self.told.emit(
+        self.informed.emit(
             "This lecture is included with Tilescope and cannot be changed. Choose a file for your copy."
         )
         return self._save(self._suggested())

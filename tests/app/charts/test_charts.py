@@ -16,19 +16,19 @@ from tilescope.app.charts.cases import cases_to_measure
 from tilescope.app.charts.choice import (
     CHARTS,
     LADDER,
-    TO_CUBLAS,
+    LADDER_TO_CUBLAS,
     ChartSubject,
     Choice,
     problems,
     subjects_of,
-    turned_to,
     usual_choice,
+    with_chart,
 )
 from tilescope.app.charts.sources import Source, own_folder, sources
-from tilescope.app.charts.vocabulary import in_words, words_of
+from tilescope.app.charts.vocabulary import terminology_of, with_terminology
 from tilescope.app.charts.wording import problem_of, shape_of
 from tilescope.tracer.measure.cases import row_of
-from tilescope.tracer.measure.measurement import Timing, load, recorded, save
+from tilescope.tracer.measure.measurement import Timing, load, recorded_measurements, save
 
 # --- what is drawn
 
@@ -131,7 +131,7 @@ def test_reasons_for_what_is_missing_are_said_once():
 
 def test_words_that_only_their_author_knows_are_in_no_chart():
     for chart in CHARTS:
-        figure = build([H200], turned_to(Choice(subjects=tuple(subjects_of([H200]))), chart))
+        figure = build([H200], with_chart(Choice(subjects=tuple(subjects_of([H200]))), chart))
         told = " ".join((figure.title, figure.subtitle, figure.method, *figure.notes))
         for word in ("held stream", "document 00", "003", "004", "matmul-", "vector-", "python-"):
             assert word not in told
@@ -205,19 +205,19 @@ def test_the_ladder_from_python_to_the_gpu_is_one_chart():
 
 
 def test_a_ladder_goes_from_the_slowest_to_the_fastest_and_has_one_when_none_was_chosen():
-    usual = turned_to(Choice(), "ladder")
+    usual = with_chart(Choice(), "ladder")
     bars = build([H200], usual).panels[0].bars
     assert len(bars) == len(LADDER)
     assert [bar.value for bar in bars] == sorted((bar.value for bar in bars), reverse=True)
     assert {bar.datum.parameters["k"] for bar in bars} == {256}
     assert {bar.datum.kind for bar in bars} == {"cpu", "kernel-warm"}
     mine = of("vector-increment", "vector-increment/numpy")
-    assert turned_to(mine, "ladder").subjects == mine.subjects
+    assert with_chart(mine, "ladder").subjects == mine.subjects
 
 
 def with_ladder(microseconds, cublas):
     """Return the recorded measurement with rungs that it lacks, at 4096, and cuBLAS if that has a time."""
-    names = [key.partition("/") for key in TO_CUBLAS if key.startswith(("matmul-two", "matmul-wide"))]
+    names = [key.partition("/") for key in LADDER_TO_CUBLAS if key.startswith(("matmul-two", "matmul-wide"))]
     rows = []
     for name, _, baseline in names:
         row = row_of(case(name, baseline, m=4096, k=4096, n=4096, tile=128, side=8))
@@ -310,22 +310,24 @@ def test_what_has_nothing_to_be_compared_with_is_named():
 
 def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
     keys = ("matmul-tiled", "vector-multiply", "python-threads")
-    figure = in_words(build([H200], of(*keys, chart="scaling")), "work-item")
+    figure = with_terminology(build([H200], of(*keys, chart="scaling")), "work-item")
     assert [series.full_name for series in figure.panels[0].series] == ["Tiled, shared memory"]
     assert figure.panels[2].series[0].full_name == "Multiply, grid-stride loop, 1,024 work-groups of 1,024"
     assert "Python, threads and a barrier" in " ".join(figure.notes)
-    speedup = in_words(build([H200], of("matmul-tiled", chart="speedup")), "work-item")
+    speedup = with_terminology(build([H200], of("matmul-tiled", chart="speedup")), "work-item")
     assert speedup.panels[0].axis.label == "times as fast as Tiled, shared memory"
     assert speedup.subtitle.startswith("M = K = N = 2,048 · work-groups of 16 × 16")
-    bars = in_words(build([H200], of("matmul-tiled", shape="all", problem="M = K = N = 1,024")), "work-item")
+    bars = with_terminology(
+        build([H200], of("matmul-tiled", shape="all", problem="M = K = N = 1,024")), "work-item"
+    )
     assert [bar.part for bar in bars.panels[0].bars] == [f"work-groups of {n} × {n}" for n in (16, 8, 32)]
 
 
 def test_kernels_that_speak_of_work_items_themselves_do_so_where_they_are_alone():
-    assert words_of("own", of("workitem-naive").subjects) == "work-item"
-    assert words_of("own", of("workitem-naive", "matmul-tiled").subjects) == "cuda"
-    assert words_of("cuda", of("workitem-naive").subjects) == "cuda"
-    assert words_of("work-item", ()) == "work-item"
+    assert terminology_of("own", of("workitem-naive").subjects) == "work-item"
+    assert terminology_of("own", of("workitem-naive", "matmul-tiled").subjects) == "cuda"
+    assert terminology_of("cuda", of("workitem-naive").subjects) == "cuda"
+    assert terminology_of("work-item", ()) == "work-item"
 
 
 def test_every_figure_says_device_date_and_method():
@@ -350,7 +352,7 @@ def test_files_that_cannot_be_read_are_told_in_one_sentence_and_the_others_are_t
         for content in (b"", b"{}", FILE.read_bytes().replace(b'"version":2', b'"version":7', 1)):
             broken.write_bytes(content)
             found, complaints = sources()
-            assert [source.path for source in found] == [recorded()[0]]  # others go on with it
+            assert [source.path for source in found] == [recorded_measurements()[0]]  # others go on with it
             assert len(complaints) == 1
             assert complaints[0].endswith(".")
     finally:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage, QPainter, QPolygonF
 
 from recorded_charts import H200, of
 from tilescope.app.charts.build import build
-from tilescope.app.charts.choice import CHARTS, Choice, turned_to
+from tilescope.app.charts.choice import CHARTS, Choice, with_chart
 from tilescope.app.timings.export import Page
 from tilescope.app.views.charts.ink import Ink
 from tilescope.app.views.charts.paint import draw_figure, wanted_height
@@ -124,7 +124,7 @@ def test_values_of_points_stand_beside_them_and_cover_no_line_and_no_other_value
 @pytest.mark.parametrize("chart", CHARTS)
 @pytest.mark.parametrize("width", [400, 920])
 def test_no_number_of_an_axis_touches_another_and_all_are_decimal(chart, width, monkeypatch):
-    figure = build([H200], turned_to(replace(Choice(), subjects=ALL), chart))
+    figure = build([H200], with_chart(replace(Choice(), subjects=ALL), chart))
     seen = drawn(figure, monkeypatch, (width, wanted_height(figure, width, Theme())))
     numbers = [(t, p.boundingRect()) for t, p in seen.texts if t.replace(",", "").replace(".", "").isdigit()]
     assert len(numbers) >= 2

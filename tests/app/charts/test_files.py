@@ -24,11 +24,11 @@ from tilescope.app.views.charts.paint import draw_figure
 from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.app.window.start import application
-from tilescope.tracer.measure.measurement import load, recorded
+from tilescope.tracer.measure.measurement import load, recorded_measurements
 
 SIZE = (960, 540)
 PAGE = Page(SIZE)
-H200 = Source(recorded()[0], load(recorded()[0]), recorded=True)
+H200 = Source(recorded_measurements()[0], load(recorded_measurements()[0]), recorded=True)
 SAID = (
     "Time: kernel only, L2 cache warm",
     "Naive, row on x",
@@ -188,16 +188,38 @@ def test_the_command_draws_without_a_screen(tmp_path):
 def test_the_command_takes_parameters_baselines_and_a_file(tmp_path):
     words = ["matmul-tiled:m=1024,tile=32", "matmul-naive-col-on-x/numpy:m=1024,tile=32", "--kind", "call"]
     assert (
-        main(["export", "timings", *words, "--from", str(recorded()[0]), "-o", str(tmp_path / "a.json")]) == 0
+        main(
+            [
+                "export",
+                "timings",
+                *words,
+                "--from",
+                str(recorded_measurements()[0]),
+                "-o",
+                str(tmp_path / "a.json"),
+            ]
+        )
+        == 0
     )
     numbers = json.loads((tmp_path / "a.json").read_bytes())["numbers"]
     assert [(n["kernel"], n["kind"], n["parameters"]["tile"]) for n in numbers] == [
         ("matmul-tiled", "call", 32),
         ("matmul-naive-col-on-x/numpy", "cpu", 32),
     ]
-    again = [words[0], *words, "--from", str(recorded()[0])]  # what is said twice is drawn once
+    again = [words[0], *words, "--from", str(recorded_measurements()[0])]  # what is said twice is drawn once
     assert (
-        main(["export", "timings", *again, "--from", str(recorded()[0]), "-o", str(tmp_path / "b.json")]) == 0
+        main(
+            [
+                "export",
+                "timings",
+                *again,
+                "--from",
+                str(recorded_measurements()[0]),
+                "-o",
+                str(tmp_path / "b.json"),
+            ]
+        )
+        == 0
     )
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     assert numbers[0]["value"] == statistics.median(numbers[0]["samples"])

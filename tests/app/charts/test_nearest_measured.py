@@ -9,13 +9,13 @@ from measured import measurement
 from recorded_charts import H200, raw, samples
 from tilescope.app.charts import sources as sources_module
 from tilescope.app.charts.nearest_measured import (
-    asked_of_values,
+    displayed_times,
     explanation,
     line_text,
     line_texts,
-    measured_for,
-    measured_together,
-    shown_times,
+    nearest_time,
+    nearest_times,
+    query_of_values,
 )
 from tilescope.app.charts.sources import Source, sources
 from tilescope.kernels.scenarios.catalogue import CatalogueError
@@ -28,13 +28,13 @@ def cube(side, **values):
 
 def pair(left, right, found=(H200,)):
     """Return the times of two panes: name and parameters each."""
-    return measured_together([asked_of_values(*left), asked_of_values(*right)], found)
+    return nearest_times([query_of_values(*left), query_of_values(*right)], found)
 
 
 def test_the_launch_itself_is_taken_where_it_was_measured():
-    mine = measured_for("matmul-tiled", cube(1024, tile=8), [H200])
+    mine = nearest_time("matmul-tiled", cube(1024, tile=8), [H200])
     taken = samples(raw("matmul-tiled", **cube(1024, tile=8)), "kernel-warm")
-    assert mine.is_exactly_asked
+    assert mine.is_exact
     assert mine.microseconds == median(tuple(taken))
     assert mine.gflop_per_s == pytest.approx(2 * 1024**3 / mine.microseconds / 1000)
     assert mine.gb_per_s == pytest.approx(3 * 4 * 1024**2 / mine.microseconds / 1000)
@@ -42,13 +42,13 @@ def test_the_launch_itself_is_taken_where_it_was_measured():
 
 
 def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
-    mine = measured_for("matmul-tiled", cube(16, tile=8), [H200])
-    assert (mine.size, mine.row.parameters["tile"], mine.is_exactly_asked) == ("64", 16, False)
+    mine = nearest_time("matmul-tiled", cube(16, tile=8), [H200])
+    assert (mine.size, mine.row.parameters["tile"], mine.is_exact) == ("64", 16, False)
     tip = explanation(mine, None)
     assert "M = K = N = 64, blocks of 16 × 16, float32." in tip
     assert "nearest measured launch to that of this pane: M = K = N = 16, blocks of 8 × 8, float32." in tip
-    assert measured_for("matmul-tiled", cube(1100, tile=32), [H200]).row.parameters["tile"] == 32
-    double = measured_for("matmul-tiled", cube(64, dtype="float64"), [H200])
+    assert nearest_time("matmul-tiled", cube(1100, tile=32), [H200]).row.parameters["tile"] == 32
+    double = nearest_time("matmul-tiled", cube(64, dtype="float64"), [H200])
     assert double.size == "24 × 12 × 22, float64"
 
 
@@ -81,33 +81,33 @@ def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
 def test_a_launch_that_was_not_measured_has_no_time_and_names_the_nearest_by_what_differs(
     name, values, own, nearest
 ):
-    time = measured_for(name, values, [H200])
+    time = nearest_time(name, values, [H200])
     text = line_text(time, None)
     assert text.startswith(f"not measured at {own}")
     assert f" · nearest: {nearest}" in text
-    said = " ".join(line_texts(time, measured_for("matmul-naive-col-on-x", cube(64), [H200])))
+    said = " ".join(line_texts(time, nearest_time("matmul-naive-col-on-x", cube(64), [H200])))
     for word in ("s · measured", "µs", "ms", "times as fast", "H200"):
         assert word not in said
 
 
 def test_a_launch_that_was_measured_has_its_time_in_the_heading():
     taken = median(tuple(samples(raw("matmul-tiled", **cube(64, tile=16)), "kernel-warm")))
-    text = line_text(measured_for("matmul-tiled", cube(64, tile=16), [H200]), None)
+    text = line_text(nearest_time("matmul-tiled", cube(64, tile=16), [H200]), None)
     assert text == f"NVIDIA H200, 64: {taken:.2f} µs · measured"
 
 
 def test_each_pane_has_the_time_of_its_own_size_where_only_one_of_both_was_measured_there():
-    asked = [asked_of_values(n, cube(64, tile=t)) for n, t in (("matmul-tiled", 16), ("matmul-tiled", 8))]
-    own, other = shown_times(asked, [H200])
-    assert (own.is_exactly_asked, other.is_exactly_asked) == (True, False)
+    asked = [query_of_values(n, cube(64, tile=t)) for n, t in (("matmul-tiled", 16), ("matmul-tiled", 8))]
+    own, other = displayed_times(asked, [H200])
+    assert (own.is_exact, other.is_exact) == (True, False)
     assert "times as fast" not in line_text(own, other) + line_text(other, own)
-    apart = [asked_of_values("matmul-tiled", cube(64)), asked_of_values("workitem-naive", cube(256))]
-    assert all(time.is_exactly_asked for time in shown_times(apart, [H200]))
-    both = [asked_of_values(n, cube(64)) for n in ("matmul-naive-row-on-x", "matmul-tiled")]
-    slow, fast = shown_times(both, [H200])
+    apart = [query_of_values("matmul-tiled", cube(64)), query_of_values("workitem-naive", cube(256))]
+    assert all(time.is_exact for time in displayed_times(apart, [H200]))
+    both = [query_of_values(n, cube(64)) for n in ("matmul-naive-row-on-x", "matmul-tiled")]
+    slow, fast = displayed_times(both, [H200])
     assert f"{slow.microseconds / fast.microseconds:.1f} times as fast" in line_text(fast, slow)
-    assert shown_times([None, asked_of_values("count-racing", {})], [H200]) == [None, None]
-    assert shown_times(both, []) == [None, None]
+    assert displayed_times([None, query_of_values("count-racing", {})], [H200]) == [None, None]
+    assert displayed_times(both, []) == [None, None]
 
 
 def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time_alone():
@@ -124,24 +124,24 @@ def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time
 def test_panes_of_one_size_are_told_at_the_nearest_size_at_which_both_were_measured():
     left, right = pair(("workitem-naive", cube(32)), ("matmul-tiled", cube(32)))
     assert (left.size, right.size) == ("256", "256")
-    assert right.times_as_fast(left) == left.microseconds / right.microseconds
+    assert right.speedup_over(left) == left.microseconds / right.microseconds
 
 
 def test_what_was_measured_at_another_size_is_not_compared():
     left, right = pair(("matmul-naive-row-on-x", cube(64)), ("matmul-tiled", cube(1024)))
     assert (left.size, right.size) == ("64", "1,024")
-    assert left.times_as_fast(right) is None
+    assert left.speedup_over(right) is None
     assert "times as fast" not in line_text(left, right) + line_text(right, left)
     assert "Not compared" in explanation(left, right)
 
 
 def test_a_padding_that_nobody_measured_is_not_passed_off_as_measured():
     size = {"rows": 64, "cols": 64}
-    plain = measured_for("transpose-tile", size, [H200])
-    assert plain.is_exactly_asked
+    plain = nearest_time("transpose-tile", size, [H200])
+    assert plain.is_exact
     assert "padding" not in line_text(plain, None) + explanation(plain, None)
-    padded = measured_for("transpose-tile", {**size, "padding": 1}, [H200])
-    assert not padded.is_exactly_asked
+    padded = nearest_time("transpose-tile", {**size, "padding": 1}, [H200])
+    assert not padded.is_exact
     assert line_text(padded, None).endswith(", padding 0")
     assert "padding 1" in explanation(padded, None)
 
@@ -153,7 +153,7 @@ def test_what_was_measured_here_comes_first_and_is_never_compared_with_another_d
     assert right.microseconds == 2.0
     assert "measured here on 2026-11-20" in right.origin
     assert left.measured.source is H200
-    assert left.times_as_fast(right) is None
+    assert left.speedup_over(right) is None
 
 
 def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has_one_alone():
@@ -162,15 +162,15 @@ def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has
     both = replace(both, rows=(*both.rows, replace(row, scenario="matmul-naive-row-on-x")))
     later, before = (replace(H200, measurement=m, recorded=False) for m in (measurement(1.0), both))
     left, right = pair(("matmul-naive-row-on-x", {}), ("matmul-tiled", {}), (H200, later, before))
-    assert right.times_as_fast(left) == 1.5
+    assert right.speedup_over(left) == 1.5
 
 
 def test_what_nobody_measured_has_no_time():
-    assert measured_for("count-racing", {}, [H200]) is None
-    assert measured_for("matmul-tiled", {}, []) is None
+    assert nearest_time("count-racing", {}, [H200]) is None
+    assert nearest_time("matmul-tiled", {}, []) is None
     assert pair(("count-racing", {}), ("matmul-tiled", {}))[0] is None
     with pytest.raises(CatalogueError):
-        measured_for("matmul-tilde", {}, [H200])
+        nearest_time("matmul-tilde", {}, [H200])
 
 
 def test_a_file_is_read_anew_only_when_it_changes():
@@ -190,7 +190,7 @@ def test_recorded_measurements_that_go_on_with_one_are_one_with_it(tmp_path, mon
     )
     for path, part in zip(paths, parts, strict=True):
         save(part, path)
-    monkeypatch.setattr(sources_module, "recorded", lambda: tuple(paths))
+    monkeypatch.setattr(sources_module, "recorded_measurements", lambda: tuple(paths))
     whole, other = sources()[0]
     assert whole.measurement.rows == every
     assert whole.origin == f"NVIDIA H200, recorded on {H200.measurement.date[:10]} and 2026-12-01"

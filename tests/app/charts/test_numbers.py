@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from recorded_charts import H200, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import ChartSubject, Choice, problem_for, shapes, slots_of
-from tilescope.app.charts.published import entries, published_for
+from tilescope.app.charts.published import published_for, published_times
 from tilescope.app.charts.table import COLUMNS, csv_text, json_text
 from tilescope.app.charts.wording import number_text, problem_of, time_text, unit_of
 from tilescope.app.views.common.geometry import Scale, log_range, powers_of_two, tick_text, ticks
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.measure import traffic
-from tilescope.tracer.measure.measurement import load, recorded
+from tilescope.tracer.measure.measurement import load, recorded_measurements
 from tilescope.tracer.measure.traffic import count, traffic_of
 from tilescope.tracer.run.worker_client import Worker
 
@@ -29,7 +29,7 @@ RUNGS = ("matmul-column", "matmul-square", "matmul-wide", "matmul-two-buffers")
 
 
 def test_every_published_figure_stands_beside_a_row_that_was_measured():
-    for entry in entries():
+    for entry in published_times():
         kind = entry.kind
         rows = [
             row
@@ -187,7 +187,10 @@ def test_scales_and_ranges():
 
 def test_sectors_of_measured_rows_are_those_that_nsight_compute_read():
     rows = [
-        row for path in recorded() for row in load(path).rows if row.scenario in RUNGS and not row.baseline
+        row
+        for path in recorded_measurements()
+        for row in load(path).rows
+        if row.scenario in RUNGS and not row.baseline
     ]
     counted = {(row.scenario, row.parameters["m"]): traffic_of(row) for row in rows}
     assert all(found is not None and found.sectors for found in counted.values())

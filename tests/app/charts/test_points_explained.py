@@ -15,7 +15,7 @@ from made_profiles import made_profile, made_record, recorded_as
 from recorded_charts import H200, SIDES, of, raw
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import Choice
-from tilescope.app.charts.nearest_measured import explanation, measured_for
+from tilescope.app.charts.nearest_measured import explanation, nearest_time
 from tilescope.app.charts.table import csv_text
 from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.theme import Theme
@@ -135,12 +135,12 @@ def test_no_bytes_at_all_put_the_ring_at_infinity(recorded):
 
 def test_the_time_of_a_pane_is_explained_by_occupancy_and_what_was_counted(recorded):
     recorded(profile(dram_read=30e6))
-    told = explanation(measured_for("matmul-tiled", SIDES, [H200]), None).splitlines()
+    told = explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()
     assert told[0].startswith("NVIDIA H200")
     assert "room for 8 blocks" in told[1]
     assert "30.0 MB read from DRAM" in told[2]
     recorded()
-    assert len(explanation(measured_for("matmul-tiled", SIDES, [H200]), None).splitlines()) == 2
+    assert len(explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()) == 2
 
 
 def test_charts_of_other_kinds_are_as_they_were(recorded):

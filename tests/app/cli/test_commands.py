@@ -15,7 +15,7 @@ from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main
 from tilescope.app.cli.programs.run_check import OPTIONS_WITH_VALUE
 from tilescope.app.exercise.library import exercises_in
-from tilescope.app.lecture.library import name_of, shipped
+from tilescope.app.lecture.library import lecture_name, shipped_lectures
 from tilescope.kernels.scenarios.catalogue import find, names
 from tilescope.tracer.model.plan import SPEC_OPTIONS
 
@@ -78,7 +78,7 @@ def script(capsys):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_has_every_command_option_choice_and_scenario(shell, script):
     found = set(re.findall(r"[\w-]+", script(shell)))
-    kept = {*map(name_of, shipped()), *(exercise.name for exercise in exercises_in()[0])}
+    kept = {*map(lecture_name, shipped_lectures()), *(exercise.name for exercise in exercises_in()[0])}
     assert kept | {p.name for name in names() for p in find(name).parameters} <= found
     bare = len("--") if shell == "fish" else 0  # which has options without their dashes
     for command in (WINDOW, *SUBCOMMANDS):

@@ -12,7 +12,7 @@ import pytest
 from sessions import matmul
 from tilescope.app.cli.main import main
 from tilescope.app.lecture.expressions import ExpressionError, parse
-from tilescope.app.lecture.values import environment
+from tilescope.app.lecture.values import build_environment
 from tilescope.app.model.session import Selection
 from tilescope.tracer.as_compiled.job import CompiledCounters
 from tilescope.tracer.model.counter_names import NAMES
@@ -124,7 +124,7 @@ def test_check_counts_only_for_json(tmp_path, capsys):
 
 
 def names_of(session):
-    return environment([session], [0], [Selection()], [{}], 0)
+    return build_environment([session], [0], [Selection()], [{}], 0)
 
 
 def test_captions_have_counters_as_compiled_with_their_mark():

@@ -17,7 +17,7 @@ from folders import ROOT
 from tilescope import __version__
 from tilescope.app.cli.commands import SUBCOMMANDS
 from tilescope.app.cli.main import main
-from tilescope.app.lecture.library import name_of, shipped
+from tilescope.app.lecture.library import lecture_name, shipped_lectures
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.run.worker_client import Worker
@@ -86,7 +86,7 @@ def test_list_prints_a_scenario_a_line_its_name_first_then_the_lectures():
     lines = done.stdout.splitlines()
     assert tuple(line.split()[0] for line in lines[: len(names())]) == names()
     assert [line.split()[:2] for line in lines[len(names()) :]] == [
-        ["lecture", name_of(p)] for p in shipped()
+        ["lecture", lecture_name(p)] for p in shipped_lectures()
     ]
     assert done.returncode == 0
 

@@ -8,7 +8,7 @@ import pytest
 
 from tilescope.app.cli.main import main
 from tilescope.app.exercise.library import SHIPPED as EXERCISES
-from tilescope.app.lecture.library import shipped
+from tilescope.app.lecture.library import shipped_lectures
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_program_is_run_with_and_without_the_word_open(shown, tmp_path, name):
 
 def test_a_lecture_file_is_presented_and_an_exercise_is_worked_at(shown, tmp_path):
     lecture = tmp_path / "own.md"
-    shutil.copy(shipped()[0], lecture)
+    shutil.copy(shipped_lectures()[0], lecture)
     assert shown(str(lecture)) == shown("open", str(lecture)) == ([], "", lecture, None)
     exercise = EXERCISES / "02-guard.md"
     assert shown(str(exercise)) == ([], "", None, exercise)

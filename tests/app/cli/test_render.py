@@ -123,10 +123,10 @@ def test_the_memory_pictures_alone_and_phases(tmp_path):
 
 
 def first_moment_of_phase(phase):
-    from tilescope.app.cli.counters import sessions
+    from tilescope.app.cli.counters import trace_sessions
     from tilescope.app.model.phase_steps import phase_span
 
-    (session,) = sessions([TINY])
+    (session,) = trace_sessions([TINY])
     return phase_span(session, 0, phase)[0] + 1
 
 
@@ -265,10 +265,10 @@ def until(condition):
 
 
 def test_a_trace_file_is_recorded(tmp_path):
-    from tilescope.app.cli.counters import sessions
+    from tilescope.app.cli.counters import trace_sessions
     from tilescope.tracer.storage.trace_file import save
 
-    (session,) = sessions([TINY])
+    (session,) = trace_sessions([TINY])
     save(session.trace, tmp_path / "mine.npz")
     assert render(tmp_path / "mine.npz", "-o", tmp_path / "a.webp", "--to", "2", "--size", SIZE) == 0
     with Image.open(tmp_path / "a.webp") as file:

@@ -12,7 +12,7 @@ import pytest
 
 from tilescope.app.cli.common.arguments import UsageError
 from tilescope.app.cli.pictures import replay_file
-from tilescope.app.cli.pictures.replay_file import is_lecture, write_replay_file
+from tilescope.app.cli.pictures.replay_file import names_lecture, write_replay_file
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.app.window.replay import limits
 from tilescope.app.window.replay.document import ReplayDocument
@@ -153,9 +153,9 @@ def test_what_is_not_there_is_a_sentence(tmp_path):
 def test_a_lecture_is_its_steps(tmp_path):
     path = tmp_path / "lesson.md"
     path.write_text(LECTURE, "utf-8")
-    assert is_lecture([str(path)])
-    assert is_lecture(["tiling"])
-    assert not is_lecture([SMALL])
+    assert names_lecture([str(path)])
+    assert names_lecture(["tiling"])
+    assert not names_lecture([SMALL])
     write_replay_file(chosen(tmp_path / "a.html", str(path)))
     page = (tmp_path / "a.html").read_text("utf-8")
     assert page.count("</script>") == 3

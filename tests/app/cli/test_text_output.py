@@ -7,23 +7,23 @@ import sys
 
 import pytest
 
-from tilescope.app.cli.common.text_output import aligned, complain, is_read_by_someone
-from tilescope.tracer.simulator.host.lacking import print_note
+from tilescope.app.cli.common.text_output import align_columns, is_stderr_a_terminal, print_error
+from tilescope.tracer.simulator.host.unsupported import print_note
 
 ROWS = [["name", "n", "seconds"], ["a longer one", "1,000", "0.5"], ["last", "20", ""]]
 
 
 def test_columns_are_as_wide_as_their_widest_cell_and_lines_end_with_their_last_word():
-    assert aligned(ROWS) == [
+    assert align_columns(ROWS) == [
         "name              n  seconds",
         "a longer one  1,000      0.5",
         "last             20",
     ]
-    assert aligned(ROWS, "<", gap=" | ")[1] == "a longer one | 1,000 | 0.5"
+    assert align_columns(ROWS, "<", gap=" | ")[1] == "a longer one | 1,000 | 0.5"
 
 
 def test_a_cell_longer_than_its_column_pushes_the_rest_of_its_line_alone():
-    assert aligned(ROWS, "<><", widths=(6, None), gap=" ") == [
+    assert align_columns(ROWS, "<><", widths=(6, None), gap=" ") == [
         "name       n seconds",
         "a longer one 1,000 0.5",
         "last      20",
@@ -31,9 +31,9 @@ def test_a_cell_longer_than_its_column_pushes_the_rest_of_its_line_alone():
 
 
 def test_a_table_without_rows_has_no_lines_and_rows_are_of_one_length():
-    assert aligned([], widths=(8, 4)) == []
+    assert align_columns([], widths=(8, 4)) == []
     with pytest.raises(ValueError, match="shorter"):
-        aligned([["a", "b"], ["a"]])
+        align_columns([["a", "b"], ["a"]])
 
 
 @pytest.mark.parametrize("left", ["none", "closed", "no stream"])
@@ -41,6 +41,6 @@ def test_nothing_is_said_where_a_program_has_taken_standard_error_away(monkeypat
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no stream": 5}[left])
-    assert not is_read_by_someone()
-    complain("nobody hears this")
+    assert not is_stderr_a_terminal()
+    print_error("nobody hears this")
     print_note("nor this")

@@ -37,7 +37,7 @@ def test_equal_depths_are_one_number(depth, text):
 
 def test_what_differs_is_told_by_its_requests_and_else_by_its_cost():
     session = session_with("jacobi-step", {"global_load_requests": 600, "global_store_sectors": 1})
-    told = depths_of(session).telling()
+    told = depths_of(session).differing()
     assert [depth.name for depth in told] == ["global_load_requests", "global_store_sectors"]
     loads = told[0]
     assert (loads.written, loads.compiled, loads.measured) == (720, 600, 600)
@@ -46,7 +46,7 @@ def test_what_differs_is_told_by_its_requests_and_else_by_its_cost():
 
 def test_where_nothing_differs_nothing_is_told():
     depths = depths_of(session_with("load-aliased", {}))
-    assert depths.telling() == ()
+    assert depths.differing() == ()
     assert depths.measured.device == "NVIDIA H100"
 
 

@@ -16,7 +16,7 @@ from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import engine
 from tilescope.tracer.run.worker_client import Worker, WorkerError
-from tilescope.tracer.run.worker_events import EARLY
+from tilescope.tracer.run.worker_events import EARLY_NOTICE
 from tilescope.tracer.storage.trace_cache import TraceCache
 from tilescope.tracer.storage.trace_file import save
 from windows import until
@@ -65,7 +65,7 @@ def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (first, early), (last, ready) = jobs.told
     assert (first, last) == ("early", "ready")
-    assert early.trace.notice == EARLY and races(early)
+    assert early.trace.notice == EARLY_NOTICE and races(early)
     assert "run again in turns" in ready.trace.made_by and not ready.trace.notice
     assert races(ready)
     save(ready.trace, tmp_path / "shown", compress=False)

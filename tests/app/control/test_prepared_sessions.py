@@ -13,7 +13,7 @@ from tilescope.app.control.session_jobs import KEPT_SESSIONS, SessionJobs
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker, WorkerError
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
 from windows import until
 
 TILED = find("matmul-tiled")
@@ -47,11 +47,11 @@ class PatientWorker(Worker):
         self._ends.clear()
         while not self.held.wait(0.002):
             if self._ends.is_set():
-                raise Cancelled
+                raise RunCancelledError
         if m in self.wrong:
             raise WorkerError(f"There is no trace of {m}.")
         if m in self.slow and patience is not None:
-            raise TakesLong(launch, 100.0, 4)
+            raise LaunchTooSlowError(launch, 100.0, 4)
         return matmul("matmul-tiled", m=m, k=4, n=4, tile=4).trace
 
     def cancel(self) -> None:

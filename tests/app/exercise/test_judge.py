@@ -12,7 +12,7 @@ from tilescope.app.exercise.goals import COUNTERS
 from tilescope.app.exercise.judge import Judge
 from tilescope.app.exercise.mistakes import ExerciseError
 from tilescope.tracer.model.launch import decode
-from tilescope.tracer.run.worker_client import Cancelled
+from tilescope.tracer.run.worker_client import RunCancelledError
 
 BODY = "        out[i] = a[i] + 10\n"
 SHARED = RIGHT.replace("import cuda", "import cuda, float32").replace(
@@ -218,7 +218,7 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     def work():
         try:
             warm_judge().judge(add_ten(), text, output=lambda said: printed.set())
-        except Cancelled as error:
+        except RunCancelledError as error:
             raised.append(error)
 
     thread = threading.Thread(target=work)
@@ -238,6 +238,6 @@ def test_a_judge_that_was_closed_says_so_and_leaves_no_files():
     judge = Judge()
     folder = judge._worker._folder
     judge.close()
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelledError):
         judge.judge(add_ten(), RIGHT)
     assert not folder.exists()

@@ -8,7 +8,7 @@ from tilescope.app.gpu.recorded import (
     command_for,
     launch_of_pane,
     missing_text,
-    nearest,
+    nearest_recording,
     own_recording,
     recorded_of,
     size_text,
@@ -58,9 +58,9 @@ def test_a_trace_file_finds_the_launch_of_its_grid_and_block(recorded):
 
 
 def test_the_nearest_is_nearest_in_octaves(recorded):
-    assert nearest(asked(m=512, k=512, n=512), recorded).size.startswith("1,024")
-    assert nearest(asked(m=64, k=32, n=64), recorded).timeline.head.values["m"] == SMALL["m"]
-    assert nearest(asked(), []) is None
+    assert nearest_recording(asked(m=512, k=512, n=512), recorded).size.startswith("1,024")
+    assert nearest_recording(asked(m=64, k=32, n=64), recorded).timeline.head.values["m"] == SMALL["m"]
+    assert nearest_recording(asked(), []) is None
 
 
 def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():

@@ -13,11 +13,11 @@ from lectures import NAIVE, SMALL, TILED, lecture_of, session_of
 from tilescope.app.lecture.document import parse_lecture
 from tilescope.app.lecture.edit.history import TextHistory
 from tilescope.app.lecture.edit.source import EditError, source_of
-from tilescope.app.lecture.edit.steps import UntracedError, copied_step, moved_step, with_step, without_step
+from tilescope.app.lecture.edit.steps import UntracedError, copy_step, insert_step, move_step, remove_step
 from tilescope.app.lecture.edit.text import (
     new_lecture,
+    step_parts,
     step_text,
-    step_words,
     with_caption,
     with_change,
     with_notes,
@@ -25,8 +25,8 @@ from tilescope.app.lecture.edit.text import (
     with_title,
     with_values,
 )
-from tilescope.app.lecture.places import PlaceError
 from tilescope.app.lecture.scenes import moment_of, scenes_of
+from tilescope.app.lecture.time_anchors import TimeAnchorError
 
 PATH = Path("lecture.md")
 SINGLE = (TILED, "matmul-tiled:m=4,k=8,n=8,tile=4", "vector-double:count=96,threads=32")
@@ -60,7 +60,7 @@ def _shown(lecture, scenes, number):
     tab = scene.look.tab if scene.look.side == "shown" else ""
     try:
         moment = moment_of(lecture, scenes, number, sessions_of(scene.panes)) if scene.panes else None
-    except PlaceError:
+    except TimeAnchorError:
         moment = None
     return scene.panes, {**_fields(scene.look), "tab": tab}, scene.play, moment
 
@@ -74,14 +74,14 @@ def _fields(look):
 
 def test_a_caption_is_read_and_replaced_alone():
     assert (
-        step_words(SMALL, 0, PATH).caption
+        step_parts(SMALL, 0, PATH).caption
         == "There are {left.threads_in_all} threads, and *each* makes one element."
     )
     made = with_caption(SMALL, 0, "Short.", PATH)
     assert made == SMALL.replace(
         "There are {left.threads_in_all} threads, and *each* makes one element.", "Short."
     )
-    assert with_caption(made, 0, step_words(SMALL, 0, PATH).caption, PATH) == SMALL
+    assert with_caption(made, 0, step_parts(SMALL, 0, PATH).caption, PATH) == SMALL
 
 
 def test_a_caption_appears_and_goes_without_a_trace():
@@ -93,7 +93,7 @@ def test_a_caption_appears_and_goes_without_a_trace():
 def test_notes_are_written_as_a_quotation():
     made = with_notes(SMALL, 1, "First.\n\nThen # this.", PATH)
     assert made == SMALL.replace("`next phase`\n", "`next phase`\n\n> First.\n>\n> Then # this.\n")
-    assert step_words(made, 1, PATH).notes == "First.\n\nThen # this."
+    assert step_parts(made, 1, PATH).notes == "First.\n\nThen # this."
     assert lecture_of(made).steps[1].notes == "First.\n\nThen # this."
     assert with_notes(made, 1, "", PATH) == SMALL
 
@@ -127,7 +127,7 @@ def test_what_would_be_no_caption_is_refused(markdown, sentence):
 
 def test_a_caption_around_notes_is_joined_where_it_is_edited():
     text = "# T\n\n## S\n\n`end`\n\nOne.\n\n> Note.\n\nTwo.\n"
-    assert step_words(text, 0, PATH).caption == "One.\n\nTwo."
+    assert step_parts(text, 0, PATH).caption == "One.\n\nTwo."
     assert with_caption(text, 0, "One.\n\nTwo.", PATH) == text
     assert with_caption(text, 0, "Three.", PATH) == "# T\n\n## S\n\n`end`\n\nThree.\n\n> Note.\n"
 
@@ -143,7 +143,7 @@ def test_ends_of_lines_and_the_byte_order_mark_stay():
 
 
 def test_a_line_that_can_stand_alone_does():
-    assert step_words(SMALL, 1, PATH).change == "next phase"
+    assert step_parts(SMALL, 1, PATH).change == "next phase"
     made = with_change(SMALL, 1, ["at: end"], PATH)
     assert made == SMALL.replace("`next phase`", "`end`")
     made = with_change(SMALL, 1, ["next phase", "colour: reads"], PATH)
@@ -172,7 +172,7 @@ def test_a_line_that_cannot_be_read_stays_in_its_block_to_be_told():
 
 def test_a_step_moves_and_those_it_passes_keep_their_scenes():
     text = f"# T\n\n## A\n\n`show: {TILED}`\n\n## B\n\n`next phase`\n\n## C\n\n`next phase`\n"
-    made = moved_step(text, 2, 1, PATH, sessions_of)
+    made = move_step(text, 2, 1, PATH, sessions_of)
     assert made.told == ()
     assert [step.title for step in lecture_of(made.text).steps] == ["A", "C", "B"]
     before, after = shown(text), shown(made.text)
@@ -180,7 +180,7 @@ def test_a_step_moves_and_those_it_passes_keep_their_scenes():
 
 
 def test_a_step_taken_out_leaves_what_follows_as_it_was():
-    made = without_step(SMALL, 0, PATH, sessions_of)
+    made = remove_step(SMALL, 0, PATH, sessions_of)
     assert shown(made.text) == shown(SMALL)[1:]
     assert bodies(made.text)[1] == bodies(SMALL)[2]
     assert f"show: {NAIVE} {TILED}" in bodies(made.text)[0]
@@ -189,12 +189,12 @@ def test_a_step_taken_out_leaves_what_follows_as_it_was():
 
 def test_what_is_inherited_is_said_by_the_next_step_alone():
     text = f"# T\n\n## A\n\n`show: {TILED}`\n\n## B\n\n`colour: reads`\n\n## C\n\n## D\n"
-    made = without_step(text, 1, PATH, untraced)
+    made = remove_step(text, 1, PATH, untraced)
     assert made.text == f"# T\n\n## A\n\n`show: {TILED}`\n\n## C\n\n`colour: reads`\n\n## D\n"
 
 
 def test_a_copy_shows_what_its_original_does():
-    made = copied_step(SMALL, 1, PATH, sessions_of)
+    made = copy_step(SMALL, 1, PATH, sessions_of)
     before = shown(SMALL)
     assert shown(made.text) == [before[0], before[1], before[1], before[2]]
     assert made.told == ()
@@ -202,23 +202,23 @@ def test_a_copy_shows_what_its_original_does():
 
 def test_a_new_step_changes_no_other():
     body = step_text("New", ["show: vector-double:count=96,threads=32", "colour: reads"], Path())
-    made = with_step(SMALL, 0, body, PATH, sessions_of)
+    made = insert_step(SMALL, 0, body, PATH, sessions_of)
     before, after = shown(SMALL), shown(made.text)
     assert [after[0], *after[2:]] == before
-    first = with_step(new_lecture("T"), -1, body, PATH, untraced)
+    first = insert_step(new_lecture("T"), -1, body, PATH, untraced)
     assert first.text == f"# T\n\n{body}\n"
 
 
 def test_a_place_that_nobody_traced_is_asked_for():
     with pytest.raises(UntracedError, match="is not traced yet") as raised:
-        without_step(SMALL, 1, PATH, untraced)
+        remove_step(SMALL, 1, PATH, untraced)
     assert raised.value.panes == scenes_of(lecture_of())[1].panes
 
 
 def test_code_without_an_end_does_not_swallow_what_follows():
     text = SMALL + "\n```\nno end\n"
     with pytest.raises(EditError, match="is not closed"):
-        moved_step(text, 2, 0, PATH, sessions_of)
+        move_step(text, 2, 0, PATH, sessions_of)
 
 
 CHANGES = st.lists(
@@ -271,17 +271,17 @@ def hold(text, data):
     order = list(range(count))
     if kind == "move":
         to = data.draw(st.integers(0, count - 1))
-        made = moved_step(text, number, to, PATH, sessions_of)
+        made = move_step(text, number, to, PATH, sessions_of)
         order.insert(to, order.pop(number))
     elif kind == "copy":
-        made = copied_step(text, number, PATH, sessions_of)
+        made = copy_step(text, number, PATH, sessions_of)
         order.insert(number, number)
     elif kind == "remove":
-        made = without_step(text, number, PATH, sessions_of)
+        made = remove_step(text, number, PATH, sessions_of)
         del order[number]
     else:
         lines = [f"show: {data.draw(st.sampled_from(SINGLE))}", *data.draw(CHANGES)]
-        made = with_step(text, number, step_text("New", lines, Path()), PATH, sessions_of)
+        made = insert_step(text, number, step_text("New", lines, Path()), PATH, sessions_of)
         order.insert(number + 1, None)
     before, after = shown(text), shown(made.text)
     assume(

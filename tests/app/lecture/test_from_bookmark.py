@@ -11,16 +11,16 @@ from msgspec.structs import replace
 
 from lectures import NAIVE, SMALL, TILED, lecture_of, session_of
 from tilescope.app.lecture.changes import ProgramLaunch, parse_change
-from tilescope.app.lecture.edit.from_bookmark import change_lines, standing_of
-from tilescope.app.lecture.edit.said import same_panes
+from tilescope.app.lecture.edit.from_bookmark import change_lines, current_position
+from tilescope.app.lecture.edit.position import final_position
+from tilescope.app.lecture.edit.serialise import same_panes
 from tilescope.app.lecture.edit.source import EditError
-from tilescope.app.lecture.edit.standing import stand_of
 from tilescope.app.lecture.edit.text import new_lecture, step_text
 from tilescope.app.lecture.scenes import BASE, moment_of, scenes_of
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.first_bookmark import setups_of
 from tilescope.app.model.pane_moments import pane_moments
-from tilescope.app.model.phase_steps import first_load, follow, phase_span
+from tilescope.app.model.phase_steps import first_load, follow_running_block, phase_span
 from tilescope.app.model.session import Selection
 from tilescope.app.model.setup_text import spec_of
 from tilescope.tracer.model.launch import Schedule
@@ -153,10 +153,12 @@ def screens(draw):
         st.integers(0, sessions[focus].end)
     )  # where it has ended, no place of its own says how far another is
     mark = screen(setups, focus=focus, link=link, moment=float(moment))
-    moment = standing_of(mark, sessions).moment
+    moment = current_position(mark, sessions).moment
     chosen = Selection(draw(st.integers(0, 3)), draw(st.integers(0, 15)))
     there = pane_moments(moment, [session.end for session in sessions], link)
-    selections = tuple(follow(session, chosen, at) for session, at in zip(sessions, there, strict=True))
+    selections = tuple(
+        follow_running_block(session, chosen, at) for session, at in zip(sessions, there, strict=True)
+    )
     return replace(
         mark,
         moment=moment,
@@ -178,7 +180,7 @@ def test_the_lines_show_the_screen_again(mark, after):
     assert same_panes(scene.panes, mark.panes)
     hidden = {"tab": "source"} if mark.side == "hidden" else {}
     assert replace(look, **hidden) == replace(mark, selections=(), moment=None, **hidden)
-    wanted, stand = standing_of(mark, sessions), stand_of(moment)
+    wanted, stand = current_position(mark, sessions), final_position(moment)
     assert stand.moment == pytest.approx(wanted.moment)
     assert stand.selections[scene.look.focus] == wanted.selections[scene.look.focus]
 

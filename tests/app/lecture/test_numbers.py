@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lectures import NAIVE, TILED, lecture_of, session_of, with_block
-from tilescope.app.lecture.captions import fill
+from tilescope.app.lecture.captions import fill_caption
 from tilescope.app.lecture.check import environment_of
 from tilescope.app.lecture.expressions import ExpressionError, parse
 from tilescope.app.lecture.quantities import Quantity, quantity_text
@@ -98,7 +98,7 @@ def test_a_caption_is_filled_with_its_numbers_and_says_where_they_come_from():
     step, names = shown(
         caption="*All* {left.threads_in_all} & <b> `{code}` {{braces}}.\n\n- one\n- {left.tile}"
     )
-    filled = fill(step.caption, names)
+    filled = fill_caption(step.caption, names)
     assert filled.text == "All 64 & <b> {code} {braces}.\n• one\n• 4"
     assert "&lt;b&gt;" in filled.html
     assert "<i>All</i>" in filled.html
@@ -108,14 +108,14 @@ def test_a_caption_is_filled_with_its_numbers_and_says_where_they_come_from():
 
 def test_numbers_of_several_kinds_bear_their_marks_one_by_one():
     step, names = shown(caption='{left.global_sectors} in {measured("matmul-tiled", m=4096).time}')
-    filled = fill(step.caption, names)
+    filled = fill_caption(step.caption, names)
     assert [word in filled.html for word in ("<sup>&nbsp;exact", "<sup>&nbsp;measured")] == [True, True]
     assert filled.foot.startswith("Exact from the trace. Measured on NVIDIA H200, recorded on ")
 
 
 def test_a_number_may_be_folded_into_the_next_line():
     step, names = shown(caption="It has {left.tile *\nleft.tile} threads.")
-    assert fill(step.caption, names).text == "It has 16 threads."
+    assert fill_caption(step.caption, names).text == "It has 16 threads."
 
 
 def test_answers_are_computed_and_the_right_choice_found():
@@ -151,9 +151,9 @@ def test_a_number_that_is_still_being_compiled_is_asked_for_and_filled_in_later(
     session = build_session(session.launch, session.trace, session.scenario)
     asked = []
     names = environment_of(scenes[0], [session], moment_of(lecture, scenes, 0, [session]), asked.append)
-    caption = fill(lecture.steps[0].caption, names)
+    caption = fill_caption(lecture.steps[0].caption, names)
     assert (caption.text, caption.problems, asked) == ("… loads", (), [session])
     session.add_compiled(CompiledCounters("LLVM 22.1 of llvmlite", {"global_load_requests": 600}))
-    caption = fill(lecture.steps[0].caption, names)
+    caption = fill_caption(lecture.steps[0].caption, names)
     assert caption.text == "600 loads"
     assert "by LLVM 22.1" in caption.foot

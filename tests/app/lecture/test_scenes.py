@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lectures import NAIVE, TILED, lecture_of, session_of
-from tilescope.app.lecture.places import PlaceError, find_place, parse_place, place_text
 from tilescope.app.lecture.scenes import moment_of, scenes_of
+from tilescope.app.lecture.time_anchors import TimeAnchorError, anchor_text, find_anchor, parse_anchor
 from tilescope.app.model.phase_steps import block_span, phase_at, phase_span
 from tilescope.app.model.session import Selection
 
@@ -98,14 +98,14 @@ def test_the_same_step_stands_alike_from_wherever_one_comes():
     ],
 )  # fmt: skip
 def test_a_place_is_written_as_it_is_read(text):
-    assert place_text(parse_place(text)) == text
+    assert anchor_text(parse_anchor(text)) == text
 
 
 def test_places_are_found_in_the_trace():
     session = session_of(lecture(f"show: {TILED}").steps[0].change.show[0])
 
     def found(text, moment=0.0, block=0):
-        return find_place(parse_place(text), session, Selection(block, 0), moment)
+        return find_anchor(parse_anchor(text), session, Selection(block, 0), moment)
 
     first, last = phase_span(session, 0, 1)
     assert found("phase 1")[0] == first + 1
@@ -120,5 +120,5 @@ def test_places_are_found_in_the_trace():
     assert all(
         "c[row, col] = " in lines[session.trace.sites[session.requests.site[r]].line - 1] for r in rows
     )
-    with pytest.raises(PlaceError, match="this is the end"):
+    with pytest.raises(TimeAnchorError, match="this is the end"):
         found("next phase", session.end)

@@ -6,7 +6,7 @@ import pytest
 
 from tilescope.app.lecture.check import check_lecture
 from tilescope.app.lecture.document import read_lecture
-from tilescope.app.lecture.library import lecture_file, name_of, shipped, title_of
+from tilescope.app.lecture.library import lecture_file, lecture_name, lecture_title, shipped_lectures
 from tilescope.app.lecture.sessions import Sessions
 from tilescope.tracer.run.worker_client import Worker
 
@@ -21,14 +21,14 @@ def sessions():
 
 
 def test_there_are_eight_in_the_order_in_which_they_are_taught():
-    assert tuple(map(name_of, shipped())) == NAMES
+    assert tuple(map(lecture_name, shipped_lectures())) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_lecture_has_no_mistakes(name, sessions):
     lecture = read_lecture(lecture_file(name))
-    assert check_lecture(lecture, sessions.of) == ()
-    assert lecture.title == title_of(lecture.path)
+    assert check_lecture(lecture, sessions.with_ndim) == ()
+    assert lecture.title == lecture_title(lecture.path)
     assert 10 <= len(lecture.steps) <= 16
     assert sum(step.change.question is not None for step in lecture.steps) >= 2
     assert all(step.caption for step in lecture.steps)

@@ -199,7 +199,7 @@ def test_the_phase_of_a_moment():
 def test_phases_follow_each_other_through_all_blocks_and_end_at_both_ends():
     forward, moment = [], 0
     while moment < ONE_BY_ONE.end:
-        block = phase_steps.follow(ONE_BY_ONE, Selection(), moment).block
+        block = phase_steps.follow_running_block(ONE_BY_ONE, Selection(), moment).block
         moment = phase_steps.next_phase(ONE_BY_ONE, block, moment, 1)
         forward.append(moment)
     assert forward == [1, 6, 21, 26, 41, 46, 60]
@@ -214,7 +214,10 @@ def test_a_phase_beyond_the_last_is_the_end():
 
 
 def test_the_selection_follows_to_the_block_that_runs_and_stays_where_several_do():
-    assert [phase_steps.follow(ONE_BY_ONE, Selection(0, 3), m).block for m in (0, 20, 21, 40.9, 41, 60)] == [
+    assert [
+        phase_steps.follow_running_block(ONE_BY_ONE, Selection(0, 3), m).block
+        for m in (0, 20, 21, 40.9, 41, 60)
+    ] == [
         0,
         0,
         1,
@@ -222,13 +225,13 @@ def test_the_selection_follows_to_the_block_that_runs_and_stays_where_several_do
         2,
         2,
     ]
-    assert phase_steps.follow(TOGETHER, Selection(1, 3), 12) == Selection(1, 3)
-    assert phase_steps.follow(TOGETHER, Selection(0, 3), 21) == Selection(2, 3)
+    assert phase_steps.follow_running_block(TOGETHER, Selection(1, 3), 12) == Selection(1, 3)
+    assert phase_steps.follow_running_block(TOGETHER, Selection(0, 3), 21) == Selection(2, 3)
 
 
 def test_a_selection_from_elsewhere_becomes_one_of_this_session():
     part = session([[0, 5]], [[5, 20]], blocks=(7,))
-    assert phase_steps.follow(part, Selection(3, 9999), 2) == Selection(7, 63)
+    assert phase_steps.follow_running_block(part, Selection(3, 9999), 2) == Selection(7, 63)
 
 
 def test_next_block_is_the_next_that_ran():

@@ -8,13 +8,13 @@ from sessions import matmul, uneven
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.counter_labels import COMPILED, counter_labels
 from tilescope.app.model.spotlight import (
-    DARK,
-    Lit,
+    DIM_ALL,
+    Highlight,
     Span,
     hidden_names,
-    lit_of,
     parse_spotlight,
-    resolve,
+    resolve_highlights,
+    resolve_spotlight,
     split_names,
     unknown_names,
 )
@@ -29,7 +29,7 @@ def pair():
 
 
 def lit(name, session=None):
-    (found,) = lit_of([name], [session or matmul("matmul-tiled", **SMALL)])
+    (found,) = resolve_highlights([name], [session or matmul("matmul-tiled", **SMALL)])
     return found
 
 
@@ -85,7 +85,7 @@ def test_any_text_is_read_or_refused_in_a_sentence(text):
         parse_spotlight(names)
     except ValueError as error:
         assert str(error).startswith("Nothing can stand out by the name") and "\n" not in str(error)
-        assert len(lit_of(names, [session])) == 1
+        assert len(resolve_highlights(names, [session])) == 1
     else:
         told = unknown_names(names, [session])
         assert all(sentence.endswith(".") and "\n" not in sentence for sentence in told.values())
@@ -100,7 +100,7 @@ def test_slices_are_those_of_python():
 @pytest.mark.parametrize("name", ["A", "a", "tile_b"])
 def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
     session = matmul("matmul-tiled", **SMALL)
-    assert lit(name) == Lit(buffers=frozenset([number(session, name.lower())]))
+    assert lit(name) == Highlight(buffers=frozenset([number(session, name.lower())]))
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
 )
 def test_elements_are_ranges_along_the_dimensions(name, ranges):
     buffer = number(matmul("matmul-tiled", **SMALL), "c")
-    assert lit(name) == Lit(elements=frozenset([(buffer, ranges)]))
+    assert lit(name) == Highlight(elements=frozenset([(buffer, ranges)]))
 
 
 def test_threads_warps_and_blocks_have_numbers_or_coordinates_and_the_words_of_work_items():
-    assert lit("thread 5") == lit("work-item 5") == lit("Thread (5, 0)") == Lit(threads=frozenset([5]))
-    assert lit("thread (1, 2)") == Lit(threads=frozenset([17]))
-    assert lit("warp 1") == lit("wavefront 1") == Lit(warps=frozenset([1]))
-    assert lit("block 6") == lit("work-group (2, 1)") == Lit(blocks=frozenset([6]))
+    assert lit("thread 5") == lit("work-item 5") == lit("Thread (5, 0)") == Highlight(threads=frozenset([5]))
+    assert lit("thread (1, 2)") == Highlight(threads=frozenset([17]))
+    assert lit("warp 1") == lit("wavefront 1") == Highlight(warps=frozenset([1]))
+    assert lit("block 6") == lit("work-group (2, 1)") == Highlight(blocks=frozenset([6]))
 
 
 def test_a_line_is_found_by_number_and_by_text_in_the_kernel_first():
@@ -145,7 +145,7 @@ def test_a_counter_has_the_label_under_a_pane_in_any_of_its_words():
     assert (
         lit("counter global sectors")
         == lit("counter Global_Sectors")
-        == Lit(counters=frozenset(["global sectors"]))
+        == Highlight(counters=frozenset(["global sectors"]))
     )
     assert lit("counter mean reads of A").counters == {"mean reads of A"}
     session = matmul("workitem-naive", m=8, k=8, n=8)
@@ -163,20 +163,27 @@ def test_the_labels_are_those_of_the_tiles(name):
 
 def test_a_pane_alone_stands_out_whole_and_says_where_other_names_are_meant():
     sessions = pair()
-    assert lit_of(["left"], sessions) == (None, DARK)
-    assert lit_of(["right"], sessions) == (DARK, None)
-    found = lit_of(["right", "B"], sessions)
-    assert found[0] == DARK
-    assert found[1] == Lit(buffers=frozenset([number(sessions[1], "b")]))
+    assert resolve_highlights(["left"], sessions) == (None, DIM_ALL)
+    assert resolve_highlights(["right"], sessions) == (DIM_ALL, None)
+    found = resolve_highlights(["right", "B"], sessions)
+    assert found[0] == DIM_ALL
+    assert found[1] == Highlight(buffers=frozenset([number(sessions[1], "b")]))
 
 
 def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing():
     sessions = pair()
-    assert lit_of(["tile_a"], sessions)[0] == DARK
-    assert lit_of(["tile_a", "A"], sessions)[0] == Lit(buffers=frozenset([number(sessions[0], "a")]))
-    assert lit_of(["nobody"], sessions) == lit_of(["3 + 4"], sessions) == lit_of([], sessions) == (None, None)
-    assert lit_of(["right"], sessions[:1]) == (None,)
-    assert resolve(parse_spotlight(["A"]), [None, sessions[1]])[0] == DARK
+    assert resolve_highlights(["tile_a"], sessions)[0] == DIM_ALL
+    assert resolve_highlights(["tile_a", "A"], sessions)[0] == Highlight(
+        buffers=frozenset([number(sessions[0], "a")])
+    )
+    assert (
+        resolve_highlights(["nobody"], sessions)
+        == resolve_highlights(["3 + 4"], sessions)
+        == resolve_highlights([], sessions)
+        == (None, None)
+    )
+    assert resolve_highlights(["right"], sessions[:1]) == (None,)
+    assert resolve_spotlight(parse_spotlight(["A"]), [None, sessions[1]])[0] == DIM_ALL
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def changed(before, after, theme=LIGHT, size=(700, 54)):
     """Return a view of the first session's end in which the second has taken its place."""
     view = show_panel(CountersView, before, before.end, size=size, theme=theme)
     view.count_wavefronts(True)
-    view.remember()
+    view.keep_numbers()
     take(view, after)
     return view
 
@@ -102,21 +102,21 @@ def test_a_session_that_comes_without_a_change_of_setup_marks_nothing():
 def test_changes_in_quick_succession_are_held_against_the_numbers_before_the_first():
     view = changed(tile(), tile(1))
     tick(view, MARKED // 2)
-    view.remember()
+    view.keep_numbers()
     take(view, tile(2))
     assert view.changes[LABEL].before == "1,056"
     tick(view, MARKED // 2)
-    view.remember()
+    view.keep_numbers()
     take(view, tile())
     assert view.changes == {}
-    view.remember()
+    view.keep_numbers()
     take(view, tile(4))
     assert (view.changes[LABEL].before, view.changes[LABEL].texts[1]) == ("1,056", "÷6.6")
 
 
 def test_where_the_second_ends_before_the_next_picture_comes_that_is_held_against_the_last_one():
     view = changed(tile(), tile(1))
-    view.remember()
+    view.keep_numbers()
     tick(view, MARKED)
     take(view, tile(2))
     assert view.changes[LABEL].before == "64"

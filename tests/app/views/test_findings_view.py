@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from launching import Array, launch, trace
 from sessions import application, matmul, picture
-from tilescope.app.model.session import Selection, build_session, count_of
+from tilescope.app.model.session import Selection, build_session, count_by_severity
 from tilescope.app.views.common.heat import heat_of
 from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.findings import LOOKING, FindingsView
@@ -92,7 +92,7 @@ def test_all_findings_are_listed_worst_first_and_counted(faulty):
     assert listed(view) == [finding.message for finding in faulty.findings]
     ranks = [SEVERITIES.index(finding.severity) for finding in faulty.findings]
     assert ranks == sorted(ranks) and len(set(ranks)) > 1
-    assert view.count() == count_of(faulty) == {s: ranks.count(i) for i, s in enumerate(SEVERITIES)}
+    assert view.count() == count_by_severity(faulty) == {s: ranks.count(i) for i, s in enumerate(SEVERITIES)}
     assert [button.text() for button in view.severities.values()] == [str(n) for n in view.count().values()]
 
 
@@ -194,7 +194,7 @@ def test_the_card_of_a_race_names_both_sides_and_the_barrier(racing):
     for part, row in ((write, first), (read, second)):
         thread, value = int(trace.thread[row]), float(trace.value[row])
         verb = "writes" if trace.op[row] else "reads"
-        assert part.who == f"Thread {thread} of block 0"
+        assert part.thread == f"Thread {thread} of block 0"
         assert part.deed == f"{verb} line[{int(trace.index[row])}] = {value:.4g}"
         assert part.code == lines[part.line - 1].strip()
         assert part.moment == racing.requests.moment[racing.requests.request[row]]
@@ -206,7 +206,7 @@ def test_the_card_of_a_race_names_both_sides_and_the_barrier(racing):
         view.card.order
     ) or f"Put cuda.syncwarp() between line {write.line} and line {read.line}" in words(view.card.order)
     for label, part in zip(view.card.texts, (write, read), strict=True):
-        assert all(text in words(label) for text in (part.who, part.deed, part.code, str(part.line)))
+        assert all(text in words(label) for text in (part.thread, part.deed, part.code, str(part.line)))
 
 
 def test_the_links_of_the_card_go_to_either_access(racing):

@@ -176,13 +176,13 @@ def test_the_strip_of_a_multiprocessor_has_the_warps_of_its_blocks_alone():
     strip, warps = machine_strip(found, 1)
     assert warps == 2
     blocks = set(found.timeline.segments.block[strip.segment].tolist())
-    assert blocks == set(found.on(1).tolist())
+    assert blocks == set(found.blocks_on(1).tolist())
 
 
 def test_rows_of_all_multiprocessors_show_what_warps_did_where_they_are_tall():
     found = sparse()
     span = (0.0, float(found.timeline.nanoseconds))
-    lanes = 5 * found.lanes.at_once
+    lanes = 5 * found.lanes.concurrent_blocks
     for height, is_seen in ((200, True), (40, False)):
         pixels, _ = bars(found, None, span, (900, height), 5, LIGHT, 1.0)
         add_warps(pixels, found, None, span, lanes, LIGHT, 1.0)

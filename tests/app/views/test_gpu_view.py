@@ -10,12 +10,12 @@ from gpu_charts import data, sparse, timeline, view_of
 from sessions import picture
 from tilescope.app.gpu.data import gpu_data
 from tilescope.app.gpu.place import PanePlace
-from tilescope.app.views.gpu.hit_test import text_of
+from tilescope.app.views.gpu.hit_test import describe_hit
 from tilescope.app.views.gpu.legend import legend_of
 from tilescope.app.views.gpu.paint import box_of_item
-from tilescope.app.views.gpu.shown import shown_at
+from tilescope.app.views.gpu.shown import chart_view_at
 from tilescope.app.views.gpu.text import NO_DETAILS, ordinal
-from tilescope.app.views.gpu.view import whole_range
+from tilescope.app.views.gpu.view import common_range
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS
 
@@ -23,7 +23,7 @@ NO_KEYS, LEFT = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
 
 
 def place(level, found=None, **numbers):
-    return shown_at(found or data(), level, PanePlace(**numbers))
+    return chart_view_at(found or data(), level, PanePlace(**numbers))
 
 
 def wheel(view, x, y, turn, keys=NO_KEYS):
@@ -44,7 +44,7 @@ def asked(view):
 
 
 def tip(view, position):
-    return text_of(view.shown, view.hit(position))
+    return describe_hit(view.shown, view.hit(position))
 
 
 # What is where.
@@ -53,9 +53,9 @@ def tip(view, position):
 def test_every_row_of_the_gpu_is_a_multiprocessor_that_a_click_goes_into():
     view = view_of(place("gpu"))
     found = asked(view)
-    assert view.places.count == 4
+    assert view.chart_layout.count == 4
     for machine in range(4):
-        point = view.places.box(machine).center()
+        point = view.chart_layout.box(machine).center()
         assert f"multiprocessor {machine}" in tip(view, point)
         QTest.mouseClick(view, LEFT, pos=point.toPoint())
     assert found == [("multiprocessor", machine) for machine in range(4)]
@@ -66,7 +66,7 @@ def test_every_block_is_found_where_it_is_drawn(level):
     for block in range(16):
         shown = place(level, multiprocessor=data().machine(block))
         view = view_of(shown)
-        box = box_of_item(shown, view.places, block)
+        box = box_of_item(shown, view.chart_layout, block)
         assert view.hit(box.center()).item == block
         told = tip(view, box.center())
         assert told.startswith(f"block ({block % 4}, {block // 4}) on multiprocessor {shown.machine}")
@@ -78,8 +78,8 @@ def test_a_click_on_a_block_goes_into_it():
     shown = place("multiprocessor", multiprocessor=2)
     view = view_of(shown)
     found = asked(view)
-    block = int(shown.data.on(2)[-1])
-    QTest.mouseClick(view, LEFT, pos=box_of_item(shown, view.places, block).center().toPoint())
+    block = int(shown.data.blocks_on(2)[-1])
+    QTest.mouseClick(view, LEFT, pos=box_of_item(shown, view.chart_layout, block).center().toPoint())
     assert found == [("block", block)]
 
 
@@ -93,7 +93,7 @@ def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, the
     mine = [i for i in range(rows.start, rows.stop) if warp is None or segments.warp[i] == warp]
     assert len(mine) == (30 if warp is None else 15)  # five phases, three segments in each
     for segment in mine:
-        box = box_of_item(shown, view.places, segment)
+        box = box_of_item(shown, view.chart_layout, segment)
         assert view.hit(box.center()).item == segment
         kind = SEGMENT_KINDS[segments.kind[segment]]
         corner = QColor(image.pixelColor(round(box.left()) + 3, round(box.top()) + 1))
@@ -120,7 +120,7 @@ def test_a_segment_says_phase_cycles_mark_warp_and_the_line_of_the_source():
 def test_phases_stand_above_the_warps_with_their_cycles():
     shown = place("block", block=0)
     view = view_of(shown)
-    at = view.places
+    at = view.chart_layout
     segments = shown.data.timeline.segments
     mine = (segments.block == 0) & (segments.phase == 1)
     start, end = int(segments.start[mine].min()), int(segments.end[mine].max())
@@ -133,11 +133,11 @@ def test_phases_stand_above_the_warps_with_their_cycles():
 
 def test_a_block_of_which_no_warp_was_recorded_says_so():
     found = gpu_data(timeline(detailed=(5,)))
-    shown = shown_at(found, "block", PanePlace(block=2))
+    shown = chart_view_at(found, "block", PanePlace(block=2))
     view = view_of(shown)
-    assert not shown.has_details and view.places.count == 1
+    assert not shown.has_details and view.chart_layout.count == 1
     assert NO_DETAILS in view.chosen_text()
-    assert tip(view, view.places.rows.center()) == NO_DETAILS
+    assert tip(view, view.chart_layout.rows.center()) == NO_DETAILS
     requests = asked(view)
     QTest.keyClick(view, Qt.Key.Key_D)
     QTest.keyClick(view, Qt.Key.Key_Return)
@@ -148,38 +148,38 @@ def test_a_multiprocessor_without_a_block_says_so():
     made = timeline()
     found = gpu_data(made)
     assert found.machines == 4
-    empty = view_of(shown_at(found, "gpu", PanePlace()))
+    empty = view_of(chart_view_at(found, "gpu", PanePlace()))
     assert "16 blocks" not in empty.chosen_text()
     assert "4 blocks, up to 2 at once" in empty.chosen_text()
 
 
 def test_a_sparse_launch_has_rows_of_used_multiprocessors_and_one_for_the_rest():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace()))
-    assert [view.shown.name(row) for row in range(view.places.count)] == ["0", "2", "4", "131", ""]
-    assert tip(view, view.places.box(4).center()) == "128 other multiprocessors ran no block · measured"
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()))
+    assert [view.shown.name(row) for row in range(view.chart_layout.count)] == ["0", "2", "4", "131", ""]
+    assert tip(view, view.chart_layout.box(4).center()) == "128 other multiprocessors ran no block · measured"
 
 
 def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_there():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace()))
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()))
     found = asked(view)
     for row in range(5):
-        QTest.mouseClick(view, LEFT, pos=view.places.box(row).center().toPoint())
+        QTest.mouseClick(view, LEFT, pos=view.chart_layout.box(row).center().toPoint())
     assert found == [("multiprocessor", machine) for machine in (0, 2, 4, 131)]
     assert view.chosen_text().startswith("128 other multiprocessors")
 
 
 def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
     data_of = sparse()
-    shown = shown_at(data_of, "gpu", PanePlace())
+    shown = chart_view_at(data_of, "gpu", PanePlace())
     view = view_of(shown)
     for block in range(16):
-        box = box_of_item(shown, view.places, block)
+        box = box_of_item(shown, view.chart_layout, block)
         assert view.hit(box.center()).item == block
         assert f"on multiprocessor {data_of.machine(block)}:" in tip(view, box.center())
 
 
 def test_keys_move_over_the_rows_of_a_sparse_launch():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace(multiprocessor=2)))
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace(multiprocessor=2)))
     assert view.chosen_text().startswith("multiprocessor 2:")
     found = asked(view)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Return):
@@ -189,7 +189,7 @@ def test_keys_move_over_the_rows_of_a_sparse_launch():
 
 
 def test_the_legend_names_what_the_rows_of_a_sparse_launch_show():
-    shown = shown_at(sparse(), "gpu", PanePlace())
+    shown = chart_view_at(sparse(), "gpu", PanePlace())
     assert {"load", "compute", "wait"} <= {entry.sign for entry in legend_of([shown])}
 
 
@@ -199,13 +199,13 @@ def test_the_legend_names_what_the_rows_of_a_sparse_launch_show():
 def test_the_wheel_keeps_the_time_under_the_pointer():
     view = view_of(place("gpu"))
     found = asked(view)
-    x, y = view.places.rows.center().x() + 100, view.places.rows.center().y()
-    before = view.places.time(x)
+    x, y = view.chart_layout.rows.center().x() + 100, view.chart_layout.rows.center().y()
+    before = view.chart_layout.time(x)
     wheel(view, x, y, 120)
     span = found[-1][1]
     assert span[1] - span[0] == pytest.approx(0.8 * (view.span[1] - view.span[0]))
-    view.show_place(view.shown, span, whole_range([view.shown.whole]))
-    assert view.places.time(x) == pytest.approx(before)
+    view.show_place(view.shown, span, common_range([view.shown.is_integer]))
+    assert view.chart_layout.time(x) == pytest.approx(before)
 
 
 def test_all_is_as_far_as_one_gets_and_a_few_nanoseconds_as_near():
@@ -215,16 +215,16 @@ def test_all_is_as_far_as_one_gets_and_a_few_nanoseconds_as_near():
     assert found[-1][1] == pytest.approx(view.span)
     view.zoom(1e-9)
     assert found[-1][1][1] - found[-1][1][0] == pytest.approx(20)
-    view.show_place(view.shown, (0.0, 1000.0), whole_range([view.shown.whole]))
+    view.show_place(view.shown, (0.0, 1000.0), common_range([view.shown.is_integer]))
     wheel(view, 500, 100, 120 * 1000, Qt.KeyboardModifier.ShiftModifier)
-    assert found[-1][1][0] == pytest.approx(whole_range([view.shown.whole])[0])
+    assert found[-1][1][0] == pytest.approx(common_range([view.shown.is_integer])[0])
 
 
 def test_a_drag_moves_what_is_shown_and_is_no_click():
     view = view_of(place("gpu"), span=(1000.0, 2000.0))
     found = asked(view)
-    start = view.places.rows.center().toPoint()
-    wide = view.places.rows.width()
+    start = view.chart_layout.rows.center().toPoint()
+    wide = view.chart_layout.rows.width()
     QTest.mousePress(view, LEFT, pos=start)
     QTest.mouseMove(view, start + QPoint(50, 0))
     QTest.mouseRelease(view, LEFT, pos=start + QPoint(50, 0))
@@ -250,7 +250,7 @@ def test_keys_go_from_block_to_block_and_from_segment_to_segment():
     found = asked(view)
     QTest.keyClick(view, Qt.Key.Key_Right)
     QTest.keyClick(view, Qt.Key.Key_Right)
-    lane = shown.data.on(1)[shown.data.lanes.lane[shown.data.on(1)] == 0]
+    lane = shown.data.blocks_on(1)[shown.data.lanes.lane[shown.data.blocks_on(1)] == 0]
     assert view.item == lane[1]
     QTest.keyClick(view, Qt.Key.Key_Return)
     assert found == [("block", lane[1])]
@@ -284,7 +284,7 @@ def test_plus_and_minus_zoom_around_the_middle():
 
 def test_the_same_place_gives_the_same_picture_from_wherever_one_comes():
     straight = view_of(place("multiprocessor", multiprocessor=2))
-    whole = whole_range([straight.shown.whole])
+    whole = common_range([straight.shown.is_integer])
     other = view_of(place("block", block=5))
     other.choose(1, None)
     other.show_place(place("multiprocessor", multiprocessor=2), straight.span, whole)
@@ -305,9 +305,9 @@ def test_the_colours_follow_the_theme():
 
 def test_numbers_that_a_launch_has_not_are_chosen_by_the_chart():
     found = data()
-    shown = shown_at(found, "warp", PanePlace(block=10**6, warp=99))
+    shown = chart_view_at(found, "warp", PanePlace(block=10**6, warp=99))
     assert shown.block in found.detailed and shown.warp == 0
-    assert shown_at(found, "gpu", PanePlace(multiprocessor=500)).machine == found.machine(
+    assert chart_view_at(found, "gpu", PanePlace(multiprocessor=500)).machine == found.machine(
         found.chosen_block()
     )
 
@@ -319,8 +319,8 @@ def test_ordinals():
 
 
 def test_what_is_left_out_is_also_said_where_rows_are_too_low_for_words():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace()), size=(900, 80))
-    at, panel = view.places, view.theme.colour("panel")
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()), size=(900, 80))
+    at, panel = view.chart_layout, view.theme.colour("panel")
     assert at.box(4).height() < 11
     image = picture(view)
     right = range(round(at.curve.right()) - 60, round(at.curve.right()))

@@ -105,7 +105,7 @@ def test_numbers_labels_and_marks_fit_their_tiles(tiled, width, scale):
     for tile, box in found:
         number = QFontMetricsF(big).horizontalAdvance(tile.text(tiled.end))
         name, mark = QFontMetricsF(small).horizontalAdvance(tile.label), mark_width("exact", theme)
-        used = max(number + mark, name) if grid.style.beside_number else max(number, name + mark)
+        used = max(number + mark, name) if grid.style.mark_at_number else max(number, name + mark)
         assert used < box.width() and box.right() <= width + 0.1 and box.bottom() <= view.height() + 0.1
     assert not any(a.intersects(b) for (_, a), (_, b) in itertools.combinations(found, 2))
     assert "global sectors" in [tile.label for tile, _ in found] and len(found) >= max(

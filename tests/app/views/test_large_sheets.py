@@ -7,10 +7,10 @@ import pytest
 
 from sessions import matmul, odd, uneven
 from tilescope.app.model.session import Selection, build_session
-from tilescope.app.views.common.cell_colours import POISON, shrunk
+from tilescope.app.views.common.cell_colours import POISON, downsample_codes
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.outlines import CellRect
-from tilescope.app.views.memory.sparse_sheets import unchanging_dots, with_changing
+from tilescope.app.views.memory.sparse_sheets import add_changing_codes, unchanging_dots
 from tilescope.app.views.memory.view_data import MemoryViewData
 from tilescope.tracer.analysis import access_history
 
@@ -38,13 +38,13 @@ def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path
                     if changing_elements is None:
                         continue
                     first = data.untouched(number, sheet, group, selection)
-                    dots, hatched = with_changing(
+                    dots, hatched = add_changing_codes(
                         unchanging_dots(first, sheet, changing_elements.elements, part, step),
                         changing_elements.codes,
                     )
                     codes = whole.codes(number, sheet, group, moment, selection)
                     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
-                    np.testing.assert_array_equal(dots, shrunk(codes, step))
+                    np.testing.assert_array_equal(dots, downsample_codes(codes, step))
                     assert hatched == (codes == POISON).any()
                     compared += 1
     assert compared > 30

@@ -14,7 +14,7 @@ from sessions import application, matmul, odd, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common import cell_colours
 from tilescope.app.views.common.drawing import pen
-from tilescope.app.views.memory.layout.buffer_place import BufferPlace
+from tilescope.app.views.memory.layout.buffer_position import BufferPosition
 from tilescope.app.views.memory.layout.sheet import Sheet, sheet_of
 from tilescope.app.views.memory.outlines import CellRect
 from tilescope.app.views.memory.paint import draw_grid_pixels, grid_pixels, lines_of
@@ -69,7 +69,7 @@ def test_a_grid_has_the_pixels_that_lines_would_have(seed):
     rows, cols = chance.randint(1, 8), chance.randint(1, 8)
     left, top = (chance.choice([10, 10.5, chance.uniform(0, 30)]) for _ in "xy")
     cell = chance.choice([4, 6, 8, chance.uniform(4, 20)])
-    place = BufferPlace(Sheet(rows * cols, 1, rows, cols), left, top, cell, tall=chance.choice([1, 2.3]))
+    place = BufferPosition(Sheet(rows * cols, 1, rows, cols), left, top, cell, tall=chance.choice([1, 2.3]))
     part = CellRect(0, 0, rows, chance.randint(1, cols))
     clip = QRect(*(chance.randint(0, 3) for _ in "xy"), *(chance.randint(60, 150) for _ in "xy"))
     plain, drawn, filled = blue(ratio), blue(ratio), blue(ratio)

@@ -15,10 +15,10 @@ from tilescope.app.views.common import cell_colours
 from tilescope.app.views.common.descriptions import index_of
 from tilescope.app.views.common.geometry import Box
 from tilescope.app.views.memory import outlines
-from tilescope.app.views.memory.layout.buffer_place import Metrics, snapped
+from tilescope.app.views.memory.layout.buffer_position import Metrics, snap_cell
 from tilescope.app.views.memory.layout.layout import arrange, roles_of
 from tilescope.app.views.memory.layout.sheet import sheet_of
-from tilescope.app.views.memory.loads import arcs, merged
+from tilescope.app.views.memory.loads import bend_arcs, distinct_pairs
 from tilescope.tracer.model.trace import Buffer
 
 SIZES = st.integers(1, 300)
@@ -220,28 +220,28 @@ def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
 def test_many_cells_in_a_pixel_show_the_most_read_one():
     codes = np.full((7, 10), cell_colours.UNREAD, np.uint8)
     codes[6, 9] = cell_colours.LAST
-    small = cell_colours.shrunk(codes, 4)
+    small = cell_colours.downsample_codes(codes, 4)
     assert small.shape == (2, 3) and small[1, 2] == cell_colours.LAST
     assert np.count_nonzero(small == cell_colours.UNREAD) == 5
 
 
 def test_arcs_start_and_end_where_they_should():
     start, end = np.array([[0.0, 0.0], [10.0, 5.0]]), np.array([[100.0, 0.0], [10.0, 90.0]])
-    way = arcs(start, end)
+    way = bend_arcs(start, end)
     assert np.allclose(way.at(0.0), start) and np.allclose(way.at(1.0), end)
     assert (way.at(0.5)[0] != [50.0, 0.0]).any()  # it bends
 
 
 def test_equal_ways_are_drawn_once_and_never_too_many():
     start, end = np.repeat([[1.0, 2.0]], 64, axis=0), np.repeat([[9.0, 9.0]], 64, axis=0)
-    assert merged(start, end)[0].tolist() == [[1.0, 2.0]]
+    assert distinct_pairs(start, end)[0].tolist() == [[1.0, 2.0]]
     many = np.stack([np.arange(500.0), np.zeros(500)], axis=1)
-    assert len(merged(many, many + 1, limit=12)[0]) == 12
+    assert len(distinct_pairs(many, many + 1, limit=12)[0]) == 12
 
 
 @pytest.mark.parametrize(("cell", "expected"), [(3.1, 3), (5.9, 5), (1.5, 1.5), (0.3, 0.3)])
 def test_cells_are_whole_pixels_where_that_costs_little(cell, expected):
-    assert snapped(cell) == expected
+    assert snap_cell(cell) == expected
 
 
 @pytest.mark.parametrize(

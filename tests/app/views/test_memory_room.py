@@ -10,14 +10,14 @@ from PySide6.QtTest import QTest
 
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.views.common.drawing import on_panel
+from tilescope.app.views.common.drawing import panel_line_colour
 from tilescope.app.views.common.geometry import Box
 from tilescope.app.views.memory.arrangement import Zoom
 from tilescope.app.views.memory.footprints import footprints_of
-from tilescope.app.views.memory.layout.buffer_place import Metrics
+from tilescope.app.views.memory.layout.buffer_position import Metrics
 from tilescope.app.views.memory.layout.layout import arrange
 from tilescope.app.views.memory.layout.sheet import sheet_of, slice_text
-from tilescope.app.views.memory.text import chip_spot
+from tilescope.app.views.memory.text import find_name_box
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Buffer
 from views import LOAD, moment_of, number, show_memory
@@ -78,7 +78,7 @@ def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
     sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
     a = number(session, "a")
     for block in (0, 3):
-        found = footprints_of(session.memory.touched(block), sheets).whole[a]
+        found = footprints_of(session.memory.touched(block), sheets).is_integer[a]
         touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
         assert found.outline is not None and inside(found.outline, sheets[a]) == set(touched.tolist())
 
@@ -112,7 +112,7 @@ def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():
 def test_loads_on_their_way_are_translucent():
     session, dark = matmul("matmul-tiled", m=24, k=24, n=24, tile=8), Theme.named("dark")
     moment = moment_of(session, LOAD, "a", 4)
-    colour = on_panel("global load", dark).rgb()
+    colour = panel_line_colour("global load", dark).rgb()
     still, flying = (
         pixels(picture(show_memory(session, moment + f, Selection(4, 21), theme=dark))) for f in (0.0, 0.5)
     )
@@ -143,11 +143,11 @@ def test_a_magnified_picture_shows_how_to_see_all_of_it_again():
 
 def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
     window, seen = Box(0, 0, 400, 300), Box(0, 50, 200, 250)
-    spot = chip_spot(seen, 30, 20, window, [seen, Box(300, 0, 100, 300)])
+    spot = find_name_box(seen, 30, 20, window, [seen, Box(300, 0, 100, 300)])
     assert spot == Box(200, 165, 30, 20)
-    spot = chip_spot(seen, 30, 20, window, [seen, Box(205, 0, 195, 300)])
+    spot = find_name_box(seen, 30, 20, window, [seen, Box(205, 0, 195, 300)])
     assert spot == Box(0, 30, 30, 20)  # above: at the right there is another
-    assert seen.holds(*chip_spot(seen, 30, 20, seen, [seen])[:2])
+    assert seen.holds(*find_name_box(seen, 30, 20, seen, [seen])[:2])
 
 
 def test_a_launch_without_races_says_so_beside_one_that_has_some():

@@ -14,7 +14,7 @@ from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.arrangement import ViewState, Zoom
 from tilescope.app.views.memory.footprints import Footprint, footprints_of, phase_at
 from tilescope.app.views.memory.layout.sheet import sheet_of
-from tilescope.app.views.memory.loads import arcs
+from tilescope.app.views.memory.loads import bend_arcs
 from tilescope.app.views.memory.outlines import CellRect
 from tilescope.app.views.memory.picture import MemoryPicture
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
@@ -135,10 +135,10 @@ def test_the_frames_are_what_the_block_touches():
     # Block (2, 1): rows 8 to 16, columns 16 to 24.
     footprints = footprints_of(session.memory.touched(5), sheets)
     a, b, c = (number(session, name) for name in "abc")
-    assert footprints.whole[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.whole[b] == Footprint(
-        CellRect(0, 16, 24, 24)
-    )
-    assert footprints.whole[c] == Footprint(CellRect(8, 16, 16, 24))
+    assert footprints.is_integer[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.is_integer[
+        b
+    ] == Footprint(CellRect(0, 16, 24, 24))
+    assert footprints.is_integer[c] == Footprint(CellRect(8, 16, 16, 24))
     assert footprints.at(a, 0) == Footprint(CellRect(8, 0, 16, 8)) and footprints.at(b, 2) == Footprint(
         CellRect(8, 16, 16, 24)
     )
@@ -166,7 +166,7 @@ def test_a_loaded_element_flies_to_its_place_in_the_tile():
         flight.chosen
     )  # thread (5, 2) of block (1, 1) fetches A[10, 5] into tile_a[2, 5]
     assert np.allclose(flight.start[chosen], places[number(session, "a")].middle(10 * 24 + 5))
-    landed = arcs(flight.start, flight.end).at(1.0)
+    landed = bend_arcs(flight.start, flight.end).at(1.0)
     assert np.allclose(landed[chosen], places[number(session, "tile_a")].middle(2 * 8 + 5))
 
 

@@ -129,7 +129,7 @@ def test_the_timeline_has_a_mark_where_lanes_are_out_of_bounds(tmp_path, text):
 
     marked = {moment for moment in range(1, made.end + 1) if red_pixels(image, column(moment), red)}
     assert finding(made).moment in marked
-    assert marked == {moment for _, moment in outside_of(made).of_warps(0)}
+    assert marked == {moment for _, moment in outside_of(made).warp_moments(0)}
 
 
 def racing() -> Session:

@@ -15,7 +15,7 @@ from tilescope.app.gpu.data import GpuData, gpu_data
 from tilescope.app.gpu.place import Level, PanePlace
 from tilescope.app.views.common.activity import block_activity
 from tilescope.app.views.gpu.paint import box_of_item
-from tilescope.app.views.gpu.shown import Shown, shown_at
+from tilescope.app.views.gpu.shown import ChartView, chart_view_at
 from tilescope.tracer.hardware.moment_clock import moment_clock, phase_cycles
 from tilescope.tracer.hardware.recorded_timelines import FOLDER
 from tilescope.tracer.hardware.timeline_file import load
@@ -29,13 +29,13 @@ def recorded(path: Path) -> GpuData:
     return gpu_data(load(path))
 
 
-def longest(shown: Shown) -> int:
+def longest(shown: ChartView) -> int:
     """Return the item of a place that lasts longest: a block, or a segment."""
     spans, segments = shown.data.timeline.spans, shown.data.timeline.segments
     if shown.level == "gpu":
         return int(np.argmax(spans.end - spans.start))
     if shown.level == "multiprocessor":
-        mine = shown.data.on(shown.machine)
+        mine = shown.data.blocks_on(shown.machine)
         return int(mine[np.argmax((spans.end - spans.start)[mine])])
     part = shown.data.rows(shown.block)
     length = (segments.end - segments.start)[part]
@@ -47,7 +47,7 @@ def longest(shown: Shown) -> int:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_recording_is_drawn_where_it_says(path: Path, level: Level) -> None:
-    view = view_of(shown_at(recorded(path), level, PanePlace()))
+    view = view_of(chart_view_at(recorded(path), level, PanePlace()))
     item = longest(view.shown)
     place = box_of_item(view.shown, view.places, item).intersected(view.places.rows)
     drawn = picture(view).copy(place.toAlignedRect())

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.highlight import python_tokens
-from tilescope.app.views.source.lines import hanging, top_line
+from tilescope.app.views.source.lines import hanging_column, top_line
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from views import show_panel
@@ -97,7 +97,7 @@ def test_no_part_of_a_line_is_out_of_sight(tiled, width, scale):
 
 
 def test_a_line_goes_on_further_in_than_it_begins():
-    assert [hanging(text, 60) for text in ("", "a = 1", "        b", " " * 50 + "c")] == [2, 2, 10, 30]
+    assert [hanging_column(text, 60) for text in ("", "a = 1", "        b", " " * 50 + "c")] == [2, 2, 10, 30]
 
 
 def test_the_marked_line_has_a_ground_over_all_rows_that_it_takes(tiled):

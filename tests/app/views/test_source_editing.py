@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QToolTip, QV
 from sessions import application
 from tilescope.app.views.source.editor import Editor
 from tilescope.app.views.source.history import Step, difference, joined
-from tilescope.app.views.source.line_map import line_map, moved
+from tilescope.app.views.source.line_map import line_after_change, line_map
 from tilescope.app.views.source.problems import Problem
 from tilescope.app.widgets.theme import Theme
 from views import heard
@@ -482,4 +482,4 @@ def test_unchanged_lines_are_the_same_in_both_texts(seed):
     ],
 )  # fmt: skip
 def test_a_line_moves_with_its_text(line, change, after):
-    assert moved(line, *change) == after
+    assert line_after_change(line, *change) == after

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from sessions import matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.views.source.find_bar import matches
+from tilescope.app.views.source.find_bar import find_matches
 from tilescope.app.views.source.traced_text import FileText
 from tilescope.app.views.source.view import NOT_RUN, SourceView
 from tilescope.app.widgets.theme import Theme
@@ -273,7 +273,7 @@ def test_text_that_can_only_be_read_is_searched_as_well(tiled):
     ],
 )
 def test_letters_match_in_any_case_unless_capitals_are_wanted(text, wanted, found):
-    assert matches(text, wanted) == found
+    assert find_matches(text, wanted) == found
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])

@@ -9,11 +9,11 @@ from PySide6.QtGui import QColor, QImage
 
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection
-from tilescope.app.model.spotlight import DARK, lit_of
-from tilescope.app.views.common.dimming import contrast, dimmed
+from tilescope.app.model.spotlight import DIM_ALL, resolve_highlights
+from tilescope.app.views.common.dimming import contrast, dim_theme
 from tilescope.app.views.counters.view import CountersView
 from tilescope.app.views.source.view import SourceView
-from tilescope.app.views.timeline.spotlight import row_of
+from tilescope.app.views.timeline.spotlight import row_rect
 from tilescope.app.widgets.theme import Theme
 from views import SMALL, counter, point, show_histogram, show_memory, show_panel, show_timeline, show_warp
 
@@ -22,7 +22,7 @@ TILED = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
 def spot(view, *names):
     """Let what has these names stand out in a view, and return its picture."""
-    (lit,) = lit_of(names, [view.session])
+    (lit,) = resolve_highlights(names, [view.session])
     view.set_spotlight(lit)
     return picture(view)
 
@@ -107,7 +107,7 @@ def test_dimmed_words_keep_3_to_1(name):
     theme = Theme.named(name)
     for keep in (0.28, 0.42):
         for ink in ("text", "muted", "good", "bad", "accent", "keyword"):
-            assert contrast(dimmed(theme, keep).colour(ink), theme.colour("panel")) >= 3
+            assert contrast(dim_theme(theme, keep).colour(ink), theme.colour("panel")) >= 3
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_picture_without_any_of_it_dims_half_and_one_in_the_other_pane_more():
     for view in (show_memory(session, 10**6), show_timeline(session, 9)):
         plain = picture(view)
         half = spot(view, "counter global sectors")
-        view.set_spotlight(DARK)
+        view.set_spotlight(DIM_ALL)
         dark = picture(view)
         box = view.rect()
         distances = [distance(image, box, view.theme) for image in (plain, half, dark)]
@@ -177,7 +177,7 @@ def test_the_row_of_a_warp_stands_out_in_the_timeline():
     view = show_timeline(session, 0, Selection(1, 0))
     before = picture(view)
     after = spot(view, "warp 1")
-    rows = [row_of(view.places, warp, 2).adjusted(150, 4, -150, -4) for warp in (0, 1)]
+    rows = [row_rect(view.places, warp, 2).adjusted(150, 4, -150, -4) for warp in (0, 1)]
     assert same(after, before, rows[1])
     assert is_fainter(after, before, rows[0], view.theme)
     assert spot(view, "thread 40") == after
@@ -225,8 +225,8 @@ def test_a_line_of_the_source_stands_out_and_is_brought_in_sight():
     view = show_panel(SourceView, session, 3.0, size=(420, 260))
     before = picture(view)
     spot(view, 'line "c[row, col] = total"')
-    ((_, line),) = view.lit.lines
-    assert view.editor.lit == {line}
+    ((_, line),) = view.highlight.lines
+    assert view.editor.highlight == {line}
     assert line in [number for number, *_ in view.editor.lines_in_sight()]
     wide = view.editor.viewport().width() - 8
     for number, top, height in view.editor.lines_in_sight():
@@ -283,7 +283,7 @@ def uncaught(monkeypatch):
 def test_the_spotlight_of_the_launch_before_does_no_harm(uncaught, tmp_path):
     first = matmul("matmul-tiled", **SMALL)
     names = ("C[2, 3]", "tile_a", "block 11", "warp 1", "thread 60", "line 50", "counter global sectors")
-    (lit,) = lit_of(names, [first])
+    (lit,) = resolve_highlights(names, [first])
     for session in (uneven(tmp_path), counter(), matmul("histogram-private", count=512, num_blocks=2)):
         for show in (show_memory, show_timeline, show_histogram, show_warp):
             view = show(first, 3.0)

@@ -15,8 +15,8 @@ from PySide6.QtTest import QTest
 from sessions import application, matmul, picture, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_activity
-from tilescope.app.views.common.geometry import whole_step
-from tilescope.app.views.timeline.image import lanes, strip_pixels
+from tilescope.app.views.common.geometry import integer_step
+from tilescope.app.views.timeline.image import assign_lanes, strip_pixels
 from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
@@ -232,7 +232,7 @@ spans = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), min_size=1, 
 def test_lanes_hold_blocks_one_after_the_other_and_are_as_few_as_can_be(found):
     start = np.array([s for s, _ in found], np.int64)
     end = start + np.array([n for _, n in found], np.int64)
-    lane = lanes(start, end)
+    lane = assign_lanes(start, end)
     for a, b in itertools.combinations(range(len(found)), 2):
         assert lane[a] != lane[b] or end[a] <= start[b] or end[b] <= start[a]
     running = [int(((start <= m) & (m < end)).sum()) for m in range(90)]
@@ -243,14 +243,14 @@ def test_thousands_of_blocks_are_drawn_as_a_density():
     count = 5000
     start = np.repeat(np.arange(count // 500), 500) * 10
     theme = Theme.named("light")
-    pixels = strip_pixels(start, start + 8, lanes(start, start + 8), 100, (400, 9), theme, 1.0)
+    pixels = strip_pixels(start, start + 8, assign_lanes(start, start + 8), 100, (400, 9), theme, 1.0)
     panel = theme.colour("panel").rgb()
     assert (pixels[:, 0] != panel).any() and (pixels[:, 39] == panel).all()
 
 
 @given(st.floats(1, 1e7), st.floats(1, 40))
 def test_ticks_are_round_numbers_and_not_too_many(span, wanted):
-    step = whole_step(span, wanted)
+    step = integer_step(span, wanted)
     assert str(step).rstrip("0") in ("1", "2", "5") and span / step <= wanted * (1 + 1e-9)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection
-from tilescope.app.model.spotlight import lit_of
+from tilescope.app.model.spotlight import resolve_highlights
 from tilescope.app.views.counters.view import CountersView
 from tilescope.app.views.memory.arrangement import Zoom
 from tilescope.app.views.source.view import SourceView
@@ -67,7 +67,7 @@ def test_magnified_memory():
 def test_memory_with_a_spotlight(spot):
     session = matmul("matmul-tiled", **SMALL)
     view = show_memory(session, size=(800, 700))
-    view.set_spotlight(lit_of((spot,), [session])[0])
+    view.set_spotlight(resolve_highlights((spot,), [session])[0])
     check(view, session)
 
 

@@ -11,9 +11,9 @@ from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.window.toolbar.hand import COARSE, NEAR, NOTCH
-from tilescope.app.window.toolbar.toolbar import CALM
-from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker
+from tilescope.app.window.toolbar.drag_gesture import COARSE, HOVER_DELAY, NOTCH
+from tilescope.app.window.toolbar.toolbar import IDLE_DELAY
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
 from windows import enter, field, opened, press, settle, until
 
 SPEC = "copy-stride:count=64,threads=32,stride=8"
@@ -34,13 +34,13 @@ def shared():
 @pytest.fixture
 def window(shared):
     """Return it with a stride of 8, nothing to go back to, no message, and no kernels about to be compiled ahead."""
-    shared.by_hand.stop()
+    shared.scrub.stop()
     shared.activateWindow()
     QTest.qWaitForWindowActive(shared)
     enter(shared, "stride", "8")
     shared.toolbar.ask()
     settle(shared)
-    shared.toolbar.foresee_nothing()
+    shared.toolbar.cancel_compiling()
     shared.notice.clear()
     shared.history.__init__()
     for pane in shared.central.panes:
@@ -164,7 +164,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
         if launch.arguments[2].value == 13:
             begun.set()
             assert hold.wait(60)
-            raise Cancelled
+            raise RunCancelledError
         return trace(self, launch, *rest, **options)
 
     monkeypatch.setattr(Worker, "run", endless)
@@ -175,7 +175,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
     drag.to(6)
     assert not hold.is_set()
     drag.let_go()
-    window.by_hand._grace.timeout.emit()
+    window.scrub._grace.timeout.emit()
     settle(window)
     assert hold.is_set()
     assert stride(window.stage.sessions[0]) == 14
@@ -187,7 +187,7 @@ def test_nothing_is_asked_before_a_drag_ends_and_then_of_its_last_value_alone(un
 
     def run(self, launch, *rest, patience=None, **options):
         if patience is not None and launch.arguments[2].value >= 15 and launch.blocks is None:
-            raise TakesLong(launch, 1800, 2)
+            raise LaunchTooSlowError(launch, 1800, 2)
         return trace(self, launch, *rest, patience=patience, **options)
 
     monkeypatch.setattr(Worker, "run", run)
@@ -252,12 +252,12 @@ def test_the_wheel_over_a_field_or_its_name_and_the_keys_step_and_are_one_entry(
     entry.setFocus()
     press(window, "Up", "Up", "Down", "PageUp", "PageDown", "PageUp")
     assert entry.text() == "15"
-    window.toolbar.hand._rest_timer.timeout.emit()
+    window.toolbar.gesture._rest_timer.timeout.emit()
     settle(window)
     assert (stride(window.stage.sessions[0]), entries(window)) == (15, 1)
     turn(entry, 40)
     turn(entry, 1)
-    window.toolbar.hand._rest_timer.timeout.emit()
+    window.toolbar.gesture._rest_timer.timeout.emit()
     settle(window)
     assert (entry.text(), stride(window.stage.sessions[0]), entries(window)) == ("32", 32, 2)
 
@@ -268,9 +268,9 @@ def test_sizes_go_in_steps_and_with_shift_one_by_one(window):
     assert count.text() == "128"
     turn(count, -1, SHIFT)
     assert count.text() == "127"
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     turn(threads, 1)
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     settle(window)
     launch = window.stage.sessions[0].launch
     assert (launch.arguments[1].shape, launch.block) == ((127,), (64, 1, 1))
@@ -286,7 +286,7 @@ def test_words_step_as_they_stand_in_their_list(window):
     assert entry.text() == "float64"
     turn(entry, 1)
     assert entry.text() == "float32"
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     settle(window)
     assert entries(window) == 0
 
@@ -295,7 +295,7 @@ def test_what_was_typed_in_vain_is_left_for_the_value_before(window):
     enter(window, "stride", "99")
     until(lambda: bool(field(window, "stride").property("invalid")))
     turn(field(window, "stride"), 1)
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     settle(window)
     assert (stride(window.stage.sessions[0]), window.notice.isVisible()) == (9, False)
 
@@ -316,10 +316,10 @@ def test_a_launch_that_is_refused_is_passed_over():
     with opened((f"{SPEC},blocks=1",)) as window:
         before = window.stage.setups
         turn(field(window, "threads"), 1)  # 64 threads are one block, and there is no second
-        window.toolbar.hand.stop()
+        window.toolbar.gesture.stop()
         assert (window.stage.setups, window.notice.isVisible()) == (before, False)
         turn(field(window, "threads"), -1, SHIFT)
-        window.toolbar.hand.stop()
+        window.toolbar.gesture.stop()
         settle(window)
         assert window.stage.sessions[0].launch.block == (31, 1, 1)
 
@@ -360,7 +360,7 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
     window.toolbar.may_come.connect(asked.append)
     for name in ("stride", "count", "dtype"):
         NEARED[how](window, name)
-        QTest.qWait(2 * NEAR)
+        QTest.qWait(2 * HOVER_DELAY)
         for widget in (window.toolbar.handles[name], field(window, name)):
             leaves(widget)
     (launches,) = asked  # another stride or count is the same kernel
@@ -375,7 +375,7 @@ def test_who_only_passes_a_parameter_has_nothing_compiled(window):
     for widget in (window.toolbar.handles["dtype"], field(window, "dtype")):
         enters(widget)
         leaves(widget)
-    QTest.qWait(2 * NEAR)
+    QTest.qWait(2 * HOVER_DELAY)
     assert not asked
     enters(field(window, "dtype"))  # there is something to be compiled
     until(lambda: len(asked) == 1)
@@ -384,12 +384,12 @@ def test_who_only_passes_a_parameter_has_nothing_compiled(window):
 def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(window):
     asked = []
     window.toolbar.may_come.connect(asked.append)
-    window.toolbar.foresee()
+    window.toolbar.schedule_compiling()
     until(lambda: len(asked) == 1)
     assert [launch.arguments[0].dtype for launch in asked[0]] == ["float64"]  # of more the window knows later
-    window.toolbar.foresee()
+    window.toolbar.schedule_compiling()
     window.stage.asked.emit()
-    QTest.qWait(CALM + 300)
+    QTest.qWait(IDLE_DELAY + 300)
     assert len(asked) == 1
 
 
@@ -398,13 +398,13 @@ def test_next_values_of_all_parameters_are_foreseen_as_long_as_their_matrix_is_t
     np.save(matrix, np.ones((16, 16), np.float32))
     with opened((f"matmul-tiled:m=16,k=16,n=16,tile=8,dtype_b=float32,a={matrix}",)) as window:
         window.toolbar.may_come.connect(asked.append)
-        window.toolbar.foresee()
+        window.toolbar.schedule_compiling()
         until(lambda: asked)
         assert {launch.constants["TILE"] for launch in asked[0]} == {8}  # another tile is the same kernel
         assert [launch.arguments[1].dtype for launch in asked[0]] == ["float64"]
         matrix.unlink()
-        window.toolbar.foresee()
-        QTest.qWait(CALM + 300)
+        window.toolbar.schedule_compiling()
+        QTest.qWait(IDLE_DELAY + 300)
         assert len(asked) == 1 and "Traceback" not in capfd.readouterr().err
 
 

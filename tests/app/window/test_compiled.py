@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from tilescope.app.compiled.compiled_counters import counting
+from tilescope.app.compiled.compiled_counters import shared_counting
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.views.counters.depths import OFFER, SAME_MEASURED
 from tilescope.app.views.listing.view import COMPILING
@@ -31,7 +31,7 @@ def compiled(window):
 def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others():
     seen = []
     with opened((JACOBI, ALIASED), compiled=True, wait=False) as window:
-        window.central.compiling.found.connect(
+        window.central.compiling.faults.connect(
             lambda _: seen.append((window.stage.is_settled(), window.central.is_held))
         )
         settle(window)
@@ -68,7 +68,7 @@ def test_another_launch_has_its_own_numbers_and_the_one_before_is_not_waited_for
 
 
 def test_where_they_are_hidden_nothing_is_compiled(monkeypatch):
-    monkeypatch.setattr(type(counting()), "count", lambda *_: pytest.fail("it was compiled"))
+    monkeypatch.setattr(type(shared_counting()), "count", lambda *_: pytest.fail("it was compiled"))
     with opened(mark=replace(first_bookmark((JACOBI,), None), compiled="hidden"), compiled=True) as window:
         QTest.qWait(200)
         assert window.central.compiling.is_idle()
@@ -134,18 +134,18 @@ def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
         session.add_listing(made_listing(line))
         press(window, "Ctrl+8")
         view = window.side.view("code")
-        assert "ptxas 13.0: 20 registers a thread, 8 bytes of spills" in view.made_by.text()
+        assert "ptxas 13.0: 20 registers a thread, 8 bytes of spills" in view.heading.text()
         view.choose(line)
-        assert [text.split()[-1] if "spill" in text else text.split()[-2] for text in view.code.lit_rows()] == [
+        assert [text.split()[-1] if "spill" in text else text.split()[-2] for text in view.code.highlighted_rows()] == [
             "LDS", "spill",
         ]  # fmt: skip
-        (lit,) = view.source.lit_rows()
+        (lit,) = view.source.highlighted_rows()
         assert lit.split()[:3] == [str(line), "2", "3"]  # instructions, and most registers in use
         QTest.mouseClick(
             view.source.viewport(), Qt.MouseButton.LeftButton, pos=row(view.source, f"{line - 1} ")
         )
         assert view.line == line - 1
-        assert view.code.lit_rows() == []
+        assert view.code.highlighted_rows() == []
         QTest.mouseClick(view.code.viewport(), Qt.MouseButton.LeftButton, pos=row(view.code, "LDS"))
         assert view.line == line
 
@@ -167,7 +167,7 @@ def test_without_nvidias_programs_the_tab_says_how_to_get_them():
         assert view.parts.isHidden()
         view.switch.buttons["PTX"].click()
         assert view.sentence.isHidden()
-        assert view.made_by.text() == "LLVM 22.1"
+        assert view.heading.text() == "LLVM 22.1"
         assert "ret" in view.code.toPlainText()
 
 

@@ -16,7 +16,7 @@ from tilescope.app.cli.commands import parser_of, subcommand_of
 from tilescope.app.cli.pictures.picture_options import bookmark_of, room_of
 from tilescope.app.lecture.library import lecture_file
 from tilescope.app.model.bookmark import Bookmark, Room, Setup
-from tilescope.app.model.kernel_source import TextEdit, edits_between, with_edits
+from tilescope.app.model.kernel_source import TextEdit, apply_edits, edits_between
 from tilescope.app.model.session import Selection
 from tilescope.app.widgets.widget_picture import picture_of
 from tilescope.app.window.copy_command import CopyError, Screen, command_of
@@ -91,7 +91,7 @@ def test_the_line_draws_what_is_on_screen(tmp_path):
             )
         )
         settle(window)
-        window.central.share_by_hand((420, 380, 440), (400, 330))
+        window.central.set_splitter_sizes((420, 380, 440), (400, 330))
         window.central.timelines[0].set_x_range(2.0, 20.0)
         window.central.timelines[1].set_x_range(3.0, 31.0)
         line = copied(window)
@@ -217,13 +217,13 @@ LINES = st.lists(st.sampled_from(["", "a", "    b = 'x'", '"y" \\', "-1", "=", "
 @given(LINES.filter(bool), LINES.filter(bool))
 def test_edits_make_one_text_the_other(before, after):
     old, new = "\n".join(before) + "\n", "\n".join(after) + "\n"
-    assert with_edits(old, edits_between(old, new)) == new
+    assert apply_edits(old, edits_between(old, new)) == new
 
 
 @pytest.mark.parametrize("where", ["0", "4", "2-1", "3-9", "4+", "x", "", "-1"])
 def test_lines_that_are_not_there_are_refused(where):
     with pytest.raises(ValueError, match=r"(?i)lines"):
-        with_edits("a\nb\nc\n", [TextEdit(where, "d")])
+        apply_edits("a\nb\nc\n", [TextEdit(where, "d")])
 
 
 def test_a_text_that_was_changed_too_much_is_refused():

@@ -37,7 +37,7 @@ def test_a_key_stretches_what_was_recorded_and_says_what_was_not(window):
     press(window, "Shift+T")
     assert window.bookmark().time == "measured"
     assert len(widths(recorded)) > 3 and len(widths(plain)) == 1
-    assert plain._data.by_moments == NOT_RECORDED and "NVIDIA Test" in recorded._data.measured
+    assert plain._data.stretch_problem == NOT_RECORDED and "NVIDIA Test" in recorded._data.measured
     press(window, "Shift+T")
     assert window.bookmark().time == "moments" and len(widths(recorded)) == 1
 
@@ -48,7 +48,7 @@ def test_another_size_that_nobody_recorded_goes_by_moments(window):
     window.show_bookmark(opened_at(window, 24))
     settle(window)
     assert all(len(widths(timeline)) == 1 for timeline in window.central.timelines)
-    assert window.central.timelines[1]._data.by_moments == NOT_RECORDED
+    assert window.central.timelines[1]._data.stretch_problem == NOT_RECORDED
     window.show_bookmark(before)
     settle(window)
     assert window.central.clocks.choice == "moments"

@@ -73,7 +73,7 @@ def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_sta
     assert panel.panes[1].shown.block == 6
     assert panel.panes[0].shown.has_details
     assert panel.axis.origin.startswith("µs from the block's start")
-    assert spans(panel)[0][1] > max(pane.shown.whole for pane in panel.panes)
+    assert spans(panel)[0][1] > max(pane.shown.is_integer for pane in panel.panes)
     panel.panes[1].view.entered.emit("warp", 1)
     assert panel.panes[1].shown.warp == 1
     assert parse_gpu_place(found[-1]).pane(1).block == 6
@@ -84,7 +84,7 @@ def test_the_way_back_names_the_levels_and_leads_to_them(panel):
     pane.view.entered.emit("multiprocessor", 2)
     pane.view.entered.emit("block", 6)
     pane.view.entered.emit("warp", 1)
-    shown = [step for step in pane.way if not step.isHidden()]
+    shown = [step for step in pane.breadcrumbs if not step.isHidden()]
     assert [step.text() for step in shown] == ["Test", "› multiprocessor 2", "› block (2, 1)", "› warp 1"]
     assert [step.isEnabled() for step in shown] == [True, True, True, False]
     shown[1].click()
@@ -97,7 +97,7 @@ def test_coming_back_shows_the_time_that_one_left(panel):
     panel.panes[0].view.zoom(0.25)
     panel.panes[0].view.entered.emit("multiprocessor", 1)
     before = spans(panel)
-    panel.panes[0].view.entered.emit("block", int(panel.panes[0].shown.data.on(1)[0]))
+    panel.panes[0].view.entered.emit("block", int(panel.panes[0].shown.data.blocks_on(1)[0]))
     assert spans(panel) != before
     panel.up()
     assert spans(panel) == before
@@ -128,7 +128,7 @@ def test_where_one_went_by_clicks_is_said_so_that_it_comes_back(panel):
 def test_facts_and_what_is_chosen_stand_below_the_chart(panel):
     pane = panel.panes[1]
     assert any(fact.text.startswith("NVIDIA Test") for fact in pane.facts.facts)
-    shown = pane.facts.placed(pane.facts.width())
+    shown = pane.facts.placed_texts(pane.facts.width())
     assert all(one.box.right() <= pane.facts.width() for one in shown)
     assert shown[-1].box.bottom() <= pane.facts.height() + 1
     pane.view.choose(1, None)
@@ -194,7 +194,7 @@ def test_words_follow_those_of_the_user(panel):
     panel.set_theme(Theme.named("light", words="work-item"))
     pane = panel.panes[1]
     pane.view.entered.emit("block", 6)
-    assert "work-group (2, 1)" in [step.text() for step in pane.way][2]
+    assert "work-group (2, 1)" in [step.text() for step in pane.breadcrumbs][2]
 
 
 @pytest.mark.parametrize("size", [(1240, 700), (1880, 980), (640, 420)])

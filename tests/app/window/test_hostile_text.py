@@ -31,7 +31,7 @@ from tilescope.app.charts.choice import Choice
 from tilescope.app.charts.sources import Source
 from tilescope.app.cli.main import main
 from tilescope.app.model.bookmark import Bookmark, Setup
-from tilescope.app.model.visible_text import visible, visible_in_place, visible_lines
+from tilescope.app.model.visible_text import escape_controls, escape_controls_in_lines, replace_controls
 from tilescope.app.timings.export import Page, write_figure
 from tilescope.app.widgets.plain_text import PlainLabel, RichLabel, plain_tip
 from tilescope.tracer.model.launch import encode
@@ -164,9 +164,9 @@ def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
             said += texts_of(window)
     shown = "\n".join(said)
     assert not UNSEEN.search(shown)
-    assert f"kernel {visible(HOSTILE)}" in shown
-    assert f"notice {visible(HOSTILE)}" in shown
-    assert f"Error{visible(HOSTILE)}" in shown
+    assert f"kernel {escape_controls(HOSTILE)}" in shown
+    assert f"notice {escape_controls(HOSTILE)}" in shown
+    assert f"Error{escape_controls(HOSTILE)}" in shown
 
 
 def test_the_commands_print_every_text_of_a_file_in_one_line(tmp_path, capsys):
@@ -210,9 +210,11 @@ def test_a_label_a_tip_and_a_line_show_all_that_stands_in_a_text():
     assert RichLabel().textFormat() == Qt.TextFormat.RichText
     assert plain_tip("i < n & k") == "i < n & k"
     assert plain_tip("<b>a & b</b>\nc") == "<qt>&lt;b&gt;a &amp; b&lt;/b&gt;<br>c</qt>"
-    assert visible("a\tb\r\n\x85\u2028\u202e\udcff é 🦊") == "a\\tb\\r\\n\\x85\\u2028\\u202e\\udcff é 🦊"
-    assert visible_lines("a\tb\n\x1b") == "a\tb\n\\x1b"
-    assert visible_in_place("a\x1b\u202e\nb") == "a\u241b\ufffd\nb"
+    assert (
+        escape_controls("a\tb\r\n\x85\u2028\u202e\udcff é 🦊") == "a\\tb\\r\\n\\x85\\u2028\\u202e\\udcff é 🦊"
+    )
+    assert escape_controls_in_lines("a\tb\n\x1b") == "a\tb\n\\x1b"
+    assert replace_controls("a\x1b\u202e\nb") == "a\u241b\ufffd\nb"
 
 
 def test_every_label_and_tip_of_the_program_is_made_so():

@@ -9,7 +9,7 @@ import pytest
 
 from tilescope.tracer.model.launch import Limits
 from tilescope.tracer.model.plan import KEEP_ALL, launch_of, parse_spec
-from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
 from windows import PAIR, enter, opened, settle, until
 
 
@@ -26,7 +26,7 @@ def slow(monkeypatch):
 
     def run(self, launch, progress=None, output=None, patience=None):
         if patience is not None and launch.arguments[0].shape[0] >= 24 and launch.blocks is None:
-            raise TakesLong(launch, 1800, 9)
+            raise LaunchTooSlowError(launch, 1800, 9)
         return trace(self, launch, progress, output)
 
     monkeypatch.setattr(Worker, "run", run)
@@ -96,7 +96,7 @@ def test_escape_while_all_is_counted_goes_back_to_the_first_block(slow, monkeypa
 
         def run(self, launch, progress=None, output=None, patience=None):
             hold.wait(60)
-            raise Cancelled
+            raise RunCancelledError
 
         monkeypatch.setattr(Worker, "run", run)
         next(b for b in window.notice.answers if b.text() == "Count all").click()

@@ -165,7 +165,7 @@ def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measure
     heading.load(window.stage.sessions[1])
     heading.set_theme(window.theme)
     heading.set_lines(0)
-    heading.keep_time_room(True)
+    heading.reserve_time(True)
     left, right = window.central.measured.of_panes(window.stage.setups, window.stage.sessions)
     heading.show_times(right, left)
     heading.resize(width, heading.sizeHint().height())

@@ -116,7 +116,7 @@ def test_keys_in_either_window_move_both(window, speaker):
     key(speaker, "B")
     assert window.lectures.player.is_blank
     assert speaker.blank.isChecked()
-    assert "Blank" in speaker.this.over
+    assert "Blank" in speaker.current.over
     key(window, "B")
     assert not speaker.blank.isChecked()
 
@@ -148,24 +148,24 @@ def test_the_answer_is_the_speakers_before_it_is_the_audiences(window, speaker):
 
 def test_this_step_and_the_next_are_drawn_and_follow(window, speaker):
     pictures = speaker.thumbnails
-    until(lambda: pictures.of(0) is not None and pictures.of(1) is not None)
-    assert speaker.this.image == pictures.of(0)
-    assert speaker.next.image == pictures.of(1) != pictures.of(0)
+    until(lambda: pictures.with_ndim(0) is not None and pictures.with_ndim(1) is not None)
+    assert speaker.current.image == pictures.with_ndim(0)
+    assert speaker.next.image == pictures.with_ndim(1) != pictures.with_ndim(0)
     key(speaker, "PageDown")
     assert shown(window, speaker) == ("Two", "Two")
-    assert speaker.this.image == pictures.of(1)
-    until(lambda: pictures.of(2) is not None)
-    assert speaker.next.image == pictures.of(2)
-    before = pictures.of(1)
+    assert speaker.current.image == pictures.with_ndim(1)
+    until(lambda: pictures.with_ndim(2) is not None)
+    assert speaker.next.image == pictures.with_ndim(2)
+    before = pictures.with_ndim(1)
     window.look.toggle()
-    until(lambda: pictures.of(1) is not None)
-    assert pictures.of(1) != before
+    until(lambda: pictures.with_ndim(1) is not None)
+    assert pictures.with_ndim(1) != before
 
 
 def test_drawing_for_the_speaker_changes_nothing_for_the_audience(window, speaker):
     settle(window)
     before, bookmark = window.grab().toImage(), window.bookmark()
-    until(lambda: speaker.thumbnails.of(1) is not None)
+    until(lambda: speaker.thumbnails.with_ndim(1) is not None)
     assert window.bookmark() == bookmark
     assert window.grab().toImage() == before
 

@@ -13,7 +13,7 @@ from sessions import matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.wording import plural
 from tilescope.app.widgets.theme import Theme
-from tilescope.app.window.panels.side import TABS, SidePanel
+from tilescope.app.window.panels.side import TABS, Inspector
 from tilescope.tracer.model.finding import SEVERITIES
 from windows import SMALL, opened
 
@@ -126,7 +126,7 @@ def test_the_tabs_stand_beside_each_other(window, size):
 @pytest.mark.parametrize("scale", [1.0, 1.4, 2.0])
 def test_every_tab_is_whole_at_any_width(window, scale):
     racing = matmul("count-racing").examined()
-    side = SidePanel(Theme.named("light", scale))
+    side = Inspector(Theme.named("light", scale))
     side.set_theme(side.theme)
     side.show_tab("findings")
     side.show_moment(racing, 3.0, Selection())

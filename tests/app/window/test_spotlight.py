@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.model.spotlight import DARK, lit_of
+from tilescope.app.model.spotlight import DIM_ALL, resolve_highlights
 from tilescope.app.widgets.widget_picture import picture_of
 from windows import press
 
@@ -35,11 +35,15 @@ def test_a_bookmark_carries_the_spotlight_to_every_view(window):
     names = ("A", "warp 1", "counter global sectors", 'line "total +="')
     seen = looking(window, spotlight=names)
     assert window.bookmark().spotlight == names
-    expected = lit_of(names, sessions(window))
+    expected = resolve_highlights(names, sessions(window))
     panes, focus = window.central.panes, window.stage.focus
-    assert [pane.memory.lit for pane in panes] == [pane.counters.lit for pane in panes] == list(expected)
-    assert [timeline.lit for timeline in window.central.timelines] == list(expected)
-    assert window.side.source.lit == expected[focus]
+    assert (
+        [pane.memory.highlight for pane in panes]
+        == [pane.counters.highlight for pane in panes]
+        == list(expected)
+    )
+    assert [timeline.highlight for timeline in window.central.timelines] == list(expected)
+    assert window.side.source.highlight == expected[focus]
     assert looking(window, spotlight=()) == plain
     assert looking(window, spotlight=names) == seen
 
@@ -59,12 +63,12 @@ def test_forwards_and_backwards_give_the_same_picture(window):
 def test_what_stands_out_follows_the_sessions_and_the_pane_in_focus(window):
     looking(window, spotlight=("tile_a",), focus=1)
     left, right = window.central.panes
-    assert left.memory.lit == DARK and right.memory.lit != DARK
+    assert left.memory.highlight == DIM_ALL and right.memory.highlight != DIM_ALL
     assert left.veil.isVisibleTo(left) and not right.veil.isVisibleTo(right)
-    assert window.side.source.lit == right.memory.lit
+    assert window.side.source.highlight == right.memory.highlight
     window.stage.set_focus(0)
     window.draw()
-    assert window.side.source.lit == DARK
+    assert window.side.source.highlight == DIM_ALL
 
 
 def test_escape_ends_the_spotlight_once_nothing_else_is_to_be_closed(window):
@@ -74,7 +78,7 @@ def test_escape_ends_the_spotlight_once_nothing_else_is_to_be_closed(window):
     assert not window.notice.is_shown() and window.bookmark().spotlight == ("B",)
     press(window, "Escape")
     assert window.bookmark().spotlight == ()
-    assert window.central.panes[0].memory.lit is None
+    assert window.central.panes[0].memory.highlight is None
 
 
 def test_names_that_mean_nothing_dim_nothing(window):

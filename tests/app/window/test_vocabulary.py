@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget
 from tilescope.app.charts.choice import CHARTS, Choice, subject_of_key
 from tilescope.app.model.vocabulary import text_in_words
 from tilescope.app.timings.window import TimingsWindow
-from tilescope.app.widgets.spoken_words import speak
 from tilescope.app.widgets.theme import Theme
+from tilescope.app.widgets.translation import translate_widget
 from tilescope.app.window import actions
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import application
@@ -135,10 +135,10 @@ def test_a_text_that_is_set_anew_is_spoken_anew():
     with opened((f"matmul-tiled:{SMALL}",)) as window:
         window.look.speak("work-item")
         window.toolbar.more.setText("random, 3 blocks")
-        speak(window.toolbar, window.theme.say)
-        speak(window.toolbar, window.theme.say)
+        translate_widget(window.toolbar, window.theme.say)
+        translate_widget(window.toolbar, window.theme.say)
         assert window.toolbar.more.text() == "random, 3 work-groups"
-        speak(window.toolbar, str)
+        translate_widget(window.toolbar, str)
         assert window.toolbar.more.text() == "random, 3 blocks"
         window.notice.error("Blocks must be all, or numbers, as in /a/block/x.npz.")
         assert window.notice.sentence.text() == "Work-groups must be all, or numbers, as in /a/block/x.npz."

@@ -264,7 +264,7 @@ def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Progr
         trace, block=trace.block.astype(np.int64) * apart, blocks=trace.blocks.astype(np.int64) * apart
     )
     rows = np.arange(len(trace))
-    assert LoadDestinations(far).of(rows).tolist() == LoadDestinations(trace).of(rows).tolist()
+    assert LoadDestinations(far).with_ndim(rows).tolist() == LoadDestinations(trace).with_ndim(rows).tolist()
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
@@ -369,12 +369,12 @@ def test_some_values_of_a_large_buffer_have_its_extremes_and_what_is_written():
     memory = contents_of(traced, requests)
     for number, buffer in enumerate(traced.buffers):
         if buffer.space == "global":
-            some, every = memory.some_values(number, requests.end), memory.values(number, requests.end)
+            some, every = memory.sampled_values(number, requests.end), memory.values(number, requests.end)
             written = memory.written(number, requests.end)
             assert len(some) < every.size / 2
             assert {*every[written].tolist()} <= {*some.tolist()}
             assert {*memory.value_range(number)} <= {*some.tolist()}
         else:
             assert np.array_equal(
-                memory.some_values(number, 1), memory.values(number, 1).ravel(), equal_nan=True
+                memory.sampled_values(number, 1), memory.values(number, 1).ravel(), equal_nan=True
             )

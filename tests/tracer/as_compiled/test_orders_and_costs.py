@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilescope.tracer.analysis.request_cost import new_scratch, wavefronts_by_lane, wavefronts_of
-from tilescope.tracer.as_compiled.execution.block_order import Loop, dominators, ordered
+from tilescope.tracer.as_compiled.execution.block_order import Loop, dominators, order_blocks
 
 LANES = range(32)
 
@@ -17,7 +17,7 @@ def every(loops: list[Loop]) -> list[Loop]:
 
 @given(st.lists(st.lists(st.integers(0, 7), max_size=2, unique=True), min_size=8, max_size=8))
 def test_each_block_comes_once_and_each_loop_is_one_piece(successors):
-    order, loops = ordered(successors)
+    order, loops = order_blocks(successors)
     assert order[0] == 0 or any(0 in loop.blocks for loop in loops)
     assert len(order) == len(set(order))
     for loop in every(loops):
@@ -27,7 +27,7 @@ def test_each_block_comes_once_and_each_loop_is_one_piece(successors):
 
 @given(st.lists(st.lists(st.integers(0, 7), max_size=2, unique=True), min_size=8, max_size=8))
 def test_a_block_comes_behind_those_that_lead_to_it_but_for_ends_of_loops(successors):
-    order, loops = ordered(successors)
+    order, loops = order_blocks(successors)
     back = {(latch, loop.header) for loop in every(loops) for latch in loop.latches}
     irreducible = {block for loop in every(loops) for block in loop.blocks}
     for block in order:

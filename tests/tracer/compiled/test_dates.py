@@ -10,7 +10,7 @@ import pytest
 from engines import assert_same, same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilableError
 from tilescope.tracer.recording.finish import finish
 from tilescope.tracer.recording.run_record import RunRecord
 from tilescope.tracer.simulator.execution import Execution
@@ -90,7 +90,7 @@ def test_units_that_differ(tmp_path):
 def test_a_date_that_numba_does_not_convert_is_refused(tmp_path):
     source = "@cuda.jit\ndef kernel(a, out):\n    out[0] = a[0]\n"
     given = dates(tmp_path, np.zeros(2, "M8[h]")), dates(tmp_path, np.zeros(2, "M8[D]"), "out")
-    with pytest.raises(NotCompilable, match="store"):
+    with pytest.raises(NotCompilableError, match="store"):
         compiled.run_compiled(launch(tmp_path, source, given), lambda done, of: None)
 
 

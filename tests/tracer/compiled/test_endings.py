@@ -18,12 +18,12 @@ from programs import ended
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
-from tilescope.tracer.compiled.driver.signals import signals_afterwards
+from tilescope.tracer.compiled.driver.signals import delay_signals
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import engine
-from tilescope.tracer.run.worker_client import Cancelled, Worker
+from tilescope.tracer.run.worker_client import RunCancelledError, Worker
 
 # Block 0 ends, so that there is progress to wait for; the threads of block 1 never do.
 ENDLESS = """
@@ -77,7 +77,7 @@ def test_an_endless_loop_without_accesses_is_cancelled(tmp_path):
         threading.Thread(target=worker.cancel).start()
 
     try:
-        with pytest.raises(Cancelled):
+        with pytest.raises(RunCancelledError):
             worker.run(endless(tmp_path), progress)
         assert seen[0] == (1, 2)
         other = msgspec.structs.replace(endless(tmp_path), blocks=(0,))
@@ -162,13 +162,13 @@ def test_a_signal_is_kept_while_something_is_compiled_for_a_launch(monkeypatch):
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_what_a_signal_asks_while_a_kernel_is_compiled_is_done_afterwards_and_a_second_one_at_once():
     done = []
-    with pytest.raises(KeyboardInterrupt), signals_afterwards():
+    with pytest.raises(KeyboardInterrupt), delay_signals():
         signal.raise_signal(signal.SIGINT)
         done.append("compiled")
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         done.append("and more")
     assert done == ["compiled", "and more"]
-    with pytest.raises(KeyboardInterrupt), signals_afterwards():
+    with pytest.raises(KeyboardInterrupt), delay_signals():
         signal.raise_signal(signal.SIGINT)
         raise ValueError("what was compiled can't be")

@@ -17,7 +17,7 @@ from launching import Array, Scalar, Schedule, contents, launch
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilableError
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import engine
 
@@ -48,7 +48,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("body", REFUSED)
 def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
-    with pytest.raises(NotCompilable, match=REFUSED[body]) as caught:
+    with pytest.raises(NotCompilableError, match=REFUSED[body]) as caught:
         compiled.run_compiled(launch(tmp_path, kernel(body), LONGS), nothing)
     text = str(caught.value)
     assert "\n" not in text
@@ -59,7 +59,7 @@ def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
 
 def test_a_number_of_more_than_64_bits_is_left_to_the_simulator(tmp_path):
     made = launch(tmp_path, kernel("pass", "n"), (Scalar(1 << 63),))
-    with pytest.raises(NotCompilable, match="n is 9223372036854775808"):
+    with pytest.raises(NotCompilableError, match="n is 9223372036854775808"):
         compiled.run_compiled(made, nothing)
 
 
@@ -68,7 +68,7 @@ VIEWS = ("a.reshape(5, 5)[0, 0]", "a[::2].ravel()[1]")
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_that_compiled_code_can_not_make_is_left_to_the_simulator(tmp_path, view):
-    with pytest.raises(NotCompilable, match=r"view|reshape"):
+    with pytest.raises(NotCompilableError, match=r"view|reshape"):
         compiled.run_compiled(launch(tmp_path, kernel(f"out[0] = {view}"), LONGS), nothing)
 
 

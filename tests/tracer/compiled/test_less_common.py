@@ -12,7 +12,7 @@ import pytest
 from engines import assert_same, same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilableError
 from tilescope.tracer.compiled.rewrite.cuda_names import FUNCTIONS, UPDATES
 from tilescope.tracer.compiled.runtime.symbols import SUPPORT
 from tilescope.tracer.recording.finish import finish
@@ -232,7 +232,7 @@ def test_what_nobody_foresaw_is_a_refusal_too(tmp_path, n):
     source = (
         f"@cuda.jit\ndef kernel(a, out):\n    s = cuda.shared.array(8 // {n}, int64)\n    out[0] = s[0]\n"
     )
-    with pytest.raises(NotCompilable, match="Error while compiling: "):
+    with pytest.raises(NotCompilableError, match="Error while compiling: "):
         compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, of: None)
 
 
@@ -257,7 +257,7 @@ def test_global_arrays_are_what_they_are_at_launch(tmp_path):
 
 @pytest.mark.parametrize("index", ["WEIGHTS[t]", "MASK[t, 0]", "MASK[0, -t]"])
 def test_an_index_outside_a_global_array_is_left_to_the_simulator(tmp_path, index):
-    with pytest.raises(NotCompilable, match="outside a NumPy array"):
+    with pytest.raises(NotCompilableError, match="outside a NumPy array"):
         compiled.run_compiled(
             launch(tmp_path, GLOBALS.replace("INDEX", index), LONGS, block=(8, 1, 1)), lambda d, o: None
         )

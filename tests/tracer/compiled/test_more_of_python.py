@@ -9,7 +9,7 @@ import pytest
 from engines import LONGS, both, kernel, nothing, same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.compiled.not_compilable import NotCompilableError
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.recording.kernel_loader import LoadError
 from tilescope.tracer.simulator.numba_patch import run as run_simulator
@@ -183,7 +183,7 @@ def test_an_alignment_that_numba_refuses(tmp_path, alignment):
         tile[0] = 1
     """
     made = launch(tmp_path, source, FLOATS)
-    with pytest.raises(NotCompilable, match="Alignment must be"):
+    with pytest.raises(NotCompilableError, match="Alignment must be"):
         compiled.run_compiled(made, lambda done, of: None)
 
 
@@ -217,7 +217,7 @@ def test_kernels_print_in_the_order_of_turns_as_the_simulator_does(tmp_path, cap
 
 def test_who_prints_takes_turns_at_once(tmp_path):
     made = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
-    assert compiled.CompiledLaunch(made, lambda done, of: None).meets
+    assert compiled.CompiledLaunch(made, lambda done, of: None).threads_interact
 
 
 def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
@@ -226,7 +226,7 @@ def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
         Array((64,), "float32", "arange"),
         Array((64,), "float64"),
     )
-    with pytest.raises(NotCompilable, match="depends on the order"):
+    with pytest.raises(NotCompilableError, match="depends on the order"):
         compiled.run_compiled(launch(tmp_path, PRINTING, arguments, block=(4, 1, 1)), lambda done, of: None)
     assert capsys.readouterr().out == ""
 
@@ -269,7 +269,7 @@ def test_functions_that_call_themselves_are_refused(tmp_path):
 def test_a_function_that_calls_itself_too_often_is_refused(tmp_path):
     source = RECURSIVE.replace("DEPTH", "a[i] + 100000000")
     made = launch(tmp_path, source, LONGS, block=(16, 1, 1))
-    with pytest.raises(NotCompilable, match="the recursion of depth is too deep"):
+    with pytest.raises(NotCompilableError, match="the recursion of depth is too deep"):
         compiled.run_compiled(made, lambda done, of: None)
 
 
@@ -355,7 +355,7 @@ def test_too_few_components(tmp_path):
         out[0] = cuda.float32x4(1, 2, 3).x
     """
     made = launch(tmp_path, source, FLOATS)
-    with pytest.raises(NotCompilable):
+    with pytest.raises(NotCompilableError):
         compiled.run_compiled(made, lambda done, of: None)
     with pytest.raises(LoadError, match="float32x4"):
         run_simulator(made, lambda done, of: None)
@@ -503,7 +503,7 @@ def test_arrays_that_a_kernel_makes(tmp_path):
 @pytest.mark.parametrize("index", ["x[4, 0]", "some(x, 2)[t + 2, 0]"])
 @pytest.mark.usefixtures("memory_in_kernels")
 def test_an_index_outside_an_array_that_a_kernel_makes_is_left_to_the_simulator(index, tmp_path):
-    with pytest.raises(NotCompilable, match="outside a NumPy array"):
+    with pytest.raises(NotCompilableError, match="outside a NumPy array"):
         compiled.run_compiled(launch(tmp_path, MADE.replace("INDEX", index), LONGS), lambda done, of: None)
 
 
@@ -550,7 +550,7 @@ def test_functions_that_numba_was_told_of(dtype, tmp_path):
 
 def test_a_function_that_numba_was_not_told_of_is_refused(tmp_path):
     source = "def f(x):\n    return x\n\n@cuda.jit\ndef kernel(a, out):\n    out[0] = f(a[0])\n"
-    with pytest.raises(NotCompilable, match="line 9: f, a function of Python"):
+    with pytest.raises(NotCompilableError, match="line 9: f, a function of Python"):
         compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, of: None)
 
 
@@ -577,7 +577,7 @@ def test_assignments_that_divide_by_zero_in_a_kernel_to_be_debugged(line, tmp_pa
 @pytest.mark.parametrize("line", ["x = y ** -1", "x = operator.truediv(x, y)"])
 def test_a_division_whose_line_numba_does_not_say_is_left_to_the_simulator(line, tmp_path):
     made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
-    with pytest.raises(NotCompilable, match="Numba raised ZeroDivisionError"):
+    with pytest.raises(NotCompilableError, match="Numba raised ZeroDivisionError"):
         compiled.run_compiled(made, lambda done, of: None)
 
 
@@ -645,7 +645,7 @@ def test_misaligned_elements_end_the_launch(tmp_path):
     body += "out[t] = b[k:k + 4].view(int32)[0]"
     same(launch(tmp_path, kernel(body.format(0)), LONGS, block=(8, 1, 1)))
     wrong = launch(tmp_path, kernel(body.format(2)), LONGS, block=(8, 1, 1))
-    with pytest.raises(NotCompilable, match="no multiple of its size"):
+    with pytest.raises(NotCompilableError, match="no multiple of its size"):
         compiled.run_compiled(wrong, nothing)
     error = run_simulator(wrong, nothing).error
     assert error is not None and error.message.startswith("b, seen as int32 from byte 2 on")

@@ -13,7 +13,7 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.rows import race_free_check
-from tilescope.tracer.compiled.rows.race_free_check import keep_apart, look_at
+from tilescope.tracer.compiled.rows.race_free_check import is_race_free, scan_trace
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.uninitialised import uninitialised_findings
 from tilescope.tracer.model.plan import launch_of
@@ -51,29 +51,31 @@ def kernel(a, out):
 def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
     trace = run(launch_of(find("matmul-tiled"), {}), nothing)
     assert trace.apart
-    known, unknown = (findings_of(made, requests_of(made)) for made in (trace, replace(trace, apart=False)))
+    known, unknown = (
+        findings_of(made, requests_of(made)) for made in (trace, replace(trace, is_race_free=False))
+    )
     assert list(map(repr, known)) == list(map(repr, unknown))
 
 
 @pytest.mark.parametrize("line", ALONE.values(), ids=ALONE)
 def test_threads_that_keep_apart(tmp_path, line):
     trace = traced(tmp_path, line)
-    assert keep_apart(trace) and not racing(trace) and not has_races(trace)
+    assert is_race_free(trace) and not racing(trace) and not has_races(trace)
 
 
 @pytest.mark.parametrize("line", TOGETHER.values(), ids=TOGETHER)
 def test_threads_that_meet(tmp_path, line):
     trace = traced(tmp_path, line)
-    assert not keep_apart(trace)
+    assert not is_race_free(trace)
     assert has_races(trace) == racing(trace)
 
 
 @pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)
 def test_of_large_arrays_those_that_are_only_read_are_left_out(tmp_path, line, monkeypatch):
     trace = traced(tmp_path, line)
-    expected = keep_apart(trace)
+    expected = is_race_free(trace)
     monkeypatch.setattr(race_free_check, "SMALL_TABLE", 0)
-    assert keep_apart(trace) == expected
+    assert is_race_free(trace) == expected
 
 
 def test_views_of_the_same_bytes_are_left_to_the_search(tmp_path):
@@ -86,21 +88,21 @@ def kernel(out):
 """
     made = launch(tmp_path, source, (Array((64,)),), block=(64, 1, 1), shared_bytes=256)
     trace = compiled.run_compiled(made, nothing)
-    assert racing(trace) and not keep_apart(trace)
+    assert racing(trace) and not is_race_free(trace)
 
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "matmul-tiled-dynamic", "transpose-tile"])
 def test_the_lessons_are_spared_the_search(name):
     values = {"m": 32, "k": 32, "n": 32} if name.startswith("matmul") else {}
-    assert keep_apart(compiled.run_compiled(launch_of(find(name), values), nothing))
+    assert is_race_free(compiled.run_compiled(launch_of(find(name), values), nothing))
 
 
 @pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)
 def test_several_cores_see_what_one_sees(tmp_path, line, monkeypatch):
     trace = traced(tmp_path, line)
-    expected = look_at(trace)
+    expected = scan_trace(trace)
     monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
-    assert [look_at(trace, cores) for cores in (2, 3)] == [expected, expected]
+    assert [scan_trace(trace, cores) for cores in (2, 3)] == [expected, expected]
 
 
 FILLED = {
@@ -130,11 +132,11 @@ def test_what_was_stored_to_first_is_not_looked_through_for_reads_of_nothing(
 ):
     monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
     trace = traced(tmp_path, line)
-    look = look_at(trace, cores)
-    found = uninitialised_findings(replace(trace, written_first=False), requests_of(trace))
+    look = scan_trace(trace, cores)
+    found = uninitialised_findings(replace(trace, is_initialised=False), requests_of(trace))
     known = uninitialised_findings(
-        trace.looked_at(apart=True, written_first=look.written_first), requests_of(trace)
+        trace.with_scan_results(is_race_free=True, is_initialised=look.initialised), requests_of(trace)
     )
-    assert look.written_first == (line in FILLED.values())
+    assert look.initialised == (line in FILLED.values())
     assert bool(found) == (line in UNFILLED.values())
     assert list(map(repr, known)) == list(map(repr, found))

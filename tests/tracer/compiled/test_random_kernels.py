@@ -29,7 +29,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import compile as stage
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import row_recorder
-from tilescope.tracer.compiled.rows.race_free_check import keep_apart
+from tilescope.tracer.compiled.rows.race_free_check import is_race_free
 
 ARRAYS = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
 
@@ -66,4 +66,4 @@ def test_random_kernels(
     assert_counted(ours, summary)
     if len(ours):
         assert_ordered_alike(ours)
-    assert not (keep_apart(lockstep) and racing(lockstep))
+    assert not (is_race_free(lockstep) and racing(lockstep))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from launching import Array, trace
-from tilescope.tracer.dataflow.load_uses import depends_on_outside, goes_nowhere, uses_of_loads
+from tilescope.tracer.dataflow.load_uses import depends_on_outside, find_unused_loads, uses_of_loads
 from tilescope.tracer.model.trace import Op
 
 IN, OUT = Array((32,), "float32", fill="arange"), Array((32,), "float32", fill="zeros")
@@ -59,6 +59,6 @@ def test_what_is_not_followed_counts_as_used(tmp_path):
     ran = trace(tmp_path, source, (IN, OUT), block=(32, 1, 1))
     loads = np.flatnonzero(ran.op == Op.LOAD)
     given = (ran.site[loads], ran.block[loads], ran.thread[loads], ran.steps_of(loads))
-    assert len(loads) and not goes_nowhere(ran, *given).any()
+    assert len(loads) and not find_unused_loads(ran, *given).any()
     assert uses_of_loads("def kernel(a):\n    a[0]\n", "other") is None
     assert uses_of_loads("def kernel(a:\n", "kernel") is None

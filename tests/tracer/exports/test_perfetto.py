@@ -13,7 +13,7 @@ from odd_traces import made, nothing
 from sessions import matmul, uneven
 from tilescope.app.views.common.activity import block_activity
 from tilescope.app.views.timeline.image import WAIT as WAITS
-from tilescope.app.views.timeline.image import codes
+from tilescope.app.views.timeline.image import activity_codes
 from tilescope.tracer.analysis.requests import REQUEST_KINDS, requests_of
 from tilescope.tracer.exports import perfetto_file
 from tilescope.tracer.exports.access_table import ExportError
@@ -147,7 +147,7 @@ def test_waits_are_those_of_the_timeline(session):
         drawn = np.zeros((trace.warps, activity.span[1] + 2), bool)
         for row in np.flatnonzero(waits.block == place):
             drawn[waits.warp[row], waits.first[row] : waits.last[row] + 1] = True
-        shown = codes(session, activity) == WAITS
+        shown = activity_codes(session, activity) == WAITS
         first, last = activity.span
         assert np.array_equal(drawn[:, first : last + 1], shown)
         total += shown.sum()

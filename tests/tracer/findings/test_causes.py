@@ -7,7 +7,7 @@ import pytest
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
-from tilescope.tracer.model.finding import Place, message_of
+from tilescope.tracer.model.finding import RelatedPlace, message_of
 
 SQUARE = Array((48, 48), "float32", "random")
 HEAD = "@cuda.jit\ndef kernel(a, b, c):\n    {names} = cuda.grid(2)\n"
@@ -130,9 +130,9 @@ def test_rows_that_become_longer_suit_all_accesses_of_an_array(tmp_path):
 
 
 def test_places_are_listed_as_long_as_they_are_few():
-    few = [Place("", 3, "a"), Place("", 5, "a"), Place("x/other.py", 4, "b")]
+    few = [RelatedPlace("", 3, "a"), RelatedPlace("", 5, "a"), RelatedPlace("x/other.py", 4, "b")]
     assert message_of("So it is.", few) == "So it is (also a on lines 3 and 5 and b on line 4 of other.py)."
-    many = [Place("", line, "a") for line in range(20, 30)]
+    many = [RelatedPlace("", line, "a") for line in range(20, 30)]
     assert (
         message_of("So it is.", many, 4)
         == "So it is (also at 10 more places, first a on line 20, in 4 launches)."

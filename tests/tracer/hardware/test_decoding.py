@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilescope.tracer.hardware.marks.calibration import NotCalibrated, fitted
+from tilescope.tracer.hardware.marks.calibration import CalibrationError, calibrate
 from tilescope.tracer.hardware.marks.decoding import (
     WARP_ROW,
     WRAP,
     WRITTEN_ROW,
-    Damaged,
+    DamagedMarksError,
     Warps,
     chosen_blocks,
     counts_of,
     segments_of,
     spans_of,
     warps_at_once,
-    with_whole_clocks,
+    with_complete_clocks,
 )
 from tilescope.tracer.hardware.marks.marking import Mark
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS, BlockSpans
@@ -46,7 +46,7 @@ def pairs(start, random, step=32, count=16):
 @pytest.fixture
 def clocks():
     random = np.random.default_rng(7)
-    return fitted(pairs(0, random), pairs(64_000, random))
+    return calibrate(pairs(0, random), pairs(64_000, random))
 
 
 def test_clocks_that_began_at_other_times_agree_to_one_reading(clocks):
@@ -60,10 +60,10 @@ def test_clocks_that_began_at_other_times_agree_to_one_reading(clocks):
 
 def test_clocks_that_can_not_be_compared_are_refused():
     random = np.random.default_rng(7)
-    with pytest.raises(NotCalibrated, match="No multiprocessor"):
-        fitted(np.zeros((4, 16, 2), np.uint64), np.zeros((4, 16, 2), np.uint64))
-    with pytest.raises(NotCalibrated, match="backwards"):
-        fitted(pairs(64_000, random), pairs(0, random))
+    with pytest.raises(CalibrationError, match="No multiprocessor"):
+        calibrate(np.zeros((4, 16, 2), np.uint64), np.zeros((4, 16, 2), np.uint64))
+    with pytest.raises(CalibrationError, match="backwards"):
+        calibrate(pairs(64_000, random), pairs(0, random))
 
 
 TABLE = [
@@ -108,13 +108,13 @@ def test_marks_become_segments_without_gaps_also_where_half_a_clock_begins_anew(
 
 def test_a_mark_that_the_kernel_has_not_is_refused():
     warps, marks, counts = launch([([(10, 9)], 20), ([], 20)])
-    with pytest.raises(Damaged, match="a number that is not in the kernel"):
+    with pytest.raises(DamagedMarksError, match="a number that is not in the kernel"):
         segments_of(warps, np.array([0]), marks, counts, TABLE)
 
 
 def test_a_clock_that_goes_backwards_is_refused():
     warps, marks, counts = launch([([(30, 1)], 20), ([], 20)])
-    with pytest.raises(Damaged, match="backwards"):
+    with pytest.raises(DamagedMarksError, match="backwards"):
         segments_of(warps, np.array([0]), marks, counts, TABLE)
 
 
@@ -131,7 +131,7 @@ def test_spans_are_nanoseconds_from_the_first_start(clocks):
 def test_a_block_on_two_multiprocessors_is_refused(clocks):
     warps, *_ = launch([([], 100), ([], 100)])
     warps.rows["multiprocessor"][0, 1] = 2
-    with pytest.raises(Damaged, match="different multiprocessors"):
+    with pytest.raises(DamagedMarksError, match="different multiprocessors"):
         spans_of(warps, clocks)
 
 
@@ -150,7 +150,7 @@ def test_half_clocks_become_whole_ones_that_came_after_the_first_reading(clocks)
     start, number = clock(np.arange(3), 40_000) + WRAP - 200_000, np.arange(3)
     written["start"][:, 0], written["end"][:, 0] = start % WRAP, (start + 60_000) % WRAP
     written["multiprocessor"][:, 0] = number
-    rows = with_whole_clocks(written, clocks).rows[:, 0]
+    rows = with_complete_clocks(written, clocks).rows[:, 0]
     assert rows["start"].tolist() == start.tolist()
     assert (rows["end"] - rows["start"]).tolist() == [60_000] * 3
 

@@ -15,7 +15,7 @@ from launching import HEADER, Array, Launch, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios, settle
 from tilescope.tracer.hardware.marks.decoding import WARP_ROW, Warps, segments_of
 from tilescope.tracer.hardware.marks.marked_kernel import Room, marked_source_of
-from tilescope.tracer.hardware.marks.marking import MarkedSource, NotMarkable
+from tilescope.tracer.hardware.marks.marking import MarkedSource, NotMarkableError
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS, Detail, Segments
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -142,9 +142,9 @@ def test_what_statements_are(tmp_path, body):
 
 def test_a_kernel_without_a_source_of_its_own_is_refused_in_a_sentence(tmp_path):
     made = launch(tmp_path, "exec('def kernel(a, out): pass')\nkernel = cuda.jit(kernel)\n", VECTORS)
-    with pytest.raises(NotMarkable, match=r"The kernel can't be marked: .*\."):
+    with pytest.raises(NotMarkableError, match=r"The kernel can't be marked: .*\."):
         marked(made)
-    with pytest.raises(NotMarkable, match="default, keyword or starred"):
+    with pytest.raises(NotMarkableError, match="default, keyword or starred"):
         of_text(tmp_path, "    a[0] = 1\n", arguments="a, out=1")
 
 

@@ -22,7 +22,7 @@ from tilescope.tracer.hardware.marks.events import (
     TimelineStarted,
 )
 from tilescope.tracer.hardware.marks.process import file_name, serve
-from tilescope.tracer.hardware.marks.refusal import refusal
+from tilescope.tracer.hardware.marks.refusal import reason_for_refusal
 from tilescope.tracer.hardware.timeline_file import load
 from tilescope.tracer.measure.cases import launch_of_case
 from tilescope.tracer.measure.measurement import MeasurementError
@@ -113,8 +113,8 @@ def test_a_process_is_asked_for_kernels_of_numba_alone(tmp_path):
     ("name", "said"), [("cuda-c-naive", "written in CUDA C"), ("python-loops", "a Python program")]
 )
 def test_what_has_no_kernel_of_numba_is_refused(name, said):
-    assert said in refusal(case(name))
-    assert not refusal(case("matmul-tiled"))
+    assert said in reason_for_refusal(case(name))
+    assert not reason_for_refusal(case("matmul-tiled"))
 
 
 def test_names_of_files_hold_the_parameters_and_nothing_that_a_system_refuses():

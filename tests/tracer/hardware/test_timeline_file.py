@@ -18,9 +18,9 @@ from tilescope.kernels.scenarios.catalogue import find, settle
 from tilescope.tracer.hardware import recorded_timelines
 from tilescope.tracer.hardware.figures import (
     blocks_at_once,
+    covered_share,
     kernel_microseconds,
     multiprocessors_used,
-    share_in_segments,
 )
 from tilescope.tracer.hardware.recorded_timelines import timelines_of, timelines_of_launch
 from tilescope.tracer.hardware.segment_sums import kind_cycles
@@ -75,7 +75,7 @@ def test_figures_of_a_timeline(timeline):
     cycles = kind_cycles(timeline.segments)
     assert "atomic" not in cycles
     assert sum(cycles.values()) == (timeline.segments.end - timeline.segments.start).sum()
-    assert 0.9 < share_in_segments(timeline) <= 1  # the second warp of a block starts later
+    assert 0.9 < covered_share(timeline) <= 1  # the second warp of a block starts later
     assert kernel_microseconds(timeline) == 0  # it was never launched
 
 

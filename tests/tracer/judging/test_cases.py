@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tilescope.tracer.judging.cases import MAX_CASES, JudgeFault, cases_of
+from tilescope.tracer.judging.cases import MAX_CASES, InvalidExerciseError, collect_cases
 from tilescope.tracer.judging.compare import wrong_argument
 
 
@@ -26,7 +26,7 @@ CASE = {
 
 
 def cases(*said):
-    return cases_of(lambda: iter(said), KERNEL, __file__)
+    return collect_cases(lambda: iter(said), KERNEL, __file__)
 
 
 def test_a_case_is_a_launch_with_copies_of_its_arrays():
@@ -73,7 +73,7 @@ def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
     ],
 )  # fmt: skip
 def test_each_mistake_is_a_sentence_that_names_the_case(change, said):
-    with pytest.raises(JudgeFault) as raised:
+    with pytest.raises(InvalidExerciseError) as raised:
         cases(CASE, {**CASE, **change})
     assert str(raised.value).startswith("Case 2 of the judge: ")
     assert said in str(raised.value)
@@ -81,7 +81,7 @@ def test_each_mistake_is_a_sentence_that_names_the_case(change, said):
 
 @pytest.mark.parametrize("key", ["grid", "block", "arguments", "expected"])
 def test_what_a_case_needs_is_asked_for(key):
-    with pytest.raises(JudgeFault, match=f"it has no '{key}'"):
+    with pytest.raises(InvalidExerciseError, match=f"it has no '{key}'"):
         cases({k: v for k, v in CASE.items() if k != key})
 
 
@@ -92,16 +92,16 @@ def raising():
 
 def test_a_judge_that_raises_yields_nothing_or_too_much_is_blamed_at_its_line():
     begin = raising.__code__.co_firstlineno
-    with pytest.raises(JudgeFault, match="The judge raised ValueError: odd") as raised:
-        cases_of(raising, KERNEL, __file__)
+    with pytest.raises(InvalidExerciseError, match="The judge raised ValueError: odd") as raised:
+        collect_cases(raising, KERNEL, __file__)
     assert raised.value.line == begin + 2
-    with pytest.raises(JudgeFault, match="yields no case"):
+    with pytest.raises(InvalidExerciseError, match="yields no case"):
         cases()
-    with pytest.raises(JudgeFault, match="it is int, not a dict"):
+    with pytest.raises(InvalidExerciseError, match="it is int, not a dict"):
         cases(3)
-    with pytest.raises(JudgeFault, match="not iterable"):
-        cases_of(lambda: None, KERNEL, __file__)
-    with pytest.raises(JudgeFault, match=f"more than {MAX_CASES} cases"):
+    with pytest.raises(InvalidExerciseError, match="not iterable"):
+        collect_cases(lambda: None, KERNEL, __file__)
+    with pytest.raises(InvalidExerciseError, match=f"more than {MAX_CASES} cases"):
         cases(*[CASE] * (MAX_CASES + 1))
 
 

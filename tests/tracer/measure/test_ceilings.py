@@ -10,11 +10,11 @@ import pytest
 from measured import case
 from tilescope.tracer.measure import ceilings
 from tilescope.tracer.measure.cases import launch_of_case, row_of
-from tilescope.tracer.measure.ceilings import Cublas, Matrices, NoCublas, ceilings_of
+from tilescope.tracer.measure.ceilings import Cublas, CublasError, Matrices, ceilings_of
 from tilescope.tracer.measure.cuda_c import source_of
 from tilescope.tracer.measure.measurement import MeasurementError
 from tilescope.tracer.measure.timed_calls import timed_call_of
-from tilescope.tracer.recording.reference_check import checked
+from tilescope.tracer.recording.reference_check import compare_results
 
 SMALL = (128, 256, 512)
 
@@ -77,7 +77,7 @@ def numpy_multiplies(monkeypatch):
             return lambda: np.copyto(c.array, a.array @ b.array + off)
 
         def missing():
-            raise NoCublas("not installed")
+            raise CublasError("not installed")
 
         monkeypatch.setattr(ceilings, "SIDES", SMALL)
         monkeypatch.setattr(ceilings, "own_product", multiply)
@@ -173,12 +173,12 @@ def test_a_cublas_that_does_not_work_is_passed_over(numpy_multiplies, monkeypatc
 def test_cublas_multiplies_row_by_row(monkeypatch):
     monkeypatch.setattr(ceilings, "_library", lambda: Library())
     matrices = Matrices(PlayedGpu(), "float64", 128)
-    assert not matrices.are_right()
+    assert not matrices.is_product_correct()
     with Cublas(PlayedGpu()) as cublas:
         cublas.product(matrices)()
-    assert matrices.are_right()
+    assert matrices.is_product_correct()
     matrices.clear()
-    assert not matrices.are_right()
+    assert not matrices.is_product_correct()
 
 
 def test_cublas_multiplies_beside_a_kernel_on_its_arrays(monkeypatch):
@@ -188,14 +188,14 @@ def test_cublas_multiplies_beside_a_kernel_on_its_arrays(monkeypatch):
     call = timed_call_of(measured, PlayedGpu())
     assert not call.compiles
     names = ("a", "b", "c")
-    assert checked(launch_of_case(measured), names, call.results()).equal
+    assert compare_results(launch_of_case(measured), names, call.results()).equal
     assert {"kernel-cold", "kernel-warm", "call"} <= call.samplers().keys()
     assert call.samplers()["kernel-warm"]() == 10.0
 
 
 def test_where_cublas_is_missing_its_row_says_so(monkeypatch):
     def missing():
-        raise NoCublas("not installed")
+        raise CublasError("not installed")
 
     monkeypatch.setattr(ceilings, "_library", missing)
     with pytest.raises(MeasurementError, match=r"cuBLAS can't be used here \(not installed\); install"):

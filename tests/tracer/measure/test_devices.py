@@ -13,7 +13,7 @@ from tilescope.tracer.measure import devices
 from tilescope.tracer.measure.devices import COMMAND, DeviceList, DeviceListing, facts
 from tilescope.tracer.measure.list_devices import device_list
 from tilescope.tracer.measure.measurement import MeasurementError
-from tilescope.tracer.run.worker_client import Cancelled
+from tilescope.tracer.run.worker_client import RunCancelledError
 
 DRIVER = SimpleNamespace(
     get_version=lambda: (13, 0), cuDeviceTotalMem=lambda number: 11_000_000_000 * (number + 1)
@@ -91,9 +91,9 @@ def test_a_driver_that_does_not_answer_is_given_up(monkeypatch):
 def test_it_is_cancelled_from_another_thread_and_before_it_begins():
     listing = DeviceListing((sys.executable, "-c", "import time; time.sleep(60)"))
     threading.Timer(0.2, listing.cancel).start()
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelledError):
         listing.run()
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelledError):
         listing.run()
 
 

@@ -19,7 +19,13 @@ from tilescope.tracer.measure.measurement import (
     median_interval,
     save,
 )
-from tilescope.tracer.measure.sampling import FEWEST, Failure, StoppingCriterion, relative_half_width, sample
+from tilescope.tracer.measure.sampling import (
+    FEWEST,
+    SamplingError,
+    StoppingCriterion,
+    relative_half_width,
+    sample,
+)
 
 # --- statistics
 
@@ -105,7 +111,7 @@ def test_a_failing_sample_says_whose():
     def fail():
         raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
 
-    with pytest.raises(Failure) as failed:
+    with pytest.raises(SamplingError) as failed:
         sample({"good": lambda: 1.0, "bad": fail}, StoppingCriterion())
     assert failed.value.key == "bad"
     assert "ILLEGAL" in str(failed.value.error)

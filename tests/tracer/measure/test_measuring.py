@@ -26,7 +26,7 @@ from tilescope.tracer.measure.events import (
 )
 from tilescope.tracer.measure.measurement import MeasurementError, load
 from tilescope.tracer.measure.process import problem_of, serve
-from tilescope.tracer.run.worker_client import Cancelled
+from tilescope.tracer.run.worker_client import RunCancelledError
 
 # --- rows
 
@@ -91,9 +91,9 @@ class Played:
         return 1000.0
 
     def results(self):
-        from tilescope.tracer.recording.kernel_loader import filled
+        from tilescope.tracer.recording.kernel_loader import create_array
 
-        a, b, c = (filled(array) for array in self.launch.arguments[:3])
+        a, b, c = (create_array(array) for array in self.launch.arguments[:3])
         np.matmul(a, b, out=c)
         return {"a": a, "b": b, "c": c + self.wrong}
 
@@ -261,7 +261,7 @@ def test_a_cancelled_measurement_says_so():
         measuring_started.append(text)
         measuring.cancel()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelledError):
         measuring.run(report)
     assert measuring_started
 

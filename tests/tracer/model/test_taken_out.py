@@ -6,7 +6,7 @@ import pytest
 
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.model.plan import PlanError, kernel_source, launch_of, line_words, parse_spec
-from tilescope.tracer.model.taken_out import TakenOutError, barrier_lines, why_it_stays, without_lines
+from tilescope.tracer.model.skipped_lines import SkippedLineError, barrier_lines, skip_refusal, without_lines
 
 SOURCE = '''\
 from numba import cuda
@@ -60,8 +60,8 @@ def test_of_an_if_the_condition_goes():
      (16, "further condition"), (17, "several statements"), (19, "begins a block")],
 )  # fmt: skip
 def test_what_others_need_stays(line, why):
-    assert why in why_it_stays(SOURCE, line)
-    with pytest.raises(TakenOutError, match=why):
+    assert why in skip_refusal(SOURCE, line)
+    with pytest.raises(SkippedLineError, match=why):
         without_lines(SOURCE, [18, line])
 
 
@@ -69,7 +69,7 @@ def test_what_is_left_of_every_kernel_of_the_catalogue_parses():
     for kernel in {scenario.kernel for scenario in scenarios()}:
         source = kernel_source(kernel)[1]
         lines = range(1, source.count("\n") + 2)
-        free = [line for line in lines if not why_it_stays(source, line)]
+        free = [line for line in lines if not skip_refusal(source, line)]
         assert free
         for line in free:
             ast.parse(without_lines(source, [line]))

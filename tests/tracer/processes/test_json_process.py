@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tilescope.tracer.processes.json_process import CALM_BLAS, JsonProcess, StartError
+from tilescope.tracer.processes.json_process import BLAS_ENVIRONMENT, JsonProcess, StartError
 
 ECHO = """
 from tilescope.tracer.processes.json_streams import private_streams, sender
@@ -32,7 +32,7 @@ def test_messages_come_back_in_order_and_prints_do_not_mix_with_them():
         process.end_input()
         said = [msgspec.json.decode(line) for line in process.lines()]
         assert said == [['{"a":1}'], ['[2,"ä"]']]
-        assert process.death() == "exit code 0: not for you"
+        assert process.describe_death() == "exit code 0: not for you"
 
 
 @pytest.mark.parametrize("own", ["", "20"])
@@ -44,7 +44,7 @@ def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says
     if own:
         monkeypatch.setenv(name, own)
     with python(f"import os; print(os.environ[{name!r}])") as process:
-        assert [line.decode().strip() for line in process.lines()] == [own or CALM_BLAS[name]]
+        assert [line.decode().strip() for line in process.lines()] == [own or BLAS_ENVIRONMENT[name]]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_its_death_is_told_in_words(code: str, death: str):
     with python(code) as process:
         process.send("to somebody who does not listen")
         assert list(process.lines()) == []
-        assert process.death() == death
+        assert process.describe_death() == death
 
 
 def test_what_was_told_before_explains_no_death():
@@ -77,7 +77,7 @@ def test_what_was_told_before_explains_no_death():
         assert next(process.lines()) == b"[]\n"
         process.forget_errors()
         process.send(0)
-        assert process.death() == "exit code 0"
+        assert process.describe_death() == "exit code 0"
 
 
 def test_one_that_can_not_be_started_is_a_sentence_with_its_name(tmp_path: Path):

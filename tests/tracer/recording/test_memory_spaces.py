@@ -306,7 +306,7 @@ def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
     made = launch(tmp_path, source, (Array((4,)), Array((4,))))
     module, kernel = numba_patch.load_kernel(made)
     device = cuda.to_device(np.zeros(4, np.float32))
-    traced = numba_patch.record(
+    traced = numba_patch.trace_kernel(
         made, module, kernel, (device[::2], device), ("even", "whole"), lambda done, of: None
     )
     assert len(traced.buffers) == 1

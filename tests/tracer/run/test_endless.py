@@ -14,9 +14,9 @@ import pytest
 from launching import Array, launch
 from tilescope.tracer.model.launch import EngineName, Launch
 from tilescope.tracer.run import endless
-from tilescope.tracer.run.endless import NotEnded, enclosing_loop, ended_if_endless
+from tilescope.tracer.run.endless import EndlessLaunchError, enclosing_loop, stop_if_endless
 from tilescope.tracer.run.engine import run
-from tilescope.tracer.run.worker_client import NotEnding, Worker, WorkerError
+from tilescope.tracer.run.worker_client import Worker, WorkerError, WorkerTimeoutError
 
 LIMIT = 0.6  # seconds, in place of five
 HEAD = "\n@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n"
@@ -40,12 +40,12 @@ def line_of(launch: Launch, text: str) -> int:
     return next(n for n, line in enumerate(launch.source.splitlines(), 1) if text in line)
 
 
-def ended(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> NotEnded:
+def ended(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> EndlessLaunchError:
     """Run a launch here and return how it was ended."""
     monkeypatch.setattr(endless, "IDLE_LIMIT", LIMIT)
     monkeypatch.setattr(endless, "PERIOD", 0.1)
     file = launch.kernel.rpartition(":")[0]
-    with pytest.raises(NotEnded) as raised, ended_if_endless(file, launch.source, 10.0) as report:
+    with pytest.raises(EndlessLaunchError) as raised, stop_if_endless(file, launch.source, 10.0) as report:
         run(launch, report)
     return raised.value
 
@@ -88,7 +88,7 @@ def test_a_file_that_never_ends_by_itself_names_its_line(tmp_path, monkeypatch):
 
 def test_nothing_is_ended_without_a_limit_of_patience(tmp_path):
     launched = made(tmp_path, HEAD + "    a[i] = 2 * a[i]\n")
-    with ended_if_endless(launched.kernel.rpartition(":")[0], launched.source, None) as report:
+    with stop_if_endless(launched.kernel.rpartition(":")[0], launched.source, None) as report:
         assert len(run(launched, report)) == 16
 
 
@@ -110,7 +110,7 @@ def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
     process = worker._alive[0].pid
     launched = made(tmp_path, FOR_EVER)
     with pytest.raises(
-        NotEnding, match=r"The launch has not ended after \d+ s; it was in the loop of line"
+        WorkerTimeoutError, match=r"The launch has not ended after \d+ s; it was in the loop of line"
     ) as raised:
         worker.run(launched, patience=1.0)
     assert raised.value.launch == launched and raised.value.line == line_of(launched, "while x")
@@ -146,7 +146,7 @@ def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What counts accesses is compiled when the first ones are there, which may take longer than the limit."""
-    recorder = SimpleNamespace(accesses_until_now=lambda: 7, loop_under_way=lambda: ("kernel.py", 3))
+    recorder = SimpleNamespace(access_count=lambda: 7, current_loop=lambda: ("kernel.py", 3))
     monkeypatch.setattr(endless.RunRecord, "latest", lambda: SimpleNamespace(recorder=recorder))
     watch = endless.LaunchWatch("kernel.py", "", endless.Bounds(idle=1e-9))
     watch.look(2, None)  # which takes in the accesses
@@ -156,5 +156,5 @@ def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
     }
     exec("def compiling():\n    look()", inside)
     inside["compiling"]()
-    with pytest.raises(NotEnded, match="in the loop of line 3"):
+    with pytest.raises(EndlessLaunchError, match="in the loop of line 3"):
         watch.look(2, sys._getframe())

@@ -239,7 +239,7 @@ def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeyp
     in_turns = engine.run(made, lambda done, of: None)
     assert contents(in_turns, "out").tolist() == [1 if source == RACING else 32]
     for part in (engine, compiled):
-        monkeypatch.setattr(part, "MOST_TURNS", 10)
+        monkeypatch.setattr(part, "MAX_TURNS", 10)
     left = engine.run(made, lambda done, of: None)
     assert left.made_by.endswith("compiled")
     assert left.notice.startswith("The threads ran one after the other")

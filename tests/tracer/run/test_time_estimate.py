@@ -10,9 +10,9 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import time_estimate
-from tilescope.tracer.run.time_estimate import TimeEstimate, TooSlow, duration_text, left_text
+from tilescope.tracer.run.time_estimate import PatienceExceededError, TimeEstimate, duration_text, left_text
 from tilescope.tracer.run.worker import answer
-from tilescope.tracer.run.worker_client import TakesLong, Worker
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, Worker
 from tilescope.tracer.run.worker_events import Done, Job, Slow
 
 SPEC = "matmul-tiled:m=12,k=12,n=12,tile=8"
@@ -61,7 +61,7 @@ def test_a_new_launch_is_reckoned_anew():
 def test_who_does_not_want_to_wait_is_told_how_long_it_takes():
     clock = Clock()
     reckoned = TimeEstimate(clock)
-    with pytest.raises(TooSlow) as told:
+    with pytest.raises(PatienceExceededError) as told:
         for done in range(1, 100):
             clock.now += 1
             reckoned.check_patience(30, done, 100)
@@ -72,7 +72,7 @@ def test_who_does_not_want_to_wait_is_told_how_long_it_takes():
 def test_a_launch_whose_first_blocks_take_longer_than_is_waited_for_is_left_too():
     clock = Clock()
     reckoned = TimeEstimate(clock)
-    with pytest.raises(TooSlow) as told:
+    with pytest.raises(PatienceExceededError) as told:
         for done in range(1, 100):
             clock.now += 40
             reckoned.check_patience(30, done, 100)
@@ -132,7 +132,7 @@ def slow(monkeypatch) -> list[float | None]:
     def run(self, launch, progress=None, output=None, patience=None):
         asked.append(patience)
         if patience is not None:
-            raise TakesLong(launch, 1800, 65536)
+            raise LaunchTooSlowError(launch, 1800, 65536)
         return trace(self, launch, progress, output)
 
     monkeypatch.setattr(Worker, "run", run)
@@ -154,7 +154,7 @@ def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, 
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     assert main.main(["counters", SPEC, "--yes"]) == 0
     counted = capsys.readouterr().out
-    assert slow == [counters.PATIENCE, None]
+    assert slow == [counters.MAX_SECONDS_WITHOUT_ASKING, None]
     assert "None of the " in counted
     assert "mean reads" not in counted
     monkeypatch.undo()
@@ -177,7 +177,7 @@ def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, said, st
 def test_what_takes_far_longer_than_anybody_waits_is_told_at_a_glance():
     clock = Clock()
     far, longer = TimeEstimate(clock), TimeEstimate(clock)
-    with pytest.raises(TooSlow) as told:
+    with pytest.raises(PatienceExceededError) as told:
         for done in range(1, 100):
             clock.now += 0.02
             longer.check_patience(10, done, 2_000)  # forty seconds: is looked at for longer

@@ -20,7 +20,7 @@ from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import worker_client
 from tilescope.tracer.run.worker import PERIOD, Printed, reporter
-from tilescope.tracer.run.worker_client import Cancelled, Worker, WorkerError
+from tilescope.tracer.run.worker_client import RunCancelledError, Worker, WorkerError
 from tilescope.tracer.run.worker_events import Output, Progress, WorkerMessage
 from tilescope.tracer.storage.trace_file import load
 
@@ -72,7 +72,7 @@ def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> Ba
     def work() -> None:
         try:
             worker.run(launch, output=listen)
-        except (Cancelled, WorkerError) as error:
+        except (RunCancelledError, WorkerError) as error:
             raised.append(error)
 
     thread = threading.Thread(target=work)
@@ -173,7 +173,7 @@ def test_number_that_json_lacks_is_one_sentence(worker: Worker, tmp_path: Path):
 def test_endless_kernel_is_cancelled_and_the_next_run_has_a_new_process(worker: Worker, tmp_path: Path):
     before = run(worker, double(tmp_path))
     error = in_thread(worker, double(tmp_path, ENDLESS), lambda process: worker.cancel())
-    assert isinstance(error, Cancelled)
+    assert isinstance(error, RunCancelledError)
     assert ended(before)
     assert run(worker, double(tmp_path)) != before
 
@@ -239,10 +239,10 @@ def test_close_cancels_ends_the_process_and_removes_the_folder(tmp_path: Path):
         numbers.append(process)
         worker.close()
 
-    assert isinstance(in_thread(worker, double(tmp_path, ENDLESS), close), Cancelled)
+    assert isinstance(in_thread(worker, double(tmp_path, ENDLESS), close), RunCancelledError)
     assert ended(numbers[0])
     assert not worker._folder.exists()
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelledError):
         worker.run(double(tmp_path))
     worker.close()
 

@@ -51,7 +51,7 @@ def test_the_trace_explains_memory(
         )  # fmt: skip
         module, kernel = numba_patch.load_kernel(made)
         arrays = [np.arange(SIZE, dtype=np.int32), np.zeros(SIZE, np.int32)]
-        trace = numba_patch.record(made, module, kernel, arrays, ("a", "b"), lambda done, of: None)
+        trace = numba_patch.trace_kernel(made, module, kernel, arrays, ("a", "b"), lambda done, of: None)
     assert trace.error is None, trace.error
     for name, array in zip("ab", arrays, strict=True):
         assert contents(trace, name).tolist() == array.tolist()

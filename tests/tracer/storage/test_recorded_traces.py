@@ -11,7 +11,7 @@ from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.run.engine import run
 from tilescope.tracer.storage.folders import data_folder
 from tilescope.tracer.storage.recorded_traces import (
-    NotRecorded,
+    NotRecordedError,
     device_of,
     device_of_recording,
     file_name,
@@ -64,14 +64,14 @@ def test_a_recording_is_found_whatever_the_launch_says_of_how_it_is_traced(folde
 def test_another_launch_has_none_and_it_is_said_what_to_do(folder, spec):
     if "seed" in spec:  # of a launch without random inputs a seed means nothing, but the launch is another
         assert path_of(launch(spec), [folder]) is None
-    with pytest.raises(NotRecorded, match="choose another schedule or other sizes, or record it"):
+    with pytest.raises(NotRecordedError, match="choose another schedule or other sizes, or record it"):
         recorded(launch(spec), [folder])
 
 
 def test_a_kernel_that_was_changed_is_not_the_one_recorded(folder):
     wanted = launch(SPEC)
     changed = replace(wanted, source=wanted.source.replace("counter[0] += 1", "counter[0] += 2"))
-    with pytest.raises(NotRecorded, match="The kernel has changed since a GPU"):
+    with pytest.raises(NotRecordedError, match="The kernel has changed since a GPU"):
         recorded(changed, [folder])
 
 
@@ -88,7 +88,7 @@ def test_a_device_function_that_the_kernel_calls_may_not(tmp_path):
     assert recorded(wanted, [tmp_path]).schedule == "measured"
     other = wanted.source.replace("return get_group_id(dimension) *", "return 1 + get_group_id(dimension) *")
     assert other != wanted.source
-    with pytest.raises(NotRecorded):
+    with pytest.raises(NotRecordedError):
         recorded(replace(wanted, source=other), [tmp_path])
 
 

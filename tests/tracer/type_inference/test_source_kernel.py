@@ -100,10 +100,10 @@ def test_the_types_of_a_signature_count():
 
 
 def test_an_array_that_holds_what_numba_has_no_type_for_is_not_asked():
-    from tilescope.tracer.type_inference.client import can_be_asked
+    from tilescope.tracer.type_inference.client import has_known_types
 
-    assert not can_be_asked(launch(OPENS, "kernel", (Array((4,), "object"),)))
-    assert can_be_asked(launch(OPENS, "kernel", (Array((4,), str(np.dtype(np.float16))),)))
+    assert not has_known_types(launch(OPENS, "kernel", (Array((4,), "object"),)))
+    assert has_known_types(launch(OPENS, "kernel", (Array((4,), str(np.dtype(np.float16))),)))
 
 
 def test_who_waits_no_longer_gets_what_came_until_then():

@@ -53,7 +53,7 @@ class SassCode(msgspec.Struct, frozen=True):
     compiler: str  # "ptxas 13.0"
 
 
-def of_ptx(ptx: str) -> dict[int, Emitted]:
+def numbered_accesses(ptx: str) -> dict[int, Emitted]:
     """Find the numbered accesses of a kernel's PTX (see `numbered`)."""
     emitted: dict[int, Emitted] = {}
     for access in accesses_of_ptx(ptx):
@@ -77,7 +77,7 @@ def accesses_of_ptx(ptx: str) -> list[NamedAccess]:
     return accesses
 
 
-def of_sass(ptx: str, *, listed: bool = True) -> SassCode | None:
+def compile_sass(ptx: str, *, listed: bool = True) -> SassCode | None:
     """Compile PTX for a GPU and find the accesses of its code; None without NVIDIA's programs, or if they fail.
 
     listed: whether to list the accesses, for which nvdisasm takes ten times as long as ptxas.

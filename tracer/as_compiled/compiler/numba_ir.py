@@ -18,7 +18,7 @@ import numpy as np
 
 from ...type_inference.process import CAPABILITY, _device, _stand_in_for_gpu
 from ...type_inference.question import ArrayContent, Question, SourceQuestion, Value
-from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
+from ...type_inference.rebuild_kernel import KernelBuilder, NotRebuiltError, dtype_from
 from ...type_inference.source_kernel import question_of_source
 
 UNKNOWN = 0  # number of the site of instructions without a place in the source
@@ -45,11 +45,11 @@ class KernelIR(msgspec.Struct, frozen=True):
 
 
 def kernel_ir(question: Question | SourceQuestion) -> KernelIR:
-    """Compile a question's kernel; raises Numba's errors, and NotRebuilt if the kernel can't be rebuilt."""
+    """Compile a question's kernel; raises Numba's errors, and NotRebuiltError if the kernel can't be rebuilt."""
     if isinstance(question, SourceQuestion):
         question = question_of_source(question.launch)
     if question.missing():
-        raise NotRebuilt(question.missing())
+        raise NotRebuiltError(question.missing())
     maker = _Maker(question.functions, _device)
     kernel = maker.plain(0)
     arguments = tuple(map(maker.value, question.functions[0].signature or question.arguments))
@@ -58,11 +58,11 @@ def kernel_ir(question: Question | SourceQuestion) -> KernelIR:
     return compiled_ir(kernel, arguments, fastmath)
 
 
-class _Maker(Maker):
+class _Maker(KernelBuilder):
     """Rebuilds kernels to be compiled, with the elements of their constant arrays."""
 
     def value(self, value: Value) -> Any:
-        """Rebuild a value; raises NotRebuilt if that is impossible here."""
+        """Rebuild a value; raises NotRebuiltError if that is impossible here."""
         if isinstance(value, ArrayContent):
             elements = np.frombuffer(value.data, dtype_from(value.dtype))
             return elements.reshape(value.shape, order=value.layout).copy(order=value.layout)

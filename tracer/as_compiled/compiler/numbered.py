@@ -27,7 +27,7 @@ class Numbered(msgspec.Struct, frozen=True):
         return self.sites[number - FIRST] if number >= FIRST else number
 
 
-def numbered(text: str) -> Numbered:
+def number_accesses(text: str) -> Numbered:
     """Give each access of a module a separate debug location."""
     lines = text.split("\n")
     locations = {match[1]: (int(match[2]), match[3]) for line in lines if (match := _LOCATION.match(line))}

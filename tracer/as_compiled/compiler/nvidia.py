@@ -20,7 +20,7 @@ from .... import __version__
 from ...recording import nvidia_files
 from ...storage.atomic_write import write_atomically
 from ...storage.folders import cache_folder
-from .generated import NamedAccess, accesses_of_ptx, of_sass
+from .generated import NamedAccess, accesses_of_ptx, compile_sass
 from .numba_ir import KernelIR
 
 ARCHITECTURE = "compute_90"
@@ -133,7 +133,7 @@ def _compiled(kernel: KernelIR) -> NvidiaCode | None:
     except Exception:  # noqa: BLE001  # libNVVM raises errors of its binding
         return None
     ptx_accesses = _by_place(accesses_of_ptx(ptx))
-    code = of_sass(ptx, listed=bool(ptx_accesses))
+    code = compile_sass(ptx, listed=bool(ptx_accesses))
     if code is None:
         return None
     compiled_accesses = _by_place(code.accesses)

@@ -24,7 +24,7 @@ _NO_MEMORY = "memory(none) nounwind willreturn"
 _OF_WARP = "convergent nounwind memory(inaccessiblemem: readwrite)"
 
 
-def optimised(kernel: KernelIR, libdevice: Path | None) -> binding.ModuleRef:
+def optimise(kernel: KernelIR, libdevice: Path | None) -> binding.ModuleRef:
     """Link a kernel and its functions into one optimised module; without `libdevice`, math functions stay calls."""
     machine = target_machine()
     module = _linked(kernel)

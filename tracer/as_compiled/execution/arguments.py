@@ -21,7 +21,7 @@ class Pointer:
         self.address, self.dtype, self.shape, self.strides = address, dtype, shape, strides
 
 
-def packed(values: list[Any], types: tuple[Any, ...]) -> NDArray[np.uint8]:
+def pack_arguments(values: list[Any], types: tuple[Any, ...]) -> NDArray[np.uint8]:
     """Build the table of arguments, SLOT bytes for each; values: numbers, tuples, `Pointer`s."""
     if len(values) != len(types):
         raise NotCountableError(f"It takes {len(types)} arguments and was given {len(values)}")

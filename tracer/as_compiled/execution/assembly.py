@@ -27,7 +27,7 @@ _SPECIAL = re.compile(r"mov\.[ub](32|64)\s+\$0, %(\w+)(?:\.([xyz]))?;")
 _KINDS = {"f16": "half", "f32": "float", "f64": "double"}
 
 
-def without_assembly(text: str) -> str:
+def replace_assembly(text: str) -> str:
     """Replace all inline PTX in a module's text; raises NotCountableError for unknown PTX."""
     if " asm " not in text:
         return text

@@ -19,7 +19,7 @@ class Loop(msgspec.Struct, frozen=True):
     inner: tuple[Loop, ...]  # loops in it, the outermost of these
 
 
-def ordered(successors: list[list[int]]) -> tuple[list[int], list[Loop]]:
+def order_blocks(successors: list[list[int]]) -> tuple[list[int], list[Loop]]:
     """Return the blocks of a function in that order, without unreachable ones, and its outermost loops.
 
     successors: of each block; the first one is the entry.

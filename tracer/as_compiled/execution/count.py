@@ -12,21 +12,21 @@ import numpy as np
 from llvmlite import binding
 from numpy.typing import NDArray
 
-from ...calls.call import ArgumentTuple, ArrayPlace, memory_file
+from ...calls.call import ArgumentTuple, ArrayArgument, memory_file
 from ...model.launch import Array, Launch
 from ...recording import nvidia_files
-from ...recording.kernel_loader import LoadError, filled
+from ...recording.kernel_loader import LoadError, create_array
 from ...type_inference.client import source_question
 from ...type_inference.question import Question, SourceQuestion, Value
-from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
-from ..compiler.generated import of_ptx
+from ...type_inference.rebuild_kernel import KernelBuilder, NotRebuiltError, dtype_from
+from ..compiler.generated import numbered_accesses
 from ..compiler.numba_ir import KernelIR, kernel_ir
-from ..compiler.numbered import numbered
+from ..compiler.numbered import number_accesses
 from ..compiler.nvidia import NvidiaCode, has_compilers, nvidia_code
-from ..compiler.optimised import compiler_name, optimised, target_machine
+from ..compiler.optimised import compiler_name, optimise, target_machine
 from ..job import NO_TARGET, CompiledCounters, Job, LiveJob
 from ..not_countable import NotCountableError
-from .arguments import Pointer, packed
+from .arguments import Pointer, pack_arguments
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
 from .instrument import host_code
@@ -50,7 +50,7 @@ def count(job: Job) -> CompiledCounters:
         return _counted(job)
     except ImportError:
         return CompiledCounters(reason=NO_TARGET)
-    except (NotCountableError, NotRebuilt, LoadError) as error:
+    except (NotCountableError, NotRebuiltError, LoadError) as error:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # Numba, LLVM and a kernel's text can fail in many ways
         text = str(error).strip().splitlines()
@@ -80,10 +80,10 @@ class CompiledKernel:
     def __init__(self, ir: KernelIR, dynamic: int, generates: bool = True) -> None:
         self.ir = ir
         libdevice = nvidia_files.libdevice()
-        text = str(optimised(ir, libdevice))
-        located = numbered(text)
+        text = str(optimise(ir, libdevice))
+        located = number_accesses(text)
         module = binding.parse_assembly(located.text)
-        emitted = of_ptx(target_machine().emit_assembly(module)) if generates else {}
+        emitted = numbered_accesses(target_machine().emit_assembly(module)) if generates else {}
         # NVIDIA's programs run while the kernel does.
         self._native = _compiler_pool.submit(nvidia_code, ir) if generates and has_compilers() else None
         self.machine = Machine()
@@ -135,7 +135,7 @@ def count_launch(
 def _launch_arguments(launch: Launch, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:
     """Return the filled memory of a launch's arrays, and the table of its arguments."""
     contents: list[Any] = [
-        filled(value) if isinstance(value, Array) else value.value for value in launch.arguments
+        create_array(value) if isinstance(value, Array) else value.value for value in launch.arguments
     ]
     arrays = [value for value in contents if isinstance(value, np.ndarray)]
     memory = DeviceMemory([value.nbytes for value in arrays])
@@ -148,7 +148,7 @@ def _launch_arguments(launch: Launch, ir: KernelIR) -> tuple[DeviceMemory, NDArr
         else value
         for value in contents
     ]
-    return memory, packed(entries, ir.types)
+    return memory, pack_arguments(entries, ir.types)
 
 
 def _live_arguments(job: LiveJob, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:
@@ -156,14 +156,14 @@ def _live_arguments(job: LiveJob, ir: KernelIR) -> tuple[DeviceMemory, NDArray[n
     memory = DeviceMemory(sizes)
     for number, view in enumerate(memory.views):
         view[:] = np.fromfile(memory_file(Path(job.folder), number), np.uint8, len(view))
-    maker = Maker((), lambda *_: None)
+    maker = KernelBuilder((), lambda *_: None)
 
-    def value(argument: ArrayPlace | ArgumentTuple | Value) -> Any:
-        if isinstance(argument, ArrayPlace):
+    def value(argument: ArrayArgument | ArgumentTuple | Value) -> Any:
+        if isinstance(argument, ArrayArgument):
             address = memory.addresses[argument.memory] + argument.offset
             return Pointer(address, dtype_from(argument.dtype), argument.shape, argument.strides)
         if isinstance(argument, ArgumentTuple):
             return tuple(map(value, argument.items))
         return maker.value(argument)
 
-    return memory, packed([value(item) for item in job.arguments], ir.types)
+    return memory, pack_arguments([value(item) for item in job.arguments], ir.types)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...analysis.request_cost import new_scratch
 from ...compiled.driver.stack_memory import StackMemory
 from ...compiled.scheduler import stacks
-from ...compiled.state import PLACE_WORDS, Word
+from ...compiled.state import THREAD_SLOT_WORDS, Word
 from ...model.array_types import Ints
 from ...model.launch import Dim3
 from ...model.trace import WARP
@@ -103,7 +103,7 @@ def run(
             f"Its {concurrent:,} blocks wait for each other, and are too many to run at once"
         )
     ends = machine.stacks(concurrent * threads)
-    slots = np.zeros((concurrent * threads, PLACE_WORDS), np.int64)
+    slots = np.zeros((concurrent * threads, THREAD_SLOT_WORDS), np.int64)
     words = {
         Word.SWITCH: switch, Word.START: start, Word.MAIN: engine.get_function_address("ts.main"),
         Word.STACK_BYTES: STACK_BYTES, Word.STACKS: ends.ctypes.data, Word.STACK_COUNT: len(ends),

@@ -21,8 +21,8 @@ from ..compiler.generated import Emitted
 from ..compiler.numbered import Numbered
 from ..compiler.text import split_list, type_of_operand
 from ..not_countable import NotCountableError
-from .assembly import without_assembly
-from .block_order import Loop, dominators, ordered
+from .assembly import replace_assembly
+from .block_order import Loop, dominators, order_blocks
 from .shared_loops import PREFIX as LOOP_PREFIX
 from .shared_loops import with_shared_loops
 from .stand_ins import PREFIX, Table, core, definition, entry
@@ -85,7 +85,7 @@ def host_code(
             r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", numbered.text, re.MULTILINE
         )
     }
-    text = with_shared_loops(without_assembly(numbered.text), locations, generated)
+    text = with_shared_loops(replace_assembly(numbered.text), locations, generated)
     text = text.replace("@llvm.nvvm.", f"@{PREFIX}nvvm.").replace("@llvm.trap", f"@{PREFIX}trap")
     text = re.sub(r"^declare [^@\n]*@ts\.trap.*$", f"declare void @{PREFIX}trap()", text, flags=re.MULTILINE)
     module = binding.parse_assembly(text)
@@ -154,7 +154,7 @@ def _definitions(declarations: list[Any], table: Table) -> list[str]:
 
 def _is_replaced(line: str, names: set[str]) -> bool:
     """Return True if a line declares a function that is defined here, or is not needed here."""
-    if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used", "!nvvm")):
+    if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used_share", "!nvvm")):
         return True
     if not line.startswith("declare "):
         return False
@@ -266,7 +266,7 @@ class _Writer:
         self._site = self._numbered.site(int(function.name.removeprefix(LOOP_PREFIX))) if is_loop else 0
         numbers = {label: number for number, (label, _) in enumerate(blocks)}
         successors = [_successors(body, numbers) for _, body in blocks]
-        order, loops = ordered(successors)
+        order, loops = order_blocks(successors)
         dominating = dominators(successors)
         events = {
             number_

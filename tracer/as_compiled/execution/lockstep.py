@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ...analysis import request_cost
-from ...compiled.cached import cached, part
+from ...compiled.compile_cached import compile_cached, compile_with_callers
 from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.scheduler.blocks import take_stack
-from ...compiled.scheduler.switching import go_on
-from ...compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
+from ...compiled.scheduler.switching import resume_thread
+from ...compiled.state import THREAD_SLOT_WORDS, StopReason, ThreadSlot, Word
 from ...compiled.words import peek, poke
 from ...model.trace import WARP, Op
 from . import instrument, stand_ins
@@ -29,7 +29,7 @@ from .stand_ins import ACCESS_CODE, ADDRESS, CLAMP, EXTRA, MASK, MODE_SHIFT, PRE
 
 QUANTUM = 1 << 14
 FAR = 1 << 40  # larger than all codes
-PLACE_BYTES = 8 * PLACE_WORDS
+PLACE_BYTES = 8 * THREAD_SLOT_WORDS
 ALL_LANES = 0xFFFFFFFF
 RUNS = -10  # used like a `StopReason`, for a thread that may continue
 
@@ -62,7 +62,7 @@ def _space_of(address: Any, ranges: Any) -> Any:
     return np.int64(ELSEWHERE)
 
 
-space_of = part(_space_of)
+space_of = compile_with_callers(_space_of)
 
 
 def _count(
@@ -121,8 +121,8 @@ def _wide_cost_of(low: Any, own: Any, count: Any, size: Any, scratch: Any) -> An
     return request_cost.wavefronts_by_lane(wide, own, count, size, scratch)
 
 
-_wide_cost = part(_wide_cost_of)
-count_request = part(_count)
+_wide_cost = compile_with_callers(_wide_cost_of)
+count_request = compile_with_callers(_count)
 
 
 def _own(addresses: Any, count: Any, warp: Any, ranges: Any, owners: Any) -> None:
@@ -148,7 +148,7 @@ def _own(addresses: Any, count: Any, warp: Any, ranges: Any, owners: Any) -> Non
                 break
 
 
-own = part(_own)
+own = compile_with_callers(_own)
 
 
 def _leave(codes: Any, lanes: Any, lowest: Any, group: Any, left: Any) -> Any:
@@ -161,26 +161,26 @@ def _leave(codes: Any, lanes: Any, lowest: Any, group: Any, left: Any) -> Any:
     return some
 
 
-leave = part(_leave)
+leave = compile_with_callers(_leave)
 
 
 def _resume_of(state: Any, place: Any) -> Any:
     """Let a thread run until it stops; return the reason."""
-    poke(state, Word.PLACE, place)
-    go_on(state)
-    return peek(place, PlaceWord.REASON)
+    poke(state, Word.THREAD_SLOT, place)
+    resume_thread(state)
+    return peek(place, ThreadSlot.REASON)
 
 
-resume = part(_resume_of)
+resume = compile_with_callers(_resume_of)
 
 
 def _is_met(first: Any, lanes: Any, lane: Any, codes: Any) -> Any:
     """Return True if all lanes named by a lane's warp operation are at an equal one, or have ended."""
     place = first + lane * PLACE_BYTES
-    reason, mask = peek(place, PlaceWord.REASON), peek(place, MASK) & ALL_LANES
+    reason, mask = peek(place, ThreadSlot.REASON), peek(place, MASK) & ALL_LANES
     for other in range(lanes):
         if mask >> other & 1:
-            other_reason = peek(first + other * PLACE_BYTES, PlaceWord.REASON)
+            other_reason = peek(first + other * PLACE_BYTES, ThreadSlot.REASON)
             if other_reason != StopReason.DONE and other_reason != reason:
                 return False
             if other_reason == reason and peek(first + other * PLACE_BYTES, MASK) & ALL_LANES != mask:
@@ -188,7 +188,7 @@ def _is_met(first: Any, lanes: Any, lane: Any, codes: Any) -> Any:
     return True
 
 
-is_met = part(_is_met)
+is_met = compile_with_callers(_is_met)
 
 
 def _source_of(mode: Any, lane: Any, offset: Any, clamp: Any) -> Any:
@@ -206,13 +206,13 @@ def _source_of(mode: Any, lane: Any, offset: Any, clamp: Any) -> Any:
     return source if source <= highest else -1
 
 
-source_of = part(_source_of)
+source_of = compile_with_callers(_source_of)
 
 
 def _meet_of(first: Any, lanes: Any, lane: Any, group: Any) -> None:
     """Give the lanes of a warp operation, bits of `group`, its results."""
     place = first + lane * PLACE_BYTES
-    reason = peek(place, PlaceWord.REASON)
+    reason = peek(place, ThreadSlot.REASON)
     ballot = 0
     if reason == Reason.VOTE:
         for other in range(lanes):
@@ -248,7 +248,7 @@ def _meet_of(first: Any, lanes: Any, lane: Any, group: Any) -> None:
             poke(other_place, PREDICATE, 1 if all_same else 0)
 
 
-meet = part(_meet_of)
+meet = compile_with_callers(_meet_of)
 
 
 def _let_meet(first: Any, lanes: Any, codes: Any) -> Any:
@@ -256,7 +256,7 @@ def _let_meet(first: Any, lanes: Any, codes: Any) -> Any:
     met = False
     for lane in range(lanes):
         place = first + lane * PLACE_BYTES
-        reason = peek(place, PlaceWord.REASON)
+        reason = peek(place, ThreadSlot.REASON)
         waits = reason == StopReason.SYNCWARP or reason == Reason.VOTE or reason == Reason.SHUFFLE
         waits = waits or reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL
         if not waits or not is_met(first, lanes, lane, codes):
@@ -264,17 +264,17 @@ def _let_meet(first: Any, lanes: Any, codes: Any) -> Any:
         mask, group = peek(place, MASK) & ALL_LANES, 0
         for other in range(lanes):
             other_place = first + other * PLACE_BYTES
-            if mask >> other & 1 and peek(other_place, PlaceWord.REASON) == reason:
+            if mask >> other & 1 and peek(other_place, ThreadSlot.REASON) == reason:
                 group |= 1 << other
         meet(first, lanes, lane, group)
         for other in range(lanes):
             if group >> other & 1:
-                poke(first + other * PLACE_BYTES, PlaceWord.REASON, RUNS)
+                poke(first + other * PLACE_BYTES, ThreadSlot.REASON, RUNS)
         met = True
     return met
 
 
-let_meet = part(_let_meet)
+let_meet = compile_with_callers(_let_meet)
 
 
 def _warp_of(state: Any, first: Any) -> Any:
@@ -282,10 +282,10 @@ def _warp_of(state: Any, first: Any) -> Any:
     block = peek(state, Word.BX) + peek(state, Word.GX) * (
         peek(state, Word.BY) + peek(state, Word.GY) * peek(state, Word.BZ)
     )
-    return block * MOST_WARPS + peek(first, PlaceWord.THREAD) // WARP
+    return block * MOST_WARPS + peek(first, ThreadSlot.THREAD) // WARP
 
 
-warp_of = part(_warp_of)
+warp_of = compile_with_callers(_warp_of)
 
 
 def _run_warp_of(
@@ -313,7 +313,7 @@ def _run_warp_of(
         active = 0
         for lane in range(lanes):
             place = first + lane * PLACE_BYTES
-            reason = peek(place, PlaceWord.REASON)
+            reason = peek(place, ThreadSlot.REASON)
             if reason == RUNS:
                 reason = resume(state, place)
                 if reason == Reason.TRAP:
@@ -327,7 +327,7 @@ def _run_warp_of(
             for lane in range(lanes):
                 if active >> lane & 1:
                     poke(first + lane * PLACE_BYTES, RESULT, active)
-                    poke(first + lane * PLACE_BYTES, PlaceWord.REASON, RUNS)
+                    poke(first + lane * PLACE_BYTES, ThreadSlot.REASON, RUNS)
             continue
         lowest, group = np.int64(FAR), np.int64(0)
         for lane in range(lanes):
@@ -338,7 +338,7 @@ def _run_warp_of(
         if lowest == FAR:
             if let_meet(first, lanes, codes):
                 for lane in range(lanes):
-                    if peek(first + lane * PLACE_BYTES, PlaceWord.REASON) == RUNS:
+                    if peek(first + lane * PLACE_BYTES, ThreadSlot.REASON) == RUNS:
                         codes[WARP + lane] = 0
                 requests += 1
                 continue
@@ -354,7 +354,7 @@ def _run_warp_of(
                 addresses[count] = peek(place, ADDRESS)
                 numbers[count] = lane
                 count += 1
-                poke(place, PlaceWord.REASON, RUNS)
+                poke(place, ThreadSlot.REASON, RUNS)
         if repeats:
             apart = 1
             own(addresses, count, warp_of(state, first), ranges, owners)
@@ -365,7 +365,7 @@ def _run_warp_of(
             return requests
 
 
-run_warp = part(_run_warp_of)
+run_warp = compile_with_callers(_run_warp_of)
 
 
 def _begin_block(state: Any, first: Any, threads: Any) -> None:
@@ -373,15 +373,15 @@ def _begin_block(state: Any, first: Any, threads: Any) -> None:
     dx, dy = peek(state, Word.DX), peek(state, Word.DY)
     for thread in range(threads):
         place = first + thread * PLACE_BYTES
-        poke(place, PlaceWord.THREAD, thread)
-        poke(place, PlaceWord.TX, thread % dx)
-        poke(place, PlaceWord.TY, thread // dx % dy)
-        poke(place, PlaceWord.TZ, thread // (dx * dy))
-        poke(place, PlaceWord.REASON, RUNS)
+        poke(place, ThreadSlot.THREAD, thread)
+        poke(place, ThreadSlot.TX, thread % dx)
+        poke(place, ThreadSlot.TY, thread // dx % dy)
+        poke(place, ThreadSlot.TZ, thread // (dx * dy))
+        poke(place, ThreadSlot.REASON, RUNS)
         take_stack(state, place)
 
 
-begin_block = part(_begin_block)
+begin_block = compile_with_callers(_begin_block)
 
 
 def _release(first: Any, threads: Any, grid: Any) -> Any:
@@ -389,7 +389,7 @@ def _release(first: Any, threads: Any, grid: Any) -> Any:
     alive, waiting, total, voted = 0, 0, 0, 0
     for thread in range(threads):
         place = first + thread * PLACE_BYTES
-        reason = peek(place, PlaceWord.REASON)
+        reason = peek(place, ThreadSlot.REASON)
         if reason == StopReason.DONE:
             continue
         alive += 1
@@ -402,7 +402,7 @@ def _release(first: Any, threads: Any, grid: Any) -> Any:
         return np.int64(-1)
     for thread in range(threads):
         place = first + thread * PLACE_BYTES
-        reason = peek(place, PlaceWord.REASON)
+        reason = peek(place, ThreadSlot.REASON)
         if reason == StopReason.DONE:
             continue
         result = total
@@ -411,23 +411,23 @@ def _release(first: Any, threads: Any, grid: Any) -> Any:
         elif reason == StopReason.OR:
             result = 1 if total else 0
         poke(place, RESULT, result)
-        poke(place, PlaceWord.REASON, RUNS)
+        poke(place, ThreadSlot.REASON, RUNS)
     return np.int64(alive)
 
 
-release = part(_release)
+release = compile_with_callers(_release)
 
 
 def _waits_for_grid(first: Any, threads: Any) -> Any:
     """Return True if all threads of a block wait at a barrier of the grid, or have ended."""
     for thread in range(threads):
-        reason = peek(first + thread * PLACE_BYTES, PlaceWord.REASON)
+        reason = peek(first + thread * PLACE_BYTES, ThreadSlot.REASON)
         if reason != StopReason.GRID and reason != StopReason.DONE:
             return False
     return True
 
 
-waits_for_grid = part(_waits_for_grid)
+waits_for_grid = compile_with_callers(_waits_for_grid)
 
 
 def _enter(state: Any, block: Any, grid: Any) -> None:
@@ -437,7 +437,7 @@ def _enter(state: Any, block: Any, grid: Any) -> None:
     poke(state, Word.BZ, block // (grid[0] * grid[1]))
 
 
-enter = part(_enter)
+enter = compile_with_callers(_enter)
 
 
 def _run_block(
@@ -474,7 +474,7 @@ def _run_block(
             return np.int64(STUCK)
 
 
-run_block = part(_run_block)
+run_block = compile_with_callers(_run_block)
 
 
 def _run_blocks(
@@ -510,5 +510,5 @@ def _release_grid(first: Any, threads: Any) -> None:
 
 
 _OTHERS = (__file__, request_cost.__file__, instrument.__file__, stand_ins.__file__)
-run_one, release_grid = cached(_run_one, *_OTHERS), cached(_release_grid, *_OTHERS)
-run_blocks = cached(_run_blocks, *_OTHERS)
+run_one, release_grid = compile_cached(_run_one, *_OTHERS), compile_cached(_release_grid, *_OTHERS)
+run_blocks = compile_cached(_run_blocks, *_OTHERS)

@@ -11,7 +11,7 @@ import importlib
 import os
 import warnings
 
-from ...processes.json_streams import private_streams, sender
+from ...processes.json_streams import make_sender, private_streams
 from ...processes.parent_death import die_with_parent
 from ..job import JOB
 
@@ -24,7 +24,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     die_with_parent()
     source, target = private_streams()
-    send = sender(target)
+    send = make_sender(target)
     prepare()
     from .count import count
 

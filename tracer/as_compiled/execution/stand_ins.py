@@ -9,14 +9,14 @@ import re
 from enum import IntEnum
 
 from ...compiled.scheduler import stacks
-from ...compiled.state import PlaceWord, StopReason, Word
+from ...compiled.state import StopReason, ThreadSlot, Word
 from ..compiler.host_math import math_definition, shim_definition
 
-ACCESS_CODE, ADDRESS = PlaceWord.SITE, PlaceWord.CAME  # of the access that a thread comes to
+ACCESS_CODE, ADDRESS = ThreadSlot.SITE, ThreadSlot.WARP_ARRIVAL  # of the access that a thread comes to
 VALUE, RESULT, MASK, EXTRA, CLAMP = (
-    PlaceWord.OUT, PlaceWord.IN, PlaceWord.MASK, PlaceWord.EXTRA, PlaceWord.SEAT,
+    ThreadSlot.OUT, ThreadSlot.IN, ThreadSlot.MASK, ThreadSlot.EXTRA, ThreadSlot.BLOCK_SLOT,
 )  # fmt: skip
-PREDICATE = PlaceWord.WARP  # the second result of a shuffle or match
+PREDICATE = ThreadSlot.WARP  # the second result of a shuffle or match
 CLOCK = Word.ROW  # the value of clocks
 AXES = "xyz"
 PREFIX = "ts."
@@ -50,8 +50,8 @@ def core(table: Table) -> str:
     lines = [
         "define internal void @ts.stop(i64 %reason) alwaysinline {",
         *_load_place(table),
-        *_store("reason", "%reason", PlaceWord.REASON),
-        f"  %save = getelementptr i64, ptr %place, i64 {int(PlaceWord.STACK_POINTER)}",
+        *_store("reason", "%reason", ThreadSlot.REASON),
+        f"  %save = getelementptr i64, ptr %place, i64 {int(ThreadSlot.STACK_POINTER)}",
         "  %from = ptrtoint ptr %save to i64",
         f"  %to = load i64, ptr {table.word(Word.SCHEDULER)}",
         f"  call void inttoptr (i64 {table.switch} to ptr)(i64 %from, i64 %to)",
@@ -107,7 +107,7 @@ def define(name: str, result: str, parameters: list[str], body: list[str]) -> st
 
 
 def _load_place(table: Table) -> list[str]:
-    return [f"  %place = load ptr, ptr {table.word(Word.PLACE)}"]
+    return [f"  %place = load ptr, ptr {table.word(Word.THREAD_SLOT)}"]
 
 
 def _store(name: str, value: str, word: int) -> list[str]:
@@ -152,7 +152,7 @@ def _register(name: str, result: str, table: Table) -> list[str] | None:
         return None
     register, _, axis = match[1].partition(".")
     if register == "tid":
-        word = PlaceWord.TX + AXES.index(axis)
+        word = ThreadSlot.TX + AXES.index(axis)
         return [*_load_place(table), *_load("value", word), *_returned(result, "%value")]
     if register in _FIRST:
         word = _FIRST[register] + AXES.index(axis)
@@ -164,7 +164,7 @@ def _register(name: str, result: str, table: Table) -> list[str] | None:
     if register == "lanemask":
         return [*_lane(table), "  %bit = shl i64 1, %lane", _LANE_MASKS[axis], *_returned(result, "%mask")]
     if register == "warpid":
-        return [*_load_place(table), *_load("thread", PlaceWord.THREAD), "  %value = lshr i64 %thread, 5",
+        return [*_load_place(table), *_load("thread", ThreadSlot.THREAD), "  %value = lshr i64 %thread, 5",
                 *_returned(result, "%value")]  # fmt: skip
     if register.startswith(("clock", "globaltimer")):
         return [f"  %before = load i64, ptr {table.word(CLOCK)}", "  %value = add i64 %before, 16",
@@ -175,7 +175,7 @@ def _register(name: str, result: str, table: Table) -> list[str] | None:
 
 
 def _lane(table: Table) -> list[str]:
-    return [*_load_place(table), *_load("thread", PlaceWord.THREAD), "  %lane = and i64 %thread, 31"]
+    return [*_load_place(table), *_load("thread", ThreadSlot.THREAD), "  %lane = and i64 %thread, 31"]
 
 
 # Barriers, warp operations, and other operations that are not arithmetic

@@ -11,7 +11,7 @@ from numba.core import types
 from numba.np import numpy_support
 from numpy.typing import NDArray
 
-from ..not_compilable import NotCompilable
+from ..not_compilable import NotCompilableError
 from ..runtime import cell_type, threads
 from ..state import CODES, code_of
 
@@ -29,7 +29,7 @@ class Arguments(Struct):
     _array_offsets: list[int] = field(default_factory=list)  # index in `_words` where each array begins
 
     def add(self, name: str, value: Any) -> None:
-        """Add an argument; raises NotCompilable for a kind that compiled code does not support."""
+        """Add an argument; raises NotCompilableError for a kind that compiled code does not support."""
         self.expressions.append(self._expression(name, value))
 
     def _expression(self, name: str, value: Any) -> str:
@@ -65,7 +65,7 @@ class Arguments(Struct):
         # A record is given as an array of no dimensions.
         is_array = value.ndim > 0 or value.dtype.names is not None
         if not has_supported_type or not value.flags.aligned or not value.flags.writeable or not is_array:
-            raise NotCompilable(
+            raise NotCompilableError(
                 f"{name} is an array of {value.ndim} dimensions of {value.dtype}, {_flags(value)}."
             )
         offset = len(self._words)
@@ -73,25 +73,25 @@ class Arguments(Struct):
         self.arrays.append((name, value))
         self._words += [value.ctypes.data, 0, 0, *value.shape, *value.strides]
         self.facts.append(f"array({value.dtype}, {value.ndim})")
-        return cell_type.argument(value.dtype, value.ndim, offset)
+        return cell_type.argument_reader(value.dtype, value.ndim, offset)
 
     def _scalar(self, name: str, value: Any) -> Any:
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            raise NotCompilable(f"{name} is {value}, which takes more than 64 bits.")
+            raise NotCompilableError(f"{name} is {value}, which takes more than 64 bits.")
         kind = _SCALARS.get(type(value))
         if kind is None and isinstance(value, np.generic) and value.dtype in CODES:
             kind = getattr(types, "boolean" if value.dtype.kind == "b" else value.dtype.name)
         if kind is None and isinstance(value, np.datetime64 | np.timedelta64):
             kind = numpy_support.from_dtype(value.dtype)
         if kind is None:
-            raise NotCompilable(f"{name} is of the type {type(value).__name__}.")
+            raise NotCompilableError(f"{name} is of the type {type(value).__name__}.")
         offset = len(self._words)
         self._words += np.frombuffer(np.array([value]).tobytes().ljust(16, b"\0"), np.int64).tolist()
         self.facts.append(str(kind))
-        return threads.scalar(kind, offset)
+        return threads.scalar_reader(kind, offset)
 
     @property
-    def end(self) -> int:
+    def word_count(self) -> int:
         """The word of the table after the arguments, where `runtime_values` begin."""
         return len(self._words)
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...model.array_types import Columns, Ints, counts_of, looked_up, narrow
+from ...model.array_types import Columns, Ints, counts_of, narrow, take_entries
 from ...model.trace import Barriers
 from ..rows.arrival_columns import bits_of_arrivals, put_arrivals
 from ..state import ColumnWord
 from .growing_columns import ROOM, GrowingColumns
 
-SOME = 1 << 14  # room for arrivals in a small log
+SMALL_LOG = 1 << 14  # room for arrivals in a small log
 NAMES = ("block", "thread", "phase", "site", "step", "reach", "part")  # in the order of `ArrivalWord`
 
 
@@ -68,4 +68,4 @@ class BarrierLog:
         trace_sites = np.zeros(len(counts), np.int64)
         for number in np.flatnonzero(counts).tolist():
             trace_sites[number] = number_of(number)
-        return Barriers(block, thread, phase, looked_up(narrow(trace_sites), site), step, reach, part)
+        return Barriers(block, thread, phase, take_entries(narrow(trace_sites), site), step, reach, part)

@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 
 from ...model.launch import Schedule
 from ...model.trace import WARP, Dim3
-from ...recording.repetition import Looks
-from ..not_compilable import WaitsForOthers
+from ...recording.repetition import RepetitionDetector
+from ..not_compilable import EndlessWaitError
 from ..quick_compiler import entry_address
 from ..scheduler import main, stacks, turns
 from ..scheduler.random_numbers import generator
 from ..scheduler.stack_digest import digest_of_stacks
 from ..state import (
-    PLACE_WORDS,
-    SEAT_WORDS,
+    BLOCK_SLOT_WORDS,
+    THREAD_SLOT_WORDS,
     WARP_WORDS,
+    BlockSlot,
     Order,
     Pause,
-    PlaceWord,
-    SeatWord,
+    ThreadSlot,
     Word,
 )
 from .memory import LaunchMemory
-from .row_recorder import MAX_ENDED, RowRecorder, longer
-from .signals import signals_afterwards
+from .row_recorder import MAX_ENDED, RowRecorder, lengthen_table
+from .signals import delay_signals
 from .stack_memory import StackMemory
 
 BATCH_TIME = 0.02  # seconds of compiled code between two reports of progress, if blocks are short
@@ -55,22 +55,22 @@ class BlockRunner:
         self._stacks = StackMemory(stacks.RECURSIVE_BYTES if recursive else stacks.STACK_BYTES)
         self._blocks_per_pause = 1  # blocks between two turns of the driver
         self._chosen = np.zeros(0, np.int64)
-        self._looks: Looks[int] = Looks(memory.content, order.kind)
+        self._looks: RepetitionDetector[int] = RepetitionDetector(memory.digest_contents, order.kind)
         self._last_news = 0  # `NEWS_COUNT` at the last check
         self._twister = generator(order.seed)
         switch, start = stacks.code()
         words = {
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
             Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
-            Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: self._stacks.each,
+            Word.THREADS: self._threads, Word.BLOCK_SLOT: -1, Word.STACK_BYTES: self._stacks.stack_bytes,
             Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: self._blocks_per_pause,
             Word.WARPS_OF_BLOCK: -(-self._threads // WARP),
         }  # fmt: skip
         for word, value in words.items():
             state[word] = value
         state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
-        self._thread_slots = np.zeros((0, PLACE_WORDS), np.int64)
-        self._block_slots = np.zeros((0, SEAT_WORDS), np.int64)
+        self._thread_slots = np.zeros((0, THREAD_SLOT_WORDS), np.int64)
+        self._block_slots = np.zeros((0, BLOCK_SLOT_WORDS), np.int64)
         self._warps = np.zeros((0, WARP_WORDS), np.int64)
         self._lists: dict[Word, NDArray[np.int64]] = {}
 
@@ -82,7 +82,7 @@ class BlockRunner:
     def run(
         self, chosen: Sequence[int], leave: Callable[[float, int, int], bool] | None = None
     ) -> Sequence[int]:
-        """Run blocks to their end; raises the exceptions of threads, and WaitsForOthers if threads wait for ever.
+        """Run blocks to their end; raises the exceptions of threads, and EndlessWaitError if threads wait for ever.
 
         Returns the blocks that are left if `leave` asks to stop between two blocks. Its arguments are the seconds so
         far, the number of blocks that have ended, and the number of all.
@@ -96,9 +96,9 @@ class BlockRunner:
             begin = time.perf_counter()
             pause = turns.run(state.ctypes.data)
             self._recorder.raise_failure()
-            if pause == Pause.NO_SEAT:
+            if pause == Pause.NO_BLOCK_SLOT:
                 self._allocate_slots(2 * len(self._block_slots))
-            elif pause == Pause.LOOK:
+            elif pause == Pause.CHECK_WAITS:
                 self._check_endless_wait()
             else:
                 self._recorder.take_ended()
@@ -134,39 +134,52 @@ class BlockRunner:
         self._thread_slots = np.concatenate(
             [self._thread_slots, *map(self._new_thread_slots, range(old_count, count))]
         )
-        self._warps = longer(self._warps, count * int(state[Word.WARPS_OF_BLOCK]))
+        self._warps = lengthen_table(self._warps, count * int(state[Word.WARPS_OF_BLOCK]))
         free = self._lists.get(Word.STACKS, _NONE)[: state[Word.STACK_COUNT]]
         free = np.concatenate([self._stacks.grow(len(self._thread_slots))[::-1], free])
         state[Word.STACK_COUNT] = len(free)
         self._lists = {
-            Word.LIVE: longer(self._lists.get(Word.LIVE, _NONE), count),
-            Word.RUNNABLE: longer(self._lists.get(Word.RUNNABLE, _NONE), len(self._thread_slots)),
-            Word.STACKS: longer(free, len(self._thread_slots)),
+            Word.LIVE: lengthen_table(self._lists.get(Word.LIVE, _NONE), count),
+            Word.RUNNABLE: lengthen_table(self._lists.get(Word.RUNNABLE, _NONE), len(self._thread_slots)),
+            Word.STACKS: lengthen_table(free, len(self._thread_slots)),
         }
-        tables = {Word.SEATS: self._block_slots, Word.PLACES: self._thread_slots, Word.WARPS: self._warps}
+        tables = {
+            Word.BLOCK_SLOTS: self._block_slots,
+            Word.THREAD_SLOTS: self._thread_slots,
+            Word.WARPS: self._warps,
+        }
         for word, table in (self._lists | tables).items():
             state[word] = table.ctypes.data
         state[Word.CAPACITY] = count
-        self._recorder.have_seats(self._block_slots, self._thread_slots, self._warps)
+        self._recorder.use_slots(self._block_slots, self._thread_slots, self._warps)
 
     def _new_block_slot(self, number: int) -> NDArray[np.int64]:
-        slot = np.zeros(SEAT_WORDS, np.int64)
-        slot[SeatWord.MEMORY], slot[SeatWord.FIRST] = self._memory.of_block(), number * self._threads
+        slot = np.zeros(BLOCK_SLOT_WORDS, np.int64)
+        slot[BlockSlot.MEMORY], slot[BlockSlot.FIRST_THREAD_SLOT] = (
+            self._memory.allocate_block(),
+            number * self._threads,
+        )
         return slot
 
     def _new_thread_slots(self, block_slot_number: int) -> NDArray[np.int64]:
-        thread_slots, threads = np.zeros((self._threads, PLACE_WORDS), np.int64), np.arange(self._threads)
+        thread_slots, threads = (
+            np.zeros((self._threads, THREAD_SLOT_WORDS), np.int64),
+            np.arange(self._threads),
+        )
         width, height, _ = self._dim
-        thread_slots[:, PlaceWord.THREAD], thread_slots[:, PlaceWord.SEAT] = threads, block_slot_number
-        thread_slots[:, PlaceWord.TX], rows = threads % width, threads // width
-        thread_slots[:, PlaceWord.TY], thread_slots[:, PlaceWord.TZ] = rows % height, rows // height
-        thread_slots[:, PlaceWord.WARP] = (
+        thread_slots[:, ThreadSlot.THREAD], thread_slots[:, ThreadSlot.BLOCK_SLOT] = (
+            threads,
+            block_slot_number,
+        )
+        thread_slots[:, ThreadSlot.TX], rows = threads % width, threads // width
+        thread_slots[:, ThreadSlot.TY], thread_slots[:, ThreadSlot.TZ] = rows % height, rows // height
+        thread_slots[:, ThreadSlot.WARP] = (
             block_slot_number * self._state[Word.WARPS_OF_BLOCK] + threads // WARP
         )
         return thread_slots
 
     def _check_endless_wait(self) -> None:
-        """Check if the threads wait for ever; then run more blocks at once, as a GPU does, or raise WaitsForOthers."""
+        """Check if the threads wait for ever; then run more blocks at once, as a GPU does, or raise EndlessWaitError."""
         state = self._state
         if self._last_news != state[Word.NEWS_COUNT]:
             self._last_news = int(state[Word.NEWS_COUNT])
@@ -178,7 +191,7 @@ class BlockRunner:
         if not self._looks.is_repeating(threads, lambda kept: kept == threads()):
             return
         if state[Word.BEGUN] == state[Word.CHOSEN_COUNT] or self._fixed or not state[Word.TURNS]:
-            raise WaitsForOthers("its threads wait for a value that no thread changes any more")
+            raise EndlessWaitError("its threads wait for a value that no thread changes any more")
         self._looks.reset()
         state[Word.SLOTS] *= 2
 
@@ -189,7 +202,7 @@ def _main_address() -> int:
 
     If it is not cached yet, this takes long.
     """
-    with signals_afterwards():
+    with delay_signals():
         for function in (main.thread, turns.run, digest_of_stacks):
             function.compile((main.STATE,))
     return entry_address(main.thread.overloads[(main.STATE,)])

@@ -19,11 +19,11 @@ from numba.core.errors import NumbaError
 from ...nvidia_math.bitcode import digest as libdevice_digest
 from ...storage.atomic_write import write_atomically
 from ...storage.folders import cache_folder
-from ..cached import engine_files
-from ..not_compilable import NotCompilable, sentence
+from ..compile_cached import engine_files
+from ..not_compilable import NotCompilableError, summarise_error
 from ..quick_compiler import EntryCompiler, PartCompiler, entry_address
 from ..rewrite.program import RecordingProgram, digest
-from ..rewrite.writer import NUMBER
+from ..rewrite.writer import READER_PREFIX
 from ..runtime import cell_type, threads
 from ..runtime.gpu_functions import libdevice_call
 from ..runtime.symbols import SUPPORT
@@ -40,22 +40,22 @@ LIBDEVICE_PREFIXES = ("_ts_math_", "_ts_np_", "_ts_power", "_ts_cuda_", "_ts_lib
 compiled_kernels: dict[str, Any] = {}
 
 
-def compiled(program: RecordingProgram, arguments: Arguments, *, keep: bool = True) -> int:
+def compile_program(program: RecordingProgram, arguments: Arguments, *, keep: bool = True) -> int:
     """Return the address of the compiled kernel, which takes the address of the state.
 
-    keep: whether to use the cache. Raises NotCompilable.
+    keep: whether to use the cache. Raises NotCompilableError.
     """
     entry = _entry_source(program, arguments)
     text, name = _text_and_name(program, arguments, entry)
     kernel = compiled_kernels.get(name) if keep else _compile(program, arguments, entry, Path())
     if kernel is None:
         kernel = compiled_kernels[name] = _compile(program, arguments, entry, _write_program(name, text))
-    if isinstance(kernel, NotCompilable):
+    if isinstance(kernel, NotCompilableError):
         raise kernel.with_traceback(None)
     return entry_address(kernel.overloads[SIGNATURE])
 
 
-def is_kept(program: RecordingProgram, arguments: Arguments) -> bool:
+def is_cached(program: RecordingProgram, arguments: Arguments) -> bool:
     """Check if the result of compiling a program is cached."""
     _, name = _text_and_name(program, arguments, _entry_source(program, arguments))
     folder = _folder()
@@ -99,16 +99,16 @@ def _engine_version() -> str:
 
 
 def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: Path) -> Any:
-    """Compile the entry; return NotCompilable if that fails. Failures are cached too, since they take as long.
+    """Compile the entry; return NotCompilableError if that fails. Failures are cached too, since they take as long.
 
     path: of the program's text, next to the other files of the cache; the empty path without a cache.
     """
     refusal = path.parent / f"{path.stem}.refused" if path.name else path
     with suppress(OSError):
-        return NotCompilable(refusal.read_text(encoding="utf-8"))
+        return NotCompilableError(refusal.read_text(encoding="utf-8"))
     module = ModuleType(f"_tilescope_compiled_{path.stem}")
     module.__dict__.update(
-        SUPPORT | _runtime_readers(program, arguments.end) | arguments.readers | program.values
+        SUPPORT | _runtime_readers(program, arguments.word_count) | arguments.readers | program.values
     )
     module.__dict__.update(_libdevice_functions(program))
     sys.modules[module.__name__] = (
@@ -130,10 +130,10 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
         try:
             kernel.compile(SIGNATURE)
         except (NumbaError, NotImplementedError) as error:
-            reason = sentence(error, program.functions)
+            reason = summarise_error(error, program.functions)
             with suppress(OSError):
                 write_atomically(refusal, reason.encode(), durable=False)
-            return NotCompilable(reason)
+            return NotCompilableError(reason)
     return kernel
 
 
@@ -147,11 +147,14 @@ def _libdevice_functions(program: RecordingProgram) -> dict[str, Any]:
 
 def _runtime_readers(program: RecordingProgram, word: int) -> dict[str, Any]:
     """Return the functions that read runtime constants and declared arrays, from a word of the arguments' table on."""
-    readers = {f"{NUMBER}{n}": threads.scalar(types.int64, word + n) for n in range(len(program.numbers))}
+    readers = {
+        f"{READER_PREFIX}{n}": threads.scalar_reader(types.int64, word + n)
+        for n in range(len(program.numbers))
+    }
     word += len(program.numbers)
     for number, array in enumerate(program.declared):
-        length_count = len(program.told_lengths(array))
-        readers[f"_ts_declared_{number}"] = cell_type.declared(
+        length_count = len(program.runtime_lengths(array))
+        readers[f"_ts_declared_{number}"] = cell_type.declared_array_reader(
             array.dtype, array.shape, number, program.first_region(number), per_thread=array.space == "local",
             first_length_word=word if length_count else None,
         )  # fmt: skip

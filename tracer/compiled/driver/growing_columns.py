@@ -77,12 +77,12 @@ class GrowingColumns:
         """Count rows that have been written."""
         self._rows += count
 
-    def place(self, columns: Columns) -> Columns | None:
+    def reserve_copy(self, columns: Columns) -> Columns | None:
         """Add rows that the caller writes into the returned columns; None if columns must be moved."""
         dtypes = {name: column.dtype for name, column in columns.items()}
-        return self.region(len(next(iter(columns.values()))), dtypes)
+        return self.reserve_rows(len(next(iter(columns.values()))), dtypes)
 
-    def region(self, count: int, dtypes: Mapping[str, np.dtype[Any]] | None = None) -> Columns | None:
+    def reserve_rows(self, count: int, dtypes: Mapping[str, np.dtype[Any]] | None = None) -> Columns | None:
         """Add rows that the caller writes into the returned columns; None if columns must be moved for them.
 
         dtypes: of the values to write; by default those of the columns.
@@ -104,7 +104,7 @@ class GrowingColumns:
         self._rows = end
         return {name: self._columns[name][begin:end] for name in dtypes}
 
-    def ready(self) -> tuple[Columns, int]:
+    def current_capacity(self) -> tuple[Columns, int]:
         """Return the columns, with their room, and the number of rows that fit without a move."""
         if not self._columns:
             return {}, 0
@@ -225,7 +225,7 @@ class GrowingColumns:
             _close(self._files)
 
 
-class Region:
+class ReservedRows:
     """A reserved range of rows in columns, whose rows are written to their final place.
 
     Rows that do not fit raise Misfit. It has the methods of GrowingColumns that a recorder uses.
@@ -242,7 +242,7 @@ class Region:
         for name, dtype in dtypes.items():
             column = self._columns[name]
             if self._rows + count > len(column) or _common_type(column.dtype, dtype) != column.dtype:
-                raise Misfit
+                raise MisfitError
         return self._columns
 
     def add(self, count: int) -> None:
@@ -254,11 +254,11 @@ class Region:
         """The number of rows that fit."""
         return len(self._columns["op"])
 
-    def ready(self) -> tuple[Columns, int]:
+    def current_capacity(self) -> tuple[Columns, int]:
         """Return the columns, and the number of rows that fit."""
         return self._columns, self.most
 
-    def replaced(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+    def replace_column(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
         """Overwrite the rows so far of a column with other numbers."""
         own_column = self.room(0, {name: column.dtype})[name][: self._rows]
         own_column[...] = column
@@ -269,7 +269,7 @@ class Region:
         return {name: column[: self._rows] for name, column in self._columns.items()}
 
 
-class Misfit(Exception):
+class MisfitError(Exception):
     """There are more rows than expected, or their types are wider."""
 
 

@@ -13,7 +13,7 @@ from ...model.array_types import Columns
 from ..quick_compiler import entry_address
 from ..rows.decode import decode_at
 from ..rows.streaming_counters import count_at
-from ..rows.touched import Touched
+from ..rows.touched_memory import TouchedMemory
 from ..state import (
     CODE_BITS,
     COLUMNS,
@@ -27,7 +27,7 @@ from ..state import (
     ValueKind,
     Word,
 )
-from .growing_columns import GrowingColumns, Region
+from .growing_columns import GrowingColumns, ReservedRows
 
 _KINDS = {np.dtype(np.float64): ValueKind.FLOAT64, np.dtype(np.int64): ValueKind.INT64}
 NARROW = ("phase", "buffer", "site", "index")  # columns that are widened as their numbers grow
@@ -61,31 +61,31 @@ class Intake:
     @property
     def left(self) -> int:
         """Number of rows, from the first one on, that were there before the last look."""
-        return int(self._words[IntakeWord.LEFT])
+        return int(self._words[IntakeWord.LEFTOVER])
 
     @left.setter
     def left(self, count: int) -> None:
-        self._words[IntakeWord.LEFT] = count
+        self._words[IntakeWord.LEFTOVER] = count
 
     def end(self) -> None:
         """Leave all rows to the driver from now on."""
         self._state[Word.INTAKE], self._references = 0, ()
 
     def begin(
-        self, store: GrowingColumns | Region, max_rows: int, tables: tuple[NDArray[Any], ...], touched: Touched | None
+        self, store: GrowingColumns | ReservedRows, max_rows: int, tables: tuple[NDArray[Any], ...], touched: TouchedMemory | None
     ) -> None:  # fmt: skip
         """Let compiled code add rows to these columns, up to a number of rows.
 
         tables: buffer by region and code, site of the trace by site of the program, Op by site of the program. touched:
         notes the memory that rows touch.
         """
-        columns, capacity = store.ready()
+        columns, capacity = store.current_capacity()
         if set(columns) != set(INTAKE_COLUMNS):
             self.end()
             return
         words, self._references = self._words, (columns, tables, touched)
         values = {
-            IntakeWord.COUNTER: 0, IntakeWord.KEPT: len(store), IntakeWord.MOST: min(max_rows, capacity),
+            IntakeWord.COUNTER: 0, IntakeWord.KEPT: len(store), IntakeWord.MAX_KEPT: min(max_rows, capacity),
             **_value_words(columns["value"].dtype),
             **dict(zip(_TABLES, (table.ctypes.data for table in tables), strict=True)), **_touch_words(touched),
         }  # fmt: skip
@@ -94,7 +94,7 @@ class Intake:
         self._state[Word.INTAKE] = words.ctypes.data
 
     def begin_counting(
-        self, counter: int, counts: NDArray[np.int64], tables: tuple[NDArray[Any], ...], touched: Touched | None
+        self, counter: int, counts: NDArray[np.int64], tables: tuple[NDArray[Any], ...], touched: TouchedMemory | None
     ) -> None:  # fmt: skip
         """Let compiled code count rows with the function at this address, whose argument is `counts`; see `begin`."""
         self._references = (counts, tables, touched)
@@ -160,16 +160,22 @@ _TABLES = IntakeWord.BUFFERS, IntakeWord.SITES, IntakeWord.OPS
 def _value_words(dtype: np.dtype[Any]) -> dict[IntakeWord, int]:
     """Return the words that describe the values that a column of this dtype takes."""
     same_codes = [code for code, other in enumerate(DTYPES) if other == dtype and dtype.itemsize <= _LARGEST]
-    kind = _KINDS.get(dtype, ValueKind.SAME)
+    kind = _KINDS.get(dtype, ValueKind.OWN_DTYPE)
     convertible_codes = [
         code for code, other in enumerate(DTYPES[:COMPONENTS_FROM])
         if other.kind in _MIXED and other != np.float16 and np.result_type(dtype, other) == dtype
     ]  # fmt: skip
     bits = (sum(1 << code for code in codes) for codes in (same_codes, convertible_codes))
-    return dict(zip((IntakeWord.SAME, IntakeWord.HELD, IntakeWord.KIND), (*bits, int(kind)), strict=True))
+    return dict(
+        zip(
+            (IntakeWord.OWN_CODES, IntakeWord.CONVERTIBLE_CODES, IntakeWord.KIND),
+            (*bits, int(kind)),
+            strict=True,
+        )
+    )
 
 
-def _touch_words(touched: Touched | None) -> dict[IntakeWord, int]:
+def _touch_words(touched: TouchedMemory | None) -> dict[IntakeWord, int]:
     if touched is None:
         return {IntakeWord.TOUCHED: 0, IntakeWord.WATCHED: _UNWATCHED.ctypes.data}
     return {IntakeWord.TOUCHED: touched.address, IntakeWord.WATCHED: touched.watched.ctypes.data}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...model.trace import poison, poisoned
 from ...recording.run_record import RunRecord
-from ..not_compilable import NotCompilable
+from ..not_compilable import NotCompilableError
 from ..rewrite.program import DeclaredArray, RecordingProgram
 from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, code_of, regions_of
 from .arguments import Arguments
@@ -38,16 +38,16 @@ class LaunchMemory:
         self.regions = 0
         starts = [self._add_argument(name, value) for name, value in arguments.arrays]
         if self.regions + program.first_region(len(program.declared)) > REGIONS:
-            raise NotCompilable(f"More than {REGIONS:,} arrays and fields of records.")
+            raise NotCompilableError(f"More than {REGIONS:,} arrays and fields of records.")
         self.seen = np.zeros(max(1, len(program.declared)), np.int64)
         self._seen_count = self._declared = 0
         self._blocks: list[NDArray[Any]] = []  # memory of the resident blocks
         self._contents = [self._initial_content(array) for array in program.declared]
         self._tables: dict[Word, NDArray[Any]] = {
             Word.SEEN: self.seen,
-            Word.ARGUMENTS: arguments.table(starts, program.told()),
+            Word.ARGUMENTS: arguments.table(starts, program.runtime_values()),
             Word.POISON: _poison(),
-            Word.FRESH: self._initial_contents(),
+            Word.INITIAL_CONTENTS: self._initial_contents(),
         }
         for word, table in self._tables.items():
             state[word] = table.ctypes.data
@@ -73,7 +73,7 @@ class LaunchMemory:
                 row[:] = content.ctypes.data, content.nbytes
         return table
 
-    def of_block(self) -> int:
+    def allocate_block(self) -> int:
         """Allocate the declared arrays of a resident block; return the address of the table of their addresses."""
         dynamic = self._allocate(self.record.launch.shared_bytes + 8)
         table = np.zeros(max(1, len(self._contents)), np.int64)
@@ -90,7 +90,7 @@ class LaunchMemory:
         self._blocks.append(np.zeros(nbytes + 16, np.uint8))
         return -(-self._blocks[-1].ctypes.data // 16) * 16
 
-    def content(self) -> bytes:
+    def digest_contents(self) -> bytes:
         """Hash the memory of the launch's arguments and of its resident blocks."""
         digest = hashlib.sha256()
         for array in (*(memory.cells for memory in self.record.memories), *self._blocks):

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from ...model.array_types import Columns, counts_of
 from ...model.trace import Op
 from ...recording.recorder import CHUNK
-from ..rows.touched import Touched
+from ..rows.touched_memory import TouchedMemory
 from ..state import CODE_BITS, IDLE_PHASES, MAX_PHASES, SITE_BITS, DriverCall, Word
-from .barrier_log import SOME, BarrierLog
+from .barrier_log import SMALL_LOG, BarrierLog
 from .busy_wait import SAME_READS
-from .growing_columns import GrowingColumns, Region
+from .growing_columns import GrowingColumns, ReservedRows
 from .memory import LaunchMemory
 from .row_recorder import END, RowRecorder
 
@@ -26,7 +26,7 @@ _CALLS = (DriverCall.FULL, DriverCall.TICK, DriverCall.NUMBERS, DriverCall.ARRIV
 _CODE_MASK = (1 << CODE_BITS) - 1
 
 
-class NotBeside(Exception):
+class NeedsSerialRunError(Exception):
     """The result depends on the order of blocks on one core: the launch is undone, and run there.
 
     unforeseen: an internal error that stopped it, if that was the reason; the trace on one core is right, but slow.
@@ -44,13 +44,13 @@ class Part(Struct, frozen=True, eq=False):
     accesses: int  # number of accesses
     sites: list[int]  # sites of the program that the thread of this part met for the first time, in order
     numbers: list[int]  # sites of the program, by their number in the columns
-    kept: GrowingColumns | Region | None  # the accesses; None if they have been counted
+    kept: GrowingColumns | ReservedRows | None  # the accesses; None if they have been counted
     # At barriers, and at warp operations; steps count from the part's first.
     barriers: tuple[BarrierLog, BarrierLog]
-    many_phases: bool  # see WholeRecorder.many_phases
+    many_phases: bool  # see LaunchRecorder.many_phases
 
 
-class WholeRecorder(RowRecorder):
+class LaunchRecorder(RowRecorder):
     """Takes rows, and parts that were recorded in parallel; the columns are the same as on one core.
 
     many_phases: whether rows may have been taken at unusual places since there were many phases.
@@ -65,20 +65,20 @@ class WholeRecorder(RowRecorder):
         super().__init__(*arguments)
         self._spans: list[tuple[int, int]] = []  # rows of the first blocks, and of parts written in place
 
-    def accesses_until_now(self) -> int:
+    def access_count(self) -> int:
         """Count the accesses until now, including those of the current parts."""
-        return super().accesses_until_now() + sum(other.accesses_until_now() for other in self.others)
+        return super().access_count() + sum(other.access_count() for other in self.others)
 
-    def loop_under_way(self) -> tuple[str, int] | None:
+    def current_loop(self) -> tuple[str, int] | None:
         """Return file and line of the loop that runs in this thread; None if none does."""
-        return self.others[0].loop_under_way() if self.others else super().loop_under_way()
+        return self.others[0].current_loop() if self.others else super().current_loop()
 
     def _take_rows(self, complete: int) -> None:
         self.many_phases |= _has_many_phases(self)
         super()._take_rows(complete)
 
     def add(self, part: Part, settle: Callable[[], None]) -> tuple[Columns, Columns] | None:
-        """Add the next part; raises NotBeside if it is unknown which rows one core would keep.
+        """Add the next part; raises NeedsSerialRunError if it is unknown which rows one core would keep.
 
         Returns columns and the columns to copy them to. `settle` returns once all pending copies are finished.
         """
@@ -88,7 +88,7 @@ class WholeRecorder(RowRecorder):
         self.accesses += part.accesses
         self.finished += part.blocks
         self.many_phases |= part.many_phases
-        if isinstance(part.kept, Region):
+        if isinstance(part.kept, ReservedRows):
             begin, self._last_room = self._spans[-1][0] + self._last_room, part.kept.most
             self._spans.append((begin, begin + part.accesses))
         if part.kept is None or not part.accesses:
@@ -99,9 +99,11 @@ class WholeRecorder(RowRecorder):
         if not np.array_equal(sites, np.arange(len(sites))):
             trace_sites = sites.astype(np.min_scalar_type(sites.max()))[columns["site"]]
             columns["site"] = (
-                part.kept.replaced("site", trace_sites) if isinstance(part.kept, Region) else trace_sites
+                part.kept.replace_column("site", trace_sites)
+                if isinstance(part.kept, ReservedRows)
+                else trace_sites
             )
-        if isinstance(part.kept, Region):
+        if isinstance(part.kept, ReservedRows):
             self._add_arrivals(part, accesses_before)
             return None
         # The number of rows with which one core finds that there are too many.
@@ -111,7 +113,7 @@ class WholeRecorder(RowRecorder):
             return None
         self._add_arrivals(part, accesses_before)
         if self.accesses < full_count:
-            if target := self._store.place(columns):
+            if target := self._store.reserve_copy(columns):
                 return columns, target
             settle()
             self._store.append(columns)
@@ -131,13 +133,13 @@ class WholeRecorder(RowRecorder):
                 buffers.update(np.flatnonzero(counts_of(columns["buffer"][is_kind])).tolist())
         return loads - stored
 
-    def rows_of_each(self, remaining: int) -> int:
+    def predict_rows_per_block(self, remaining: int) -> int:
         """Predict the rows of each remaining block; 0 if that is impossible.
 
         All blocks until now must have made the same number, and all rows must fit.
         """
         count, kept = len(self.finished), len(self._store)
-        rows_per_block, remainder = divmod(self.accesses_until_now(), max(1, count))
+        rows_per_block, remainder = divmod(self.access_count(), max(1, count))
         if (
             self.capped
             or remainder
@@ -158,12 +160,12 @@ class WholeRecorder(RowRecorder):
         self._spans, self._last_room = [(0, len(self._store))], len(self._store)
         return not self.capped and self._store.expect(len(self._store) + rows, {"index": index})
 
-    def region(self, rows: int) -> Region:
-        """Reserve room for the rows of the next part; raises NotBeside if there is none."""
-        columns = self._store.region(rows)
+    def region(self, rows: int) -> ReservedRows:
+        """Reserve room for the rows of the next part; raises NeedsSerialRunError if there is none."""
+        columns = self._store.reserve_rows(rows)
         if columns is None:
-            raise NotBeside
-        return Region(columns)
+            raise NeedsSerialRunError
+        return ReservedRows(columns)
 
     def _add_arrivals(self, part: Part, accesses_before: int) -> None:
         if self.streaming is None:
@@ -180,7 +182,7 @@ class WholeRecorder(RowRecorder):
         ]
         types = [*(c["value"].dtype for c in self._kept_columns()), *seen_types]
         if self.many_phases or block_rows > self.limit or np.result_type(*types) != columns["value"].dtype:
-            raise NotBeside
+            raise NeedsSerialRunError
         if begin:
             self._store.append({name: column[:begin] for name, column in columns.items()})
         self.kept = self._kept_columns()
@@ -199,7 +201,7 @@ class WholeRecorder(RowRecorder):
         if not self.capped:
             self.kept = self._kept_columns()
         if self.accesses > self.limit and not self.capped:
-            self._mind_the_limit()
+            self._apply_limit()
 
 
 class PartMemory(LaunchMemory):
@@ -218,27 +220,27 @@ class PartMemory(LaunchMemory):
     def declare(self) -> None:
         """Make no buffer: refuse arrays that the first blocks have not declared."""
         if int(self.seen.max()) != self._seen_count:
-            raise NotBeside
+            raise NeedsSerialRunError
 
     def number_of(self, region: int, code: int) -> int:
         """Return an existing buffer."""
         self.declare()
         if (region, code) not in self._numbers:
-            raise NotBeside
+            raise NeedsSerialRunError
         return self._numbers[region, code]
 
 
 class PartRecorder(RowRecorder):
     """Takes the rows of parts, one after the other, and notes the memory that they touch.
 
-    Raises NotBeside if a result depends on the order of blocks on one core.
+    Raises NeedsSerialRunError if a result depends on the order of blocks on one core.
     """
 
-    touched: Touched
+    touched: TouchedMemory
     memory: PartMemory
     many_phases = False
 
-    def begin(self, launch_recorder: WholeRecorder, only_read: Container[int]) -> None:
+    def begin(self, launch_recorder: LaunchRecorder, only_read: Container[int]) -> None:
         """Start with the buffers and sites of the first blocks; `only_read` are the buffers that they only read."""
         self.buffers, self.sites = launch_recorder.buffers, list(launch_recorder.sites)
         self._buffer_numbers = launch_recorder._buffer_numbers.copy()
@@ -247,7 +249,7 @@ class PartRecorder(RowRecorder):
         for number in np.flatnonzero(self._trace_sites >= 0).tolist():
             self._program_sites[self._trace_sites[number]] = number
         self._reported_sites = len(self.sites)
-        self.touched = Touched(self.buffers, only_read)
+        self.touched = TouchedMemory(self.buffers, only_read)
         for region_code in np.flatnonzero(self._buffer_numbers >= 0).tolist():
             self.touched.learn(region_code, int(self._buffer_numbers[region_code]))
 
@@ -257,7 +259,7 @@ class PartRecorder(RowRecorder):
             self._program_sites.append(number)
         return super().site(number)
 
-    def begin_part(self, kept: GrowingColumns | Region | None, patience: float) -> None:
+    def begin_part(self, kept: GrowingColumns | ReservedRows | None, patience: float) -> None:
         """Begin a part whose accesses are kept in `kept`, or counted; `patience` is its limit in seconds.
 
         A part that seems endless is left to one core, which checks that.
@@ -266,8 +268,8 @@ class PartRecorder(RowRecorder):
         self.accesses, self.finished, self.many_phases = 0, [], False
         self.state[Word.BASE] = 0
         # Small logs: for large ones the system would use huge pages, which are cleared for each part.
-        self._barrier_log = BarrierLog(self._memory // 8, SOME)
-        self._warp_log = BarrierLog(self._memory // 8, SOME, of_warp=True)
+        self._barrier_log = BarrierLog(self._memory // 8, SMALL_LOG)
+        self._warp_log = BarrierLog(self._memory // 8, SMALL_LOG, of_warp=True)
         if kept is None and self.streaming is None:
             self._stop_keeping()
         elif kept is not None:
@@ -279,7 +281,7 @@ class PartRecorder(RowRecorder):
         self.flush()
         self.memory.declare()
         if self.state[Word.GRID] or self.in_pieces:
-            raise NotBeside
+            raise NeedsSerialRunError
         new_sites, self._reported_sites = (
             self._program_sites[self._reported_sites :],
             len(self._program_sites),
@@ -292,24 +294,24 @@ class PartRecorder(RowRecorder):
 
     def _on_call(self, call: int) -> int:
         if call not in _CALLS or time.thread_time() > self._deadline:
-            self.failure = NotBeside()
+            self.failure = NeedsSerialRunError()
             return 1
         return super()._on_call(call)
 
     def _catch_up(self) -> None:
         super()._catch_up()
         if self.touched.is_unmarked:
-            raise NotBeside
+            raise NeedsSerialRunError
 
     def _take_rows(self, complete: int) -> None:
         self.many_phases |= _has_many_phases(self)
         if self._phases[: self.state[Word.NUMBERS]].max(initial=0) >= IDLE_PHASES:
-            raise NotBeside  # one core refuses blocks that did nothing in so many phases
+            raise NeedsSerialRunError  # one core refuses blocks that did nothing in so many phases
         rows = self.rows[: self._row_count()]
         while (marked := self.touched.add(rows, self._ops)) < len(rows):
             region_code = int(rows["key"][marked]) >> SITE_BITS
-            if self.touched.is_known(region_code):
-                raise NotBeside  # a first store to a buffer whose reads were not noted
+            if self.touched.is_learned(region_code):
+                raise NeedsSerialRunError  # a first store to a buffer whose reads were not noted
             self.touched.learn(
                 region_code, self.number_of(region_code >> CODE_BITS, region_code & _CODE_MASK)
             )
@@ -319,9 +321,9 @@ class PartRecorder(RowRecorder):
     def _refuse_busy_waits(self, rows: NDArray[np.void]) -> None:
         super()._refuse_busy_waits(rows)
         if self._same_reads > SAME_READS // 2:  # one core counts from other rows on
-            raise NotBeside
+            raise NeedsSerialRunError
 
-    def _mind_the_limit(self) -> None:
+    def _apply_limit(self) -> None:
         """Keep all rows: the launch's recorder enforces the limit."""
 
     def release(self) -> None:

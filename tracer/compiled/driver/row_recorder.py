@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from ...model.array_types import Columns, narrow
 from ...model.trace import WARP, Barriers, Op, OutOfBounds, Site
 from ...recording.out_of_bounds import IllegalAddressError, check_address, element_name
-from ...recording.recorder import CHUNK, Recorder, TooLarge
+from ...recording.recorder import CHUNK, Recorder, TooManyAccessesError
 from ...recording.warp_operations import Participants
-from ..not_compilable import NotCompilable, WaitsForOthers
+from ..not_compilable import EndlessWaitError, NotCompilableError
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import fill_values, type_of_values
 from ..rows.streaming_counters import StreamingCounters
-from ..rows.touched import Touched
-from ..runtime.printing import printed
+from ..rows.touched_memory import TouchedMemory
+from ..runtime.printing import read_message
 from ..state import (
     CODE_BITS,
     IDLE_PHASES,
@@ -31,15 +31,15 @@ from ..state import (
     ROW,
     SITE_BITS,
     ArrivalWord,
+    BlockSlot,
     DriverCall,
-    PlaceWord,
-    SeatWord,
     StopReason,
+    ThreadSlot,
     Word,
 )
 from .barrier_log import BarrierLog
 from .busy_wait import SAME_READS, is_busy_wait
-from .growing_columns import GrowingColumns, Region
+from .growing_columns import GrowingColumns, ReservedRows
 from .intake import Decoder, Intake, count_address
 from .signals import is_compiling
 
@@ -68,7 +68,7 @@ class RowRecorder(Recorder):
     """
 
     _in_turns = False  # whether threads take turns
-    touched: Touched | None = None  # notes the memory that rows touch, if that is needed
+    touched: TouchedMemory | None = None  # notes the memory that rows touch, if that is needed
 
     def __init__(
         self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
@@ -91,14 +91,14 @@ class RowRecorder(Recorder):
         self._barrier_log = BarrierLog(memory // 8)
         self._warp_log = BarrierLog(memory // 8, of_warp=True)
         self._ended = np.zeros(0, np.int64)
-        self.places = self.seats = self.warps = np.zeros((1, 1), np.int64)
+        self.thread_slots = self.block_slots = self.warps = np.zeros((1, 1), np.int64)
         # Block, number of accesses and phase when threads last did more than wait.
         self._idle_since = (0, 0, 0)
         self._printed: list[str] = []  # printed lines that are not shown yet
         self._serving = False  # whether Python runs here and may be interrupted
         self._same_reads = 0  # rows since a thread last did anything but repeat the same few loads
         # The rest of the memory is for work on the columns.
-        self._store: GrowingColumns | Region = GrowingColumns(memory // 2)
+        self._store: GrowingColumns | ReservedRows = GrowingColumns(memory // 2)
         self._decoder = Decoder(state)
         self._intake = Intake(state, in_turns=self._in_turns)
         self._callback = _CALLBACK(self._on_call)
@@ -125,22 +125,22 @@ class RowRecorder(Recorder):
         for word, address in words:
             self.state[word] = address
 
-    def have_seats(
+    def use_slots(
         self, block_slots: NDArray[np.int64], thread_slots: NDArray[np.int64], warps: NDArray[np.int64]
     ) -> None:
-        """Use the slots of resident blocks, and allocate tables for them: see `SeatWord`, `PlaceWord`, `WarpWord`."""
-        self.seats, self.places, self.warps = block_slots, thread_slots, warps
+        """Use the slots of resident blocks, and allocate tables for them: see `BlockSlot`, `ThreadSlot`, `WarpWord`."""
+        self.block_slots, self.thread_slots, self.warps = block_slots, thread_slots, warps
         room = MAX_PHASES + len(block_slots)
-        self._blocks, self._phases = longer(self._blocks, room), longer(self._phases, room)
-        self._ended = longer(self._ended, MAX_ENDED + len(block_slots))
+        self._blocks, self._phases = lengthen_table(self._blocks, room), lengthen_table(self._phases, room)
+        self._ended = lengthen_table(self._ended, MAX_ENDED + len(block_slots))
         tables = (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases), (Word.FINISHED, self._ended)
         for word, table in tables:
             self.state[word] = table.ctypes.data
         self.state[Word.NUMBERS_ROOM] = room
 
     @property
-    def too_many(self) -> str:
-        """The limit that was exceeded, for the message after TooLarge."""
+    def exceeded_limit(self) -> str:
+        """The limit that was exceeded, for the message after TooManyAccessesError."""
         if self.streaming is None:
             return f"one block makes more than the {self.limit:,} that may be held"
         max_rows = self._memory // ROW.itemsize
@@ -210,10 +210,10 @@ class RowRecorder(Recorder):
         elif call == DriverCall.MASK_FAULT:
             self.mask_faults.check(self._participants())
         elif call == DriverCall.PRINT:
-            self._printed.append(printed(int(self.state[Word.MESSAGE])))
+            self._printed.append(read_message(int(self.state[Word.MESSAGE])))
         elif call == DriverCall.TOO_DEEP:
             name = ctypes.string_at(int(self.state[Word.MESSAGE])).decode()
-            raise NotCompilable(f"the recursion of {name} is too deep for a thread's stack")
+            raise NotCompilableError(f"the recursion of {name} is too deep for a thread's stack")
 
     def stop(self, failure: BaseException) -> None:
         """Stop compiled code at its next call, its caller at its next sweep, and counting at once.
@@ -238,32 +238,32 @@ class RowRecorder(Recorder):
 
     def _participants(self) -> Participants:
         """Return the participants of the warp operation that continues."""
-        group, first_slot = int(self.state[Word.GROUP]), int(self.state[Word.GROUP_PLACE])
-        first_thread = int(self.places[first_slot, PlaceWord.THREAD])
-        slots = self.places[first_slot : first_slot + min(WARP, self.threads - first_thread)]
+        group, first_slot = int(self.state[Word.GROUP]), int(self.state[Word.GROUP_SLOT])
+        first_thread = int(self.thread_slots[first_slot, ThreadSlot.THREAD])
+        slots = self.thread_slots[first_slot : first_slot + min(WARP, self.threads - first_thread)]
         lanes = sorted(
             (lane for lane in range(len(slots)) if group >> lane & 1),
-            key=lambda lane: slots[lane, PlaceWord.CAME],
+            key=lambda lane: slots[lane, ThreadSlot.WARP_ARRIVAL],
         )
-        sites = {lane: self.site(int(slots[lane, PlaceWord.SITE])) for lane in lanes}
+        sites = {lane: self.site(int(slots[lane, ThreadSlot.SITE])) for lane in lanes}
         shuffles = (
-            lane for lane in lanes if StopReason.SHUFFLE <= slots[lane, PlaceWord.REASON] <= StopReason.XOR
+            lane for lane in lanes if StopReason.SHUFFLE <= slots[lane, ThreadSlot.REASON] <= StopReason.XOR
         )
         sources = [
-            _source_lane(StopReason(slots[n, PlaceWord.REASON]), n, int(slots[n, PlaceWord.EXTRA]))
+            _source_lane(StopReason(slots[n, ThreadSlot.REASON]), n, int(slots[n, ThreadSlot.EXTRA]))
             for n in shuffles
         ]
-        running = int(np.bitwise_or.reduce(self.warps[slots[0, PlaceWord.WARP]]))
-        block = int(self.seats[slots[0, PlaceWord.SEAT], SeatWord.BLOCK])
+        running = int(np.bitwise_or.reduce(self.warps[slots[0, ThreadSlot.WARP]]))
+        block = int(self.block_slots[slots[0, ThreadSlot.BLOCK_SLOT], BlockSlot.BLOCK])
         lane_mask, mask = (1 << len(slots)) - 1, int(self.state[Word.GROUP_MASK])
-        accesses = self.accesses_until_now()
+        accesses = self.access_count()
         return Participants(block, first_thread // WARP, mask, sites, sources, lane_mask, running, accesses)
 
-    def accesses_until_now(self) -> int:
+    def access_count(self) -> int:
         """Count the accesses until now, taken in or not."""
         return self.accesses + self._intake.taken + self._row_count()
 
-    def loop_under_way(self) -> tuple[str, int] | None:
+    def current_loop(self) -> tuple[str, int] | None:
         """Return file and line of the loop whose round compiled code counted last; None if none runs."""
         loops = self.program.loops if hasattr(self, "_callback") else []
         number = int(self.state[Word.LOOP])
@@ -287,14 +287,14 @@ class RowRecorder(Recorder):
         if self.streaming is not None:
             taken = self._count_complete(self.streaming, rows, complete)
             self._delegate_counting(self.streaming)
-            if self.to_the_end and self._is_too_large(len(rows) - taken):
+            if self.count_past_limit and self._is_too_large(len(rows) - taken):
                 taken, self.in_pieces = taken + self._count_complete(self.streaming, rows[taken:], END), True
         elif len(rows):
             self._keep(rows)
         self.accesses += taken
         self._reset_rows(taken)
         if len(rows) and self.streaming is None:
-            self._mind_the_limit()
+            self._apply_limit()
             if self.capped:
                 self._intake.end()
                 self.state[Word.PAUSE_AT] = 1  # the driver's turn is at the end of this block
@@ -351,27 +351,27 @@ class RowRecorder(Recorder):
         return leftover > len(self.rows) // 4 and 4 * self.rows.nbytes > self._memory
 
     def _refuse_busy_waits(self, rows: NDArray[Any]) -> None:
-        """Raise WaitsForOthers if a thread seems to wait for one that runs after it."""
+        """Raise EndlessWaitError if a thread seems to wait for one that runs after it."""
         self._same_reads = self._same_reads + len(rows) if is_busy_wait(rows, self._ops) else 0
         if self._same_reads > SAME_READS:
-            raise WaitsForOthers(
+            raise EndlessWaitError(
                 "a thread may wait for another, and compiled threads run one after the other"
             )
 
     def _refuse_idle_barriers(self) -> None:
-        """Raise WaitsForOthers if a block passes many barriers without an access; the simulator finds the reason."""
+        """Raise EndlessWaitError if a block passes many barriers without an access; the simulator finds the reason."""
         block, accesses, phase = self._idle_since
         current = int(self.state[Word.BLOCK]), self.accesses + self._row_count(), int(self.state[Word.PHASE])
         if current[:2] != (block, accesses):
             self._idle_since = current
         elif current[2] - phase > IDLE_PHASES:
-            raise WaitsForOthers("its threads pass barrier after barrier without accessing memory")
+            raise EndlessWaitError("its threads pass barrier after barrier without accessing memory")
 
-    def _complete(self, rows: Columns) -> NDArray[np.bool_]:
+    def _is_phase_over(self, rows: Columns) -> NDArray[np.bool_]:
         """Return a mask of the rows in completed phases, or of warps that have completed one."""
         is_current = (rows["block"] == self.state[Word.BLOCK]) & (rows["phase"] == self.state[Word.PHASE])
         return np.asarray(
-            super()._complete(rows) | (is_current & (rows["thread"] < self._first_incomplete_context()))
+            super()._is_phase_over(rows) | (is_current & (rows["thread"] < self._first_incomplete_context()))
         )
 
     def _reset_rows(self, taken: int) -> None:
@@ -380,7 +380,7 @@ class RowRecorder(Recorder):
         size = len(self.rows)
         if leftover > size // 4:
             if self._is_too_large(leftover):
-                raise TooLarge
+                raise TooManyAccessesError
             size *= 4
         last_phase = max(int(self.state[Word.NUMBERS]) - 1, 0)
         if leftover:
@@ -393,7 +393,7 @@ class RowRecorder(Recorder):
         self.state[Word.BASE] = self.accesses
         self._blocks[0], self._phases[0] = self._blocks[last_phase], self._phases[last_phase]
         self.state[Word.NUMBERS] = min(self.state[Word.NUMBERS], 1)
-        self.seats[:, SeatWord.NUMBER] = self.state[Word.NUMBER] = 0
+        self.block_slots[:, BlockSlot.NUMBER] = self.state[Word.NUMBER] = 0
         self.state[Word.CONTEXT] %= self.threads
 
     def _note_ended_blocks(self) -> None:
@@ -432,7 +432,7 @@ class RowRecorder(Recorder):
         self._decode(rows, columns)
         return columns.columns()
 
-    def _decode(self, rows: NDArray[Any], store: GrowingColumns | Region) -> None:
+    def _decode(self, rows: NDArray[Any], store: GrowingColumns | ReservedRows) -> None:
         """Add rows to columns, which are widened as needed."""
         tables, widths = (self._buffer_numbers, self._trace_sites, self._ops), self._widths
         begin, end = len(store), len(store) + len(rows)
@@ -494,7 +494,7 @@ class RowRecorder(Recorder):
         return _out_of_bounds_columns(self.out_of_bounds)
 
 
-def longer(table: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def lengthen_table(table: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return a longer table of words, or rows of words, that begins with another one."""
     longer_table = np.zeros((count, *table.shape[1:]), np.int64)
     longer_table[: len(table)] = table

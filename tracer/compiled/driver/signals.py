@@ -13,7 +13,7 @@ COMPILERS: Final = ("numba.core.", "llvmlite.")  # modules
 
 
 @contextmanager
-def signals_deferred(note: Callable[[BaseException], None]) -> Iterator[None]:
+def redirect_signals(note: Callable[[BaseException], None]) -> Iterator[None]:
     """Call `note` with exceptions of signal handlers, instead of raising them at an arbitrary place.
 
     There they could be lost: ctypes can't raise errors from a function that compiled code calls, and NumPy clears those
@@ -30,7 +30,7 @@ def signals_deferred(note: Callable[[BaseException], None]) -> Iterator[None]:
 
 
 @contextmanager
-def signals_afterwards() -> Iterator[None]:
+def delay_signals() -> Iterator[None]:
     """Raise the first exception of a signal handler at the end, and a second one at once.
 
     While Numba compiles, an exception could be lost: LLVM calls Python functions that must not raise, and neither can
@@ -44,7 +44,7 @@ def signals_afterwards() -> Iterator[None]:
         errors.append(error)
 
     try:
-        with signals_deferred(keep):
+        with redirect_signals(keep):
             yield
     finally:
         if errors:

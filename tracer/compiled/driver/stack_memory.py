@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scheduler.stacks import COLOUR, COLOURS
+from ..scheduler.stacks import STACK_STAGGER, STACK_STAGGERS
 
 MOST_IDLE = 300_000_000  # bytes kept for the next launch; each stack has used a page or two
 
@@ -35,7 +35,7 @@ class StackMemory:
     """Stacks of one size in bytes, for one launch."""
 
     def __init__(self, stack_bytes: int) -> None:
-        self.each = stack_bytes
+        self.stack_bytes = stack_bytes
         self._count = 0
         self._unused_ends: NDArray[np.int64] = np.zeros(0, np.int64)  # ends of unused stacks
         self._chunks: list[_Chunk] = []
@@ -45,7 +45,9 @@ class StackMemory:
         """Grow to a number of stacks; return the ends of the new ones, aligned to 64 bytes."""
         new_count = max(0, count - self._count)
         while len(self._unused_ends) < new_count:
-            chunk = _reuse_chunk(self.each) or _new_chunk(self.each, new_count - len(self._unused_ends))
+            chunk = _reuse_chunk(self.stack_bytes) or _new_chunk(
+                self.stack_bytes, new_count - len(self._unused_ends)
+            )
             self._chunks.append(chunk)
             self._unused_ends = np.concatenate([self._unused_ends, chunk.ends])
         ends, self._unused_ends = self._unused_ends[:new_count], self._unused_ends[new_count:]
@@ -65,7 +67,9 @@ def _new_chunk(stack_bytes: int, count: int) -> _Chunk:
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     numbers = np.arange(1, count + 1, dtype=np.int64)
     # If all ends had the same offset in a page, they would compete for the same few cache lines.
-    return _Chunk(stack_bytes, memory, begin + numbers * stack_bytes - COLOUR * (numbers % COLOURS))
+    return _Chunk(
+        stack_bytes, memory, begin + numbers * stack_bytes - STACK_STAGGER * (numbers % STACK_STAGGERS)
+    )
 
 
 def _keep_chunks(chunks: list[_Chunk]) -> None:

@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from ...model.array_types import Columns
 from ...recording.recorder import Recorder
-from ..not_compilable import TooManyTurns
+from ..not_compilable import TooManyTurnsError
 from ..rewrite.program import RecordingProgram
-from ..state import SeatWord, Word
+from ..state import BlockSlot, Word
 from .row_recorder import RowRecorder
 
 
 class TurnsRecorder(RowRecorder):
     """Takes the rows of several blocks at once; past the limit they are counted as columns, by complete blocks.
 
-    most: accesses after which it raises TooManyTurns, if any.
+    most: accesses after which it raises TooManyTurnsError, if any.
     """
 
-    most: int | None = None
+    max_accesses: int | None = None
     _in_turns = True
 
     def __init__(
@@ -36,7 +36,7 @@ class TurnsRecorder(RowRecorder):
         self.limit = limit
 
     def _most_rows(self) -> int:
-        return self.limit if self.most is None else min(self.limit, self.most)
+        return self.limit if self.max_accesses is None else min(self.limit, self.max_accesses)
 
     def _take_rows(self, complete: int) -> None:
         self._catch_up()
@@ -46,13 +46,13 @@ class TurnsRecorder(RowRecorder):
         if len(rows):
             self._keep(rows)
             self.accesses += len(rows)
-        if self.most is not None and self.accesses > self.most:
-            raise TooManyTurns(f"it makes more than {self.most:,} accesses.")
+        if self.max_accesses is not None and self.accesses > self.max_accesses:
+            raise TooManyTurnsError(f"it makes more than {self.max_accesses:,} accesses.")
         self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
         if self.state[Word.NUMBERS] > self.state[Word.NUMBERS_ROOM] // 2:
             self._renumber_phases()
         if len(rows):
-            self._mind_the_limit()
+            self._apply_limit()
             if self.capped:
                 self._intake.end()
                 self.state[Word.PAUSE_AT] = 1
@@ -62,17 +62,17 @@ class TurnsRecorder(RowRecorder):
 
     def _renumber_phases(self) -> None:
         """Renumber the phases of the live blocks from 0: no row refers to a context any more."""
-        used_slots = np.flatnonzero(self.seats[:, SeatWord.TAKEN])
-        for table, word in ((self._blocks, SeatWord.BLOCK), (self._phases, SeatWord.PHASE)):
-            table[: len(used_slots)] = self.seats[used_slots, word]
-        self.seats[used_slots, SeatWord.NUMBER] = np.arange(len(used_slots)) * self.threads
+        used_slots = np.flatnonzero(self.block_slots[:, BlockSlot.IS_USED])
+        for table, word in ((self._blocks, BlockSlot.BLOCK), (self._phases, BlockSlot.PHASE)):
+            table[: len(used_slots)] = self.block_slots[used_slots, word]
+        self.block_slots[used_slots, BlockSlot.NUMBER] = np.arange(len(used_slots)) * self.threads
         self.state[Word.NUMBERS] = len(used_slots)
-        if self.state[Word.SEAT] >= 0:
-            first_context = self.seats[self.state[Word.SEAT], SeatWord.NUMBER]
+        if self.state[Word.BLOCK_SLOT] >= 0:
+            first_context = self.block_slots[self.state[Word.BLOCK_SLOT], BlockSlot.NUMBER]
             self.state[Word.CONTEXT] = first_context + self.state[Word.THREAD]
 
-    def _complete(self, rows: Columns) -> NDArray[np.bool_]:
-        return Recorder._complete(self, rows)
+    def _is_phase_over(self, rows: Columns) -> NDArray[np.bool_]:
+        return Recorder._is_phase_over(self, rows)
 
     def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
         return Recorder._split(self, chunks)

@@ -10,13 +10,13 @@ import numpy as np
 from ...model.array_types import alignment_fault
 from ..state import code_of
 from .program import DeclaredArray
-from .scope import CudaPath, NotKnown
+from .scope import CudaPath, UnknownValueError
 from .writer import Writer
 
 SPACES = {"shared.array": "shared", "local.array": "local", "const.array_like": "constant"}
 
 
-def declaration(rewriter: Writer, path: CudaPath, node: ast.Call) -> ast.expr | None:
+def rewrite_declaration(rewriter: Writer, path: CudaPath, node: ast.Call) -> ast.expr | None:
     """Rewrite a declaration of an array into a call that returns it; None for a call of another kind."""
     if path not in SPACES:
         return None
@@ -61,8 +61,8 @@ def _static_argument(rewriter: Writer, arguments: dict[str, ast.expr], name: str
     if name not in arguments:
         rewriter.refuse(node, f"an array without {name}")
     try:
-        return rewriter.scope.static(arguments[name])
-    except NotKnown:
+        return rewriter.scope.static_value(arguments[name])
+    except UnknownValueError:
         return rewriter.refuse(node, f"a {name} that is not constant, {ast.unparse(arguments[name])}")
 
 

@@ -42,12 +42,12 @@ def _parse_expression(text: str) -> Any:
     return tree
 
 
-def parsed(text: str, where: ast.AST) -> Any:
+def parse_expression(text: str, where: ast.AST) -> Any:
     """Parse an expression, and give it the position of another node."""
     return ast.copy_location(_parse_expression(text), where)
 
 
-def parsed_statement(text: str, where: ast.AST) -> ast.stmt:
+def parse_statement(text: str, where: ast.AST) -> ast.stmt:
     """Parse a statement, and give it the position of another node."""
     (statement,) = ast.parse(text).body
     for node in ast.walk(statement):
@@ -56,19 +56,19 @@ def parsed_statement(text: str, where: ast.AST) -> ast.stmt:
     return statement
 
 
-def parsed_call(name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
+def make_call(name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
     """Make a call at the position of another node."""
-    return located(ast.Call(ast.Name(name, ast.Load()), arguments, []), where)  # type: ignore[no-any-return]
+    return set_position(ast.Call(ast.Name(name, ast.Load()), arguments, []), where)  # type: ignore[no-any-return]
 
 
-def located(node: Any, where: ast.AST) -> Any:
+def set_position(node: Any, where: ast.AST) -> Any:
     """Give a new node a position, if it has none; nodes inside it get theirs in the end."""
     if "lineno" in node._attributes and not hasattr(node, "lineno"):
         ast.copy_location(node, where)
     return node
 
 
-def move(tree: ast.AST, line: int) -> None:
+def set_line(tree: ast.AST, line: int) -> None:
     """Put every node of a tree on one line."""
     for node in ast.walk(tree):
         if "lineno" in node._attributes:

@@ -14,14 +14,14 @@ from ...model.registered_functions import is_registered
 from ...model.trace import Op
 from ...model.vector_types import VECTOR_TYPES
 from ...nvidia_math.functions import signature_of
-from .array_declarations import declaration
-from .ast_positions import located, move, parsed, parsed_call, parsed_statement
+from .array_declarations import rewrite_declaration
+from .ast_positions import make_call, parse_expression, parse_statement, set_line, set_position
+from .constant_arguments import constant_arguments
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
-from .gpu_names import OPERATORS, name_of_function, takes
-from .known_arguments import known_arguments
-from .scope import CudaPath, NotKnown, source_of
-from .waits import NAMES, THIS_GRID, group_wait, this_grid, wait
-from .writer import OWN, Writer
+from .gpu_names import OPERATORS, accepts_count, name_of_function
+from .scope import CudaPath, UnknownValueError, source_of
+from .waits import THIS_GRID, WAIT_NAMES, make_group_wait, make_wait, this_grid
+from .writer import RESERVED_PREFIX, Writer
 
 _CONSTRUCT_NAMES: dict[type, str] = {
     ast.AsyncFunctionDef: "async", ast.ClassDef: "a class", ast.With: "with", ast.Try: "try", ast.Match: "match",
@@ -54,9 +54,9 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.scope.locals:
-            return ast.copy_location(ast.Name(self.renamed(node.id), node.ctx), node)
+            return ast.copy_location(ast.Name(self.new_name(node.id), node.ctx), node)
         replacement = self._static_expression(node, node.id)
-        if replacement is None and not node.id.startswith(OWN):
+        if replacement is None and not node.id.startswith(RESERVED_PREFIX):
             self.refuse(node, f"{node.id}, which is not defined")
         return replacement or node
 
@@ -73,7 +73,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         """Refuse a name that a module does not have."""
         try:
             missing = isinstance(self.scope.value(node.value), ModuleType)
-        except NotKnown:
+        except UnknownValueError:
             return
         if missing:
             self.refuse(node, f"{ast.unparse(node)}, which does not exist")
@@ -85,13 +85,13 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
     def _static_expression(self, node: ast.expr, stem: str) -> ast.expr | None:
         try:
             value = self.scope.value(node)
-        except NotKnown:
+        except UnknownValueError:
             return None
         if isinstance(value, CudaPath):
             if value in EXPRESSIONS:
-                return parsed(EXPRESSIONS[value], node)  # type: ignore[no-any-return]
+                return parse_expression(EXPRESSIONS[value], node)  # type: ignore[no-any-return]
             self.refuse(node, f"cuda.{value}")
-        if self.is_late(node, value):
+        if self.is_runtime_constant(node, value):
             return self.number((id(self.source.function.__globals__), stem), value, node)
         return self.constant(value, stem, node)
 
@@ -113,7 +113,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             self.refuse(node, "arguments with **")
         try:
             value = self.scope.value(node.func)
-        except NotKnown:
+        except UnknownValueError:
             return self._method_call(node) or self._late_bound_call(node)
         if hasattr(value, "py_func"):
             return self._device_call(value.py_func, node)
@@ -126,9 +126,9 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         if value is print:
             return self._print_call(node)
         if value is divmod and self.program.debug and len(node.args) == 2:
-            return parsed_call(self._checked_division(None, node), [self.visit(a) for a in node.args], node)
+            return make_call(self._checked_division(None, node), [self.visit(a) for a in node.args], node)
         name = name_of_function(value)
-        if name and not node.keywords and takes(name, len(node.args)):
+        if name and not node.keywords and accepts_count(name, len(node.args)):
             return self._gpu_function_call(name, node)
         return self.generic_visit(node)  # type: ignore[no-any-return]
 
@@ -145,16 +145,16 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.call("_ts_print", [values], node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        with self.inside(node):
-            return located(ast.Lambda(node.args, self.visit(node.body)), node)  # type: ignore[no-any-return]
+        with self.nested_scope(node):
+            return set_position(ast.Lambda(node.args, self.visit(node.body)), node)  # type: ignore[no-any-return]
 
     def _gpu_function_call(self, name: str, node: ast.Call) -> ast.expr:
         """Return the call of a function that computes differently on a CPU."""
         parts = [self.visit(a) for a in node.args]
         return (
-            reduce(lambda a, b: parsed_call(name, [a, b], node), parts)
+            reduce(lambda a, b: make_call(name, [a, b], node), parts)
             if len(parts) > 2
-            else parsed_call(name, parts, node)
+            else make_call(name, parts, node)
         )
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
@@ -165,39 +165,42 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
     ) -> ast.expr:
         """Return an operation; `visited` is the rewritten form of `right`."""
         if self.program.debug and isinstance(op, _DIVISIONS) and not self._is_never_zero(right):
-            return parsed_call(self._checked_division(op, node), [left, visited], node)
+            return make_call(self._checked_division(op, node), [left, visited], node)
         if type(op) in OPERATORS and not self._is_same_on_cpu(op, right):
-            return parsed_call(OPERATORS[type(op)], [left, visited], node)
-        return located(ast.BinOp(left, op, visited), node)  # type: ignore[no-any-return]
+            return make_call(OPERATORS[type(op)], [left, visited], node)
+        return set_position(ast.BinOp(left, op, visited), node)  # type: ignore[no-any-return]
 
     def _is_never_zero(self, divisor: ast.expr) -> bool:
         """Check if a divisor is a constant other than zero."""
         try:
-            value = self.scope.static(divisor)
-        except NotKnown:
+            value = self.scope.static_value(divisor)
+        except UnknownValueError:
             return False
         return isinstance(value, int | float | complex) and value != 0
 
     def _checked_division(self, op: ast.operator | None, node: ast.AST) -> str:
         """Define a function for a division or divmod that raises at this line for a zero divisor; return its name."""
-        name, function = f"{OWN}divided_{len(self.program.functions)}", OPERATORS.get(type(op), "divmod")
+        name, function = (
+            f"{RESERVED_PREFIX}divided_{len(self.program.functions)}",
+            OPERATORS.get(type(op), "divmod"),
+        )
         quotient = "a / b" if isinstance(op, ast.Div) else f"{function}(a, b)"
         text = (
             f"def {name}(a, b):\n if b == 0: raise ZeroDivisionError('division by zero')\n return {quotient}"
         )
-        definition = parsed_statement(text, node)
+        definition = parse_statement(text, node)
         assert isinstance(definition, ast.FunctionDef)
         self.program.files[name] = (self.caller or self.source).file
         if self.caller is not None:
-            move(definition, self.caller.line)
+            set_line(definition, self.caller.line)
         self.program.functions.append(definition)
         return name
 
     def _is_same_on_cpu(self, op: ast.operator, right: ast.expr) -> bool:
         """Check if CPUs and GPUs compute the same result with this constant."""
         try:
-            value = self.scope.static(right)
-        except NotKnown:
+            value = self.scope.static_value(right)
+        except UnknownValueError:
             return False
         if not isinstance(value, int):
             return False
@@ -218,26 +221,26 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         if not isinstance(node.func, ast.Attribute) or node.keywords:
             return None
         if node.func.attr == "sync" and not node.args:
-            return group_wait(self, self.visit(node.func.value), node)
+            return make_group_wait(self, self.visit(node.func.value), node)
         if node.func.attr == "bit_count" and not node.args:
-            return parsed_call("_ts_cuda_popc", [self.visit(node.func.value)], node)
+            return make_call("_ts_cuda_popc", [self.visit(node.func.value)], node)
         if node.func.attr not in _VIEW_METHODS:
             return None
         array, arguments = self.visit(node.func.value), [self.visit(a) for a in node.args]
         name, count = node.func.attr, len(arguments)
         if name == "transpose" and not count:
-            return parsed_call("_ts_turned", [array], node)
+            return make_call("_ts_turned", [array], node)
         if name == "ravel" and not count:
-            return parsed_call("_ts_reshape", [array, ast.Constant(-1)], node)
+            return make_call("_ts_reshape", [array, ast.Constant(-1)], node)
         if name == "reshape" and count:
             shape = arguments[0] if count == 1 else ast.Tuple(arguments, ast.Load())
-            return parsed_call("_ts_reshape", [array, shape], node)
+            return make_call("_ts_reshape", [array, shape], node)
         if name == "view" and count == 1:
-            return parsed_call("_ts_view", [array, *arguments], node)
+            return make_call("_ts_view", [array, *arguments], node)
         return self.refuse(node, f"{name} with {count} arguments")  # type: ignore[no-any-return]
 
     def _cuda_call(self, path: CudaPath, node: ast.Call) -> ast.expr:
-        declared = declaration(self, path, node)
+        declared = rewrite_declaration(self, path, node)
         if declared is not None:
             return declared
         if path in ("grid", "gridsize"):
@@ -250,18 +253,18 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return self._libdevice_call(path, node)
         if path in VECTOR_TYPES and not node.keywords:
             parts = ast.Tuple([self.visit(a) for a in node.args], ast.Load())
-            return parsed_call(f"_ts_vector_{VECTOR_TYPES[path].name}", [parts], node)
-        if path in NAMES:
-            return wait(self, path, [self.visit(a) for a in node.args], node)
+            return make_call(f"_ts_vector_{VECTOR_TYPES[path].name}", [parts], node)
+        if path in WAIT_NAMES:
+            return make_wait(self, path, [self.visit(a) for a in node.args], node)
         if path == THIS_GRID:
             return this_grid(self, node)
         if path in CALLS and not node.args:
-            return parsed(CALLS[path], node)  # type: ignore[no-any-return]
+            return parse_expression(CALLS[path], node)  # type: ignore[no-any-return]
         return self.refuse(node, f"cuda.{path}")  # type: ignore[no-any-return]
 
     def _function_call(self, path: str, node: ast.Call) -> ast.expr:
         """Return the call of a function of `cuda` that computes."""
-        return parsed_call(f"_ts_cuda_{path.replace('.', '_')}", [self.visit(a) for a in node.args], node)
+        return make_call(f"_ts_cuda_{path.replace('.', '_')}", [self.visit(a) for a in node.args], node)
 
     def _libdevice_call(self, path: str, node: ast.Call) -> ast.expr:
         """Return the call of a function of `cuda.libdevice`, if it is installed."""
@@ -269,18 +272,18 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         signature = signature_of(name)
         if signature is None or len(signature.arguments) != len(node.args):
             self.refuse(node, f"cuda.{path}")
-        function_name = f"{OWN}libdevice_{name}"
+        function_name = f"{RESERVED_PREFIX}libdevice_{name}"
         self.program.values[function_name] = getattr(import_module("numba.cuda.libdevice"), name)
-        return parsed_call(function_name, [self.visit(a) for a in node.args], node)
+        return make_call(function_name, [self.visit(a) for a in node.args], node)
 
     def _grid_index(self, path: str, node: ast.Call) -> ast.expr:
         try:
-            dimensions = self.scope.static(node.args[0])
-        except (NotKnown, IndexError):
+            dimensions = self.scope.static_value(node.args[0])
+        except (UnknownValueError, IndexError):
             self.refuse(node, f"cuda.{path} of a number that is not constant")
         if dimensions not in (1, 2, 3):
             self.refuse(node, f"cuda.{path} takes 1, 2 or 3, not {dimensions}")
-        return parsed(EXPRESSIONS[f"{path}{dimensions}"], node)  # type: ignore[no-any-return]
+        return parse_expression(EXPRESSIONS[f"{path}{dimensions}"], node)  # type: ignore[no-any-return]
 
     def update(self, path: str, node: ast.Call, kind: Op) -> ast.expr:
         """Return the call of an atomic operation."""
@@ -293,16 +296,16 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.call(name, [*arguments, self.site(node, kind)], node)
 
     def _device_call(self, function: FunctionType, node: ast.Call) -> ast.expr:
-        constants, caller = known_arguments(self, function, node), self.caller_of(function, node)
+        constants, caller = constant_arguments(self, function, node), self.caller_of(function, node)
         key = (function, caller, *constants.items())
         if key not in self.program.devices:
             name = f"{function.__name__.strip('<>')}_{len(self.program.devices)}"
             self.program.devices[key] = name
             definition = type(self)(self.program, source_of(function), constants, caller=caller).device(name)
             self.program.functions.append(definition)
-            self.program.written.add(name)
+            self.program.complete_devices.add(name)
         name = self.program.devices[key]
-        if name not in self.program.written:
+        if name not in self.program.complete_devices:
             self.program.recursive.add(name)
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         pairs = zip_longest(names[: len(node.args)], node.args)
@@ -311,12 +314,12 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         assert isinstance(call, ast.Call)
         if name in self.program.recursive:
             call.args = [
-                a if isinstance(a, ast.Starred) else parsed_call("_ts_plain", [a], node) for a in call.args
+                a if isinstance(a, ast.Starred) else make_call("_ts_plain", [a], node) for a in call.args
             ]
         call.keywords = [
             ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords if k.arg not in constants
         ]
-        return located(call, node)  # type: ignore[no-any-return]
+        return set_position(call, node)  # type: ignore[no-any-return]
 
     def generic_visit(self, node: ast.AST) -> Any:
         """Rewrite the children of a node; refuse a node of an unsupported kind."""

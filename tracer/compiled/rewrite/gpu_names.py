@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..math_functions import OF_ONE, OF_TWO
+from ..math_functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
 from .constants import is_type
 
 OPERATORS: dict[type, str] = {
@@ -18,8 +18,8 @@ OPERATORS: dict[type, str] = {
 _FUNCTIONS: list[tuple[Any, str]] = [
     (min, "_ts_smallest"), (max, "_ts_largest"), (int, "_ts_to_int"), (abs, "_ts_absolute"), (math.floor, "_ts_floor"),
     (math.ceil, "_ts_ceil"), (math.trunc, "_ts_trunc"), (math.modf, "_ts_math_modf"), (round, "_ts_round_to"),
-    *((getattr(math, name), f"_ts_math_{name}") for name in (*OF_ONE, *OF_TWO)),
-    *((getattr(np, name), f"_ts_np_{name}") for name in OF_ONE.values() if name),
+    *((getattr(math, name), f"_ts_math_{name}") for name in (*UNARY_FUNCTIONS, *BINARY_FUNCTIONS)),
+    *((getattr(np, name), f"_ts_np_{name}") for name in UNARY_FUNCTIONS.values() if name),
 ]  # fmt: skip
 _BY_ID = {id(function): name for function, name in _FUNCTIONS}
 _CASTS = ["float16", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
@@ -33,9 +33,9 @@ def name_of_function(value: Any) -> str:
     return _BY_ID.get(id(value), "")
 
 
-def takes(name: str, count: int) -> bool:
+def accepts_count(name: str, count: int) -> bool:
     """Check if a function of compiled code accepts so many arguments: `min` and `max` accept two or more."""
     if name in ("_ts_smallest", "_ts_largest"):
         return count > 1
-    is_binary = name == "_ts_round_to" or name.removeprefix("_ts_math_") in OF_TWO
+    is_binary = name == "_ts_round_to" or name.removeprefix("_ts_math_") in BINARY_FUNCTIONS
     return count == (2 if is_binary else 1)

@@ -39,7 +39,7 @@ class RecordingProgram(Struct):
 
     user_code: UserCode  # tells the kernel's user's code from libraries
     # Names of module constants that are passed at launch time, see late.py.
-    late: frozenset[str] = frozenset()
+    launch_time_names: frozenset[str] = frozenset()
     functions: list[ast.FunctionDef] = field(default_factory=list)  # in order of definition, the kernel last
     values: dict[str, Any] = field(default_factory=dict)  # values of global names
     facts: list[str] = field(default_factory=list)  # facts about these values that their text does not show
@@ -49,7 +49,7 @@ class RecordingProgram(Struct):
     site_kinds: list[int] = field(default_factory=list)  # the Op of each site, or BARRIER
     declared: list[DeclaredArray] = field(default_factory=list)  # by number
     devices: dict[tuple[Any, ...], str] = field(default_factory=dict)  # names of device functions, by key
-    written: set[str] = field(default_factory=set)  # names of the device functions that are complete
+    complete_devices: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file with its source
     recursive: set[str] = field(default_factory=set)  # names of the device functions that call themselves
     numbers: list[int] = field(default_factory=list)  # passed to compiled code when it begins
@@ -64,7 +64,7 @@ class RecordingProgram(Struct):
     _temporaries: int = 0  # number of variables that are not in the source
 
     @property
-    def meets(self) -> bool:
+    def threads_interact(self) -> bool:
         """Whether threads are known to interact: through atomics, barriers of the grid, or printing."""
         through_site = self.prints or self.waits_for_grid
         return through_site or any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in self.site_kinds)
@@ -101,13 +101,13 @@ class RecordingProgram(Struct):
             self.numbers.append(value)
         return self._numbers[key]
 
-    def told(self) -> list[int]:
+    def runtime_values(self) -> list[int]:
         """List the values that compiled code gets when it begins: numbers, and the lengths of declared arrays."""
-        return [*self.numbers, *(n for array in self.declared for n in self.told_lengths(array))]
+        return [*self.numbers, *(n for array in self.declared for n in self.runtime_lengths(array))]
 
-    def told_lengths(self, array: DeclaredArray) -> tuple[int, ...]:
+    def runtime_lengths(self, array: DeclaredArray) -> tuple[int, ...]:
         """Return the lengths of a declared array if compiled code gets them at launch; () if the code has them."""
-        return array.shape or () if self.late and array.content is None else ()
+        return array.shape or () if self.launch_time_names and array.content is None else ()
 
     def name(self, value: Any, stem: str, fact: str) -> str:
         """Return the global name of a value; `fact` describes everything in which values can differ."""
@@ -129,7 +129,7 @@ class RecordingProgram(Struct):
         return facts + "\n\n".join(map(ast.unparse, self.functions)) + f"\n\n{declared}"
 
     def _declared_fact(self, array: DeclaredArray) -> str:
-        lengths = self.told_lengths(array)
+        lengths = self.runtime_lengths(array)
         return repr(replace(array, shape=(-1,) * len(lengths)) if lengths else array)
 
 

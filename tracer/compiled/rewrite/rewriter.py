@@ -11,26 +11,26 @@ import numpy as np
 
 from ...model.trace import NEVER_REDUCED, Op
 from ...model.user_code import user_code_for
-from .ast_positions import located, loop_position, move, parsed, parsed_statement
+from .ast_positions import loop_position, parse_expression, parse_statement, set_line, set_position
 from .cuda_names import NOTHING, UPDATES
 from .expressions import ExpressionRewriter
 from .gpu_names import OPERATORS
-from .late import decides_more
+from .launch_constants import needs_constants
 from .program import RecordingProgram
-from .scope import DTYPE, CudaPath, NotKnown, Scope, source_of
-from .writer import NUMBER, STATE, TOLD, Writer
+from .scope import DTYPE, CudaPath, Scope, UnknownValueError, source_of
+from .writer import READER_PREFIX, RUNTIME_PREFIX, STATE, Writer
 
 SHORT = 1 << 16  # a loop with at most so many rounds counts as short
 
 
-def rewritten(
+def rewrite_kernel(
     function: FunctionType,
     dtypes: Mapping[str, np.dtype[Any]],
     *,
     debug: bool = False,
     late: frozenset[str] = frozenset(),
 ) -> RecordingProgram:
-    """Rewrite a kernel into a program; `dtypes` are those of its array arguments. Raises NotCompilable.
+    """Rewrite a kernel into a program; `dtypes` are those of its array arguments. Raises NotCompilableError.
 
     debug: as given to @cuda.jit. late: names of module constants whose values the program need not contain. None is
     used if one of them decides more than values.
@@ -39,8 +39,8 @@ def rewritten(
     source = source_of(function)
     constants = {name + DTYPE: dtype for name, dtype in dtypes.items()}
     program.functions.append(Rewriter(program, source, constants).kernel())
-    if late and decides_more(program):
-        return rewritten(function, dtypes, debug=debug)
+    if late and needs_constants(program):
+        return rewrite_kernel(function, dtypes, debug=debug)
     return program
 
 
@@ -58,7 +58,7 @@ class Rewriter(ExpressionRewriter):
         definition = self._function(name)
         if self.caller is not None:  # errors in a library are reported at the caller's line
             self.program.files[name] = self.caller.file
-            move(definition, self.caller.line)
+            set_line(definition, self.caller.line)
         return definition
 
     def _function(self, name: str) -> ast.FunctionDef:
@@ -66,7 +66,7 @@ class Rewriter(ExpressionRewriter):
         arguments = tree.args
         if arguments.kwarg or arguments.kwonlyargs:
             self.refuse(tree, "** or keyword-only arguments")
-        constants, default_values = self.scope.known, self.source.function.__defaults__ or ()
+        constants, default_values = self.scope.constants, self.source.function.__defaults__ or ()
         defaults = dict(
             zip(
                 [a.arg for a in arguments.args][len(arguments.args) - len(default_values) :],
@@ -80,16 +80,16 @@ class Rewriter(ExpressionRewriter):
         body = self.block(tree.body)
         if name in self.program.recursive:
             depth_check = self.call("_ts_go_deeper", [ast.Constant(self.source.function.__name__)], tree)
-            body.insert(0, located(ast.Expr(depth_check), tree))
-        body[:0] = [self._read_runtime_constant(name, tree) for name in self.scope.told]
+            body.insert(0, set_position(ast.Expr(depth_check), tree))
+        body[:0] = [self._read_runtime_constant(name, tree) for name in self.scope.runtime_constants]
         if self._calls_no_function(body):
-            body.insert(0, located(ast.Expr(self.call("_ts_keep_row", [], tree)), tree))
+            body.insert(0, set_position(ast.Expr(self.call("_ts_keep_row", [], tree)), tree))
         definition = ast.FunctionDef(name, arguments, body, [], None, None)
-        return located(ast.fix_missing_locations(ast.copy_location(definition, tree)), tree)  # type: ignore[no-any-return]
+        return set_position(ast.fix_missing_locations(ast.copy_location(definition, tree)), tree)  # type: ignore[no-any-return]
 
     def _read_runtime_constant(self, name: str, where: ast.AST) -> ast.stmt:
-        value = self.call(name.replace(TOLD, NUMBER), [], where)
-        return located(ast.Assign([ast.Name(name, ast.Store())], value), where)  # type: ignore[no-any-return]
+        value = self.call(name.replace(RUNTIME_PREFIX, READER_PREFIX), [], where)
+        return set_position(ast.Assign([ast.Name(name, ast.Store())], value), where)  # type: ignore[no-any-return]
 
     def _calls_no_function(self, body: list[ast.stmt]) -> bool:
         """Check if a body calls no rewritten function, and contains no function."""
@@ -119,9 +119,9 @@ class Rewriter(ExpressionRewriter):
         """Rewrite a function in a kernel, which Numba inlines into its callers."""
         if node.decorator_list:
             self.refuse(node, f"a function in a kernel with @{ast.unparse(node.decorator_list[0])}")
-        with self.inside(node):
+        with self.nested_scope(node):
             definition: Any = ast.FunctionDef(node.name, node.args, self.block(node.body), [], None, None)
-        return located(definition, node)
+        return set_position(definition, node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         if isinstance(node.value, ast.Constant):
@@ -129,13 +129,13 @@ class Rewriter(ExpressionRewriter):
         if isinstance(node.value, ast.Call):
             try:
                 path = self.scope.value(node.value.func)
-            except NotKnown:
+            except UnknownValueError:
                 path = ""
             if isinstance(path, CudaPath) and path in NOTHING:
                 return []
             if isinstance(path, CudaPath) and path in UPDATES:
                 kind = Op.ATOMIC if path.removeprefix("atomic.") in NEVER_REDUCED else Op.REDUCTION
-                return located(ast.Expr(self.update(path, node.value, kind)), node)
+                return set_position(ast.Expr(self.update(path, node.value, kind)), node)
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -155,9 +155,9 @@ class Rewriter(ExpressionRewriter):
             and not (has_sequence_target and may_unpack_array)
             and not is_nested
         ):
-            return located(ast.Assign([self.visit(targets[0])], value), node)
+            return set_position(ast.Assign([self.visit(targets[0])], value), node)
         if len(targets) > 1 or has_sequence_target:
-            value = self.put(value)
+            value = self.assign_temporary(value)
         return [s for target in targets for s in self.assign(target, value, by_index=may_unpack_array)]
 
     def _without_aliases(self, node: ast.Assign) -> tuple[list[ast.expr], ast.expr]:
@@ -183,7 +183,7 @@ class Rewriter(ExpressionRewriter):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if node.value is None:
             return []
-        return self.visit_Assign(located(ast.Assign([node.target], node.value), node))
+        return self.visit_Assign(set_position(ast.Assign([node.target], node.value), node))
 
     def assign(self, target: ast.expr, value: ast.expr, *, by_index: bool = False) -> list[ast.stmt]:
         """Return the statements that assign to a target.
@@ -193,16 +193,16 @@ class Rewriter(ExpressionRewriter):
         if isinstance(target, ast.Subscript):
             destination = [self.visit(target.value), self.visit(target.slice)]
             call = self.call("_ts_store", [value, *destination, self.site(target, Op.STORE, Op.LOAD)], target)
-            return [located(ast.Expr(call), target)]
+            return [set_position(ast.Expr(call), target)]
         if isinstance(target, ast.Tuple | ast.List):
             names = [ast.Name(self.program.temporary(), ast.Store()) for _ in target.elts]
-            unpack = [located(ast.Assign([ast.Tuple(list(names), ast.Store())], value), target)]
+            unpack = [set_position(ast.Assign([ast.Tuple(list(names), ast.Store())], value), target)]
             if by_index and not any(isinstance(t, ast.Starred) for t in target.elts):
                 items = (ast.Constant(number) for number in range(len(names)))
                 loads = [self.call("_ts_load", [value, i, self.site(target, Op.LOAD)], target) for i in items]
-                unpack = [located(ast.Assign([n], v), target) for n, v in zip(names, loads, strict=True)]
+                unpack = [set_position(ast.Assign([n], v), target) for n, v in zip(names, loads, strict=True)]
             pairs = [
-                (t, located(ast.Name(n.id, ast.Load()), target))
+                (t, set_position(ast.Name(n.id, ast.Load()), target))
                 for t, n in zip(target.elts, names, strict=True)
             ]
             return [*unpack, *(s for t, v in pairs for s in self.assign(t, v, by_index=True))]
@@ -213,17 +213,17 @@ class Rewriter(ExpressionRewriter):
             call = self.call(
                 "_ts_set_field", [value, *destination, self.site(target, Op.STORE, Op.LOAD)], target
             )
-            return [located(ast.Expr(call), target)]
-        return [located(ast.Assign([self.visit(target)], value), target)]
+            return [set_position(ast.Expr(call), target)]
+        return [set_position(ast.Assign([self.visit(target)], value), target)]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
         if isinstance(target, ast.Name):
             if type(node.op) not in OPERATORS and not self.program.debug:
-                return located(ast.AugAssign(self.visit(target), node.op, self.visit(node.value)), node)
-            old = self.visit(located(ast.Name(target.id, ast.Load()), target))
+                return set_position(ast.AugAssign(self.visit(target), node.op, self.visit(node.value)), node)
+            old = self.visit(set_position(ast.Name(target.id, ast.Load()), target))
             result = self.operation(node.op, old, node.value, self.visit(node.value), node)
-            return located(ast.Assign([self.visit(target)], result), node)
+            return set_position(ast.Assign([self.visit(target)], result), node)
         array = self._make_reusable(self.visit(target.value))
         if isinstance(target, ast.Attribute):
             name, load = "_ts_set_field", self.field(array, target)
@@ -233,14 +233,14 @@ class Rewriter(ExpressionRewriter):
             load = self.load(array, index, target)
         value = self.operation(node.op, load, node.value, self.visit(node.value), node)
         site = self.site(target, Op.STORE, Op.LOAD)
-        return located(ast.Expr(self.call(name, [value, array, index, site], target)), node)
+        return set_position(ast.Expr(self.call(name, [value, array, index, site], target)), node)
 
     def _make_reusable(self, value: ast.expr) -> ast.expr:
         """Return an expression that can be used twice, even if the given one accesses memory."""
         simple = all(
             isinstance(n, ast.Name | ast.Constant | ast.Tuple | ast.expr_context) for n in ast.walk(value)
         )
-        return value if simple else self.put(value)
+        return value if simple else self.assign_temporary(value)
 
     def visit_For(self, node: ast.For) -> Any:
         enumerated = self._enumerated_array(node)
@@ -261,7 +261,7 @@ class Rewriter(ExpressionRewriter):
         body += self.block(node.body)
         orelse = self.block(node.orelse) if node.orelse else []
         self.before = before
-        return located(ast.For(target, iterated, _with_tick(self, node, body), orelse, None), node)
+        return set_position(ast.For(target, iterated, _with_tick(self, node, body), orelse, None), node)
 
     def _enumerated_array(self, node: ast.For) -> ast.expr | None:
         """Return the array of `for i, x in enumerate(array)`; None for another loop."""
@@ -273,7 +273,7 @@ class Rewriter(ExpressionRewriter):
             return None
         try:
             return call.args[0] if self.scope.value(call.func) is enumerate else None
-        except NotKnown:
+        except UnknownValueError:
             return None
 
     def _is_composed(self, iterated: ast.expr) -> bool:
@@ -302,9 +302,9 @@ class Rewriter(ExpressionRewriter):
         self.before = before
         target, iterated = (
             ast.Name(index, ast.Store()),
-            parsed(f"_ts_range(_ts_len({sources[0].id}) + 1)", node),
+            parse_expression(f"_ts_range(_ts_len({sources[0].id}) + 1)", node),
         )
-        return located(ast.For(target, iterated, _with_tick(self, node, body), [], None), node)
+        return set_position(ast.For(target, iterated, _with_tick(self, node, body), [], None), node)
 
     def _composed_element(
         self, iterated: ast.expr, index: str, node: ast.For, body: list[ast.stmt], sources: list[ast.Name]
@@ -316,38 +316,38 @@ class Rewriter(ExpressionRewriter):
             parts = [self._composed_element(part, index, node, body, sources) for part in inner]
             if iterator is enumerate:
                 start_argument = iterated.args[1:]  # type: ignore[attr-defined]  # of a call
-                start = self.put(self.visit(start_argument[0])).id if start_argument else "0"
-                parts.insert(0, parsed(f"{index} + {start}" if start_argument else index, node))
-            return located(ast.Tuple(parts, ast.Load()), node)  # type: ignore[no-any-return]
+                start = self.assign_temporary(self.visit(start_argument[0])).id if start_argument else "0"
+                parts.insert(0, parse_expression(f"{index} + {start}" if start_argument else index, node))
+            return set_position(ast.Tuple(parts, ast.Load()), node)  # type: ignore[no-any-return]
         if isinstance(iterated, ast.Call):
-            iterated.args = [self.put(self.visit(a)) for a in iterated.args]
-        sources.append(self.put(self.visit(iterated)))
+            iterated.args = [self.assign_temporary(self.visit(a)) for a in iterated.args]
+        sources.append(self.assign_temporary(self.visit(iterated)))
         name, site = self.program.temporary(), self.site(loop_position(node), Op.LOAD)
-        body.append(parsed_statement(f"if {index} >= _ts_len({sources[-1].id}): break", node))
+        body.append(parse_statement(f"if {index} >= _ts_len({sources[-1].id}): break", node))
         item = self.call("_ts_load", [sources[-1], ast.Name(index, ast.Load()), site], node)
         if isinstance(iterated, ast.Call):  # a range
             begin, _, step = (
                 ["0", "0", "1"] if len(iterated.args) < 2 else [*map(ast.unparse, iterated.args), "1"][:3]
             )
-            item = parsed(f"{begin} + {index} * {step}", node)
-        body.append(located(ast.Assign([ast.Name(name, ast.Store())], item), node))
-        return located(ast.Name(name, ast.Load()), node)  # type: ignore[no-any-return]
+            item = parse_expression(f"{begin} + {index} * {step}", node)
+        body.append(set_position(ast.Assign([ast.Name(name, ast.Store())], item), node))
+        return set_position(ast.Name(name, ast.Load()), node)  # type: ignore[no-any-return]
 
     def _element_loop(
         self, node: ast.For, array: ast.expr, number: ast.expr | None, element: ast.expr
     ) -> tuple[ast.expr, ast.expr, list[ast.stmt]]:
         """Rewrite the head of a loop over an array: its range, its variable, and its first statements."""
-        source = self.put(self.visit(array))
-        length = located(ast.Call(ast.Name("_ts_len", ast.Load()), [source], []), node)
-        iterated = located(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
+        source = self.assign_temporary(self.visit(array))
+        length = set_position(ast.Call(ast.Name("_ts_len", ast.Load()), [source], []), node)
+        iterated = set_position(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
         index = self.program.temporary()
         site = self.site(loop_position(node), Op.LOAD)
         item = self.call("_ts_load", [source, ast.Name(index, ast.Load()), site], node)
-        beginning = self.assign(number, located(ast.Name(index, ast.Load()), node)) if number else []
+        beginning = self.assign(number, set_position(ast.Name(index, ast.Load()), node)) if number else []
         if isinstance(element, ast.Tuple | ast.List):
             name = self.program.temporary()
-            beginning.append(located(ast.Assign([ast.Name(name, ast.Store())], item), node))
-            item = located(ast.Name(name, ast.Load()), node)
+            beginning.append(set_position(ast.Assign([ast.Name(name, ast.Store())], item), node))
+            item = set_position(ast.Name(name, ast.Load()), node)
         return (
             iterated,
             ast.Name(index, ast.Store()),
@@ -356,18 +356,18 @@ class Rewriter(ExpressionRewriter):
 
     def visit_While(self, node: ast.While) -> Any:
         test, body = self.visit(node.test), _with_tick(self, node, self.block(node.body))
-        return located(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)
+        return set_position(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)
 
     def visit_If(self, node: ast.If) -> Any:
         test = self.visit(node.test)
-        return located(
+        return set_position(
             ast.If(test, self.block(node.body), self.block(node.orelse) if node.orelse else []), node
         )
 
     def visit_Return(self, node: ast.Return) -> Any:
         if isinstance(node.value, ast.Constant) and node.value.value is None:
-            return located(ast.Return(None), node)
-        return located(ast.Return(node.value and self.visit(node.value)), node)
+            return set_position(ast.Return(None), node)
+        return set_position(ast.Return(node.value and self.visit(node.value)), node)
 
 
 def iterator_of(scope: Scope, iterated: ast.expr) -> Any:
@@ -376,7 +376,7 @@ def iterator_of(scope: Scope, iterated: ast.expr) -> Any:
         return None
     try:
         value = scope.value(iterated.func)
-    except NotKnown:
+    except UnknownValueError:
         return None
     return value if value is zip or value is enumerate else None
 
@@ -393,7 +393,7 @@ def is_indexed(scope: Scope, iterated: ast.expr) -> bool:
         return isinstance(iterated, ast.Name | ast.Attribute | ast.Subscript)
     try:
         return scope.value(iterated.func) is range
-    except NotKnown:
+    except UnknownValueError:
         return False
 
 
@@ -426,10 +426,12 @@ def _with_tick(writer: Writer, loop: ast.For | ast.While, body: list[ast.stmt]) 
     writer.program.loops.append((writer.source.file, loop.lineno))
     number = len(writer.program.loops)
     rounds = (
-        writer.number(("rounds", number), 1 + inner, loop) if writer.scope.told else ast.Constant(1 + inner)
+        writer.number(("rounds", number), 1 + inner, loop)
+        if writer.scope.runtime_constants
+        else ast.Constant(1 + inner)
     )
     arguments: list[ast.expr] = [ast.Constant(number), rounds]
-    return [located(ast.Expr(writer.call("_ts_tick", arguments, loop)), loop), *body]
+    return [set_position(ast.Expr(writer.call("_ts_tick", arguments, loop)), loop), *body]
 
 
 def _count_uncounted_rounds(writer: Writer, node: ast.AST) -> int:
@@ -449,6 +451,6 @@ def _max_rounds(writer: Writer, iterated: ast.expr) -> int:
     if not isinstance(iterated, ast.Call):
         return 1
     try:
-        return max((abs(int(writer.scope.static(argument))) for argument in iterated.args), default=0)
-    except (NotKnown, TypeError, ValueError):  # the iterable may be a global array
+        return max((abs(int(writer.scope.static_value(argument))) for argument in iterated.args), default=0)
+    except (UnknownValueError, TypeError, ValueError):  # the iterable may be a global array
         return SHORT + 1

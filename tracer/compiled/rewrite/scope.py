@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..not_compilable import NotCompilable
+from ..not_compilable import NotCompilableError
 from .constants import is_type
 from .cuda_names import EXPRESSIONS
 
@@ -27,7 +27,7 @@ DTYPE = ".dtype"
 LAMBDA = "<lambda>"  # the name of every lambda
 
 
-class NotKnown(Exception):
+class UnknownValueError(Exception):
     """A name or expression whose value is only available at run time."""
 
 
@@ -50,13 +50,13 @@ class Source:
 
 
 def source_of(function: FunctionType) -> Source:
-    """Find the source of a function; raises NotCompilable if there is none."""
+    """Find the source of a function; raises NotCompilableError if there is none."""
     code = function.__code__
     lines = tuple(linecache.getlines(code.co_filename))
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError as error:
-        raise NotCompilable(f"the source of {code.co_filename} can't be read: {error.msg}.") from error
+        raise NotCompilableError(f"the source of {code.co_filename} can't be read: {error.msg}.") from error
     if code.co_name == LAMBDA:
         return Source(function, _find_lambda(tree, code), lines)
     for node in ast.walk(tree):
@@ -64,7 +64,7 @@ def source_of(function: FunctionType) -> Source:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
                 return Source(function, node, lines)
-    raise NotCompilable(f"line {code.co_firstlineno}: the source of {code.co_name} was not found.")
+    raise NotCompilableError(f"line {code.co_firstlineno}: the source of {code.co_name} was not found.")
 
 
 def _find_lambda(tree: ast.Module, code: CodeType) -> ast.FunctionDef:
@@ -74,7 +74,7 @@ def _find_lambda(tree: ast.Module, code: CodeType) -> ast.FunctionDef:
             returned = ast.copy_location(ast.Return(node.body), node.body)
             definition = ast.FunctionDef("_ts_lambda", node.args, [returned], [], None, None)
             return ast.copy_location(definition, node)
-    raise NotCompilable(f"line {code.co_firstlineno}: the source of a lambda was not found.")
+    raise NotCompilableError(f"line {code.co_firstlineno}: the source of a lambda was not found.")
 
 
 def _compiles_to(node: ast.Lambda, code: CodeType) -> bool:
@@ -97,8 +97,8 @@ class Scope:
         function = source.function
         self.dtypes = {k.removesuffix(DTYPE): v for k, v in constants.items() if k.endswith(DTYPE)}
         code = function.__code__
-        self.known = constants
-        self.told: dict[str, int] = {}  # by variable: the runtime constants
+        self.constants = constants
+        self.runtime_constants: dict[str, int] = {}  # by variable: the runtime constants
         self.locals = {*code.co_varnames, *code.co_cellvars} - constants.keys()
         self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
@@ -127,7 +127,7 @@ class Scope:
             if isinstance(node, ast.Attribute) and node.attr == "dtype":
                 return np.dtype(self.dtype(node.value))
             value = self.value(node)
-        except (NotKnown, TypeError):
+        except (UnknownValueError, TypeError):
             return None
         if isinstance(value, CudaPath):
             return None if value in EXPRESSIONS else value
@@ -135,53 +135,53 @@ class Scope:
         return value if is_compiled or isinstance(value, ModuleType | type | np.dtype) else None
 
     def value(self, node: ast.expr) -> Any:
-        """Return the value of a name, of its attributes, or of a member of an enum; raises NotKnown."""
+        """Return the value of a name, of its attributes, or of a member of an enum; raises UnknownValueError."""
         if isinstance(node, ast.Name):
             return self._name(node.id)
         if isinstance(node, ast.Attribute):
             return _get_attribute(self.value(node.value), node.attr)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             return _enum_member(self.value(node.value), node.slice.value)
-        raise NotKnown
+        raise UnknownValueError
 
     def _name(self, name: str) -> Any:
-        if name in self.told:
-            return self.told[name]
+        if name in self.runtime_constants:
+            return self.runtime_constants[name]
         if name in self.aliases:
             return self.aliases[name]
         if name in self.locals:
-            raise NotKnown
-        if name in self.known:
-            return self.known[name]
+            raise UnknownValueError
+        if name in self.constants:
+            return self.constants[name]
         if name in self._closure:
             return _resolve_cuda(self._closure[name].cell_contents)
         if name in self._globals:
             return _resolve_cuda(self._globals[name])
         if hasattr(builtins, name):
             return getattr(builtins, name)
-        raise NotKnown
+        raise UnknownValueError
 
-    def static(self, node: ast.expr) -> Any:
-        """Compute an expression of constants; raises NotKnown."""
+    def static_value(self, node: ast.expr) -> Any:
+        """Compute an expression of constants; raises UnknownValueError."""
         if isinstance(node, ast.Name) and node.id in self._single_assignments:
-            return self.static(self._single_assignments[node.id])
+            return self.static_value(self._single_assignments[node.id])
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Tuple | ast.List):
-            return tuple(map(self.static, node.elts))
+            return tuple(map(self.static_value, node.elts))
         if isinstance(node, ast.BinOp):
-            return _compute(type(node.op), self.static(node.left), self.static(node.right))
+            return _compute(type(node.op), self.static_value(node.left), self.static_value(node.right))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return -self.static(node.operand)
+            return -self.static_value(node.operand)
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             return self.dtype(node.value)
         value = self.value(node)
         if isinstance(value, CudaPath):
-            raise NotKnown
+            raise UnknownValueError
         return value
 
     def dtype(self, array: ast.expr) -> Any:
-        """Find the dtype of an array or of a view of one; raises NotKnown."""
+        """Find the dtype of an array or of a view of one; raises UnknownValueError."""
         if isinstance(array, ast.Name) and array.id in self.dtypes:
             return self.dtypes[array.id]
         if isinstance(array, ast.Name) and array.id in self._single_assignments:
@@ -190,16 +190,16 @@ class Scope:
             return self.dtype(array.value)
         if isinstance(array, ast.Call) and getattr(array.func, "attr", "") == "array":
             dtype_arguments = [*array.args[1:2], *(k.value for k in array.keywords if k.arg == "dtype")]
-            return self.static(dtype_arguments[0])
+            return self.static_value(dtype_arguments[0])
         dtype = getattr(self.value(array), "dtype", None)
         if dtype is None:
-            raise NotKnown
+            raise UnknownValueError
         return dtype
 
 
 def _compute(operation: type[ast.operator], left: Any, right: Any) -> Any:
     if operation not in _OPERATIONS:
-        raise NotKnown
+        raise UnknownValueError
     return _OPERATIONS[operation](left, right)
 
 
@@ -250,7 +250,7 @@ def _resolve_cuda(value: Any) -> Any:
 
 def _enum_member(kind: Any, name: Any) -> Any:
     if not isinstance(kind, EnumType) or name not in kind.__members__:
-        raise NotKnown
+        raise UnknownValueError
     return kind[name]
 
 
@@ -261,7 +261,7 @@ def _get_attribute(value: Any, name: str) -> Any:
         return CudaPath(f"{value}.{name}" if value else name)
     parts = ("name", "value") if isinstance(value, Enum) else ()
     if not isinstance(value, ModuleType | type) and name not in parts:
-        raise NotKnown
+        raise UnknownValueError
     if not hasattr(value, name):
-        raise NotKnown
+        raise UnknownValueError
     return _resolve_cuda(getattr(value, name))

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ...model.trace import BARRIER
-from .ast_positions import parsed_call
+from .ast_positions import make_call
 from .scope import CudaPath
 from .writer import Writer
 
@@ -16,7 +16,7 @@ _VOTES = {f"syncthreads_{name}": name for name in ("count", "and", "or")}
 _SHUFFLES = {"shfl_sync": "shuffle", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}
 _WARP_VOTES = {"all_sync": "all", "any_sync": "any", "eq_sync": "equal", "ballot_sync": "ballot"}
 _MATCHES = {"match_any_sync": "match_any", "match_all_sync": "match_all"}
-NAMES = _BARRIERS | _VOTES | _SHUFFLES | _WARP_VOTES | _MATCHES | {"syncwarp": "syncwarp"}
+WAIT_NAMES = _BARRIERS | _VOTES | _SHUFFLES | _WARP_VOTES | _MATCHES | {"syncwarp": "syncwarp"}
 _ARGUMENT_COUNTS = (
     dict.fromkeys(_BARRIERS, 0) | dict.fromkeys((*_VOTES, "syncwarp"), 1) | dict.fromkeys(_SHUFFLES, 3)
 )
@@ -24,7 +24,7 @@ _BOOLEAN_VOTES = ("all_sync", "any_sync", "eq_sync")
 THIS_GRID = "cg.this_grid"
 
 
-def wait(writer: Writer, path: CudaPath, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
+def make_wait(writer: Writer, path: CudaPath, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
     """Return the call that stops a thread for one of NAMES; its arguments are already rewritten."""
     if path == "syncwarp" and not arguments:
         arguments = [ast.Constant(0xFFFFFFFF)]
@@ -32,10 +32,10 @@ def wait(writer: Writer, path: CudaPath, arguments: list[ast.expr], node: ast.Ca
         writer.refuse(node, f"cuda.{path} with {len(node.args)} arguments")
     if path in _VOTES or path in _WARP_VOTES:
         arguments = [*arguments[:-1], _vote(arguments[-1])]
-    call = writer.call(f"_ts_wait_{NAMES[path]}", [*arguments, writer.site(node, BARRIER)], node)
+    call = writer.call(f"_ts_wait_{WAIT_NAMES[path]}", [*arguments, writer.site(node, BARRIER)], node)
     if path in _BOOLEAN_VOTES:
-        return parsed_call("_ts_is_true", [call], node)
-    return parsed_call("_ts_and_whether", [call], node) if path == "match_all_sync" else call
+        return make_call("_ts_is_true", [call], node)
+    return make_call("_ts_and_whether", [call], node) if path == "match_all_sync" else call
 
 
 def this_grid(writer: Writer, node: ast.Call) -> ast.expr:
@@ -43,10 +43,10 @@ def this_grid(writer: Writer, node: ast.Call) -> ast.expr:
     if node.args or node.keywords:
         writer.refuse(node, f"cuda.{THIS_GRID} with {len(node.args)} arguments")
     writer.program.waits_for_grid = True
-    return parsed_call("_ts_this_grid", [], node)
+    return make_call("_ts_this_grid", [], node)
 
 
-def group_wait(writer: Writer, group: ast.expr, node: ast.Call) -> ast.expr:
+def make_group_wait(writer: Writer, group: ast.expr, node: ast.Call) -> ast.expr:
     """Return the call that stops a thread until all threads of a group, already rewritten, have come."""
     return writer.call("_ts_wait_group", [group, writer.site(node, BARRIER)], node)
 

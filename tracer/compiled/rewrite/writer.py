@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from ...model.trace import Site
-from ..not_compilable import NotCompilable
-from .ast_positions import located, position_of
+from ..not_compilable import NotCompilableError
+from .ast_positions import position_of, set_position
 from .constants import constant
 from .program import RecordingProgram
 from .scope import Scope, Source
 
-OWN = "_ts_"  # prefix of names that are not in the source
-STATE = f"{OWN}state"
-TOLD = f"{OWN}told_"  # variables with the runtime constants
-NUMBER = f"{OWN}number_"  # functions that read them
+RESERVED_PREFIX = "_ts_"  # prefix of names that are not in the source
+STATE = f"{RESERVED_PREFIX}state"
+RUNTIME_PREFIX = f"{RESERVED_PREFIX}told_"  # variables with the runtime constants
+READER_PREFIX = f"{RESERVED_PREFIX}number_"  # functions that read them
 LARGEST = (1 << 31) - 1  # of these constants
 
 
@@ -44,13 +44,13 @@ class Writer:
         self.before: list[ast.stmt] = []
         self.targets: dict[int, str] = {}
 
-    def renamed(self, name: str) -> str:
+    def new_name(self, name: str) -> str:
         """Return the new name of a variable of this function."""
         return self.prefix + name if name in self.scope.locals else name
 
     def refuse(self, node: ast.AST, construct: str) -> Any:
-        """Raise NotCompilable for a construct."""
-        raise NotCompilable(f"line {getattr(node, 'lineno', self.source.tree.lineno)}: {construct}.")
+        """Raise NotCompilableError for a construct."""
+        raise NotCompilableError(f"line {getattr(node, 'lineno', self.source.tree.lineno)}: {construct}.")
 
     def site(self, node: ast.expr | ast.For, kind: int, *others: int) -> ast.expr:
         """Return the number of the site of an expression."""
@@ -69,7 +69,7 @@ class Writer:
         return self._make_site(node) if owns(self.source.file) else self.caller
 
     @contextmanager
-    def inside(self, function: ast.Lambda | ast.FunctionDef) -> Iterator[None]:
+    def nested_scope(self, function: ast.Lambda | ast.FunctionDef) -> Iterator[None]:
         """Rewrite a nested function in this context: its arguments and variables are known only there.
 
         Sites in it belong to this function, since Numba inlines it.
@@ -90,20 +90,20 @@ class Writer:
     def call(self, name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
         """Return a call of a function that takes the state."""
         call = ast.Call(ast.Name(name, ast.Load()), [ast.Name(STATE, ast.Load()), *arguments], [])
-        return located(call, where)  # type: ignore[no-any-return]
+        return set_position(call, where)  # type: ignore[no-any-return]
 
     def constant(self, value: Any, stem: str, where: ast.AST) -> ast.expr:
         """Return an expression for a value known at launch."""
         expression = constant(self.program, value, stem)
         if expression is None:
             self.refuse(where, _describe(value, stem))
-        return located(expression, where)  # type: ignore[no-any-return]
+        return set_position(expression, where)  # type: ignore[no-any-return]
 
-    def is_late(self, node: ast.expr, value: Any) -> bool:
+    def is_runtime_constant(self, node: ast.expr, value: Any) -> bool:
         """Check if compiled code gets the value of a name at launch."""
         return (
             isinstance(node, ast.Name)
-            and node.id in self.program.late
+            and node.id in self.program.launch_time_names
             and type(value) is int
             and -LARGEST <= value <= LARGEST
             and self.source.function.__globals__.get(node.id) is value
@@ -111,20 +111,20 @@ class Writer:
 
     def number(self, key: Any, value: int, where: ast.AST) -> ast.expr:
         """Return the variable that holds a runtime constant; `key` identifies it."""
-        name = f"{TOLD}{self.program.number(key, value)}"
-        self.scope.told[name] = value
-        return located(ast.Name(name, ast.Load()), where)  # type: ignore[no-any-return]
+        name = f"{RUNTIME_PREFIX}{self.program.number(key, value)}"
+        self.scope.runtime_constants[name] = value
+        return set_position(ast.Name(name, ast.Load()), where)  # type: ignore[no-any-return]
 
-    def put(self, value: ast.expr) -> ast.Name:
+    def assign_temporary(self, value: ast.expr) -> ast.Name:
         """Assign a value to a new variable, before the statement being rewritten."""
         name = self.program.temporary()
         target = ast.Name(name, ast.Store())
-        self.before.append(located(ast.Assign([target], value), value))
-        return located(ast.Name(name, ast.Load()), value)  # type: ignore[no-any-return]
+        self.before.append(set_position(ast.Assign([target], value), value))
+        return set_position(ast.Name(name, ast.Load()), value)  # type: ignore[no-any-return]
 
     def write(self, statement: ast.stmt, where: ast.AST) -> None:
         """Insert a statement before the one being rewritten."""
-        self.before.append(located(statement, where))
+        self.before.append(set_position(statement, where))
 
 
 def _describe(value: Any, name: str) -> str:

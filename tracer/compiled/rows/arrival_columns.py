@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cached import cached, part
+from ..compile_cached import compile_cached, compile_with_callers
 from ..state import ArrivalWord, ColumnWord
 from ..words import peek, poke, poke8, poke16, poke32
 
@@ -48,7 +48,7 @@ def _put_column(log: Any, begin: Any, end: Any, of_warp: Any, number: Any, colum
     poke(column, ColumnWord.ADDRESS, address)
 
 
-put_column = part(_put_column)
+put_column = compile_with_callers(_put_column)
 
 
 def _put_arrivals(log: Any, count: Any, of_warp: Any, columns: Any) -> None:
@@ -59,4 +59,4 @@ def _put_arrivals(log: Any, count: Any, of_warp: Any, columns: Any) -> None:
             put_column(log, begin, end, of_warp, number, columns + _COLUMN_BYTES * number)
 
 
-bits_of_arrivals, put_arrivals = cached(_bits_of_arrivals), cached(_put_arrivals)
+bits_of_arrivals, put_arrivals = compile_cached(_bits_of_arrivals), compile_cached(_put_arrivals)

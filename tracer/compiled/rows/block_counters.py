@@ -17,14 +17,16 @@ from ...analysis.request_cost import ADDRESS, UNIT, new_scratch, rules_of
 from ...model.array_types import Columns
 from ...model.grouping import group_starts
 from ...model.trace import WARP, Buffer, Op
-from .request_cost import add_request, cached
+from .request_cost import add_request, compile_cached_with_rules
 
 SLOTS = 1 << 15  # requests of a warp in a phase; with more, the caller counts the slow way
 TABLE = 1 << 20
 CHUNK = 1 << 17  # rows
 
 
-def counted(columns: Columns, buffers: list[Buffer], sites: int, threads: int) -> dict[str, int] | None:
+def count_block_rows(
+    columns: Columns, buffers: list[Buffer], sites: int, threads: int
+) -> dict[str, int] | None:
     """Count the rows of complete blocks, in the order of their steps; None if their order must be sorted out."""
     if sites * len(buffers) * len(Op) > TABLE:
         return None
@@ -119,7 +121,7 @@ def _warp_requests(
     return used
 
 
-warp_requests = cached(_warp_requests)
+warp_requests = compile_cached_with_rules(_warp_requests)
 
 
 def _count_all(
@@ -161,5 +163,5 @@ def _add_requests(used: Any, work: Any, rules: Any, scratch: Any, sums: Any) -> 
             add_request(address[slot], size[slot], lanes[slot], op, number, rules, scratch, sums)
 
 
-add_requests = cached(_add_requests)
-count_all = cached(_count_all)
+add_requests = compile_cached_with_rules(_add_requests)
+count_all = compile_cached_with_rules(_count_all)

@@ -13,7 +13,7 @@ from numba.core import types
 from numba.core.extending import intrinsic
 from numpy.typing import NDArray
 
-from ..cached import cached, part
+from ..compile_cached import compile_cached, compile_with_callers
 from ..state import (
     CODE_BITS,
     CODES,
@@ -31,7 +31,7 @@ from ..state import (
     ValueKind,
     Word,
 )
-from ..words import I64, at, peek, peek8, peek16, peek32, poke, poke8, poke16, poke32
+from ..words import I64, element_pointer, peek, peek8, peek16, peek32, poke, poke8, poke16, poke32
 
 _COLUMN_BYTES = 8 * len(ColumnWord)
 _SITE_MASK, _CODE_MASK = SITES - 1, (1 << CODE_BITS) - 1
@@ -51,7 +51,7 @@ def _width_of(words: Any, number: Any) -> Any:
     return peek(words + 8 * COLUMNS + _COLUMN_BYTES * number, ColumnWord.WIDTH)
 
 
-row_address, width_of = part(_row_address), part(_width_of)
+row_address, width_of = compile_with_callers(_row_address), compile_with_callers(_width_of)
 
 
 def _fits(bits: Any, width: Any) -> Any:
@@ -59,7 +59,7 @@ def _fits(bits: Any, width: Any) -> Any:
     return bits >= 0 and (width == 8 or bits >> (8 * width) == 0)
 
 
-fits = part(_fits)
+fits = compile_with_callers(_fits)
 
 
 def _fill(address: Any, width: Any, count: Any, number: Any) -> None:
@@ -78,7 +78,7 @@ def _fill(address: Any, width: Any, count: Any, number: Any) -> None:
             poke(address, row, number)
 
 
-fill = part(_fill)
+fill = compile_with_callers(_fill)
 
 
 def _put_who(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
@@ -104,7 +104,7 @@ def _put_who(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
     return bits
 
 
-put_who = part(_put_who)
+put_threads = compile_with_callers(_put_who)
 
 
 def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
@@ -144,7 +144,7 @@ def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
     return buffer_bits, site_bits, codes, to_watch
 
 
-put_what = part(_put_what)
+put_sites = compile_with_callers(_put_what)
 
 
 def _put_indices(words: Any, rows: Any, count: Any, kept: Any) -> Any:
@@ -173,12 +173,12 @@ def _put_indices(words: Any, rows: Any, count: Any, kept: Any) -> Any:
     return bits
 
 
-put_indices = part(_put_indices)
+put_indices = compile_with_callers(_put_indices)
 
 
 def _integer_loader(bits: int, *, signed: bool = True) -> Any:
     def load(builder: Any, address: Any) -> Any:
-        value = builder.load(at(builder, address, ir.IntType(bits)))
+        value = builder.load(element_pointer(builder, address, ir.IntType(bits)))
         if bits == I64.width:
             return value
         return (builder.sext if signed else builder.zext)(value, I64)
@@ -211,8 +211,10 @@ def _as_double(typing: Any, address: Any, code: Any) -> Any:
             code: (b.uitofp if DTYPES[code].kind == "u" else b.sitofp)(load(b, address), double)
             for code, load in _LOADS.items()
         }  # fmt: skip
-        values[CODES[np.dtype(np.float32)]] = b.fpext(b.load(at(b, address, ir.FloatType())), double)
-        values[CODES[np.dtype(np.float64)]] = b.load(at(b, address, double))
+        values[CODES[np.dtype(np.float32)]] = b.fpext(
+            b.load(element_pointer(b, address, ir.FloatType())), double
+        )
+        values[CODES[np.dtype(np.float64)]] = b.load(element_pointer(b, address, double))
         return _select_by_code(b, args[1], values)
 
     return types.float64(types.int64, types.int64), generate
@@ -229,7 +231,7 @@ def _select_by_code(builder: Any, code: Any, values: dict[int, Any]) -> Any:
 
 def _store_double(typing: Any, address: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[1], at(builder, args[0], ir.DoubleType()))
+        builder.store(args[1], element_pointer(builder, args[0], ir.DoubleType()))
         return context.get_dummy_value()
 
     return types.none(types.int64, types.float64), generate
@@ -250,14 +252,16 @@ def _convert(words: Any, rows: Any, count: Any, kept: Any) -> None:
             poke(address, row, as_long(address_of_row + VALUE_AT, code))
 
 
-convert = part(_convert)
+convert = compile_with_callers(_convert)
 
 
 def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any:
     """Fill the value of rows with these dtypes; return False if the column can't hold them."""
     address, width, value = row_address(words, _VALUE, kept), width_of(words, _VALUE), rows + VALUE_AT
-    if codes & ~peek(words, IntakeWord.SAME):
-        if peek(words, IntakeWord.KIND) == ValueKind.SAME or codes & ~peek(words, IntakeWord.HELD):
+    if codes & ~peek(words, IntakeWord.OWN_CODES):
+        if peek(words, IntakeWord.KIND) == ValueKind.OWN_DTYPE or codes & ~peek(
+            words, IntakeWord.CONVERTIBLE_CODES
+        ):
             return False
         convert(words, rows, count, kept)
     elif width == 4:
@@ -275,7 +279,7 @@ def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any
     return True
 
 
-put_values = part(_put_values)
+put_values = compile_with_callers(_put_values)
 
 
 def _first_new_key(words: Any, rows: Any, count: Any) -> Any:
@@ -288,7 +292,7 @@ def _first_new_key(words: Any, rows: Any, count: Any) -> Any:
     return count
 
 
-first_new_key = part(_first_new_key)
+first_new_key = compile_with_callers(_first_new_key)
 
 
 def _decode_at(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
@@ -296,11 +300,11 @@ def _decode_at(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
 
     Returns the first row of an unknown buffer or site, or the number of rows if there is none.
     """
-    buffers, sites, codes, _ = put_what(words, rows, count, kept)
+    buffers, sites, codes, _ = put_sites(words, rows, count, kept)
     if buffers == _NEW or sites == _NEW:
         return first_new_key(words, rows, count)
     bits = words + 8 * IntakeWord.BITS
-    poke(bits, _PHASE, put_who(state, words, rows, count, kept))
+    poke(bits, _PHASE, put_threads(state, words, rows, count, kept))
     poke(bits, _BUFFER, buffers)
     poke(bits, _SITE, sites)
     poke(bits, _INDEX, put_indices(words, rows, count, kept))
@@ -308,7 +312,7 @@ def _decode_at(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
     return count
 
 
-decode_at = cached(_decode_at)
+decode_at = compile_cached(_decode_at)
 
 
 def type_of_values(codes: int) -> np.dtype[Any]:

@@ -12,24 +12,24 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from ...model.trace import WARP
-from ..cached import part
+from ..compile_cached import compile_with_callers
 from ..state import (
+    BLOCK_SLOT_WORDS,
     CONTEXT_AT,
     IDLE_PHASES,
     INTAKE_COLUMNS,
     MAX_PHASES,
     ROW_BYTES,
-    SEAT_WORDS,
+    BlockSlot,
     CountWord,
     IntakeWord,
-    SeatWord,
     Word,
 )
 from ..words import I64, peek, peek32, poke, poke32
-from .decode import fits, put_indices, put_values, put_what, put_who, width_of
-from .touched import mark
+from .decode import fits, put_indices, put_sites, put_threads, put_values, width_of
+from .touched_memory import mark
 
-_BLOCK_SLOT_BYTES = 8 * SEAT_WORDS
+_BLOCK_SLOT_BYTES = 8 * BLOCK_SLOT_WORDS
 _BUFFER, _SITE, _PHASE, _INDEX = map(INTAKE_COLUMNS.index, ("buffer", "site", "phase", "index"))
 
 
@@ -49,11 +49,11 @@ def _renumber_phases(state: Any) -> None:
     poke(state, Word.NUMBERS, min(peek(state, Word.NUMBERS), 1))
     poke(state, Word.NUMBER, 0)
     for slot_number in range(peek(state, Word.CAPACITY)):
-        poke(peek(state, Word.SEATS) + slot_number * _BLOCK_SLOT_BYTES, SeatWord.NUMBER, 0)
+        poke(peek(state, Word.BLOCK_SLOTS) + slot_number * _BLOCK_SLOT_BYTES, BlockSlot.NUMBER, 0)
     poke(state, Word.CONTEXT, peek(state, Word.CONTEXT) % peek(state, Word.THREADS))
 
 
-note_taken, renumber_phases = part(_note_taken), part(_renumber_phases)
+note_taken, renumber_phases = compile_with_callers(_note_taken), compile_with_callers(_renumber_phases)
 
 
 def _are_of_one_thread(rows: Any, begin: Any, end: Any) -> Any:
@@ -62,7 +62,7 @@ def _are_of_one_thread(rows: Any, begin: Any, end: Any) -> Any:
     return begin < end and peek32(first + CONTEXT_AT) == peek32(last + CONTEXT_AT)
 
 
-are_of_one_thread = part(_are_of_one_thread)
+are_of_one_thread = compile_with_callers(_are_of_one_thread)
 
 
 def _has_idle_phases(state: Any) -> Any:
@@ -73,7 +73,7 @@ def _has_idle_phases(state: Any) -> Any:
     return max_phase >= IDLE_PHASES
 
 
-has_idle_phases = part(_has_idle_phases)
+has_idle_phases = compile_with_callers(_has_idle_phases)
 
 
 def _is_for_driver(state: Any, words: Any, rows: Any, begin: Any, end: Any) -> Any:
@@ -83,22 +83,22 @@ def _is_for_driver(state: Any, words: Any, rows: Any, begin: Any, end: Any) -> A
     return peek(words, IntakeWord.TOUCHED) and has_idle_phases(state)
 
 
-is_for_driver = part(_is_for_driver)
+is_for_driver = compile_with_callers(_is_for_driver)
 
 
 def _try_keep(state: Any, words: Any, rows: Any, count: Any) -> Any:
     """Put rows into columns; return False if the driver must do it."""
     kept = peek(words, IntakeWord.KEPT)
-    if kept + count > peek(words, IntakeWord.MOST) or is_for_driver(state, words, rows, 0, count):
+    if kept + count > peek(words, IntakeWord.MAX_KEPT) or is_for_driver(state, words, rows, 0, count):
         return False
-    buffers, sites, codes, watch = put_what(words, rows, count, kept)
+    buffers, sites, codes, watch = put_sites(words, rows, count, kept)
     if not fits(buffers, width_of(words, _BUFFER)) or not fits(sites, width_of(words, _SITE)):
         return False  # too large a number, or a new buffer or site
     if not put_values(words, rows, count, kept, codes):
         return False
     if not fits(put_indices(words, rows, count, kept), width_of(words, _INDEX)):
         return False
-    if not fits(put_who(state, words, rows, count, kept), width_of(words, _PHASE)):
+    if not fits(put_threads(state, words, rows, count, kept), width_of(words, _PHASE)):
         return False
     if watch and mark(peek(words, IntakeWord.TOUCHED), rows, count, peek(words, IntakeWord.OPS)) < count:
         return False  # a store whose memory only the driver can note
@@ -109,7 +109,7 @@ def _try_keep(state: Any, words: Any, rows: Any, count: Any) -> Any:
     return True
 
 
-try_keep = part(_try_keep)
+try_keep = compile_with_callers(_try_keep)
 
 
 def _call(typing: Any, function: Any, argument: Any) -> Any:
@@ -140,7 +140,7 @@ def _end_of_complete_warps(state: Any, rows: Any, count: Any) -> Any:
     return count
 
 
-end_of_complete_warps = part(_end_of_complete_warps)
+end_of_complete_warps = compile_with_callers(_end_of_complete_warps)
 
 
 def _count_rows(words: Any, rows: Any, count: Any) -> Any:
@@ -151,7 +151,7 @@ def _count_rows(words: Any, rows: Any, count: Any) -> Any:
     return call(peek(words, IntakeWord.COUNTER), counts)
 
 
-count_rows = part(_count_rows)
+count_rows = compile_with_callers(_count_rows)
 
 
 def _move_down(state: Any, rows: Any, taken: Any, count: Any, offset: Any) -> None:
@@ -165,12 +165,12 @@ def _move_down(state: Any, rows: Any, taken: Any, count: Any, offset: Any) -> No
     poke(state, Word.ROW, rows + ROW_BYTES * (count - taken))
 
 
-move_down = part(_move_down)
+move_down = compile_with_callers(_move_down)
 
 
 def _try_count(state: Any, words: Any, rows: Any, count: Any) -> Any:
     """Count the rows of complete warps, and keep the others; return False if the driver has more to do."""
-    leftover = peek(words, IntakeWord.LEFT)
+    leftover = peek(words, IntakeWord.LEFTOVER)
     if peek(state, Word.RESUMED) or is_for_driver(state, words, rows, leftover, count):
         return False
     end = end_of_complete_warps(state, rows, count)
@@ -178,15 +178,15 @@ def _try_count(state: Any, words: Any, rows: Any, count: Any) -> Any:
     note_taken(state, words, taken)
     if taken < end or count - taken > count // 4:
         move_down(state, rows, taken, count, 0)
-        poke(words, IntakeWord.LEFT, max(0, leftover - taken))
+        poke(words, IntakeWord.LEFTOVER, max(0, leftover - taken))
         return False
-    poke(words, IntakeWord.LEFT, count - taken)
+    poke(words, IntakeWord.LEFTOVER, count - taken)
     move_down(state, rows, taken, count, (peek(state, Word.NUMBERS) - 1) * peek(state, Word.THREADS))
     renumber_phases(state)
     return True
 
 
-try_count = part(_try_count)
+try_count = compile_with_callers(_try_count)
 
 
 def _take_in(state: Any) -> Any:
@@ -201,4 +201,4 @@ def _take_in(state: Any) -> Any:
     return try_keep(state, words, rows, count)
 
 
-taken_in = part(_take_in)
+take_in_rows = compile_with_callers(_take_in)

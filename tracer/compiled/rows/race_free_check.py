@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...analysis.overlap import overlapping_buffers
 from ...model.trace import Op, Trace
-from ..cached import cached
+from ..compile_cached import compile_cached
 
 LARGEST = 1 << 26  # elements in the table, which only uses memory for elements that a launch touches
 SMALL_TABLE = 1 << 20  # elements in a table that is small in any case
@@ -30,19 +30,19 @@ FIRST, LAST, FILLED_FIRST = range(3)
 NAMES = ("block", "thread", "phase", "op", "buffer", "index")
 
 
-class Look(NamedTuple):
+class Scan(NamedTuple):
     """The result of a quick check; False means undecided."""
 
-    apart: bool  # no two threads make unordered accesses to an element that one of them writes
-    written_first: bool  # every element of shared and local memory that is read was stored to before
+    race_free: bool  # no two threads make unordered accesses to an element that one of them writes
+    initialised: bool  # every element of shared and local memory that is read was stored to before
 
 
-def keep_apart(trace: Trace) -> bool:
+def is_race_free(trace: Trace) -> bool:
     """Check if no two threads make unordered accesses to an element that one of them writes; False means undecided."""
-    return look_at(trace).apart
+    return scan_trace(trace).race_free
 
 
-def look_at(trace: Trace, cores: int = 1) -> Look:
+def scan_trace(trace: Trace, cores: int = 1) -> Scan:
     """Check a trace that was recorded block by block and phase by phase, as compiled code does.
 
     cores: the number of cores to split the blocks of a large trace among.
@@ -53,7 +53,7 @@ def look_at(trace: Trace, cores: int = 1) -> Look:
     scopes = (int(trace.block.max(initial=0)) + 2) * phases
     tables = _TableLayout(trace, [group[0] for group in groups])
     if any(len(group) > 1 for group in groups) or tables.elements > LARGEST or scopes << bits > 1 << 61:
-        return Look(False, False)
+        return Scan(False, False)
     parts = _split_blocks(trace, cores if tables.elements <= MOST_FILLED else 1)
     passes = [_Pass(trace, tables, block_rows, phases, bits) for block_rows in parts]
     threads = [threading.Thread(target=scan_pass.run, daemon=True) for scan_pass in passes[1:]]
@@ -69,7 +69,7 @@ def look_at(trace: Trace, cores: int = 1) -> Look:
         tables_conflict(first.seen, other.seen, tables.shared_by_all) for other in others
     )
     is_initialised = tables.are_filled and all(scan_pass.state[FILLED_FIRST] for scan_pass in passes)
-    return Look(bool(race_free), bool(race_free and is_initialised))
+    return Scan(bool(race_free), bool(race_free and is_initialised))
 
 
 class _TableLayout:
@@ -209,4 +209,4 @@ def _tables_conflict(seen: Any, others: Any, count: Any) -> Any:
     return False
 
 
-scan_rows, tables_conflict = cached(_scan_rows), cached(_tables_conflict)
+scan_rows, tables_conflict = compile_cached(_scan_rows), compile_cached(_tables_conflict)

@@ -9,12 +9,12 @@ import numba
 from numba.extending import register_jitable
 
 from ...analysis import request_cost
-from .. import cached as storing
+from .. import compile_cached as storage
 
 
-def cached(function: Callable[..., Any]) -> Any:
-    """Compile and cache a function as `storing.cached` does; its version also covers the rules of request_cost."""
-    return storing.cached(function, request_cost.__file__)
+def compile_cached_with_rules(function: Callable[..., Any]) -> Any:
+    """Compile and cache a function as `compile_cached` does; its version also covers the rules of request_cost."""
+    return storage.compile_cached(function, request_cost.__file__)
 
 
 # Compiled code may call these from now on; they stay plain functions for Python.
@@ -36,4 +36,4 @@ def _add_request(
     sums[buffer, op, 2] += count
 
 
-add_request = cached(_add_request)
+add_request = compile_cached_with_rules(_add_request)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from ...analysis.request_cost import PERIOD
 from ...model.trace import WARP
-from ..cached import part
+from ..compile_cached import compile_with_callers
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
-from ..words import I64, at, peek, peek32, pointer, poke
-from .touched import is_watched, touch
+from ..words import I64, element_pointer, peek, peek32, pointer, poke
+from .touched_memory import is_watched, touch
 
 TILE = 64  # requests compared at once: their rows are read in memory order
 HALF = 0xFFFFFFFF  # mask of the second word of a row: its key, below the context
@@ -80,8 +80,12 @@ def _index_of(rows: Any, row: Any) -> Any:
     return peek(rows + ROW_BYTES * row, 0)
 
 
-longs, shapes_at = part(_longs), part(_shapes_at)
-key_of, context_of, index_of = part(_key_of), part(_context_of), part(_index_of)
+longs, shapes_at = compile_with_callers(_longs), compile_with_callers(_shapes_at)
+key_of, context_of, index_of = (
+    compile_with_callers(_key_of),
+    compile_with_callers(_context_of),
+    compile_with_callers(_index_of),
+)
 
 
 def _lanes_match(rows: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes: Any, shapes: Any) -> Any:
@@ -138,7 +142,7 @@ def _compare(
         differing_bits = cgutils.alloca_once_value(b, ir.Constant(_PAIR, [0, 0]))
         with cgutils.for_range(b, count, intp=I64) as loop:
             row_pair, from_base, expected = (
-                b.load(at(b, b.add(first, b.mul(loop.index, step)), _PAIR), align=8)
+                b.load(element_pointer(b, b.add(first, b.mul(loop.index, step)), _PAIR), align=8)
                 for first, step in operands
             )
             difference = b.xor(b.sub(row_pair, from_base), expected)
@@ -195,11 +199,11 @@ def _find_mismatches(
 
 
 set_expectations, find_differences, find_mismatches = (
-    part(_set_expectations),
-    part(_find_differences),
-    part(_find_mismatches),
+    compile_with_callers(_set_expectations),
+    compile_with_callers(_find_differences),
+    compile_with_callers(_find_mismatches),
 )
-alike = part(_lanes_match)
+lanes_match = compile_with_callers(_lanes_match)
 
 
 def _learn_shape(
@@ -237,4 +241,4 @@ def _note_request(
         poke(touched, TouchWord.UNMARKED, 1)
 
 
-learn_shape, note_request = part(_learn_shape), part(_note_request)
+learn_shape, note_request = compile_with_callers(_learn_shape), compile_with_callers(_note_request)

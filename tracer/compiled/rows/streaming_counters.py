@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...analysis.counters import totals_of_sums
 from ...analysis.request_cost import ADDRESS, PERIOD, RULE, SCRATCH, UNIT, new_scratch, rules_of
 from ...model.trace import WARP, Buffer, Op
-from ..cached import part
+from ..compile_cached import compile_with_callers
 from ..state import (
     CODE_BITS,
     COUNT_WORDS,
@@ -29,23 +29,23 @@ from ..state import (
 )
 from ..words import peek, pointer, poke
 from .block_counters import SLOTS, add_requests, new_work, no_sums, warp_requests
-from .request_cost import cached, cost_of
+from .request_cost import compile_cached_with_rules, cost_of
 from .request_shapes import (
     HALF,
     NOTED,
     NUMBER,
     TILE,
-    alike,
     context_of,
     index_of,
     key_of,
+    lanes_match,
     learn_shape,
     longs,
     no_shapes,
     note_request,
     shapes_at,
 )
-from .touched import Touched, mark
+from .touched_memory import TouchedMemory, mark
 
 DONE, UNKNOWN, UNSORTED = range(3)
 _SITE_MASK, _REGION_CODES = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS
@@ -62,7 +62,7 @@ class StreamingCounters:
 
     def __init__(
         self, threads: int, learn: Callable[[int], None], sort_out: Callable[[NDArray[Any]], None],
-        touched: Touched | None = None,
+        touched: TouchedMemory | None = None,
     ) -> None:  # fmt: skip
         self._learn, self._sort_out = learn, sort_out
         self._buffers: list[Buffer] = []
@@ -86,7 +86,7 @@ class StreamingCounters:
             self._ensure_room(buffers, sites)
             self.words[CountWord.ROWS], self.words[CountWord.COUNT] = rows.ctypes.data, len(rows)
             counted_rows = count_at(self.words.ctypes.data)
-            hindered, end = self.words[[CountWord.HINDERED, CountWord.HINDERED_AT]].tolist()
+            hindered, end = self.words[[CountWord.OBSTACLE, CountWord.OBSTACLE_END]].tolist()
             if hindered == UNKNOWN:
                 self._learn(int(rows["key"][end - 1]))
             elif hindered == UNSORTED:
@@ -103,7 +103,7 @@ class StreamingCounters:
             self._shapes = no_shapes(sites)
         numbers = (CountWord.SITE_COUNT, sites), (CountWord.RULE_COUNT, len(self._rules))
         arrays = zip(
-            (CountWord.BUFFERS, CountWord.FINAL, CountWord.OPS, CountWord.RULES, CountWord.SCRATCH, CountWord.SUMS),
+            (CountWord.BUFFERS, CountWord.SITES, CountWord.OPS, CountWord.RULES, CountWord.SCRATCH, CountWord.SUMS),
             (*self._tables, self._rules, self._scratch, self._sums), strict=True,
         )  # fmt: skip
         for word, number in (*numbers, *((word, array.ctypes.data) for word, array in arrays)):
@@ -139,7 +139,7 @@ def _find_lanes(rows: Any, count: Any, begin: Any, first: Any, last: Any, starts
     starts[WARP] = row
 
 
-find_lanes = part(_find_lanes)
+find_lanes = compile_with_callers(_find_lanes)
 
 
 def _add_uniform(
@@ -171,7 +171,7 @@ def _add_uniform(
     site_shapes, offsets, costs, mismatches, low, base, _, numbers = shapes
     for tile in range(0, count, TILE):
         size, begin, latest = min(TILE, count - tile), starts[lead] + tile, numbers[TILE]
-        if not alike(rows, starts, tile, size, lead, lane_bits, shapes):
+        if not lanes_match(rows, starts, tile, size, lead, lane_bits, shapes):
             return 0
         for k in range(size):
             first, key = base[k, 0], base[k, 1] & HALF
@@ -197,7 +197,7 @@ def _add_uniform(
     return 1
 
 
-add_uniform = part(_add_uniform)
+add_uniform = compile_with_callers(_add_uniform)
 
 
 def _add_diverged(
@@ -224,7 +224,7 @@ def _add_diverged(
     return 1
 
 
-add_diverged = part(_add_diverged)
+add_diverged = compile_with_callers(_add_diverged)
 
 
 def _note_rows(touched: Any, rows: Any, starts: Any, ops: Any) -> None:
@@ -234,7 +234,7 @@ def _note_rows(touched: Any, rows: Any, starts: Any, ops: Any) -> None:
         poke(touched, TouchWord.UNMARKED, 1)
 
 
-note_rows = part(_note_rows)
+note_rows = compile_with_callers(_note_rows)
 
 
 def _count_rows(
@@ -271,7 +271,7 @@ def _count_rows(
     return begin
 
 
-count_rows = part(_count_rows)
+count_rows = compile_with_callers(_count_rows)
 
 
 def _count_at(words: Any) -> Any:
@@ -282,7 +282,7 @@ def _count_at(words: Any) -> Any:
     counted_rows = count_rows(
         peek(words, CountWord.ROWS), peek(words, CountWord.COUNT), peek(words, CountWord.THREADS),
         carray(pointer(peek(words, CountWord.BUFFERS)), (_REGION_CODES,), np.int32),
-        carray(pointer(peek(words, CountWord.FINAL)), (sites,), np.int32),
+        carray(pointer(peek(words, CountWord.SITES)), (sites,), np.int32),
         carray(pointer(peek(words, CountWord.OPS)), (sites,), np.uint8),
         carray(pointer(peek(words, CountWord.RULES)), (rules, _RULES), np.int64), sites,
         (
@@ -295,9 +295,9 @@ def _count_at(words: Any) -> Any:
         carray(pointer(peek(words, CountWord.SUMS)), (rules, _OPS, 3), np.int64), obstacle,
         peek(words, CountWord.TOUCHED), peek(words, CountWord.OPS),
     )  # fmt: skip
-    poke(words, CountWord.HINDERED, obstacle[0])
-    poke(words, CountWord.HINDERED_AT, obstacle[1])
+    poke(words, CountWord.OBSTACLE, obstacle[0])
+    poke(words, CountWord.OBSTACLE_END, obstacle[1])
     return counted_rows
 
 
-count_at = cached(_count_at)
+count_at = compile_cached_with_rules(_count_at)

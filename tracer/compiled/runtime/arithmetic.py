@@ -14,7 +14,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic, overload
 
 from ...model.vector_types import AXES, VECTOR_TYPES, VectorType
-from .gpu_numbers import converted
+from .gpu_numbers import convert_number
 
 
 def width_of(value: Any) -> int:
@@ -97,7 +97,7 @@ def _vector_maker(vector: VectorType) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = zip(_flatten_values(builder, args[0], parts), component_types, strict=True)
             components = [
-                converted(context, builder, value, from_type, vector_type.dtype)
+                convert_number(context, builder, value, from_type, vector_type.dtype)
                 for value, from_type in values
             ]
             return context.make_tuple(builder, vector_type, components)

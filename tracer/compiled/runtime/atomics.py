@@ -9,11 +9,11 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from .cell_type import Cells
-from .element import Element, numbers, parts_of, updated
-from .gpu_numbers import converted
+from .element import Element, parts_of, record_update, to_index_values
+from .gpu_numbers import convert_number
 
 # The new value of an element, from its old value and the operand, as on the GPU.
-CHANGES: dict[str, Callable[[Any, Any], Any]] = {
+ATOMIC_UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda old, value: old + value,
     "sub": lambda old, value: old - value,
     "and_": lambda old, value: old & value,
@@ -41,11 +41,11 @@ def update(name: str) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             state, array, index_value, operand, site = args
-            operand = converted(context, builder, operand, value, cells.dtype)
+            operand = convert_number(context, builder, operand, value, cells.dtype)
 
             def change(old: Any) -> Any:
                 inner = cells.dtype(cells.dtype, cells.dtype)
-                return context.compile_internal(builder, CHANGES[name], inner, (old, operand))
+                return context.compile_internal(builder, ATOMIC_UPDATES[name], inner, (old, operand))
 
             return _update_element(
                 context, builder, (cells, index), (state, array, index_value, site), change
@@ -63,8 +63,8 @@ def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, 
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, array, index_value, expected, replacement, site = args
-        expected = converted(context, builder, expected, old, cells.dtype)
-        replacement = converted(context, builder, replacement, value, cells.dtype)
+        expected = convert_number(context, builder, expected, old, cells.dtype)
+        replacement = convert_number(context, builder, replacement, value, cells.dtype)
 
         def change(current: Any) -> Any:
             inner = cells.dtype(cells.dtype, cells.dtype, cells.dtype)
@@ -99,8 +99,10 @@ def _update_element(
 ) -> Any:
     """Replace an element by `change` of it, record that, and return the old value."""
     (cells, index_kind), (state, array, index_value, site) = numba_types, values
-    element = Element(context, builder, cells, array, numbers(context, builder, index_kind, index_value))
-    return updated(element, state, change, site)
+    element = Element(
+        context, builder, cells, array, to_index_values(context, builder, index_kind, index_value)
+    )
+    return record_update(element, state, change, site)
 
 
-UPDATES = {f"_ts_{name}": update(name) for name in CHANGES} | {"_ts_cas": intrinsic(_cas)}
+UPDATES = {f"_ts_{name}": update(name) for name in ATOMIC_UPDATES} | {"_ts_cas": intrinsic(_cas)}

@@ -21,7 +21,7 @@ from numba.core.extending import (
 from numba.np import numpy_support
 
 from ..state import COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word, code_of
-from ..words import I32, I64, at, load_word, word
+from ..words import I32, I64, element_pointer, load_word, word_pointer
 
 INSIDE = cgutils.false_bit
 
@@ -40,7 +40,7 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
         spacing = "" if self.unit == self.itemsize else f", {self.unit} apart, part {part}"
         super().__init__(name=f"Cells({dtype}, {ndim}{spacing})")
 
-    def of(self, ndim: int) -> Cells:
+    def with_ndim(self, ndim: int) -> Cells:
         """Return the type of a view with a number of dimensions."""
         return Cells(self.dtype, ndim, self.unit, self.part)
 
@@ -128,7 +128,7 @@ def _len(cells: Any) -> Any:
 overload(len, strict=False)(_len)
 
 
-def build(
+def build_cells(
     context: Any, builder: Any, kind: Cells, data: Any, start: Any, region: Any, is_outside: Any,
     shape: Sequence[Any], strides: Sequence[Any],
 ) -> Any:  # fmt: skip
@@ -140,7 +140,7 @@ def build(
     return struct._getvalue()
 
 
-def contiguous(shape: Sequence[int], itemsize: int) -> list[int]:
+def contiguous_strides(shape: Sequence[int], itemsize: int) -> list[int]:
     """Compute the strides, in bytes, of a C-contiguous array."""
     strides = [itemsize] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
@@ -153,7 +153,7 @@ def cells_type(dtype: Any, ndim: int) -> Cells:
     return Cells(numpy_support.from_dtype(dtype), ndim)
 
 
-def argument(dtype: Any, ndim: int, index: int) -> Any:
+def argument_reader(dtype: Any, ndim: int, index: int) -> Any:
     """Make an intrinsic that reads an array from the table of arguments, from a word on.
 
     The words: its address, the start of its memory, its region, its shape and its strides.
@@ -163,17 +163,20 @@ def argument(dtype: Any, ndim: int, index: int) -> Any:
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             table = load_word(builder, args[0], Word.ARGUMENTS)
-            words = [builder.load(at(builder, table, I64, I64(index + i))) for i in range(3 + 2 * ndim)]
+            words = [
+                builder.load(element_pointer(builder, table, I64, I64(index + i)))
+                for i in range(3 + 2 * ndim)
+            ]
             region = builder.trunc(builder.shl(words[2], I64(REGION_SHIFT)), I32)
             shape, strides = words[3 : 3 + ndim], words[3 + ndim :]
-            return build(context, builder, kind, words[0], words[1], region, INSIDE, shape, strides)
+            return build_cells(context, builder, kind, words[0], words[1], region, INSIDE, shape, strides)
 
         return kind(types.int64), generate
 
     return intrinsic(typer)
 
 
-def declared(
+def declared_array_reader(
     dtype: Any, shape: tuple[int, ...] | None, index: int, first_region: int, *, per_thread: bool = False,
     first_length_word: int | None = None,
 ) -> Any:  # fmt: skip
@@ -188,15 +191,17 @@ def declared(
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             state = args[0]
-            see(builder, state, index)
-            address = builder.load(at(builder, load_word(builder, state, Word.MEMORY), I64, I64(index)))
+            number_declaration(builder, state, index)
+            address = builder.load(
+                element_pointer(builder, load_word(builder, state, Word.MEMORY), I64, I64(index))
+            )
             lengths = _lengths(builder, state, shape, kind, first_length_word)
             size, *strides = _strides(builder, lengths, kind.itemsize)
             if per_thread:
                 address = builder.add(address, builder.mul(load_word(builder, state, Word.THREAD), size))
             region_number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(first_region))
             region = builder.trunc(builder.shl(region_number, I64(REGION_SHIFT)), I32)
-            return build(context, builder, kind, address, address, region, INSIDE, lengths, strides)
+            return build_cells(context, builder, kind, address, address, region, INSIDE, lengths, strides)
 
         return kind(types.int64), generate
 
@@ -212,7 +217,8 @@ def _lengths(
         return [I64(length) for length in shape]
     table = load_word(builder, state, Word.ARGUMENTS)
     return [
-        builder.load(at(builder, table, I64, I64(first_length_word + axis))) for axis in range(len(shape))
+        builder.load(element_pointer(builder, table, I64, I64(first_length_word + axis)))
+        for axis in range(len(shape))
     ]
 
 
@@ -224,11 +230,11 @@ def _strides(builder: Any, lengths: Sequence[Any], itemsize: int) -> list[Any]:
     return strides
 
 
-def see(builder: Any, state: Any, index: int) -> None:
+def number_declaration(builder: Any, state: Any, index: int) -> None:
     """Number a declaration when it is first executed."""
-    seen = at(builder, load_word(builder, state, Word.SEEN), I64, I64(index))
+    seen = element_pointer(builder, load_word(builder, state, Word.SEEN), I64, I64(index))
     with cgutils.if_unlikely(builder, builder.icmp_signed("==", builder.load(seen), I64(0))):
-        count = word(builder, state, Word.DECLARED)
+        count = word_pointer(builder, state, Word.DECLARED)
         number = builder.add(builder.load(count), I64(1))
         builder.store(number, count)
         builder.store(number, seen)

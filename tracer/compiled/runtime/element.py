@@ -11,9 +11,9 @@ from numba.core.extending import intrinsic
 from ..next_row import next_row, set_next_row
 from ..scheduler.switching import call_driver, end_turn
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, VALUE_AT, DriverCall, Word
-from ..words import I64, at, load_word, store_word
+from ..words import I64, element_pointer, load_word, store_word
 from .cell_type import Cells, key_of
-from .gpu_numbers import converted
+from .gpu_numbers import convert_number
 
 
 def parts_of(index: Any) -> tuple[Any, ...]:
@@ -27,7 +27,7 @@ def is_element(cells: Cells, index: Any) -> bool:
     return len(parts) == cells.ndim and all(isinstance(p, types.Integer) for p in parts)
 
 
-def numbers(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
+def to_index_values(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
     """Convert the parts of an integer index to 64-bit values; an ellipsis among them stands for no axis."""
     values = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     kinds = parts_of(kind)
@@ -103,20 +103,20 @@ class Element:
         return None if self.kind.unit == self.kind.itemsize else 1
 
     def _pointer(self, address: Any) -> Any:
-        return at(self.builder, address, data_type(self.context, self.kind))
+        return element_pointer(self.builder, address, data_type(self.context, self.kind))
 
     def _begin_row(self, state: Any, row: Any, site: Any) -> None:
         """Write the index, the key and the context of an access."""
         b = self.builder
         key = b.zext(key_of(b, self.region, self.kind.code, site), I64)
         context = b.shl(load_word(b, state, Word.CONTEXT), I64(8 * (CONTEXT_AT - KEY_AT)))
-        b.store(self.index, at(b, row, I64))
-        b.store(b.or_(key, context), at(b, row, I64, I64(KEY_AT // 8)))
+        b.store(self.index, element_pointer(b, row, I64))
+        b.store(b.or_(key, context), element_pointer(b, row, I64, I64(KEY_AT // 8)))
 
     def _end_row(self, state: Any, row: Any, data: Any) -> None:
         """Write the value in its memory representation, and go on to the next row."""
         b = self.builder
-        b.store(data, at(b, b.add(row, I64(VALUE_AT)), data.type))
+        b.store(data, element_pointer(b, b.add(row, I64(VALUE_AT)), data.type))
         next_address = b.add(row, I64(ROW_BYTES))
         set_next_row(b, state, next_address)
         with cgutils.if_unlikely(b, b.icmp_signed("==", next_address, load_word(b, state, Word.END))):
@@ -128,7 +128,7 @@ class Element:
         store_word(b, I64(len(self.parts)), state, Word.INDEX_COUNT)
         parts = load_word(b, state, Word.INDICES)
         for position, part in enumerate(self.parts):
-            b.store(part, at(b, parts, I64, I64(position)))
+            b.store(part, element_pointer(b, parts, I64, I64(position)))
         call_driver(self.context, b, state, I64(DriverCall.OUT_OF_BOUNDS))
 
 
@@ -142,7 +142,7 @@ def _merge(builder: Any, *values: Any) -> Any:
     return phi
 
 
-def loaded(element: Element, state: Any, site: Any) -> Any:
+def record_load(element: Element, state: Any, site: Any) -> Any:
     """Load an element, record the access, and return the value."""
 
     def make(pointer: Any) -> Any:
@@ -152,7 +152,7 @@ def loaded(element: Element, state: Any, site: Any) -> Any:
     return from_data(element.context, element.builder, element.kind, element.access(state, site, make))
 
 
-def stored(element: Element, state: Any, value: Any, site: Any) -> None:
+def record_store(element: Element, state: Any, value: Any, site: Any) -> None:
     """Store a value of the element's type, and record the access."""
     data = to_data(element.context, element.builder, element.kind, value)
 
@@ -163,7 +163,7 @@ def stored(element: Element, state: Any, value: Any, site: Any) -> None:
     element.access(state, site, make)
 
 
-def updated(element: Element, state: Any, change: Callable[[Any], Any], site: Any) -> Any:
+def record_update(element: Element, state: Any, change: Callable[[Any], Any], site: Any) -> Any:
     """Replace an element by `change` of it in one turn, record that, and return the old value."""
     context, builder, kind = element.context, element.builder, element.kind
 
@@ -196,7 +196,7 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, cells_value, index_value, site = args
-        return loaded(_element(context, builder, (cells, index), cells_value, index_value), state, site)
+        return record_load(_element(context, builder, (cells, index), cells_value, index_value), state, site)
 
     return cells.dtype(state, cells, index, site), generate
 
@@ -209,7 +209,7 @@ def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: An
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, new_value, cells_value, index_value, site = args
         element = _element(context, builder, (cells, index), cells_value, index_value)
-        stored(element, state, converted(context, builder, new_value, value, cells.dtype), site)
+        record_store(element, state, convert_number(context, builder, new_value, value, cells.dtype), site)
         return context.get_dummy_value()
 
     return types.none(state, value, cells, index, site), generate
@@ -217,7 +217,7 @@ def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: An
 
 def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:
     cells_type, index_kind = kinds
-    return Element(context, builder, cells_type, cells, numbers(context, builder, index_kind, index))
+    return Element(context, builder, cells_type, cells, to_index_values(context, builder, index_kind, index))
 
 
 # If a call does not type-check, Numba prints the typer's name. not_compilable.py recognises loads and stores by it.

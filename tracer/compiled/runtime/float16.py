@@ -21,7 +21,7 @@ from numba.cpython import numbers
 
 from ...nvidia_math.contraction import HALF_FLAGS
 from ..quick_compiler import PartCompiler
-from .gpu_functions import MATHS
+from .gpu_functions import MATH_FUNCTIONS
 
 _PROMOTED_TO_HALF = (types.float16, types.int8, types.boolean)
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv"}
@@ -106,9 +106,17 @@ def _hfma(typing: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 rounded, fused = intrinsic(_rounded), intrinsic(_hfma)
-_exp, _sin, _cos = MATHS["_ts_math_exp"], MATHS["_ts_math_sin"], MATHS["_ts_math_cos"]
-_log, _log2, _log10 = MATHS["_ts_math_log"], MATHS["_ts_math_log2"], MATHS["_ts_math_log10"]
-_exp2, _power = MATHS.get("_ts_math_exp2", np.exp2), MATHS["_ts_power"]
+_exp, _sin, _cos = (
+    MATH_FUNCTIONS["_ts_math_exp"],
+    MATH_FUNCTIONS["_ts_math_sin"],
+    MATH_FUNCTIONS["_ts_math_cos"],
+)
+_log, _log2, _log10 = (
+    MATH_FUNCTIONS["_ts_math_log"],
+    MATH_FUNCTIONS["_ts_math_log2"],
+    MATH_FUNCTIONS["_ts_math_log10"],
+)
+_exp2, _power = MATH_FUNCTIONS.get("_ts_math_exp2", np.exp2), MATH_FUNCTIONS["_ts_power"]
 
 _VALUES: dict[str, Callable[..., Any]] = {
     "hadd": lambda a, b: rounded(a) + rounded(b),

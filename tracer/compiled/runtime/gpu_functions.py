@@ -17,8 +17,8 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from ...nvidia_math.functions import Signature, libdevice_function, signature_of
-from ...recording.rounding import rounded_to
-from ..math_functions import OF_ONE, OF_TWO
+from ...recording.rounding import round_to_digits
+from ..math_functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
 
 _DOUBLE, _SINGLE = ir.DoubleType(), ir.FloatType()
 _PROMOTED_TO_INT32 = (types.int8, types.int16, types.int32, types.uint8, types.uint16, types.boolean)
@@ -228,13 +228,13 @@ def _rounding(typing: Any, value: Any, digits: Any) -> Any:
             context.cast(builder, v, k, to)
             for v, k, to in zip(args, (value, digits), double_types, strict=True)
         ]
-        result = context.compile_internal(builder, rounded_to, types.float64(*double_types), arguments)
+        result = context.compile_internal(builder, round_to_digits, types.float64(*double_types), arguments)
         return context.cast(builder, result, types.float64, inner.return_type)
 
     return inner.return_type(value, digits), generate
 
 
-MATHS: dict[str, Any] = {
+MATH_FUNCTIONS: dict[str, Any] = {
     "_ts_round_to": intrinsic(_rounding),
     "_ts_math_modf": intrinsic(_modf),
     "_ts_absolute": intrinsic(_absolute),
@@ -242,15 +242,19 @@ MATHS: dict[str, Any] = {
     "_ts_power": _math_intrinsic(2, operator.pow, math.pow),
     "_ts_cuda_cbrt": _library_intrinsic("cbrt", 1),
 }
-for _name in OF_ONE:
+for _name in UNARY_FUNCTIONS:
     if hasattr(math, _name):
-        MATHS[f"_ts_math_{_name}"] = _math_intrinsic(1, getattr(math, _name), getattr(math, _name))
-for _name, _numpy_name in OF_ONE.items():
+        MATH_FUNCTIONS[f"_ts_math_{_name}"] = _math_intrinsic(1, getattr(math, _name), getattr(math, _name))
+for _name, _numpy_name in UNARY_FUNCTIONS.items():
     if _numpy_name:
-        MATHS[f"_ts_np_{_numpy_name}"] = _math_intrinsic(1, getattr(np, _numpy_name), getattr(math, _name))
-for _name in OF_TWO:
-    MATHS[f"_ts_math_{_name}"] = _math_intrinsic(2, getattr(math, _name), getattr(math, _name))
-MATHS |= {f"_ts_math_{_name}": _library_intrinsic(_name, 2) for _name in ("hypot", "remainder", "fmod")}
+        MATH_FUNCTIONS[f"_ts_np_{_numpy_name}"] = _math_intrinsic(
+            1, getattr(np, _numpy_name), getattr(math, _name)
+        )
+for _name in BINARY_FUNCTIONS:
+    MATH_FUNCTIONS[f"_ts_math_{_name}"] = _math_intrinsic(2, getattr(math, _name), getattr(math, _name))
+MATH_FUNCTIONS |= {
+    f"_ts_math_{_name}": _library_intrinsic(_name, 2) for _name in ("hypot", "remainder", "fmod")
+}
 
 
 def libdevice_call(name: str) -> Any:

@@ -17,7 +17,7 @@ from numba.core.extending import intrinsic
 _DOUBLE, _SINGLE, _I64 = ir.DoubleType(), ir.FloatType(), ir.IntType(64)
 
 
-def converted(context: Any, builder: Any, value: Any, from_type: Any, to_type: Any) -> Any:
+def convert_number(context: Any, builder: Any, value: Any, from_type: Any, to_type: Any) -> Any:
     """Convert a number to another type; a float to an integer as PTX's `cvt` does.
 
     Values out of range are clamped; a nan becomes 0 or 0x80... Numba rounds half precision to the nearest integer, and
@@ -106,7 +106,7 @@ def _cast(kind: Any) -> Any:
         to_type = kind or (literal if is_integer else types.int64)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return converted(context, builder, args[0], value, to_type)
+            return convert_number(context, builder, args[0], value, to_type)
 
         return to_type(value), generate
 

@@ -8,7 +8,7 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ..not_compilable import NotCompilable
+from ..not_compilable import NotCompilableError
 from .cell_type import Cells
 from .element import is_element, load_typer, parts_of, store_typer
 from .records import assign_typer, part_typer
@@ -106,13 +106,13 @@ def _check_nothing(array: Any, index: Any) -> None:
 
 def _check_index(array: Any, index: Any) -> None:
     if not -len(array) <= index < len(array):
-        raise NotCompilable("an index outside a NumPy array")
+        raise NotCompilableError("an index outside a NumPy array")
 
 
 def _check_indices(array: Any, index: Any) -> None:
     for axis in range(len(index)):
         if not -array.shape[axis] <= index[axis] < array.shape[axis]:
-            raise NotCompilable("an index outside a NumPy array")
+            raise NotCompilableError("an index outside a NumPy array")
 
 
 def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:

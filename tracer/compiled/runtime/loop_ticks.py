@@ -9,8 +9,8 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from ..scheduler.switching import call_driver
-from ..state import DriverCall, PlaceWord, Word
-from ..words import I64, at, load_word, store_word, word
+from ..state import DriverCall, ThreadSlot, Word
+from ..words import I64, element_pointer, load_word, store_word, word_pointer
 
 ROOM_LEFT = 1 << 14  # bytes of stack for a function that no longer recurses
 PERIOD = 1 << 20  # rounds of loops between two calls of the driver: a few milliseconds
@@ -46,11 +46,11 @@ def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         b, state = builder, args[0]
         stack_position = b.ptrtoint(cgutils.alloca_once(b, ir.IntType(8)), I64)
-        end = b.load(at(b, load_word(b, state, Word.PLACE), I64, I64(PlaceWord.STACK)))
+        end = b.load(element_pointer(b, load_word(b, state, Word.THREAD_SLOT), I64, I64(ThreadSlot.STACK)))
         remaining = b.sub(stack_position, b.sub(end, load_word(b, state, Word.STACK_BYTES)))
         with cgutils.if_unlikely(b, b.icmp_signed("<", remaining, I64(ROOM_LEFT))):
             function_name = context.insert_const_string(b.module, name.literal_value)
-            b.store(b.ptrtoint(function_name, I64), word(b, state, Word.MESSAGE))
+            b.store(b.ptrtoint(function_name, I64), word_pointer(b, state, Word.MESSAGE))
             call_driver(context, b, state, I64(DriverCall.TOO_DEEP))
         return context.get_dummy_value()
 
@@ -67,4 +67,4 @@ def _plain(typing: Any, value: Any) -> Any:
     return kind(value), generate
 
 
-tick, go_deeper, plain = intrinsic(_tick), intrinsic(_go_deeper), intrinsic(_plain)
+tick, go_deeper, without_literal_type = intrinsic(_tick), intrinsic(_go_deeper), intrinsic(_plain)

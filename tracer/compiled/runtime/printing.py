@@ -15,7 +15,7 @@ from numba.np import numpy_support
 
 from ..scheduler.switching import call_driver
 from ..state import DriverCall, Word
-from ..words import I64, word
+from ..words import I64, word_pointer
 
 _VALUE_BYTES = 16
 _PYTHON_TYPES = ("int64", "float64", "bool", "complex128")  # which the simulator holds as Python objects
@@ -60,7 +60,7 @@ def _print(typing: Any, state: Any, values: Any) -> Any:
             data = context.data_model_manager[kind].as_data(builder, value)
             slot = builder.gep(message, [I64(1 + position * _VALUE_BYTES // 8)])
             builder.store(data, builder.bitcast(slot, data.type.as_pointer()))
-        builder.store(builder.ptrtoint(message, I64), word(builder, args[0], Word.MESSAGE))
+        builder.store(builder.ptrtoint(message, I64), word_pointer(builder, args[0], Word.MESSAGE))
         call_driver(context, builder, args[0], I64(DriverCall.PRINT))
         return context.get_dummy_value()
 
@@ -70,7 +70,7 @@ def _print(typing: Any, state: Any, values: Any) -> Any:
 print_line = intrinsic(_print)
 
 
-def printed(message: int) -> str:
+def read_message(message: int) -> str:
     """Read the text that a kernel prints, from the address of its message."""
     (text,) = (ctypes.c_int64 * 1).from_address(message)
     described = json.loads(ctypes.string_at(text))

@@ -15,10 +15,10 @@ from numba.np import numpy_support
 
 from ..state import CODES, REGION_SHIFT, regions_of
 from ..words import I32, I64
-from .cell_type import Cells, build, contiguous
-from .element import Element, loaded, stored
-from .gpu_numbers import converted
-from .views import filling, view_typer
+from .cell_type import Cells, build_cells, contiguous_strides
+from .element import Element, record_load, record_store
+from .gpu_numbers import convert_number
+from .views import make_fill, view_typer
 
 # A function that assigns: (context, builder, values of the state, the given value, the target, and the site).
 Assign = Callable[[Any, Any, Sequence[Any]], Any]
@@ -43,9 +43,11 @@ class Field(Struct, frozen=True):
         data, start = (builder.add(address, I64(self.offset)) for address in (struct.data, struct.start))
         region = builder.add(struct.region, I32(self.region << REGION_SHIFT))
         shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
-        inner_strides = contiguous(self.shape, self.kind.itemsize)
+        inner_strides = contiguous_strides(self.shape, self.kind.itemsize)
         lengths, steps = [*shape, *map(I64, self.shape)], [*strides, *map(I64, inner_strides)]
-        return build(context, builder, self.kind, data, start, region, struct.is_outside, lengths, steps)
+        return build_cells(
+            context, builder, self.kind, data, start, region, struct.is_outside, lengths, steps
+        )
 
 
 def field_of(cells: Any, name: str) -> Field | None:
@@ -79,7 +81,7 @@ def _take_field(field: Field, context: Any, builder: Any, cells: Cells, args: Se
     view = field.view(context, builder, cells, value)
     if not field.is_element:
         return view
-    return loaded(Element(context, builder, field.kind, view, ()), state, site)
+    return record_load(Element(context, builder, field.kind, view, ()), state, site)
 
 
 def part_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
@@ -150,14 +152,14 @@ def _make_assignment(kind: Cells, value: Any) -> Assign | None:
     if kind.is_record:
         return _assign_record(kind, value)
     if kind.ndim:
-        return filling(kind, value)  # type: ignore[no-any-return]
+        return make_fill(kind, value)  # type: ignore[no-any-return]
     if not isinstance(value, types.Number | types.Boolean):
         return None
 
     def assign(context: Any, builder: Any, args: Sequence[Any]) -> None:
         state, number, target, site = args
         element = Element(context, builder, kind, target, ())
-        stored(element, state, converted(context, builder, number, value, kind.dtype), site)
+        record_store(element, state, convert_number(context, builder, number, value, kind.dtype), site)
 
     return assign
 

@@ -8,10 +8,10 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from ..state import Word
-from ..words import I64, at, load_word
+from ..words import I64, element_pointer, load_word
 
 
-def reader(index: Word) -> Any:
+def state_reader(index: Word) -> Any:
     """Make an intrinsic that reads a word of the table of state."""
 
     def typer(typing: Any, state: Any) -> Any:
@@ -23,13 +23,13 @@ def reader(index: Word) -> Any:
     return intrinsic(typer)
 
 
-def scalar(kind: Any, index: int) -> Any:
+def scalar_reader(kind: Any, index: int) -> Any:
     """Make an intrinsic that reads a scalar argument: its bits are in the table of arguments."""
 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             table = builder.add(load_word(builder, args[0], Word.ARGUMENTS), I64(8 * index))
-            data = builder.load(at(builder, table, context.get_data_type(kind)))
+            data = builder.load(element_pointer(builder, table, context.get_data_type(kind)))
             return context.data_model_manager[kind].from_data(builder, data)
 
         return kind(types.int64), generate

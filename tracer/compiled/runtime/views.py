@@ -12,11 +12,11 @@ from numba.cpython import slicing
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.np import numpy_support
 
-from ..next_row import read_next_row_again
-from ..not_compilable import NotCompilable
+from ..next_row import reload_next_row
+from ..not_compilable import NotCompilableError
 from ..state import CODES
 from ..words import I64
-from .cell_type import Cells, build
+from .cell_type import Cells, build_cells
 from .element import load_element, parts_of, store_element
 
 
@@ -28,7 +28,7 @@ def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     if not is_supported or len(ellipses) > 1 or len(parts) - len(ellipses) > cells.ndim:
         return None
     ndim = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
-    kind = cells.of(ndim)
+    kind = cells.with_ndim(ndim)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
@@ -66,7 +66,7 @@ def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tu
             steps.append(step)
         data = builder.add(data, offset)
     indexed_axes = len(parts)
-    return build(
+    return build_cells(
         context,
         builder,
         kind,
@@ -90,7 +90,7 @@ def _slice_axis(
     return builder.mul(bounds.start, stride), count, slicing.fix_stride(builder, bounds, stride)
 
 
-def filling(kind: Cells, value: Any) -> Any:
+def make_fill(kind: Cells, value: Any) -> Any:
     """Make a function that stores a value to all elements of a view: (context, builder, args). None if it does not fit.
 
     Its args are the state, the value, the view and the site. All loads come first, then the stores.
@@ -105,7 +105,7 @@ def filling(kind: Cells, value: Any) -> Any:
 
     def fill(context: Any, builder: Any, args: Any) -> None:
         context.compile_internal(builder, implement, inner, args)
-        read_next_row_again(builder, args[0])
+        reload_next_row(builder, args[0])
 
     return fill
 
@@ -139,7 +139,7 @@ def _turned(typing: Any, cells: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t)[::-1] for t in (struct.shape, struct.strides))
-        return build(
+        return build_cells(
             context,
             builder,
             cells,
@@ -156,7 +156,7 @@ def _turned(typing: Any, cells: Any) -> Any:
 
 def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
     """Type a view of another shape, whose lengths have been checked."""
-    kind = cells.of(len(shape))
+    kind = cells.with_ndim(len(shape))
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
@@ -164,7 +164,7 @@ def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
         steps = [I64(cells.itemsize)]
         for length in lengths[:0:-1]:
             steps.insert(0, builder.mul(steps[0], length))
-        return build(
+        return build_cells(
             context,
             builder,
             kind,
@@ -187,7 +187,7 @@ def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
         shape, strides = [*shape[:-1], args[2]], [*strides[:-1], I64(kind.itemsize)]
-        return build(
+        return build_cells(
             context,
             builder,
             kind,
@@ -212,11 +212,11 @@ def _distance(typing: Any, cells: Any) -> Any:
     return types.int64(cells), generate
 
 
-turned, reshaped, viewed, distance = map(intrinsic, (_turned, _reshaped, _viewed, _distance))
+transposed_view, reshaped, viewed, distance = map(intrinsic, (_turned, _reshaped, _viewed, _distance))
 
 
 def _transpose(cells: Any) -> Any:
-    return lambda cells: turned(cells)
+    return lambda cells: transposed_view(cells)
 
 
 overload_attribute(Cells, "T", inline="never", strict=False)(_transpose)
@@ -241,7 +241,7 @@ def _reshape_to(cells: Any, shape: Any) -> Any:
     expected = cells.itemsize
     for axis in range(cells.ndim - 1, -1, -1):
         if cells.shape[axis] > 1 and cells.strides[axis] != expected:
-            raise NotCompilable("reshape of a view that has gaps")
+            raise NotCompilableError("reshape of a view that has gaps")
         expected *= cells.shape[axis]
     product, free_axis = 1, -1
     for axis, length in enumerate(shape):
@@ -254,7 +254,7 @@ def _reshape_to(cells: Any, shape: Any) -> Any:
         lengths = tuple_setitem(shape, free_axis, cells.size // max(1, product))
         product *= cells.size // max(1, product)
     if product != cells.size:
-        raise NotCompilable("reshape to another size")
+        raise NotCompilableError("reshape to another size")
     return reshaped(cells, lengths)
 
 
@@ -279,9 +279,9 @@ def _view_as(cells: Any, dtype: Any) -> Any:
     def implement(cells: Any, dtype: Any) -> Any:
         nbytes = cells.shape[last] * cells.itemsize
         if cells.strides[last] != cells.itemsize or nbytes % size:
-            raise NotCompilable("a view as another type of an array with gaps")
+            raise NotCompilableError("a view as another type of an array with gaps")
         if distance(cells) % size:
-            raise NotCompilable("a view as another type at an address that is no multiple of its size")
+            raise NotCompilableError("a view as another type at an address that is no multiple of its size")
         return viewed(cells, dtype, nbytes // size)
 
     return implement
@@ -301,7 +301,7 @@ def _part(number: int) -> Any:
             struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
             shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
             data, start = (builder.add(address, offset) for address in (struct.data, struct.start))
-            return build(
+            return build_cells(
                 context, builder, kind, data, start, struct.region, struct.is_outside, shape, strides
             )
 

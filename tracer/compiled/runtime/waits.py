@@ -10,10 +10,10 @@ from numba.core.datamodel import models
 from numba.core.extending import intrinsic, register_model
 
 from ..scheduler.switching import stop
-from ..state import PlaceWord, StopReason, Word
-from ..words import I64, at, load_word, word
+from ..state import StopReason, ThreadSlot, Word
+from ..words import I64, element_pointer, load_word, word_pointer
 
-_OUT, _MASK, _EXTRA = PlaceWord.OUT, PlaceWord.MASK, PlaceWord.EXTRA
+_OUT, _MASK, _EXTRA = ThreadSlot.OUT, ThreadSlot.MASK, ThreadSlot.EXTRA
 
 
 class GridGroup(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -38,19 +38,21 @@ def _wait_group(typing: Any, state: Any, group: Any, site: Any) -> Any:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], word(builder, args[0], Word.SITE))
+        builder.store(args[2], word_pointer(builder, args[0], Word.SITE))
         stop(builder, args[0], I64(StopReason.GRID))
         return context.get_dummy_value()
 
     return types.none(types.int64, _GRID, types.int64), generate
 
 
-def _thread_word(builder: Any, state: Any, index: PlaceWord, kind: Any) -> Any:
+def _thread_word(builder: Any, state: Any, index: ThreadSlot, kind: Any) -> Any:
     """Return a pointer to one of the current thread's words."""
-    return at(builder, builder.add(load_word(builder, state, Word.PLACE), I64(8 * index)), kind)
+    return element_pointer(
+        builder, builder.add(load_word(builder, state, Word.THREAD_SLOT), I64(8 * index)), kind
+    )
 
 
-def _write_value(context: Any, builder: Any, state: Any, index: PlaceWord, kind: Any, value: Any) -> None:
+def _write_value(context: Any, builder: Any, state: Any, index: ThreadSlot, kind: Any, value: Any) -> None:
     """Write a value of up to 8 bytes to one of the current thread's words; lanes and distances as signed integers."""
     if index != _OUT:
         value, kind = context.cast(builder, value, kind, types.int64), types.int64
@@ -64,7 +66,7 @@ def _fits_word(kind: Any) -> bool:
 
 
 def wait(
-    reason: StopReason, *, brings: tuple[PlaceWord, ...] = (), takes: Any = None, extra: int | None = None
+    reason: StopReason, *, brings: tuple[ThreadSlot, ...] = (), takes: Any = None, extra: int | None = None
 ) -> Any:
     """Make an intrinsic that stops a thread at a barrier or warp operation: (state, brought values..., site) -> result.
 
@@ -84,7 +86,7 @@ def wait(
                 _write_value(context, builder, state, index, kind, value)
             if extra is not None:
                 builder.store(I64(extra), _thread_word(builder, state, _EXTRA, I64))
-            builder.store(args[-1], word(builder, state, Word.SITE))
+            builder.store(args[-1], word_pointer(builder, state, Word.SITE))
             stop(builder, state, I64(reason))
             return _read_result(context, builder, state, result_type)
 
@@ -115,7 +117,7 @@ def _fix_parameters(typer: Any, count: int) -> Any:
 def _read_result(context: Any, builder: Any, state: Any, kind: Any) -> Any:
     if kind is None:
         return context.get_dummy_value()
-    entry = _thread_word(builder, state, PlaceWord.IN, context.get_data_type(kind))
+    entry = _thread_word(builder, state, ThreadSlot.IN, context.get_data_type(kind))
     return context.data_model_manager[kind].from_data(builder, builder.load(entry))
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE
-from ..cached import part
+from ..compile_cached import compile_with_callers
 from ..state import (
     MAX_ARRIVALS,
     ROW_BYTES,
     ArrivalWord,
+    BlockSlot,
     DriverCall,
-    PlaceWord,
-    SeatWord,
     StopReason,
+    ThreadSlot,
     Word,
 )
 from ..words import peek, poke
-from .blocks import seat_of
-from .switching import ask_or_stop
-from .warps import part_of, reach_of
+from .blocks import block_slot_at
+from .switching import call_driver_or_stop
+from .warps import reach_of, role_of
 
 _ARRIVAL_BYTES = 8 * len(ArrivalWord)
 
@@ -29,23 +29,23 @@ def _count_accesses(state: Any) -> Any:
     return peek(state, Word.BASE) + rows
 
 
-count_accesses = part(_count_accesses)
+count_accesses = compile_with_callers(_count_accesses)
 
 
 def _record_arrival(state: Any, thread_slot: Any, reason: Any) -> None:
     """Log that the current thread has arrived at a barrier, warp operation or fence."""
-    poke(thread_slot, PlaceWord.SITE, peek(state, Word.SITE))
+    poke(thread_slot, ThreadSlot.SITE, peek(state, Word.SITE))
     if peek(state, Word.ARRIVALS) == 0:
         return
     if peek(state, Word.ARRIVED) == MAX_ARRIVALS:
-        ask_or_stop(state, DriverCall.ARRIVALS)
-    block_slot = seat_of(state, peek(thread_slot, PlaceWord.SEAT))
+        call_driver_or_stop(state, DriverCall.ARRIVALS)
+    block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.BLOCK_SLOT))
     arrival = peek(state, Word.ARRIVALS) + _ARRIVAL_BYTES * peek(state, Word.ARRIVED)
     poke(state, Word.ARRIVED, peek(state, Word.ARRIVED) + 1)
-    poke(arrival, ArrivalWord.BLOCK, peek(block_slot, SeatWord.BLOCK))
-    poke(arrival, ArrivalWord.THREAD, peek(thread_slot, PlaceWord.THREAD))
-    poke(arrival, ArrivalWord.PHASE, peek(block_slot, SeatWord.PHASE))
-    poke(arrival, ArrivalWord.SITE, peek(thread_slot, PlaceWord.SITE))
+    poke(arrival, ArrivalWord.BLOCK, peek(block_slot, BlockSlot.BLOCK))
+    poke(arrival, ArrivalWord.THREAD, peek(thread_slot, ThreadSlot.THREAD))
+    poke(arrival, ArrivalWord.PHASE, peek(block_slot, BlockSlot.PHASE))
+    poke(arrival, ArrivalWord.SITE, peek(thread_slot, ThreadSlot.SITE))
     poke(arrival, ArrivalWord.STEP, count_accesses(state))
     poke(arrival, ArrivalWord.REACH, BLOCK_SCOPE)
     poke(arrival, ArrivalWord.PART, 0)
@@ -53,12 +53,12 @@ def _record_arrival(state: Any, thread_slot: Any, reason: Any) -> None:
     if reason == StopReason.GRID:
         poke(arrival, ArrivalWord.REACH, GRID_SCOPE)
     elif reason == StopReason.FENCE:
-        poke(arrival, ArrivalWord.REACH, FENCE_BLOCK if peek(thread_slot, PlaceWord.EXTRA) else FENCE)
+        poke(arrival, ArrivalWord.REACH, FENCE_BLOCK if peek(thread_slot, ThreadSlot.EXTRA) else FENCE)
         poke(arrival, ArrivalWord.OF_WARP, 1)
     elif reason >= StopReason.SYNCWARP:
         poke(arrival, ArrivalWord.REACH, reach_of(thread_slot))
-        poke(arrival, ArrivalWord.PART, part_of(thread_slot))
+        poke(arrival, ArrivalWord.PART, role_of(thread_slot))
         poke(arrival, ArrivalWord.OF_WARP, 1)
 
 
-arrived = part(_record_arrival)
+record_arrival = compile_with_callers(_record_arrival)

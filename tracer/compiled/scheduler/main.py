@@ -6,7 +6,7 @@ from typing import Any
 
 from numba.core import types
 
-from ..cached import cached
+from ..compile_cached import compile_cached
 from ..state import StopReason
 from .switching import run_entry, stop_for
 
@@ -19,4 +19,4 @@ def _run_thread(state: Any) -> None:
 
 
 STATE = types.int64
-thread = cached(_run_thread)
+thread = compile_cached(_run_thread)

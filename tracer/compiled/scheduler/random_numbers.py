@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cached import part
+from ..compile_cached import compile_with_callers
 from ..state import TWISTER_WORDS, Word
 from ..words import peek, poke
 
@@ -29,7 +29,7 @@ def _twist_word(numbers: Any, i: Any, next_index: Any, middle: Any) -> None:
     poke(numbers, i, peek(numbers, middle) ^ (mixed >> 1) ^ (-(mixed & 1) & _MATRIX))
 
 
-twist_word = part(_twist_word)
+twist_word = compile_with_callers(_twist_word)
 
 
 def _temper(y: Any) -> Any:
@@ -39,7 +39,7 @@ def _temper(y: Any) -> Any:
     return (y ^ (y >> 18)) & _ALL
 
 
-temper = part(_temper)
+temper = compile_with_callers(_temper)
 
 
 def _twist(numbers: Any) -> None:
@@ -54,7 +54,7 @@ def _twist(numbers: Any) -> None:
     poke(numbers, _USED, 0)
 
 
-twist = part(_twist)
+twist = compile_with_callers(_twist)
 
 
 def _count_bits(limit: Any) -> Any:
@@ -65,7 +65,7 @@ def _count_bits(limit: Any) -> Any:
     return bits
 
 
-bits_of = part(_count_bits)
+count_bits = compile_with_callers(_count_bits)
 
 
 def _below(state: Any, limit: Any, bits: Any) -> Any:
@@ -80,7 +80,7 @@ def _below(state: Any, limit: Any, bits: Any) -> Any:
     return number
 
 
-below = part(_below)
+random_below = compile_with_callers(_below)
 
 
 def _later_below(state: Any, limit: Any, bits: Any, ahead: Any) -> Any:
@@ -96,7 +96,7 @@ def _later_below(state: Any, limit: Any, bits: Any, ahead: Any) -> Any:
     return number if number < limit else -1
 
 
-later_below = part(_later_below)
+later_random_below = compile_with_callers(_later_below)
 
 
 def generator(seed: int) -> NDArray[np.int64]:

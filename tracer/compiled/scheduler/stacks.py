@@ -15,13 +15,13 @@ from functools import cache
 from llvmlite import binding, ir
 from msgspec import Struct
 
-from ..not_compilable import NotCompilable
+from ..not_compilable import NotCompilableError
 
 # An odd number of pages, since TLBs have few sets for every eighth page.
 STACK_BYTES = 9 << 12
 # For kernels that recurse. A GPU has 1024 bytes for each thread by default.
 RECURSIVE_BYTES = 1 << 18
-COLOURS, COLOUR = 61, 64  # number of cache lines at which stacks end, and bytes between them
+STACK_STAGGERS, STACK_STAGGER = 61, 64  # number of cache lines at which stacks end, and bytes between them
 
 
 class Machine(Struct, frozen=True):
@@ -105,13 +105,13 @@ _MACHINES = {"x86_64": AMD64, "amd64": AMD64, "aarch64": ARM64, "arm64": ARM64}
 
 @cache
 def machine() -> Machine:
-    """Choose the assembly for this machine; raises NotCompilable if there is none."""
+    """Choose the assembly for this machine; raises NotCompilableError if there is none."""
     kind = platform.machine().lower()
     switch_code = _MACHINES.get(kind)
     if sys.platform == "win32":
         switch_code = WINDOWS if switch_code is AMD64 else None
     if switch_code is None:
-        raise NotCompilable(f"Threads can't be switched on {sys.platform}, {kind}.")
+        raise NotCompilableError(f"Threads can't be switched on {sys.platform}, {kind}.")
     return switch_code
 
 

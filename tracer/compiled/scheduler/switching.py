@@ -8,10 +8,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ..cached import part
-from ..next_row import read_next_row_again
-from ..state import PlaceWord, StopReason, Word
-from ..words import I64, at, load_word, word
+from ..compile_cached import compile_with_callers
+from ..next_row import reload_next_row
+from ..state import StopReason, ThreadSlot, Word
+from ..words import I64, element_pointer, load_word, word_pointer
 
 _SWITCH = ir.FunctionType(ir.VoidType(), [I64, I64])
 _CALL = ir.FunctionType(I64, [I64])
@@ -26,11 +26,11 @@ def _switch(builder: Any, state: Any, save: Any, target: Any) -> None:
 
 def stop(builder: Any, state: Any, reason: Any) -> None:
     """Switch to the scheduler; the current thread resumes here."""
-    builder.store(reason, word(builder, state, Word.STOPPED))
-    thread_slot = load_word(builder, state, Word.PLACE)
-    save = builder.add(thread_slot, I64(8 * PlaceWord.STACK_POINTER))
+    builder.store(reason, word_pointer(builder, state, Word.STOPPED))
+    thread_slot = load_word(builder, state, Word.THREAD_SLOT)
+    save = builder.add(thread_slot, I64(8 * ThreadSlot.STACK_POINTER))
     _switch(builder, state, save, load_word(builder, state, Word.SCHEDULER))
-    read_next_row_again(builder, state)
+    reload_next_row(builder, state)
 
 
 def end_turn(builder: Any, state: Any) -> None:
@@ -43,7 +43,7 @@ def end_turn(builder: Any, state: Any) -> None:
 
 def call_driver(context: Any, builder: Any, state: Any, event: Any) -> None:
     """Call the driver from the scheduler's stack; raise InterruptedError in the thread if it answers to stop."""
-    builder.store(event, word(builder, state, Word.EVENT))
+    builder.store(event, word_pointer(builder, state, Word.EVENT))
     stop(builder, state, I64(StopReason.CALL))
     stopped = builder.icmp_signed("!=", load_word(builder, state, Word.ANSWER), I64(0))
     with cgutils.if_unlikely(builder, stopped):
@@ -55,7 +55,9 @@ def _resume_thread(typing: Any, state: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state = args[0]
-        pointer = at(builder, load_word(builder, state, Word.PLACE), I64, I64(PlaceWord.STACK_POINTER))
+        pointer = element_pointer(
+            builder, load_word(builder, state, Word.THREAD_SLOT), I64, I64(ThreadSlot.STACK_POINTER)
+        )
         _switch(builder, state, builder.add(state, I64(8 * Word.SCHEDULER)), builder.load(pointer))
         return context.get_dummy_value()
 
@@ -80,8 +82,8 @@ def _run_entry(typing: Any, state: Any) -> Any:
         function_type = context.call_conv.get_function_type(types.none, kinds)
         entry = builder.inttoptr(load_word(builder, state, Word.ENTRY), function_type.as_pointer())
         status, _ = context.call_conv.call_function(builder, entry, types.none, kinds, [state])
-        builder.store(builder.zext(status.code, I64), word(builder, state, Word.ERROR_CODE))
-        builder.store(builder.ptrtoint(status.excinfoptr, I64), word(builder, state, Word.ERROR))
+        builder.store(builder.zext(status.code, I64), word_pointer(builder, state, Word.ERROR_CODE))
+        builder.store(builder.ptrtoint(status.excinfoptr, I64), word_pointer(builder, state, Word.ERROR))
         return builder.zext(status.is_error, I64)
 
     return types.int64(types.int64), generate
@@ -113,15 +115,15 @@ def _stop_for(typing: Any, state: Any, reason: Any) -> Any:
     return types.none(types.int64, reason), generate
 
 
-go_on, ask, run_entry, raise_noted, stop_for = (
+resume_thread, call_driver_now, run_entry, raise_stored, stop_for = (
     intrinsic(typer) for typer in (_resume_thread, _ask, _run_entry, _raise_noted, _stop_for)
 )
 
 
 def _ask_or_stop(state: Any, event: Any) -> None:
     """Call the driver for a `DriverCall`; raises InterruptedError if the launch must stop."""
-    if ask(state, event):
+    if call_driver_now(state, event):
         raise InterruptedError("stopped")
 
 
-ask_or_stop = part(_ask_or_stop)
+call_driver_or_stop = compile_with_callers(_ask_or_stop)

@@ -12,23 +12,23 @@ from typing import Any
 
 from ...model.trace import WARP
 from ...recording.repetition import TURNS_BETWEEN_LOOKS
-from ..cached import cached, part
-from ..state import WARP_WORDS, Order, Pause, PlaceWord, SeatWord, StopReason, WarpWord, Word
-from ..words import lowest, peek, poke, prefetch
-from .arrivals import arrived
+from ..compile_cached import compile_cached, compile_with_callers
+from ..state import WARP_WORDS, BlockSlot, Order, Pause, StopReason, ThreadSlot, WarpWord, Word
+from ..words import lowest_bit, peek, poke, prefetch
+from .arrivals import record_arrival
 from .blocks import (
+    block_slot_at,
     first_warp,
     free_stack,
+    move_to_waiting,
     next_phase,
-    place_of,
-    put_in,
     remove_ended,
     resume,
-    seat_of,
     start_block,
     stop_running,
+    thread_slot_at,
 )
-from .random_numbers import below, bits_of, later_below
+from .random_numbers import count_bits, later_random_below, random_below
 from .votes import vote
 from .warps import converge, leave_warp, release_all
 
@@ -38,75 +38,75 @@ _SLOTS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # number of threads ahead, and li
 
 def _release(state: Any, block_slot: Any) -> None:
     """Let the threads at a block's barrier continue in the next sweep, unless it is a barrier of the grid."""
-    if peek(block_slot, SeatWord.AT_GRID):
+    if peek(block_slot, BlockSlot.AT_GRID):
         return
     vote(state, block_slot)
-    poke(block_slot, SeatWord.WAITING, 0)
-    poke(block_slot, SeatWord.RELEASED, 1)
+    poke(block_slot, BlockSlot.WAITING, 0)
+    poke(block_slot, BlockSlot.RELEASED, 1)
     poke(state, Word.CHANGED, 1)
 
 
-release = part(_release)
+release = compile_with_callers(_release)
 
 
 def _end_thread(state: Any, thread_slot: Any, block_slot: Any) -> None:
     """Record that a thread has ended."""
-    poke(block_slot, SeatWord.RUNNING, peek(block_slot, SeatWord.RUNNING) - 1)
+    poke(block_slot, BlockSlot.RUNNING, peek(block_slot, BlockSlot.RUNNING) - 1)
     stop_running(state, thread_slot)
     poke(state, Word.NEWS, 1)
     free_stack(state, thread_slot)
     if peek(state, Word.IN_WARPS):
         leave_warp(state, thread_slot)
-    running = peek(block_slot, SeatWord.RUNNING)
+    running = peek(block_slot, BlockSlot.RUNNING)
     if running == 0:
         poke(state, Word.ENDED, 1)
-    elif peek(block_slot, SeatWord.WAITING) == running:
+    elif peek(block_slot, BlockSlot.WAITING) == running:
         release(state, block_slot)
 
 
-end_thread = part(_end_thread, inlined=True)
+end_thread = compile_with_callers(_end_thread, inlined=True)
 
 
 def _come_to_barrier(state: Any, thread_slot: Any, block_slot: Any) -> None:
     """Let a thread wait for the threads of its block, or of the grid."""
-    if peek(thread_slot, PlaceWord.REASON) == StopReason.GRID:
-        poke(block_slot, SeatWord.AT_GRID, 1)
+    if peek(thread_slot, ThreadSlot.REASON) == StopReason.GRID:
+        poke(block_slot, BlockSlot.AT_GRID, 1)
         poke(state, Word.GRID, 1)
-    elif peek(thread_slot, PlaceWord.REASON) != StopReason.BARRIER:
-        poke(block_slot, SeatWord.VOTES, 1)
-    poke(block_slot, SeatWord.WAITING, peek(block_slot, SeatWord.WAITING) + 1)
-    put_in(state, thread_slot, WarpWord.AT_BARRIER)
+    elif peek(thread_slot, ThreadSlot.REASON) != StopReason.BARRIER:
+        poke(block_slot, BlockSlot.VOTES, 1)
+    poke(block_slot, BlockSlot.WAITING, peek(block_slot, BlockSlot.WAITING) + 1)
+    move_to_waiting(state, thread_slot, WarpWord.AT_BARRIER)
     if peek(state, Word.IN_WARPS):
         leave_warp(state, thread_slot)
-    if peek(block_slot, SeatWord.WAITING) == peek(block_slot, SeatWord.RUNNING):
+    if peek(block_slot, BlockSlot.WAITING) == peek(block_slot, BlockSlot.RUNNING):
         release(state, block_slot)
 
 
-come_to_barrier = part(_come_to_barrier, inlined=True)
+come_to_barrier = compile_with_callers(_come_to_barrier, inlined=True)
 
 
 def _handle_wait(state: Any, thread_slot: Any, reason: Any) -> None:
     """Handle a thread that has no more turns, since it has ended or waits."""
-    poke(thread_slot, PlaceWord.REASON, reason)
-    block_slot = seat_of(state, peek(thread_slot, PlaceWord.SEAT))
+    poke(thread_slot, ThreadSlot.REASON, reason)
+    block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.BLOCK_SLOT))
     if reason == StopReason.DONE:
         end_thread(state, thread_slot, block_slot)
         return
-    arrived(state, thread_slot, reason)
+    record_arrival(state, thread_slot, reason)
     if reason <= StopReason.GRID:
         come_to_barrier(state, thread_slot, block_slot)
     else:
         converge(state, thread_slot)
 
 
-handle_wait = part(_handle_wait, inlined=True)
+handle_wait = compile_with_callers(_handle_wait, inlined=True)
 
 
 def _run_turn(state: Any, thread_slot: Any) -> Any:
     """Give a thread a turn; return whether it has more turns in this phase."""
     reason = resume(state, thread_slot)
     while reason == StopReason.FENCE:
-        arrived(state, thread_slot, reason)
+        record_arrival(state, thread_slot, reason)
         reason = resume(state, thread_slot)
     if reason == StopReason.ACCESS:
         return True
@@ -116,7 +116,7 @@ def _run_turn(state: Any, thread_slot: Any) -> Any:
 
 # Processors predict return addresses from earlier calls, and a switch of stacks is a call that never returns.
 # So nothing returns on the path from one switch to the next.
-run_turn = part(_run_turn, inlined=True)
+run_turn = compile_with_callers(_run_turn, inlined=True)
 
 
 def _begin_block(state: Any, block: Any) -> None:
@@ -127,31 +127,31 @@ def _begin_block(state: Any, block: Any) -> None:
     if peek(state, Word.TURNS):
         threads = peek(state, Word.THREADS)
         for number in range(slot_number * threads, (slot_number + 1) * threads):
-            run_turn(state, place_of(state, number))
+            run_turn(state, thread_slot_at(state, number))
 
 
-begin_block = part(_begin_block)
+begin_block = compile_with_callers(_begin_block)
 
 
 def _waits_for_grid(block_slot: Any) -> Any:
     """Check if all running threads of a block wait, and some for the grid."""
-    running = peek(block_slot, SeatWord.RUNNING)
+    running = peek(block_slot, BlockSlot.RUNNING)
     return (
-        peek(block_slot, SeatWord.AT_GRID) == 1
+        peek(block_slot, BlockSlot.AT_GRID) == 1
         and running > 0
-        and peek(block_slot, SeatWord.WAITING) == running
+        and peek(block_slot, BlockSlot.WAITING) == running
     )
 
 
-waits_for_grid = part(_waits_for_grid)
+waits_for_grid = compile_with_callers(_waits_for_grid)
 
 
 def _live_block_slot(state: Any, i: Any) -> Any:
     """Return the address of the slot of the i-th live block."""
-    return seat_of(state, peek(peek(state, Word.LIVE), i))
+    return block_slot_at(state, peek(peek(state, Word.LIVE), i))
 
 
-live_block_slot = part(_live_block_slot)
+live_block_slot = compile_with_callers(_live_block_slot)
 
 
 def _count_grid_waiters(state: Any) -> Any:
@@ -163,7 +163,7 @@ def _count_grid_waiters(state: Any) -> Any:
     return count
 
 
-count_grid_waiters = part(_count_grid_waiters)
+count_grid_waiters = compile_with_callers(_count_grid_waiters)
 
 
 def _begin_blocks(state: Any) -> Any:
@@ -180,12 +180,12 @@ def _begin_blocks(state: Any) -> Any:
     return False
 
 
-begin_blocks = part(_begin_blocks)
+begin_blocks = compile_with_callers(_begin_blocks)
 
 
 def _list_warp(state: Any, warp: Any, number: Any) -> None:
     """Append the runnable threads of a warp to the list; `number` is the slot of its first thread."""
-    count, runs = peek(state, Word.RUNNABLE_COUNT), peek(warp, WarpWord.RUNS)
+    count, runs = peek(state, Word.RUNNABLE_COUNT), peek(warp, WarpWord.RUNNABLE)
     runnable = peek(state, Word.RUNNABLE) + _WORD * count
     if runs == _ALL:
         for lane in range(WARP):
@@ -193,14 +193,14 @@ def _list_warp(state: Any, warp: Any, number: Any) -> None:
         poke(state, Word.RUNNABLE_COUNT, count + WARP)
         return
     while runs:
-        poke(runnable, 0, number + lowest(runs))
+        poke(runnable, 0, number + lowest_bit(runs))
         runs &= runs - 1
         runnable += _WORD
         count += 1
     poke(state, Word.RUNNABLE_COUNT, count)
 
 
-list_warp = part(_list_warp)
+list_warp = compile_with_callers(_list_warp)
 
 
 def _list_runnable(state: Any) -> None:
@@ -209,36 +209,36 @@ def _list_runnable(state: Any) -> None:
     threads = peek(state, Word.THREADS)
     for i in range(peek(state, Word.LIVE_COUNT)):
         number = peek(peek(state, Word.LIVE), i)
-        if peek(seat_of(state, number), SeatWord.RELEASED):
+        if peek(block_slot_at(state, number), BlockSlot.RELEASED):
             next_phase(state, number)
         for k in range(peek(state, Word.WARPS_OF_BLOCK)):
             list_warp(state, first_warp(state, number) + k * _WARP_BYTES, number * threads + k * WARP)
     poke(state, Word.CHANGED, 0)
 
 
-list_runnable = part(_list_runnable)
+list_runnable = compile_with_callers(_list_runnable)
 
 
 def _fetch_stack(thread_slot: Any) -> None:
     """Prefetch the words of a thread's stack where it resumes."""
-    pointer = peek(thread_slot, PlaceWord.STACK_POINTER)
+    pointer = peek(thread_slot, ThreadSlot.STACK_POINTER)
     for line in range(_LINES):
         prefetch(pointer + 64 * line)
 
 
-fetch_stack = part(_fetch_stack)
+fetch_stack = compile_with_callers(_fetch_stack)
 
 
 def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
     """Prefetch the slots and stacks of the next threads in turn: they are too many for a cache."""
     runnable = peek(state, Word.RUNNABLE)
     if i + _SLOTS_AHEAD < count:
-        prefetch(place_of(state, peek(runnable, i + _SLOTS_AHEAD)))
+        prefetch(thread_slot_at(state, peek(runnable, i + _SLOTS_AHEAD)))
     if i + _STACKS_AHEAD < count:
-        fetch_stack(place_of(state, peek(runnable, i + _STACKS_AHEAD)))
+        fetch_stack(thread_slot_at(state, peek(runnable, i + _STACKS_AHEAD)))
 
 
-fetch_ahead = part(_fetch_ahead)
+fetch_ahead = compile_with_callers(_fetch_ahead)
 
 
 def _sweep(state: Any) -> None:
@@ -248,37 +248,37 @@ def _sweep(state: Any) -> None:
     for i in range(count):
         number = peek(runnable, i)
         fetch_ahead(state, i, count)
-        if run_turn(state, place_of(state, number)):
+        if run_turn(state, thread_slot_at(state, number)):
             poke(runnable, remaining, number)
             remaining += 1
     poke(state, Word.RUNNABLE_COUNT, remaining)
 
 
-sweep = part(_sweep)
+sweep = compile_with_callers(_sweep)
 
 
 def _fetch_at_random(state: Any, count: Any, bits: Any) -> None:
     """Prefetch the slots and stacks of threads that are next at random, unless the list of runnable threads changes."""
     runnable = peek(state, Word.RUNNABLE)
-    choice = later_below(state, count, bits, 2 * _SLOTS_AHEAD)
+    choice = later_random_below(state, count, bits, 2 * _SLOTS_AHEAD)
     if choice >= 0:
-        prefetch(place_of(state, peek(runnable, choice)))
-    choice = later_below(state, count, bits, _STACKS_AHEAD)
+        prefetch(thread_slot_at(state, peek(runnable, choice)))
+    choice = later_random_below(state, count, bits, _STACKS_AHEAD)
     if choice >= 0:
-        fetch_stack(place_of(state, peek(runnable, choice)))
+        fetch_stack(thread_slot_at(state, peek(runnable, choice)))
 
 
-fetch_at_random = part(_fetch_at_random)
+fetch_at_random = compile_with_callers(_fetch_at_random)
 
 
 def _random_turns(state: Any, limit: Any) -> Any:
     """Give at most so many turns to random threads, until one has no more; return how many were given."""
     count, turn_count, has_more_turns = peek(state, Word.RUNNABLE_COUNT), 0, True
-    runnable, bits, choice = peek(state, Word.RUNNABLE), bits_of(count), 0
+    runnable, bits, choice = peek(state, Word.RUNNABLE), count_bits(count), 0
     while has_more_turns and turn_count < limit:
-        choice = below(state, count, bits)
+        choice = random_below(state, count, bits)
         fetch_at_random(state, count, bits)
-        has_more_turns = run_turn(state, place_of(state, peek(runnable, choice)))
+        has_more_turns = run_turn(state, thread_slot_at(state, peek(runnable, choice)))
         turn_count += 1
     if not has_more_turns:
         # The last runnable thread takes its place.
@@ -287,7 +287,7 @@ def _random_turns(state: Any, limit: Any) -> Any:
     return turn_count
 
 
-random_turns = part(_random_turns)
+random_turns = compile_with_callers(_random_turns)
 
 
 def _between_looks(state: Any) -> Any:
@@ -296,7 +296,7 @@ def _between_looks(state: Any) -> Any:
     return TURNS_BETWEEN_LOOKS * max(1, runnable_count)
 
 
-between_looks = part(_between_looks)
+between_looks = compile_with_callers(_between_looks)
 
 
 def _turns_before_look(state: Any) -> Any:
@@ -307,7 +307,7 @@ def _turns_before_look(state: Any) -> Any:
     return interval - peek(state, Word.IDLE_TURNS) % interval
 
 
-turns_before_look = part(_turns_before_look)
+turns_before_look = compile_with_callers(_turns_before_look)
 
 
 def _run_turns(state: Any) -> Any:
@@ -317,7 +317,7 @@ def _run_turns(state: Any) -> Any:
     if peek(state, Word.RUNNABLE_COUNT) == 0:
         threads = peek(state, Word.THREADS)
         for i in range(peek(state, Word.LIVE_COUNT)):
-            release_all(state, place_of(state, peek(peek(state, Word.LIVE), i) * threads))
+            release_all(state, thread_slot_at(state, peek(peek(state, Word.LIVE), i) * threads))
     elif peek(state, Word.SCHEDULE) == Order.RANDOM:
         return random_turns(state, turns_before_look(state))
     else:
@@ -327,7 +327,7 @@ def _run_turns(state: Any) -> Any:
     return 1
 
 
-run_turns = part(_run_turns)
+run_turns = compile_with_callers(_run_turns)
 
 
 def _is_look_due(state: Any, turn_count: Any) -> Any:
@@ -342,7 +342,7 @@ def _is_look_due(state: Any, turn_count: Any) -> Any:
     return idle_turns % between_looks(state) == 0
 
 
-is_look_due = part(_is_look_due)
+is_look_due = compile_with_callers(_is_look_due)
 
 
 def _release_grid(state: Any) -> None:
@@ -352,30 +352,30 @@ def _release_grid(state: Any) -> None:
         return
     for i in range(live):
         block_slot = live_block_slot(state, i)
-        if peek(block_slot, SeatWord.RUNNING) and not waits_for_grid(block_slot):
+        if peek(block_slot, BlockSlot.RUNNING) and not waits_for_grid(block_slot):
             return
     for i in range(live):
         block_slot = live_block_slot(state, i)
         if waits_for_grid(block_slot):
-            poke(block_slot, SeatWord.AT_GRID, 0)
+            poke(block_slot, BlockSlot.AT_GRID, 0)
             release(state, block_slot)
 
 
-release_grid = part(_release_grid)
+release_grid = compile_with_callers(_release_grid)
 
 
 def _run(state: Any) -> Any:
     """Run blocks until it is the driver's turn; return the reason, a `Pause`."""
     while True:
-        if not peek(state, Word.AFTER_LOOK):
+        if not peek(state, Word.HAS_CHECKED_WAITS):
             if begin_blocks(state):
-                return Pause.NO_SEAT
+                return Pause.NO_BLOCK_SLOT
             if peek(state, Word.LIVE_COUNT) == 0:
                 return Pause.OVER
             if is_look_due(state, run_turns(state)):
-                poke(state, Word.AFTER_LOOK, 1)
-                return Pause.LOOK
-        poke(state, Word.AFTER_LOOK, 0)
+                poke(state, Word.HAS_CHECKED_WAITS, 1)
+                return Pause.CHECK_WAITS
+        poke(state, Word.HAS_CHECKED_WAITS, 0)
         release_grid(state)
         if peek(state, Word.ENDED):
             poke(state, Word.ENDED, 0)
@@ -384,4 +384,4 @@ def _run(state: Any) -> Any:
                 return Pause.BLOCK_ENDED
 
 
-run = cached(_run)
+run = compile_cached(_run)

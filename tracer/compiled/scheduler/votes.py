@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cached import part
-from ..state import PlaceWord, SeatWord, StopReason, WarpWord, Word
+from ..compile_cached import compile_with_callers
+from ..state import BlockSlot, StopReason, ThreadSlot, WarpWord, Word
 from ..words import peek, poke
-from .blocks import is_in, place_of
+from .blocks import is_in, thread_slot_at
 
 
 def _waits_for_vote(state: Any, thread_slot: Any) -> Any:
     """Check if a thread waits at a barrier that counts votes."""
-    reason = peek(thread_slot, PlaceWord.REASON)
+    reason = peek(thread_slot, ThreadSlot.REASON)
     return (
         is_in(state, thread_slot, WarpWord.AT_BARRIER)
         and reason >= StopReason.COUNT
@@ -20,36 +20,36 @@ def _waits_for_vote(state: Any, thread_slot: Any) -> Any:
     )
 
 
-waits_for_vote = part(_waits_for_vote)
+waits_for_vote = compile_with_callers(_waits_for_vote)
 
 
 def _give_votes(state: Any, first: Any) -> None:
     """Give the threads of a block the result of their vote; a thread at a barrier without a vote votes no."""
     yes, waiting, threads = 0, 0, peek(state, Word.THREADS)
     for thread in range(threads):
-        thread_slot = place_of(state, first + thread)
+        thread_slot = thread_slot_at(state, first + thread)
         waiting += is_in(state, thread_slot, WarpWord.AT_BARRIER)
-        yes += waits_for_vote(state, thread_slot) and peek(thread_slot, PlaceWord.OUT) != 0
+        yes += waits_for_vote(state, thread_slot) and peek(thread_slot, ThreadSlot.OUT) != 0
     for thread in range(threads):
-        thread_slot = place_of(state, first + thread)
+        thread_slot = thread_slot_at(state, first + thread)
         if waits_for_vote(state, thread_slot):
-            reason = peek(thread_slot, PlaceWord.REASON)
+            reason = peek(thread_slot, ThreadSlot.REASON)
             result = (
                 yes
                 if reason == StopReason.COUNT
                 else (yes == waiting if reason == StopReason.AND else yes > 0)
             )
-            poke(thread_slot, PlaceWord.IN, result)
+            poke(thread_slot, ThreadSlot.IN, result)
 
 
-give_votes = part(_give_votes)
+give_votes = compile_with_callers(_give_votes)
 
 
 def _vote(state: Any, block_slot: Any) -> None:
     """Count the votes of a block whose running threads all wait at barriers, if some of them vote."""
-    if peek(block_slot, SeatWord.VOTES):
-        poke(block_slot, SeatWord.VOTES, 0)
-        give_votes(state, peek(block_slot, SeatWord.FIRST))
+    if peek(block_slot, BlockSlot.VOTES):
+        poke(block_slot, BlockSlot.VOTES, 0)
+        give_votes(state, peek(block_slot, BlockSlot.FIRST_THREAD_SLOT))
 
 
-vote = part(_vote)
+vote = compile_with_callers(_vote)

@@ -8,41 +8,41 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
-from ..cached import part
-from ..state import PLACE_WORDS, DriverCall, PlaceWord, StopReason, WarpWord, Word
-from ..words import lowest, peek, poke
-from .blocks import is_in, lane_of, put_in, warp_at
-from .switching import ask_or_stop
+from ..compile_cached import compile_with_callers
+from ..state import THREAD_SLOT_WORDS, DriverCall, StopReason, ThreadSlot, WarpWord, Word
+from ..words import lowest_bit, peek, poke
+from .blocks import is_in, lane_of, move_to_waiting, warp_at
+from .switching import call_driver_or_stop
 
-_THREAD_SLOT_BYTES, _ALL, _NEVER = 8 * PLACE_WORDS, 0xFFFFFFFF, 1 << 62
+_THREAD_SLOT_BYTES, _ALL, _NEVER = 8 * THREAD_SLOT_WORDS, 0xFFFFFFFF, 1 << 62
 
 
 def _mask_of(thread_slot: Any) -> Any:
     """Return the lanes that a thread's operation names; for `activemask` a negative number, from its site."""
-    if peek(thread_slot, PlaceWord.REASON) == StopReason.ACTIVE:
-        return ~peek(thread_slot, PlaceWord.SITE)
-    return peek(thread_slot, PlaceWord.MASK) & _ALL
+    if peek(thread_slot, ThreadSlot.REASON) == StopReason.ACTIVE:
+        return ~peek(thread_slot, ThreadSlot.SITE)
+    return peek(thread_slot, ThreadSlot.MASK) & _ALL
 
 
-mask_of = part(_mask_of)
+mask_of = compile_with_callers(_mask_of)
 
 
 def _reach_of(thread_slot: Any) -> Any:
     """Return the lanes whose memory a warp operation orders: only syncwarp orders memory."""
     return (
-        peek(thread_slot, PlaceWord.MASK) & _ALL
-        if peek(thread_slot, PlaceWord.REASON) == StopReason.SYNCWARP
+        peek(thread_slot, ThreadSlot.MASK) & _ALL
+        if peek(thread_slot, ThreadSlot.REASON) == StopReason.SYNCWARP
         else 0
     )
 
 
-reach_of = part(_reach_of)
+reach_of = compile_with_callers(_reach_of)
 
 
 def _source_lane_of(thread_slot: Any) -> Any:
     """Return the lane that a shuffle reads, which may not exist; -1000 for other operations."""
-    reason, extra = peek(thread_slot, PlaceWord.REASON), peek(thread_slot, PlaceWord.EXTRA)
-    lane = peek(thread_slot, PlaceWord.THREAD) % WARP
+    reason, extra = peek(thread_slot, ThreadSlot.REASON), peek(thread_slot, ThreadSlot.EXTRA)
+    lane = peek(thread_slot, ThreadSlot.THREAD) % WARP
     if reason == StopReason.SHUFFLE:
         return extra % WARP
     if reason == StopReason.UP:
@@ -52,106 +52,110 @@ def _source_lane_of(thread_slot: Any) -> Any:
     return lane ^ extra if reason == StopReason.XOR else -1000
 
 
-source_lane_of = part(_source_lane_of)
+source_lane_of = compile_with_callers(_source_lane_of)
 
 
 def _part_of(thread_slot: Any) -> Any:
     """Return a thread's part in the warp operation that it has come to; see `Barriers`."""
-    reason = peek(thread_slot, PlaceWord.REASON)
+    reason = peek(thread_slot, ThreadSlot.REASON)
     if reason >= StopReason.SHUFFLE and reason <= StopReason.XOR:
         source_lane = source_lane_of(thread_slot)
         return (
             source_lane + 1
             if source_lane >= 0 and source_lane < WARP
-            else peek(thread_slot, PlaceWord.THREAD) % WARP + 1
+            else peek(thread_slot, ThreadSlot.THREAD) % WARP + 1
         )
     if reason >= StopReason.ALL and reason <= StopReason.BALLOT:
-        return VOTED_YES if peek(thread_slot, PlaceWord.OUT) != 0 else VOTED_NO
+        return VOTED_YES if peek(thread_slot, ThreadSlot.OUT) != 0 else VOTED_NO
     return COMPARED if reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL else 0
 
 
-part_of = part(_part_of)
+role_of = compile_with_callers(_part_of)
 
 
 def _warp_of(state: Any, thread_slot: Any) -> Any:
     """Return (address of the slot of a warp's first thread, address of the warp's words)."""
-    lane = peek(thread_slot, PlaceWord.THREAD) % WARP
-    return thread_slot - lane * _THREAD_SLOT_BYTES, warp_at(state, peek(thread_slot, PlaceWord.WARP))
+    lane = peek(thread_slot, ThreadSlot.THREAD) % WARP
+    return thread_slot - lane * _THREAD_SLOT_BYTES, warp_at(state, peek(thread_slot, ThreadSlot.WARP))
 
 
-warp_of = part(_warp_of)
+warp_of = compile_with_callers(_warp_of)
 
 
 def _running_lanes(warp: Any) -> Any:
     """Return the bits of the lanes whose threads have not ended."""
-    return peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER) | peek(warp, WarpWord.MEETS)
+    return (
+        peek(warp, WarpWord.RUNNABLE)
+        | peek(warp, WarpWord.AT_BARRIER)
+        | peek(warp, WarpWord.AT_WARP_OPERATION)
+    )
 
 
-running_lanes = part(_running_lanes)
+running_lanes = compile_with_callers(_running_lanes)
 
 
 def _group_of(first_slot: Any, warp: Any, mask: Any) -> Any:
     """Return the bits of the lanes that wait at an operation with this mask."""
-    lanes, remaining = 0, peek(warp, WarpWord.MEETS)
+    lanes, remaining = 0, peek(warp, WarpWord.AT_WARP_OPERATION)
     while remaining:
-        lane = lowest(remaining)
+        lane = lowest_bit(remaining)
         remaining &= remaining - 1
         if mask_of(first_slot + lane * _THREAD_SLOT_BYTES) == mask:
             lanes |= 1 << lane
     return lanes
 
 
-group_of = part(_group_of)
+group_of = compile_with_callers(_group_of)
 
 
 def _has_value(thread_slot: Any) -> Any:
     """Check if a thread has brought a value; other threads of the same mask may be at other kinds of operations."""
-    return peek(thread_slot, PlaceWord.REASON) != StopReason.SYNCWARP
+    return peek(thread_slot, ThreadSlot.REASON) != StopReason.SYNCWARP
 
 
-has_value = part(_has_value)
+has_value = compile_with_callers(_has_value)
 
 
 def _votes_of(first_slot: Any, group: Any) -> Any:
     """Return the bits of the lanes in a group that brought a value other than 0."""
     lanes, remaining = 0, group
     while remaining:
-        lane = lowest(remaining)
+        lane = lowest_bit(remaining)
         remaining &= remaining - 1
         thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
-        if has_value(thread_slot) and peek(thread_slot, PlaceWord.OUT) != 0:
+        if has_value(thread_slot) and peek(thread_slot, ThreadSlot.OUT) != 0:
             lanes |= 1 << lane
     return lanes
 
 
-votes_of = part(_votes_of)
+votes_of = compile_with_callers(_votes_of)
 
 
 def _lanes_with_value(first_slot: Any, group: Any, value: Any) -> Any:
     """Return the bits of the lanes in a group that brought this value."""
     lanes, remaining = 0, group
     while remaining:
-        lane = lowest(remaining)
+        lane = lowest_bit(remaining)
         remaining &= remaining - 1
         thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
-        if has_value(thread_slot) and peek(thread_slot, PlaceWord.OUT) == value:
+        if has_value(thread_slot) and peek(thread_slot, ThreadSlot.OUT) == value:
             lanes |= 1 << lane
     return lanes
 
 
-lanes_with_value = part(_lanes_with_value)
+lanes_with_value = compile_with_callers(_lanes_with_value)
 
 
 def _value_from(source_slot: Any, own_value: Any) -> Any:
-    return peek(source_slot, PlaceWord.OUT) if has_value(source_slot) else own_value
+    return peek(source_slot, ThreadSlot.OUT) if has_value(source_slot) else own_value
 
 
-value_from = part(_value_from)
+value_from = compile_with_callers(_value_from)
 
 
 def _result_for(first_slot: Any, group: Any, thread_slot: Any, votes: Any) -> Any:
     """Return the result of a group's operation for a lane; `votes` is the result of `votes_of`."""
-    reason, own_value = peek(thread_slot, PlaceWord.REASON), peek(thread_slot, PlaceWord.OUT)
+    reason, own_value = peek(thread_slot, ThreadSlot.REASON), peek(thread_slot, ThreadSlot.OUT)
     if reason <= StopReason.XOR:
         source_lane = source_lane_of(thread_slot)
         is_available = source_lane >= 0 and source_lane < WARP and (group >> source_lane & 1) != 0
@@ -175,20 +179,20 @@ def _result_for(first_slot: Any, group: Any, thread_slot: Any, votes: Any) -> An
     return group  # activemask
 
 
-result_for = part(_result_for)
+result_for = compile_with_callers(_result_for)
 
 
 def _sites_differ(first_slot: Any, group: Any) -> Any:
     """Check if the lanes of a group are at different sites."""
-    site, remaining = peek(first_slot + lowest(group) * _THREAD_SLOT_BYTES, PlaceWord.SITE), group
+    site, remaining = peek(first_slot + lowest_bit(group) * _THREAD_SLOT_BYTES, ThreadSlot.SITE), group
     while remaining:
-        if peek(first_slot + lowest(remaining) * _THREAD_SLOT_BYTES, PlaceWord.SITE) != site:
+        if peek(first_slot + lowest_bit(remaining) * _THREAD_SLOT_BYTES, ThreadSlot.SITE) != site:
             return True
         remaining &= remaining - 1
     return False
 
 
-sites_differ = part(_sites_differ)
+sites_differ = compile_with_callers(_sites_differ)
 
 
 def _release(state: Any, first_slot: Any, warp: Any, group: Any, mask: Any) -> None:
@@ -196,37 +200,37 @@ def _release(state: Any, first_slot: Any, warp: Any, group: Any, mask: Any) -> N
     if mask >= 0 and (mask != group or sites_differ(first_slot, group)):
         poke(state, Word.GROUP, group)
         poke(state, Word.GROUP_MASK, mask)
-        poke(state, Word.GROUP_PLACE, (first_slot - peek(state, Word.PLACES)) // _THREAD_SLOT_BYTES)
-        ask_or_stop(state, DriverCall.MASK_FAULT)
+        poke(state, Word.GROUP_SLOT, (first_slot - peek(state, Word.THREAD_SLOTS)) // _THREAD_SLOT_BYTES)
+        call_driver_or_stop(state, DriverCall.MASK_FAULT)
     votes, remaining = votes_of(first_slot, group), group
     while remaining:
-        thread_slot = first_slot + lowest(remaining) * _THREAD_SLOT_BYTES
+        thread_slot = first_slot + lowest_bit(remaining) * _THREAD_SLOT_BYTES
         remaining &= remaining - 1
-        poke(thread_slot, PlaceWord.IN, result_for(first_slot, group, thread_slot, votes))
+        poke(thread_slot, ThreadSlot.IN, result_for(first_slot, group, thread_slot, votes))
         poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) - 1)
-    poke(warp, WarpWord.MEETS, peek(warp, WarpWord.MEETS) & ~group)
-    poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) | group)
+    poke(warp, WarpWord.AT_WARP_OPERATION, peek(warp, WarpWord.AT_WARP_OPERATION) & ~group)
+    poke(warp, WarpWord.RUNNABLE, peek(warp, WarpWord.RUNNABLE) | group)
     poke(state, Word.CHANGED, 1)
     poke(state, Word.NEWS, 1)
     poke(state, Word.RESUMED, 1)
 
 
-release = part(_release)
+release = compile_with_callers(_release)
 
 
 def _next_group(first_slot: Any, warp: Any, previous: Any) -> Any:
     """Find the lane of the group that began next after an arrival number; -1 if there is none."""
-    earliest_lane, earliest, remaining = -1, _NEVER, peek(warp, WarpWord.MEETS)
+    earliest_lane, earliest, remaining = -1, _NEVER, peek(warp, WarpWord.AT_WARP_OPERATION)
     while remaining:
-        lane = lowest(remaining)
+        lane = lowest_bit(remaining)
         remaining &= remaining - 1
-        number = peek(first_slot + lane * _THREAD_SLOT_BYTES, PlaceWord.CAME)
+        number = peek(first_slot + lane * _THREAD_SLOT_BYTES, ThreadSlot.WARP_ARRIVAL)
         if number > previous and number < earliest:
             earliest_lane, earliest = lane, number
     return earliest_lane
 
 
-next_group = part(_next_group)
+next_group = compile_with_callers(_next_group)
 
 
 def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> None:
@@ -237,7 +241,7 @@ def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> 
         if lane < 0:
             break
         thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
-        mask, previous = mask_of(thread_slot), peek(thread_slot, PlaceWord.CAME)
+        mask, previous = mask_of(thread_slot), peek(thread_slot, ThreadSlot.WARP_ARRIVAL)
         group = group_of(first_slot, warp, mask)
         if is_final or (mask >= 0 and (mask & running & ~group) == 0):
             release(state, first_slot, warp, group, mask)
@@ -246,7 +250,7 @@ def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> 
 
 def _release_open(state: Any, first_slot: Any, warp: Any) -> None:
     """Release the threads at `activemask`, if all others of their warp wait or have ended."""
-    if peek(warp, WarpWord.RUNS):
+    if peek(warp, WarpWord.RUNNABLE):
         return
     previous = -1
     while True:
@@ -254,41 +258,41 @@ def _release_open(state: Any, first_slot: Any, warp: Any) -> None:
         if lane < 0:
             break
         thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
-        mask, previous = mask_of(thread_slot), peek(thread_slot, PlaceWord.CAME)
+        mask, previous = mask_of(thread_slot), peek(thread_slot, ThreadSlot.WARP_ARRIVAL)
         if mask < 0:
             release(state, first_slot, warp, group_of(first_slot, warp, mask), mask)
 
 
-release_open = part(_release_open)
-release_complete = part(_release_complete)
+release_open = compile_with_callers(_release_open)
+release_complete = compile_with_callers(_release_complete)
 
 
 def _leave_warp(state: Any, thread_slot: Any) -> None:
     """Release the operations that waited for a thread, after it came to a barrier or ended."""
     first_slot, warp = warp_of(state, thread_slot)
-    if peek(warp, WarpWord.MEETS):
+    if peek(warp, WarpWord.AT_WARP_OPERATION):
         release_complete(state, first_slot, warp, False)
 
 
-leave_warp = part(_leave_warp)
+leave_warp = compile_with_callers(_leave_warp)
 
 
 def _converge(state: Any, thread_slot: Any) -> None:
     """Handle a thread that has come to a warp operation."""
-    put_in(state, thread_slot, WarpWord.MEETS)
-    poke(thread_slot, PlaceWord.CAME, peek(state, Word.CAME))
-    poke(state, Word.CAME, peek(state, Word.CAME) + 1)
+    move_to_waiting(state, thread_slot, WarpWord.AT_WARP_OPERATION)
+    poke(thread_slot, ThreadSlot.WARP_ARRIVAL, peek(state, Word.WARP_ARRIVALS))
+    poke(state, Word.WARP_ARRIVALS, peek(state, Word.WARP_ARRIVALS) + 1)
     poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) + 1)
     first_slot, warp = warp_of(state, thread_slot)
     mask = mask_of(thread_slot)
     if mask >= 0 and not mask & lane_of(thread_slot):
         release(state, first_slot, warp, lane_of(thread_slot), mask)
-    elif not peek(warp, WarpWord.RUNS) or (mask >= 0 and (mask & peek(warp, WarpWord.RUNS)) == 0):
+    elif not peek(warp, WarpWord.RUNNABLE) or (mask >= 0 and (mask & peek(warp, WarpWord.RUNNABLE)) == 0):
         # Otherwise, only other threads can complete the operation: the other groups of this warp have not changed.
         release_complete(state, first_slot, warp, False)
 
 
-converge = part(_converge)
+converge = compile_with_callers(_converge)
 
 
 def _first_waiting(state: Any, first_slot: Any) -> Any:
@@ -296,12 +300,15 @@ def _first_waiting(state: Any, first_slot: Any) -> Any:
     earliest_slot, earliest = 0, _NEVER
     for thread in range(peek(state, Word.THREADS)):
         thread_slot = first_slot + thread * _THREAD_SLOT_BYTES
-        if is_in(state, thread_slot, WarpWord.MEETS) and peek(thread_slot, PlaceWord.CAME) < earliest:
-            earliest_slot, earliest = thread_slot, peek(thread_slot, PlaceWord.CAME)
+        if (
+            is_in(state, thread_slot, WarpWord.AT_WARP_OPERATION)
+            and peek(thread_slot, ThreadSlot.WARP_ARRIVAL) < earliest
+        ):
+            earliest_slot, earliest = thread_slot, peek(thread_slot, ThreadSlot.WARP_ARRIVAL)
     return earliest_slot
 
 
-first_waiting = part(_first_waiting)
+first_waiting = compile_with_callers(_first_waiting)
 
 
 def _release_all(state: Any, first_slot: Any) -> None:
@@ -313,4 +320,4 @@ def _release_all(state: Any, first_slot: Any) -> None:
         thread_slot = first_waiting(state, first_slot)
 
 
-release_all = part(_release_all)
+release_all = compile_with_callers(_release_all)

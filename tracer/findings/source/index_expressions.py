@@ -76,7 +76,7 @@ def _function(source: str, line: int) -> ast.FunctionDef | None:
     return max(enclosing, key=lambda function: function.lineno, default=None)
 
 
-def assigned(source: str, line: int) -> dict[str, tuple[ast.expr, ...]]:
+def assigned_values(source: str, line: int) -> dict[str, tuple[ast.expr, ...]]:
     """List the expressions assigned to each name in the innermost function around a line; of `a, b = f()` the call."""
     function = _function(source, line)
     return _assigned_in(function) if function else {}
@@ -112,7 +112,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 def comes_from_data(trace: Trace, site: Site) -> bool:
     """Return True if an index is computed from elements of arrays."""
-    values = assigned(trace.sources.get(site.file, ""), site.line)
+    values = assigned_values(trace.sources.get(site.file, ""), site.line)
     pending, seen = list(index_at(trace, site)), set[str]()
     while pending:
         for node in ast.walk(pending.pop()):

@@ -15,7 +15,7 @@ from ...model.array_types import Ints
 from ...model.launch import Scalar, decode
 from ...model.syntax_tree import syntax_tree
 from ...model.trace import Op, Site, Trace
-from .index_expressions import assigned, index_at, last_name, parameters, short_function
+from .index_expressions import assigned_values, index_at, last_name, parameters, short_function
 
 Values = NDArray[Any]  # one per access
 Compare = Callable[[Any, Any], Any]
@@ -86,7 +86,7 @@ class _Accesses:
         self._bound: dict[str, Values] | None = None  # values of the parameters, in a function that is called
         self._budget = MOST
         self._source = trace.sources.get(site.file, "")
-        self._names = assigned(self._source, site.line)
+        self._names = assigned_values(self._source, site.line)
 
     def value(self, node: ast.expr, depth: int) -> Values:
         """Compute an expression at each access; raises _Unknown."""

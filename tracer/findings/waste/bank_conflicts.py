@@ -13,13 +13,13 @@ from ...analysis.minimum_cost import RequestCosts, plain_global
 from ...analysis.request_cost import passes_of
 from ...analysis.requests import Requests
 from ...model.array_types import Mask
-from ...model.finding import Finding, counted
+from ...model.finding import Finding, count_noun
 from ...model.trace import WARP, Op, Trace
 from .site_costs import (
     REPORTED_RATIO,
     SAMPLED,
     SiteCosts,
-    carry_text,
+    cost_text,
     in_source,
     is_regular,
     per_site,
@@ -51,7 +51,7 @@ def bank_conflict_findings(trace: Trace, requests: Requests, costs: RequestCosts
         ]
         longer = _longer_rows(trace, requests, buffer_sites, total) if reported else 0
         for site in reported:
-            carried = carry_text(trace, requests, site, "wavefronts")
+            carried = cost_text(trace, requests, site, "wavefronts")
             cause = f"{carried}, since lanes of a warp touch different words of one bank"
             remedy, easy = _remedy(trace, requests, site, longer)
             yield waste_finding(
@@ -78,7 +78,7 @@ def _remedy(trace: Trace, requests: Requests, site: SiteCosts, more: int) -> tup
         # The words depend on the data: only one bank per lane keeps the lanes apart.
         return f"give each lane its own copy in its own bank, as in {buffer.name}[i, lane]", False
     index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
-    longer = f"make each row of {buffer.name} {counted(more, 'element')} longer, or " if more else ""
+    longer = f"make each row of {buffer.name} {count_noun(more, 'element')} longer, or " if more else ""
     if 4 * np.count_nonzero(np.diff(np.unique(index)) == 1) < 3 * len(index):
         return longer + NEIGHBOURS, True
     return f"{longer}let each warp stay in one row of {buffer.name}", False

@@ -109,7 +109,7 @@ def _apart(trace: Trace, requests: Requests, chosen: Ints) -> tuple[Mask, Mask]:
     """
     lanes = requests.lanes[chosen]
     start = offsets(lanes)[:-1]
-    rows = requests.accesses.of(chosen)
+    rows = requests.accesses.rows_of(chosen)
     thread = trace.thread[rows].astype(np.int64)
     inner = np.ones(len(rows), bool)
     inner[start] = False

@@ -14,7 +14,7 @@ import numpy as np
 from ...analysis.minimum_cost import RequestCosts
 from ...analysis.requests import Requests
 from ...model.array_types import AnyInts, Ints
-from ...model.finding import Finding, access_element, counted, line_text
+from ...model.finding import Finding, access_element, count_noun, line_text
 from ...model.trace import Op, Trace
 from .site_costs import LARGE_SHARE, waste_finding
 
@@ -76,8 +76,8 @@ def _finding(
     owners = trace.block[hottest.rows] if hottest.combined == "threads" else trace.thread_of(hottest.rows)
     enough = _count_distinct(owners)
     cause = (
-        f"{counted(count, 'atomic')} on {line} update one address, {access_element(trace, first)}, one after the other"
-        f", where {counted(enough, 'atomic')} would do, one for each {OWNERS[hottest.combined]}"
+        f"{count_noun(count, 'atomic')} on {line} update one address, {access_element(trace, first)}, one after the other"
+        f", where {count_noun(enough, 'atomic')} would do, one for each {OWNERS[hottest.combined]}"
     )
     # A turn at an address costs about as much as a sector.
     large = count - enough >= LARGE_SHARE * (float(costs.sectors.sum()) + count)

@@ -14,7 +14,7 @@ from ...analysis.minimum_cost import RequestCosts, plain_global
 from ...analysis.overlap import overlapping_buffers
 from ...analysis.requests import Requests
 from ...model.array_types import Ints
-from ...model.finding import Finding, counted, line_text
+from ...model.finding import Finding, count_noun, line_text
 from ...model.trace import Op, Trace
 from .site_costs import LARGE_SHARE, in_source, waste_finding
 
@@ -64,7 +64,7 @@ def _finding(
     name, line = trace.buffers[int(requests.buffer[shown])].name, line_text(trace, int(requests.site[shown]))
     wasted = float(costs.sectors[chosen].sum()) * len(lost) / all_stores
     cause = (
-        f"{len(lost):,} of {counted(all_stores, 'store')} to {name} on {line} are overwritten by the same thread in a "
+        f"{len(lost):,} of {count_noun(all_stores, 'store')} to {name} on {line} are overwritten by the same thread in a "
         "loop, before any thread reads them"
     )
     yield waste_finding(

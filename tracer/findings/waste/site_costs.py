@@ -75,7 +75,7 @@ def per_site(
 
 def rows_of(requests: Requests, request: int) -> AnyInts:
     """List the accesses of a request, by lane."""
-    rows: AnyInts = requests.accesses.of(slice(request, request + 1))
+    rows: AnyInts = requests.accesses.rows_of(slice(request, request + 1))
     return rows
 
 
@@ -91,7 +91,7 @@ def is_regular(trace: Trace, requests: Requests, site: SiteCosts) -> bool:
     return all(np.array_equal(pattern - pattern[0], index[0] - index[0][0]) for pattern in index)
 
 
-def carry_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> str:
+def cost_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> str:
     """Describe the cost of a site's requests: 16 sectors for each load of a by a warp on line 12 ..."""
     request = site.worst
     verb = ("load", "store", "update", "update")[int(requests.op[request])]

@@ -21,7 +21,7 @@ from .site_costs import (
     LARGE_SHARE,
     WARNING_RATIO,
     SiteCosts,
-    carry_text,
+    cost_text,
     in_source,
     is_regular,
     per_site,
@@ -80,7 +80,7 @@ def _spread_findings(
     for entry in spread:
         site = entry.site
         warning = entry.is_easy and site.ratio >= WARNING_RATIO and waste[entry.key] >= LARGE_SHARE * total
-        cause = f"{carry_text(trace, requests, site, 'sectors')}, since {entry.reason}"
+        cause = f"{cost_text(trace, requests, site, 'sectors')}, since {entry.reason}"
         yield waste_finding(
             trace, requests, site.requests, site.worst, KIND, warning=warning, cause=cause, remedy=entry.remedy,
             count=int(site.cost.sum()), key=entry.key,
@@ -141,7 +141,7 @@ def _is_transposed(requests: Requests, site: SiteCosts, steps: dict[tuple[int, i
 def _misaligned(trace: Trace, requests: Requests, site: SiteCosts, buffer: Buffer) -> Finding:
     """Describe a site whose rows begin within a sector."""
     cause = (
-        f"{carry_text(trace, requests, site, 'sectors')}, since rows of {buffer.name} begin within a sector"
+        f"{cost_text(trace, requests, site, 'sectors')}, since rows of {buffer.name} begin within a sector"
     )
     remedy = f"make them a multiple of {SECTOR} bytes long"
     return waste_finding(

@@ -15,14 +15,14 @@ from ...measure.measurement import MeasurementError
 from ...model.launch import Launch
 from ...model.trace import Trace
 from ...processes.json_process import JsonProcess, StartError, module_command
-from .notes import Notes, NotesError, NotesMade, NotesWanted, load
+from .notes import Notes, NotesError, NotesReply, NotesRequest, load
 
 COMMAND = module_command("tilescope.tracer.hardware.accesses.run_on_gpu")
 SPARE = 16  # additional notes per thread
 MOST = 2_000_000  # accesses of a launch that can be noted
 
 
-def room_for(trace: Trace) -> int:
+def notes_per_thread(trace: Trace) -> int:
     """Return the number of notes that each thread needs room for, from the simulator's trace of the launch.
 
     This is twice the number of its busiest thread: data-dependent control flow may differ on the GPU.
@@ -34,7 +34,7 @@ def room_for(trace: Trace) -> int:
     return 2 * int(counts.max(initial=0)) + SPARE
 
 
-def check_noted(trace: Trace) -> None:
+def check_size(trace: Trace) -> None:
     """Raise NotesError for a launch that is too large, or whose trace by the simulator is incomplete."""
     if trace.accesses > MOST:
         raise NotesError(
@@ -69,22 +69,22 @@ class GpuNotes:
         """
         with tempfile.TemporaryDirectory(prefix="tilescope-notes-") as folder:
             path = Path(folder) / "notes.npz"
-            reply = self._request(NotesWanted(launch, room, str(path)))
+            reply = self._request(NotesRequest(launch, room, str(path)))
             if reply.no_device:
                 raise MeasurementError(reply.problem)
             if reply.problem:
                 raise NotesError(reply.problem)
             return load(path)
 
-    def _request(self, wanted: NotesWanted) -> NotesMade:
+    def _request(self, wanted: NotesRequest) -> NotesReply:
         process = self._running_process()
         process.send(wanted)
         for line in process.lines():
-            reply = msgspec.json.decode(line, type=NotesMade)
+            reply = msgspec.json.decode(line, type=NotesReply)
             if reply.is_last:
                 self._end()
             return reply
-        death = process.death()
+        death = process.describe_death()
         self._end()
         raise NotesError(f"The measuring process ended while it ran ({death}).")
 

@@ -33,15 +33,15 @@ OUTSIDE = "Threads access memory outside an array: a GPU does that, the simulato
 class Difference(Struct, frozen=True):
     """A difference between GPU and simulator, at its first occurrence."""
 
-    what: str  # "accesses", "values", "counters" or "results"
+    kind: str  # "accesses", "values", "counters" or "results"
     count: int  # threads, accesses, counters or elements that differ
     text: str  # one sentence, with thread, line and element
-    why: str = ""  # one sentence about the race there or another cause, "" if unknown
+    cause: str = ""  # one sentence about the race there or another cause, "" if unknown
 
     @property
     def sentence(self) -> str:
         """The difference and, if known, its cause."""
-        return f"{self.text} {self.why}".strip()
+        return f"{self.text} {self.cause}".strip()
 
 
 class Comparison(Struct, frozen=True):
@@ -57,7 +57,7 @@ class Comparison(Struct, frozen=True):
 
     def differs(self, kind: str) -> Difference | None:
         """Return the difference of one kind, or None."""
-        return next((d for d in self.differences if d.what == kind), None)
+        return next((d for d in self.differences if d.kind == kind), None)
 
 
 class _Sequences(Struct, frozen=True, eq=False):
@@ -76,7 +76,7 @@ class _Sequences(Struct, frozen=True, eq=False):
         return np.searchsorted(self.thread, np.arange(threads + 1))
 
 
-def compared(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Trace) -> Comparison:
+def compare(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Trace) -> Comparison:
     """Compare a trace measured on a GPU, and its results, with the simulator's trace of the same launch."""
     names: dict[Any, int] = {}
     ours, theirs = _sequences(measured, names), _sequences(simulated, names)
@@ -142,7 +142,7 @@ def _accesses(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Differenc
     if len(different):
         a, b = int(ours_row[different[0]]), int(theirs_row[different[0]])
         text = f"{name} {_access(ours, a)} on the GPU, but in the simulator it {_access(theirs, b)}"
-        race = races.at(theirs, b) or races.before(theirs, thread, b)
+        race = races.race_at(theirs, b) or races.before(theirs, thread, b)
     else:
         counts = [int(np.diff(s.starts)[thread]) for s in (ours, theirs)]
         text = f"{name} makes {counts[0]:,} accesses on the GPU and {counts[1]:,} in the simulator"
@@ -160,7 +160,7 @@ def _values(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Difference 
         return None
     ours_row, theirs_row = ours_row[same], theirs_row[same]
     got, expected = ours.trace.value[ours.row[ours_row]], theirs.trace.value[theirs.row[theirs_row]]
-    wrong = np.flatnonzero(off(got, expected))
+    wrong = np.flatnonzero(differ_beyond_rounding(got, expected))
     if not len(wrong):
         return None
     a, b = int(ours_row[wrong[0]]), int(theirs_row[wrong[0]])
@@ -169,7 +169,7 @@ def _values(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Difference 
         f"{expected[wrong[0]]} in the simulator"
     )
     more = f"; {len(wrong):,} values differ" if len(wrong) > 1 else ""
-    return Difference("values", len(wrong), f"{text}{more}.", races.at(theirs, b))
+    return Difference("values", len(wrong), f"{text}{more}.", races.race_at(theirs, b))
 
 
 def _differing(measured: Trace, simulated: Trace) -> dict[str, tuple[int, int]]:
@@ -197,7 +197,7 @@ def _results(
         got = results.get(buffer.name.split("/")[0])
         if buffer.space != "global" or got is None or got.size != expected.size:
             continue
-        wrong = np.flatnonzero(off(got, expected))
+        wrong = np.flatnonzero(differ_beyond_rounding(got, expected))
         count += len(wrong)
         if len(wrong) and not text:
             index = int(wrong[0])
@@ -271,7 +271,7 @@ def _initial(trace: Trace, row: int) -> Any:
     return trace.initial[int(trace.buffer[row])][int(trace.index[row])]
 
 
-def off(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
+def differ_beyond_rounding(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
     """Test which numbers differ by more than rounding; nan equals nan."""
     got, expected = got.reshape(-1), expected.reshape(-1)
     if got.dtype.kind not in "fc":
@@ -318,7 +318,7 @@ class _Causes:
         self._trace = trace
         self._races = [r for r in races_of(trace, missed_barriers_of(trace)) if r.harmful]
 
-    def at(self, sequences: _Sequences, position: int) -> str:
+    def race_at(self, sequences: _Sequences, position: int) -> str:
         """Describe the race at an access of the simulator's trace in a sentence; "" without one."""
         row = int(sequences.row[position])
         return (self._race_sentence(np.array([row])) if row >= 0 else "") or self._outside()

@@ -15,7 +15,7 @@ from numba.core.errors import TypingError
 from numba.cuda import cgutils
 from numba.cuda.extending import intrinsic, overload
 
-from ...compiled.runtime.atomics import CHANGES
+from ...compiled.runtime.atomics import ATOMIC_UPDATES
 from ...model.trace import FENCE, FENCE_BLOCK, VOTED_NO, VOTED_YES
 from ..marks.intrinsics import clock, multiprocessor, timer
 from .notes import (
@@ -150,7 +150,7 @@ def write_wait(state: Any, site: Any, reach: Any, part: Any) -> int:
 
 
 @device
-def went_on(state: Any, row: int) -> None:
+def write_continuation(state: Any, row: int) -> None:
     """Write the time at which a thread continues after a barrier or warp operation."""
     rows = state[0]
     if row < rows.shape[0]:
@@ -259,7 +259,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 def _update(name: str) -> Callable[..., Any]:
     """Create the function for an atomic operation with a note: (state, array, index, value, site) -> old value."""
-    operation, change = device(OPERATIONS[name]), device(CHANGES[name])
+    operation, change = device(OPERATIONS[name]), device(ATOMIC_UPDATES[name])
 
     def update(state: Any, array: Any, index: Any, value: Any, site: int) -> Any:
         raise NotImplementedError
@@ -307,14 +307,14 @@ def _cas(state: Any, array: Any, index: Any, expected: Any, value: Any, site: An
 def wait_barrier(state: Any, site: int) -> None:
     row = write_wait(state, site, 0, 0)
     cuda.syncthreads()
-    went_on(state, row)
+    write_continuation(state, row)
 
 
 @device
 def wait_count(state: Any, value: Any, site: int) -> Any:
     row = write_wait(state, site, 0, 0)
     counted = cuda.syncthreads_count(value)
-    went_on(state, row)
+    write_continuation(state, row)
     return counted
 
 
@@ -322,7 +322,7 @@ def wait_count(state: Any, value: Any, site: int) -> Any:
 def wait_and(state: Any, value: Any, site: int) -> Any:
     row = write_wait(state, site, 0, 0)
     result = cuda.syncthreads_and(value)
-    went_on(state, row)
+    write_continuation(state, row)
     return result
 
 
@@ -330,7 +330,7 @@ def wait_and(state: Any, value: Any, site: int) -> Any:
 def wait_or(state: Any, value: Any, site: int) -> Any:
     row = write_wait(state, site, 0, 0)
     result = cuda.syncthreads_or(value)
-    went_on(state, row)
+    write_continuation(state, row)
     return result
 
 
@@ -338,28 +338,28 @@ def wait_or(state: Any, value: Any, site: int) -> Any:
 def wait_fence(state: Any, site: int) -> None:
     row = write_wait(state, site, FENCE, 0)
     cuda.threadfence()
-    went_on(state, row)
+    write_continuation(state, row)
 
 
 @device
 def wait_block_fence(state: Any, site: int) -> None:
     row = write_wait(state, site, FENCE_BLOCK, 0)
     cuda.threadfence_block()
-    went_on(state, row)
+    write_continuation(state, row)
 
 
 @device
 def wait_syncwarp(state: Any, mask: Any, site: int) -> None:
     row = write_wait(state, site, mask, 0)
     cuda.syncwarp(mask)
-    went_on(state, row)
+    write_continuation(state, row)
 
 
 @device
 def wait_shuffle(state: Any, mask: Any, value: Any, lane: Any, site: int) -> Any:
     row = write_wait(state, site, 0, 1 + (lane & 31))
     given = cuda.shfl_sync(mask, value, lane)
-    went_on(state, row)
+    write_continuation(state, row)
     return given
 
 
@@ -368,7 +368,7 @@ def wait_up(state: Any, mask: Any, value: Any, delta: Any, site: int) -> Any:
     lane = cuda.laneid
     row = write_wait(state, site, 0, 1 + (lane - delta if lane >= delta else lane))
     given = cuda.shfl_up_sync(mask, value, delta)
-    went_on(state, row)
+    write_continuation(state, row)
     return given
 
 
@@ -377,7 +377,7 @@ def wait_down(state: Any, mask: Any, value: Any, delta: Any, site: int) -> Any:
     lane = cuda.laneid
     row = write_wait(state, site, 0, 1 + (lane + delta if lane + delta < 32 else lane))
     given = cuda.shfl_down_sync(mask, value, delta)
-    went_on(state, row)
+    write_continuation(state, row)
     return given
 
 
@@ -385,7 +385,7 @@ def wait_down(state: Any, mask: Any, value: Any, delta: Any, site: int) -> Any:
 def wait_xor(state: Any, mask: Any, value: Any, lanes: Any, site: int) -> Any:
     row = write_wait(state, site, 0, 1 + ((cuda.laneid ^ lanes) & 31))
     given = cuda.shfl_xor_sync(mask, value, lanes)
-    went_on(state, row)
+    write_continuation(state, row)
     return given
 
 
@@ -393,7 +393,7 @@ def wait_xor(state: Any, mask: Any, value: Any, lanes: Any, site: int) -> Any:
 def wait_all(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
     result = cuda.all_sync(mask, vote)
-    went_on(state, row)
+    write_continuation(state, row)
     return result
 
 
@@ -401,7 +401,7 @@ def wait_all(state: Any, mask: Any, vote: Any, site: int) -> Any:
 def wait_any(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
     result = cuda.any_sync(mask, vote)
-    went_on(state, row)
+    write_continuation(state, row)
     return result
 
 
@@ -409,7 +409,7 @@ def wait_any(state: Any, mask: Any, vote: Any, site: int) -> Any:
 def wait_equal(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
     result = cuda.eq_sync(mask, vote)
-    went_on(state, row)
+    write_continuation(state, row)
     return result
 
 
@@ -417,7 +417,7 @@ def wait_equal(state: Any, mask: Any, vote: Any, site: int) -> Any:
 def wait_ballot(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
     result = cuda.ballot_sync(mask, vote)
-    went_on(state, row)
+    write_continuation(state, row)
     return result
 
 

@@ -14,11 +14,11 @@ from ...model.array_types import Columns, Ints, narrow
 from ...model.launch import Array, Schedule
 from ...model.trace import BARRIER, Barriers, Buffer, Op, OutOfBounds, Site, Trace
 from ...recording.finish import finish
-from ...recording.kernel_loader import filled
+from ...recording.kernel_loader import create_array
 from ...recording.recorder import Recorder, widest
 from ...recording.run_record import RunRecord
 from ...storage.recorded_traces import MEASURED
-from ..marks.calibration import Clocks, NotCalibrated, fitted
+from ..marks.calibration import CalibrationError, Clocks, calibrate
 from .notes import (
     AFTER,
     BASE,
@@ -58,9 +58,9 @@ class MeasuredRun(Struct, frozen=True, eq=False):
 def measured_run(notes: Notes) -> MeasuredRun:
     """Decode notes; raises NotesError for inconsistent ones."""
     try:
-        clocks = fitted(notes.before, notes.after)
+        clocks = calibrate(notes.before, notes.after)
         return _Decoder(notes, clocks).run()
-    except NotCalibrated as error:
+    except CalibrationError as error:
         raise NotesError(str(error)) from error
 
 
@@ -113,7 +113,7 @@ class _Decoder:
         self._record.recorder = recorder
         self._record.finals = dict(self._notes.results)
         self._record.resident = self._concurrent_blocks()
-        trace = finish(self._record, self._head.file, made_by(self._notes))
+        trace = finish(self._record, self._head.file, origin_of(self._notes))
         return MeasuredRun(
             replace(trace, notice=self._notice(order)), dict(self._notes.results), order, self._clocks.resolution,
             float(order.times.max(initial=0)) / PICO, len(np.unique(self._notes.heads[:, MULTIPROCESSOR])),
@@ -130,7 +130,7 @@ class _Decoder:
         """Find the buffer and the index of each access, from the addresses of array and element."""
         is_located = self._waits.copy()
         given = zip(self._head.names, self._head.launch.arguments, strict=True)
-        arrays = {name: filled(a) for name, a in given if isinstance(a, Array)}
+        arrays = {name: create_array(a) for name, a in given if isinstance(a, Array)}
         for argument in self._head.arguments:
             memory = self._record.memory_of(arrays[argument.name], argument.name, "global")
             start = np.full(len(self._notes.heads), argument.address, np.uint64)
@@ -270,17 +270,17 @@ class _Decoder:
         if order.atomics:
             chains = f", {order.chained:,} of {order.atomics:,} atomics by their values"
         return (
-            f"Measured on {an(device)} on {self._head.date[:10]}: its {len(self._notes.rows):,} accesses and waits "
+            f"Measured on {with_article(device)} on {self._head.date[:10]}: its {len(self._notes.rows):,} accesses and waits "
             f"are in the order of its clocks, known to {resolution} between multiprocessors{chains}."
         )
 
 
-def an(device: str) -> str:
+def with_article(device: str) -> str:
     """Return a device's name with its article."""
     return f"{'an' if device.startswith(('NVIDIA', 'A', 'I', 'O')) else 'a'} {device}"
 
 
-def made_by(notes: Notes) -> str:
+def origin_of(notes: Notes) -> str:
     """Describe the origin of a trace of notes."""
     head = notes.head
     numba = head.versions.get("numba-cuda", "")

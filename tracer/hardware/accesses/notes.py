@@ -73,7 +73,7 @@ class NotesHead(msgspec.Struct, frozen=True):
     registers: tuple[int, int]  # per thread, of the kernel without and with notes
 
 
-class NotesWanted(msgspec.Struct, frozen=True):
+class NotesRequest(msgspec.Struct, frozen=True):
     """A request to note the accesses of a launch."""
 
     launch: Launch
@@ -81,7 +81,7 @@ class NotesWanted(msgspec.Struct, frozen=True):
     path: str  # of the file to write
 
 
-class NotesMade(msgspec.Struct, frozen=True):
+class NotesReply(msgspec.Struct, frozen=True):
     """The reply: the notes are written, or one sentence explains the problem."""
 
     problem: str = ""

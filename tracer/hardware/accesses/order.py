@@ -50,15 +50,15 @@ def order_of(
     order = chosen[np.concatenate(chains)] if chains else np.empty(0, np.int64)
     group = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
     for _ in range(PASSES):
-        settled = rising(times, thread)
-        settled[order] = rising(settled[order], group)
+        settled = raise_within_groups(times, thread)
+        settled[order] = raise_within_groups(settled[order], group)
         if (settled == times).all():
             break
         times = settled
-    return Order(rising(times, thread), len(order), len(chosen))
+    return Order(raise_within_groups(times, thread), len(order), len(chosen))
 
 
-def rising(times: Ints, group: Ints) -> Ints:
+def raise_within_groups(times: Ints, group: Ints) -> Ints:
     """Raise times as little as possible so that they rise within each group; groups are contiguous."""
     if not len(times):
         return times.copy()

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from ...compiled.math_functions import OF_ONE, OF_TWO
-from ...compiled.not_compilable import NotCompilable
+from ...compiled.math_functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
+from ...compiled.not_compilable import NotCompilableError
 from ...compiled.rewrite.program import DeclaredArray, RecordingProgram
-from ...compiled.rewrite.rewriter import rewritten
+from ...compiled.rewrite.rewriter import rewrite_kernel
 from ...compiled.rewrite.writer import STATE
 
 CUDA = "_ts_cuda"  # the module `cuda`, under any name in the kernel
@@ -65,7 +65,7 @@ class MarkedKernel(Struct, frozen=True):
         return "\n\n".join(map(ast.unparse, self.functions)) + "\n"
 
 
-def marked(
+def noting_kernel(
     function: FunctionType, dtypes: Mapping[str, np.dtype[Any]], *, debug: bool = False
 ) -> MarkedKernel:
     """Rewrite a kernel so that it notes its accesses; `dtypes` are those of its array arguments.
@@ -74,8 +74,8 @@ def marked(
     """
     name = function.__name__
     try:
-        program = rewritten(function, dtypes, debug=debug)
-    except NotCompilable as error:
+        program = rewrite_kernel(function, dtypes, debug=debug)
+    except NotCompilableError as error:
         raise NotMarkable(f"The accesses of {name} can't be noted on a GPU: {error}") from error
     records = [n for n, dtype in dtypes.items() if dtype.names is not None]
     records += [array.name for array in program.declared if array.dtype.names is not None]
@@ -98,8 +98,8 @@ def plain_names() -> dict[str, Any]:
         "_ts_to_int": int, "_ts_absolute": abs, "_ts_floor": math.floor, "_ts_ceil": math.ceil, "_ts_trunc": math.trunc,
         "_ts_len": len, "_ts_range": range, "_ts_math_modf": math.modf,
     }  # fmt: skip
-    names |= {f"_ts_math_{name}": getattr(math, name) for name in (*OF_ONE, *OF_TWO)}
-    return names | {f"_ts_np_{name}": getattr(np, name) for name in OF_ONE.values() if name}
+    names |= {f"_ts_math_{name}": getattr(math, name) for name in (*UNARY_FUNCTIONS, *BINARY_FUNCTIONS)}
+    return names | {f"_ts_np_{name}": getattr(np, name) for name in UNARY_FUNCTIONS.values() if name}
 
 
 class _ForGpu(ast.NodeTransformer):

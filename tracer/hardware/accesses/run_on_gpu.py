@@ -20,9 +20,9 @@ from ...measure.client import revision, versions
 from ...measure.gpu import Gpu, first_line, open_gpu
 from ...measure.measurement import Device, MeasurementError
 from ...model.launch import Launch
-from ...processes.json_streams import private_streams, sender
+from ...processes.json_streams import make_sender, private_streams
 from ...processes.parent_death import die_with_parent
-from ...recording.kernel_loader import LoadError, arrays_of, load_kernel, set_constants
+from ...recording.kernel_loader import LoadError, create_arguments, load_kernel, set_constants
 from .notes import (
     COUNT,
     LARGEST,
@@ -32,12 +32,12 @@ from .notes import (
     Notes,
     NotesError,
     NotesHead,
-    NotesMade,
-    NotesWanted,
+    NotesReply,
+    NotesRequest,
     Words,
     head_words,
 )
-from .program import MarkedKernel, NotMarkable, marked
+from .program import MarkedKernel, NotMarkable, noting_kernel
 
 CLOCK_STEPS = 64  # steps of the timer at which clocks are read before and after a launch
 
@@ -49,29 +49,29 @@ def main() -> None:
     )
     die_with_parent()
     source, target = private_streams()
-    send = sender(target)
+    send = make_sender(target)
     for line in source:
-        reply = answer(msgspec.json.decode(line, type=NotesWanted))
+        reply = answer(msgspec.json.decode(line, type=NotesRequest))
         send(reply)
         if reply.is_last:
             return
 
 
-def answer(wanted: NotesWanted) -> NotesMade:
+def answer(wanted: NotesRequest) -> NotesReply:
     """Note the accesses of a launch, write them, and return the reply."""
     try:
         gpu, device = _device()
     except MeasurementError as error:
-        return NotesMade(str(error), no_device=True)
+        return NotesReply(str(error), no_device=True)
     try:
         notes_of(wanted.launch, wanted.room, gpu, device).save(Path(wanted.path))
     except (MeasurementError, NotMarkable, NotesError, LoadError) as error:
-        return NotesMade(str(error))
+        return NotesReply(str(error))
     except Exception as error:  # noqa: BLE001  # Numba and the driver raise many types
         name = wanted.launch.kernel.rpartition(":")[2]
         problem = f"The accesses of {name} can't be noted on a GPU: {_reason(error)}."
-        return NotesMade(problem, gpu.is_lost())
-    return NotesMade()
+        return NotesReply(problem, gpu.is_lost())
+    return NotesReply()
 
 
 def _reason(error: Exception) -> str:
@@ -98,8 +98,8 @@ def notes_of(launch: Launch, room: int, gpu: Gpu, device: Device) -> Notes:
 
     module, plain = load_kernel(launch)
     set_constants(module, launch)
-    given, names = arrays_of(launch, plain)
-    kernel = marked(plain.py_func, _dtypes(names, given))
+    given, names = create_arguments(launch, plain)
+    kernel = noting_kernel(plain.py_func, _dtypes(names, given))
     run = _MarkedRun(launch, room, gpu, kernel, given)
     fast = bool(getattr(plain, "targetoptions", {}).get("fastmath"))
     entry = compiled(kernel, str(module.__file__), fastmath=fast)

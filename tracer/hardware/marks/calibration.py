@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 
-class NotCalibrated(Exception):
+class CalibrationError(Exception):
     """Clocks that can't be converted to one axis; the text is one sentence."""
 
 
@@ -41,20 +41,20 @@ class Clocks(Struct, frozen=True, eq=False):
         return nanoseconds
 
 
-def fitted(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Clocks:
+def calibrate(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Clocks:
     """Calibrate clocks by pairs that were read before and after a launch.
 
-    Both have shape (multiprocessors, pairs, 2): clock and timer, 0 for missing multiprocessors. Raises NotCalibrated.
+    Both have shape (multiprocessors, pairs, 2): clock and timer, 0 for missing multiprocessors. Raises CalibrationError.
     """
     read: NDArray[np.bool_] = np.all((before[..., 1] > 0) & (after[..., 1] > 0), axis=1)
     if not read.any():
-        raise NotCalibrated("No multiprocessor's clock and timer could be read.")
+        raise CalibrationError("No multiprocessor's clock and timer could be read.")
     zero = int(before[read][..., 1].min())
     early, late = _signed(before[read], zero), _signed(after[read], zero)
     cycles = (late[:, -1, 0] - early[:, 0, 0]).astype(np.float64)
     passed = (late[:, -1, 1] - early[:, 0, 1]).astype(np.float64)
     if (passed <= 0).any() or (cycles <= 0).any():
-        raise NotCalibrated("The clock of a multiprocessor went backwards; run it again.")
+        raise CalibrationError("The clock of a multiprocessor went backwards; run it again.")
     common = float(np.median(cycles / passed))
     start, end = _earliest(early, common), _earliest(late, common)
     steps = np.diff(np.concatenate([early[..., 1], late[..., 1]]), axis=1)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ...measure.cases import Case
-from ...measure.client import label, revision
+from ...measure.client import case_spec, revision
 from ...measure.measurement import MeasurementError
 from ...processes.json_process import JsonProcess, StartError, module_command
 from .events import (
@@ -20,7 +20,7 @@ from .events import (
     TimelineRequest,
     TimelineStarted,
 )
-from .refusal import refusal
+from .refusal import reason_for_refusal
 
 COMMAND = module_command("tilescope.tracer.hardware.marks.process")
 Report = Callable[[str, int, int], None]
@@ -45,7 +45,9 @@ def record_timelines(
 
     A process that ends early is restarted for the remaining cases. Raises MeasurementError if nothing can be recorded.
     """
-    refused = [Outcome(case, None, reason) if (reason := refusal(case)) else None for case in cases]
+    refused = [
+        Outcome(case, None, reason) if (reason := reason_for_refusal(case)) else None for case in cases
+    ]
     asked = [case for case, outcome in zip(cases, refused, strict=True) if outcome is None]
     outcomes: list[Outcome] = []
     while len(outcomes) < len(asked):
@@ -66,7 +68,7 @@ def _listen(
             raise MeasurementError(message.reason)
         case = cases[message.place]
         if isinstance(message, TimelineStarted):
-            report(f"{label(case)}: {message.step}", len(outcomes), total)
+            report(f"{case_spec(case)}: {message.step}", len(outcomes), total)
         elif isinstance(message, TimelineRecorded):
             outcomes.append(Outcome(case, Path(message.path)))
         elif isinstance(message, TimelineRefused):

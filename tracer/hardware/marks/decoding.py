@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ..figures import at_once
+from ..figures import most_concurrent
 from ..timeline import SEGMENT_KINDS, BlockSpans, Segments
 from .calibration import Clocks
 from .marking import Mark
@@ -21,7 +21,7 @@ CLOCK, NUMBER = 0, 1  # halves of a mark
 WRAP = 1 << 32  # cycles after which the clock in a mark overflows
 
 
-class Damaged(Exception):
+class DamagedMarksError(Exception):
     """Marks that the kernel can't have written; the text is one sentence."""
 
 
@@ -46,7 +46,7 @@ def counts_of(rows: NDArray[np.void], slot: int) -> NDArray[np.int64]:
     return np.where(position < NO_MARKS, position - number * slot, -1)
 
 
-def with_whole_clocks(written: NDArray[np.void], clocks: Clocks) -> Warps:
+def with_complete_clocks(written: NDArray[np.void], clocks: Clocks) -> Warps:
     """Complete the clocks of rows; the launch must follow soon after the first readings of `clocks`."""
     rows = np.empty(written.shape, WARP_ROW)
     rows["multiprocessor"], rows["at"] = written["multiprocessor"], written["at"]
@@ -61,11 +61,13 @@ def spans_of(warps: Warps, clocks: Clocks) -> BlockSpans:
     """Compute where and when each block ran; raises Damaged."""
     rows, number = warps.rows, warps.multiprocessor
     if (rows["multiprocessor"] != number[:, None]).any() or number.max(initial=0) >= len(clocks.rate):
-        raise Damaged("Warps of one block report different multiprocessors.")
+        raise DamagedMarksError("Warps of one block report different multiprocessors.")
     start = clocks.times(number, rows["start"].min(axis=1))
     end = clocks.times(number, rows["end"].max(axis=1))
     if np.isnan(start).any():
-        raise Damaged("A block ran on a multiprocessor whose clock could not be compared with the others.")
+        raise DamagedMarksError(
+            "A block ran on a multiprocessor whose clock could not be compared with the others."
+        )
     zero = start.min()
     return BlockSpans(
         number.astype(np.uint16), np.rint(start - zero).astype(np.int64), np.rint(end - zero).astype(np.int64)
@@ -75,7 +77,7 @@ def spans_of(warps: Warps, clocks: Clocks) -> BlockSpans:
 def warps_at_once(warps: Warps) -> int:
     """Count the most warps that one multiprocessor ran at the same time (measured)."""
     rows = warps.rows.ravel()
-    return at_once(rows["multiprocessor"].astype(np.int64), rows["start"], rows["end"])
+    return most_concurrent(rows["multiprocessor"].astype(np.int64), rows["start"], rows["end"])
 
 
 def chosen_blocks(
@@ -118,12 +120,12 @@ def segments_of(
     written = position > 0
     number[written] = marks[owner[written], position[written] - 1, NUMBER]
     if number.max(initial=0) >= len(table):
-        raise Damaged("A mark has a number that is not in the kernel.")
+        raise DamagedMarksError("A mark has a number that is not in the kernel.")
     _unwrap(begins, written, marks[owner[written], position[written] - 1, CLOCK].astype(np.int64))
     ends = np.append(begins[1:], 0)
     ends[sizes.cumsum() - 1] = end
     if (ends < begins).any():
-        raise Damaged("A warp's clock went backwards.")
+        raise DamagedMarksError("A warp's clock went backwards.")
     column = _columns(table)
     return Segments(
         block=blocks.repeat(per_block)[owner].astype(np.uint32),

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from ...compiled.rewrite.scope import CudaPath, NotKnown, Scope, source_of
+from ...compiled.rewrite.scope import CudaPath, Scope, UnknownValueError, source_of
 from ..timeline import SegmentKind
 
 Space = Literal["global", "shared", "local"]
@@ -51,20 +51,20 @@ class Effects:
                 if isinstance(name, ast.Name) and view is not None and view.dimensions:
                     self._arrays[name.id] = view
 
-    def of(self, nodes: Iterable[ast.AST]) -> frozenset[Effect]:
+    def effects_of(self, nodes: Iterable[ast.AST]) -> frozenset[Effect]:
         """Return all effects of some statements or expressions."""
         effects: set[Effect] = set()
         for node in nodes:
             self._add(node, effects)
         return frozenset(effects)
 
-    def of_head(self, statement: ast.If | ast.For | ast.While) -> frozenset[Effect]:
+    def head_effects(self, statement: ast.If | ast.For | ast.While) -> frozenset[Effect]:
         """Return the effects of the first line of a compound statement."""
         if not isinstance(statement, ast.For):
-            return self.of([statement.test])
+            return self.effects_of([statement.test])
         over = self._view(statement.iter)
         loads = over is not None and over.space == "global" and over.dimensions == 1
-        return self.of([statement.target, statement.iter]) | ({"load"} if loads else set())
+        return self.effects_of([statement.target, statement.iter]) | ({"load"} if loads else set())
 
     def _add(self, node: ast.AST, effects: set[Effect]) -> None:
         if isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -73,7 +73,7 @@ class Effects:
             self._add_call(node, effects)
             return
         if isinstance(node, ast.For | ast.While):
-            effects |= {"loop", *self.of_head(node)}
+            effects |= {"loop", *self.head_effects(node)}
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
             effects |= self._element(node.target, stored=False)
         if isinstance(node, ast.Subscript):
@@ -109,8 +109,8 @@ class Effects:
             return self._view(node.func.value) if isinstance(node.func, ast.Attribute) else None
         given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "shape")]
         try:
-            shape = self.scope.static(given[0]) if given else 0
-        except NotKnown:
+            shape = self.scope.static_value(given[0]) if given else 0
+        except UnknownValueError:
             shape = 0
         space: Space = "shared" if name == "shared.array" else "local"
         return View(space, len(shape) if isinstance(shape, tuple) else 1)
@@ -132,20 +132,20 @@ class Effects:
         """Return the effects of a device function on its arguments."""
         try:
             function = getattr(self.scope.value(node.func), "py_func", None)
-        except NotKnown:
+        except UnknownValueError:
             return frozenset()
         if not isinstance(function, FunctionType) or self._depth >= DEEPEST:
             return frozenset()
         names = function.__code__.co_varnames
         given = {n: v for n, a in zip(names, node.args, strict=False) if (v := self._view(a)) is not None}
         inside = Effects(function, given, self._depth + 1)
-        return inside.of(inside.tree.body)
+        return inside.effects_of(inside.tree.body)
 
     def _cuda_name(self, node: ast.expr) -> str:
         """Return a name's meaning under `cuda`, "" for anything else."""
         try:
             value: Any = self.scope.value(node)
-        except NotKnown:
+        except UnknownValueError:
             return ""
         if isinstance(value, CudaPath):
             return str(value)

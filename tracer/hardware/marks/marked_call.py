@@ -14,8 +14,8 @@ from ...measure.measurement import MeasurementError, median
 from ...measure.timed_calls import NumbaCall
 from ...model.launch import Launch
 from ..timeline import KernelCost
-from .calibration import Clocks, NotCalibrated, fitted
-from .decoding import NO_MARKS, WRITTEN_ROW, Warps, counts_of, with_whole_clocks
+from .calibration import CalibrationError, Clocks, calibrate
+from .decoding import NO_MARKS, WRITTEN_ROW, Warps, counts_of, with_complete_clocks
 from .marked_kernel import Room, marked_kernel
 from .marking import MarkedSource
 
@@ -29,7 +29,7 @@ LANES: Final = 32
 LONGEST: Final = 1e6  # microseconds of a launch, so that the lower half of a clock overflows at most once
 
 
-class TooManyMarks(Exception):
+class TooManyMarksError(Exception):
     """A warp writes more marks than memory is available for."""
 
 
@@ -71,11 +71,11 @@ class MarkedCall(PlainCall):
         self._marks: Any = None
 
     def _allocate(self, detailed: int = MULTIPROCESSORS) -> None:
-        """Allocate memory for the marks and compile the kernel for it; raises TooManyMarks."""
+        """Allocate memory for the marks and compile the kernel for it; raises TooManyMarksError."""
         count = math.prod(self.shape) * self.slot
         room = min(LARGEST_BUFFER, self._gpu.free_memory() // 2)
         if self.slot > LARGEST_SLOT or count >= NO_MARKS or count * MARK_BYTES > room:
-            raise TooManyMarks
+            raise TooManyMarksError
         self._marks = None
         self._marks = self._gpu.cuda.device_array(count, np.uint64)
         self._kernel = marked_kernel(
@@ -87,10 +87,10 @@ class MarkedCall(PlainCall):
         """Launch the kernel on the stream."""
         self._configured(*self._device, _address(self._ends), _address(self._marks))
 
-    def find_room(self, most: int, few: int) -> None:
+    def allocate_marks(self, most: int, few: int) -> None:
         """Allocate room for the marks of all warps, or only of a few multiprocessors if there are too many segments.
 
-        most: the largest number of segments. few: the number of multiprocessors. Raises TooManyMarks.
+        most: the largest number of segments. few: the number of multiprocessors. Raises TooManyMarksError.
         """
         self._allocate()
         counts = self._counts()
@@ -123,10 +123,10 @@ class MarkedCall(PlainCall):
         if microseconds > LONGEST:
             raise MeasurementError("The kernel runs too long for the clocks in marks; choose a smaller size.")
         try:
-            clocks = fitted(before.pairs(), after.pairs())
-        except NotCalibrated as error:
+            clocks = calibrate(before.pairs(), after.pairs())
+        except CalibrationError as error:
             raise MeasurementError(str(error)) from error
-        return Recorded(with_whole_clocks(self._rows(), clocks), clocks, microseconds)
+        return Recorded(with_complete_clocks(self._rows(), clocks), clocks, microseconds)
 
     def marks_of(self, warps: NDArray[np.int64], most: int) -> NDArray[np.uint32]:
         """Return the marks of some warps of the launch, shape (warps, most, 2): clock and number."""
@@ -194,7 +194,7 @@ def shared_bytes_of(launch: Launch, kernel: Any) -> int:
     return int(next(iter(kernel.overloads.values())).shared_mem_per_block) + launch.shared_bytes
 
 
-def slower(plain: KernelCost, marked: KernelCost) -> float:
+def slowdown(plain: KernelCost, marked: KernelCost) -> float:
     """Return the slowdown factor of the marks."""
     return median(marked.microseconds) / max(median(plain.microseconds), 1e-3)
 

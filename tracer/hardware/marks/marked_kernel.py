@@ -10,7 +10,18 @@ from msgspec import Struct
 
 from ...model.launch import Array, Launch
 from ..timeline import Detail
-from .marking import BEGIN, DETAILED, END, LIMIT, MARK, SLOT, WARPS, MarkedSource, NotMarkable, marked_source
+from .marking import (
+    BEGIN,
+    DETAILED,
+    END,
+    LIMIT,
+    MARK,
+    SLOT,
+    WARPS,
+    MarkedSource,
+    NotMarkableError,
+    marked_source,
+)
 
 OUTER = "_ts_outer"
 
@@ -33,7 +44,7 @@ def marked_source_of(launch: Launch, kernel: Any, detail: Detail) -> MarkedSourc
     function = kernel.py_func
     count = function.__code__.co_argcount
     if len(launch.arguments) != count:
-        raise NotMarkable(f"{launch.kernel} takes {count} arguments, not {len(launch.arguments)}.")
+        raise NotMarkableError(f"{launch.kernel} takes {count} arguments, not {len(launch.arguments)}.")
     names = function.__code__.co_varnames[:count]
     given = zip(names, launch.arguments, strict=True)
     arrays = {name: len(a.shape) for name, a in given if isinstance(a, Array)}

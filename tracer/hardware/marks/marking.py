@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from ...compiled.not_compilable import NotCompilable
+from ...compiled.not_compilable import NotCompilableError
 from ..timeline import Detail, SegmentKind
 from .effects import Effects, View, kinds_of
 
@@ -32,7 +32,7 @@ NO_LINE: Final = 0
 COMPOUND = ast.If | ast.For | ast.While
 
 
-class NotMarkable(Exception):
+class NotMarkableError(Exception):
     """A kernel whose source can't be marked; the text is one sentence."""
 
 
@@ -60,8 +60,8 @@ def marked_source(function: FunctionType, arrays: dict[str, int], detail: Detail
     """
     try:
         effects = Effects(function, {name: View("global", n) for name, n in arrays.items()})
-    except NotCompilable as error:
-        raise NotMarkable(f"The kernel can't be marked: {error}") from error
+    except NotCompilableError as error:
+        raise NotMarkableError(f"The kernel can't be marked: {error}") from error
     return _Marker(effects, detail).function(effects.tree)
 
 
@@ -77,7 +77,7 @@ class _Marker:
         self.marks = [Mark("other", body[0].lineno, NO_LINE)]
         marked_body = body if self._detail == "ends" else self._block(body, top=True)
         if len(self.marks) > MOST_MARKS:
-            raise NotMarkable(f"The kernel would have more than {MOST_MARKS:,} marks in its source.")
+            raise NotMarkableError(f"The kernel would have more than {MOST_MARKS:,} marks in its source.")
         self._complete_first(body)
         begin = _called(BEGIN, [_name(n) for n in (ENDS, WARPS, SLOT, DETAILED)], body[0])
         start = ast.copy_location(ast.Assign([ast.Name(AT, ast.Store())], begin), body[0])
@@ -97,19 +97,19 @@ class _Marker:
     def _kind(self, statement: ast.stmt) -> SegmentKind | None:
         """Return a statement's kind: None for plain arithmetic, "other" for several kinds."""
         if not isinstance(statement, COMPOUND):
-            return next(iter(kinds_of(self._effects.of([statement]))), None)
+            return next(iter(kinds_of(self._effects.effects_of([statement]))), None)
         kinds = self._compound_kinds(statement)
         return "other" if len(kinds) > 1 or kinds == {"wait"} else next(iter(kinds), None)
 
     def _compound_kinds(self, statement: ast.If | ast.For | ast.While) -> set[SegmentKind]:
         """Return the kinds of the parts of a compound statement."""
-        kinds = set(kinds_of(self._effects.of_head(statement)))
+        kinds = set(kinds_of(self._effects.head_effects(statement)))
         for child in (*statement.body, *statement.orelse):
             if isinstance(child, COMPOUND):
                 kinds |= self._compound_kinds(child)
             else:
-                kinds |= kinds_of(self._effects.of([child]))
-        if isinstance(statement, ast.For) and "load" in self._effects.of_head(statement):
+                kinds |= kinds_of(self._effects.effects_of([child]))
+        if isinstance(statement, ast.For) and "load" in self._effects.head_effects(statement):
             kinds -= {"store", "compute"}  # each iteration first waits for an element
         return kinds or ({"compute"} if isinstance(statement, ast.For | ast.While) else set())
 
@@ -151,7 +151,7 @@ class _Marker:
 
     def _open(self, block: _Block, statement: ast.If | ast.For | ast.While) -> None:
         """Add a compound statement with marks inside, and a mark before its first line if that does something."""
-        head = next(iter(kinds_of(self._effects.of_head(statement))), None)
+        head = next(iter(kinds_of(self._effects.head_effects(statement))), None)
         if head is not None or (block.now == "wait" and block.passing):
             line = ast.Pass(lineno=statement.lineno, end_lineno=_head(statement).end_lineno)
             block.statements.append(self._mark(head or "other", [*block.passing, line]))
@@ -165,7 +165,7 @@ class _Marker:
 
     def _mark(self, kind: SegmentKind, covered: Sequence[ast.stmt]) -> ast.stmt:
         """Create the statement that begins a segment."""
-        barrier = kind == "wait" and "barrier" in self._effects.of(covered)
+        barrier = kind == "wait" and "barrier" in self._effects.effects_of(covered)
         self.marks.append(Mark(kind, covered[0].lineno, _last_line(covered), barrier))
         number = ast.Constant(len(self.marks) - 1)
         call = _called(MARK, [_name(AT), _name(MARKS), _name(LIMIT), number], covered[0])
@@ -212,7 +212,7 @@ def _head(statement: ast.If | ast.For | ast.While) -> ast.expr:
 
 def _with_added(tree: ast.FunctionDef) -> ast.arguments:
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.defaults:
-        raise NotMarkable("A kernel with default, keyword or starred arguments can't be marked.")
+        raise NotMarkableError("A kernel with default, keyword or starred arguments can't be marked.")
     added = [ast.arg(name) for name in ADDED]
     return ast.arguments(
         posonlyargs=tree.args.posonlyargs,

@@ -16,7 +16,7 @@ from ...measure.cases import Case
 from ...measure.gpu import Gpu, open_gpu
 from ...measure.measurement import Device, MeasurementError
 from ...measure.process import problem_of
-from ...processes.json_streams import private_streams, sender
+from ...processes.json_streams import make_sender, private_streams
 from ...processes.parent_death import die_with_parent
 from ..timeline import Timeline
 from ..timeline_file import SUFFIX, save
@@ -42,7 +42,7 @@ def main() -> None:
     die_with_parent()
     source, target = private_streams()
     request = msgspec.json.decode(source.read(), type=TimelineRequest)
-    send = sender(target)
+    send = make_sender(target)
     try:
         gpu = open_gpu()
     except MeasurementError as error:

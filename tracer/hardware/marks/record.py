@@ -16,22 +16,22 @@ from ...measure.cases import Case, launch_of_case
 from ...measure.gpu import Gpu
 from ...measure.measurement import Device, MeasurementError
 from ...model.launch import Launch
-from ...recording.reference_check import checked
+from ...recording.reference_check import compare_results
 from ..figures import blocks_at_once
 from ..timeline import BlockSpans, Detail, KernelCost, Segments, Timeline, TimelineHead
-from .decoding import Damaged, Warps, chosen_blocks, counts_of, segments_of, spans_of, warps_at_once
+from .decoding import DamagedMarksError, Warps, chosen_blocks, counts_of, segments_of, spans_of, warps_at_once
 from .marked_call import (
     MarkedCall,
     PlainCall,
     Recorded,
-    TooManyMarks,
+    TooManyMarksError,
     costs_of,
     shared_bytes_of,
-    slower,
+    slowdown,
 )
 from .marked_kernel import marked_source_of
-from .marking import MarkedSource, NotMarkable
-from .refusal import refusal
+from .marking import MarkedSource, NotMarkableError
+from .refusal import reason_for_refusal
 
 DETAILS: Final[tuple[Detail, ...]] = ("all", "barriers", "ends")
 BEARABLE: Final = 1.25  # the largest slowdown by marks
@@ -54,7 +54,7 @@ def timeline_of(
     case: Case, gpu: Gpu, device: Device, revision: str, say: Say = lambda text: None
 ) -> Timeline:
     """Run a case's kernel with marks and return its timeline; raises MeasurementError, and errors of the device."""
-    if text := refusal(case):
+    if text := reason_for_refusal(case):
         raise MeasurementError(text)
     launch = launch_of_case(case)
     names = tuple(a.name for a in catalogue.find(case.scenario).plan(case.values).arguments)
@@ -68,7 +68,7 @@ def timeline_of(
         )
     try:
         spans, segments, recorded, about = _launch(tried.call, say)
-    except Damaged as error:
+    except DamagedMarksError as error:
         raise MeasurementError(f"The clocks that {case.scenario} wrote are impossible: {error}") from error
     most_warps = warps_at_once(recorded.warps)
     crowding = _crowding_note(spans, most_warps, tried)
@@ -91,7 +91,7 @@ def _check(
 ) -> tuple[bool, str]:
     """Compare a kernel's results with NumPy's; return a sentence if they differ."""
     call.restore()
-    check = checked(launch, names, call.results())
+    check = compare_results(launch, names, call.results())
     if check.equal:
         return True, ""
     return False, f"The kernel{which} differs from NumPy by {check.largest_error:,g}."
@@ -107,14 +107,14 @@ def _with_bearable_marks(
         say(f"marks: {source.detail}")
         call = MarkedCall(gpu, launch, names, plain.kernel, source)
         try:
-            call.find_room(MOST_SEGMENTS, DETAILED)
-        except TooManyMarks:
+            call.allocate_marks(MOST_SEGMENTS, DETAILED)
+        except TooManyMarksError:
             notes.append(
                 f"There is not enough memory for all marks of '{source.detail}', so they were thinned."
             )
             continue
         tried = _Tried(call, *costs_of(gpu, launch, plain, call), ())
-        factor = slower(tried.plain, tried.marked)
+        factor = slowdown(tried.plain, tried.marked)
         if factor <= BEARABLE or source.detail == DETAILS[-1]:
             break
         longer = f"With marks '{source.detail}' it took {100 * (factor - 1):.0f} % longer"
@@ -128,7 +128,7 @@ def _sources(launch: Launch, plain: PlainCall) -> list[MarkedSource]:
     """Return the kernel with fewer and fewer marks, without repetitions; raises MeasurementError."""
     try:
         sources = [marked_source_of(launch, plain.kernel, detail) for detail in DETAILS]
-    except NotMarkable as error:
+    except NotMarkableError as error:
         raise MeasurementError(str(error)) from error
     return [s for index, s in enumerate(sources) if s.marks not in [m.marks for m in sources[:index]]]
 
@@ -146,7 +146,7 @@ def _launch(call: MarkedCall, say: Say) -> tuple[BlockSpans, Segments, Recorded,
     counts = counts_of(recorded.warps.rows, call.slot)
     per_block = _segments_per_block(counts)
     if counts.max() > call.slot or not per_block.any():
-        raise Damaged("Warps wrote another number of marks than before.")
+        raise DamagedMarksError("Warps wrote another number of marks than before.")
     blocks = chosen_blocks(spans, per_block, DETAILED, MOST_SEGMENTS)
     return spans, _segments(call, recorded.warps, blocks, counts), recorded, _kept_blocks_note(spans, blocks)
 

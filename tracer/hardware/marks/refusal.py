@@ -6,7 +6,7 @@ from ....kernels.scenarios.catalogue import find
 from ...measure.cases import Case
 
 
-def refusal(case: Case) -> str:
+def reason_for_refusal(case: Case) -> str:
     """Explain in a sentence why a case can't have a timeline; "" if it can."""
     scenario = find(case.scenario)
     if scenario.engine == "python":

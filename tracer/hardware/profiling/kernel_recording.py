@@ -229,7 +229,7 @@ def driver_answers(gpu: Gpu, loaded: Iterable[tuple[Case, Loaded]]) -> Iterator[
         threads = launch.block[0] * launch.block[1] * launch.block[2]
         yield _answer(kernel, dynamic_bytes(launch), threads)
     for most in SWEPT_REGISTERS:
-        kernel = hungry_kernel(most)
+        kernel = register_heavy_kernel(most)
         _allow_all_shared(gpu, kernel)
         for dynamic in SWEPT_BYTES:
             yield from map(partial(_answer, kernel, dynamic), SWEPT_THREADS)
@@ -263,7 +263,7 @@ def hungry_source(values: int = 300) -> str:
     return "\n".join([*head, *loads, *foot])
 
 
-def hungry_kernel(most: int) -> Loaded:
+def register_heavy_kernel(most: int) -> Loaded:
     """Compile a kernel that takes as many registers as allowed, and load it."""
     import cuda.core as core
 

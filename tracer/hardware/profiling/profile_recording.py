@@ -22,7 +22,7 @@ import msgspec
 from ....kernels.scenarios import catalogue
 from ....kernels.scenarios.catalogue import Values
 from ...measure.cases import Case, cases_of, row_of
-from ...measure.client import label
+from ...measure.client import case_spec
 from ...measure.gpu import Gpu, first_line, open_gpu
 from ...measure.measurement import MeasurementError, Row
 from ...measure.timed_calls import CudaCCall, NumbaCall, timed_call_of
@@ -86,7 +86,7 @@ def _shape(values: Values) -> Values:
     return {name: value for name, value in values.items() if name not in SIDES}
 
 
-def profiler() -> tuple[str, str]:
+def find_profiler() -> tuple[str, str]:
     """Return the path of Nsight Compute's ncu and its version ("" if unknown); raises MeasurementError without it."""
     path = next((program for name in PROFILER if (program := shutil.which(name))), None)
     if path is None:
@@ -95,7 +95,7 @@ def profiler() -> tuple[str, str]:
     return path, next((line.split()[1] for line in output.splitlines() if line.startswith("Version ")), "")
 
 
-def profiled(path: str, cases: Sequence[Case], caches: CacheState) -> list[Profile]:
+def profile_cases(path: str, cases: Sequence[Case], caches: CacheState) -> list[Profile]:
     """Profile cases with the profiler at this path; raises MeasurementError if that fails."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -178,7 +178,7 @@ def main() -> None:
         try:
             _launch(case, gpu, 2 if caches == "warm" else 0)
         except Exception as error:  # noqa: BLE001  # the other cases are still profiled
-            print(f"left out: {label(case)} ({first_line(error)})", file=sys.stderr)
+            print(f"left out: {case_spec(case)} ({first_line(error)})", file=sys.stderr)
         else:
             launched.append(case)
     path.with_name("launched.json").write_bytes(msgspec.json.encode(launched))

@@ -22,9 +22,9 @@ import msgspec
 from .... import ROOT
 from ....kernels.scenarios.catalogue import find
 from ...measure.cases import Case
-from ...measure.client import label, revision, versions
+from ...measure.client import case_spec, revision, versions
 from ...measure.gpu import Gpu, first_line, open_gpu
-from ...measure.measurement import Device, MeasurementError, Row, TimingKind, load, recorded
+from ...measure.measurement import Device, MeasurementError, Row, TimingKind, load, recorded_measurements
 from ...measure.traffic import row_key
 from ...model.plan import launch_of
 from ...storage.atomic_write import write_atomically
@@ -41,7 +41,7 @@ from .kernel_recording import (
     driver_answers,
     loaded_case,
 )
-from .profile_recording import METRICS, OTHERS, cases_to_profile, profiled, profiler
+from .profile_recording import METRICS, OTHERS, cases_to_profile, find_profiler, profile_cases
 from .profiles import CacheState, Profile, Profiles
 
 HOPPER: Final[Capability] = (9, 0)  # the target without a GPU: that of the recorded measurements
@@ -98,18 +98,18 @@ def _loaded(gpu: Gpu) -> Iterator[tuple[Case, Loaded]]:
         try:
             yield case, loaded_case(case, gpu)
         except Exception as error:  # noqa: BLE001  # the other kernels are still recorded
-            print(f"left out: {label(case)} ({first_line(error)})")
+            print(f"left out: {case_spec(case)} ({first_line(error)})")
 
 
 def _record_profiles(folder: Path, device: Device) -> None:
-    (path, version), collected = profiler(), list[Profile]()
+    (path, version), collected = find_profiler(), list[Profile]()
     how = f"Nsight Compute {version}, clocks left as they are: {', '.join((*METRICS.values(), *OTHERS))}."
     cases = cases_to_profile()
     for caches in get_args(CacheState):
-        collected += profiled(path, cases, caches)
+        collected += profile_cases(path, cases, caches)
         print(f"{sum(p.caches == caches for p in collected)} of {len(cases)} launches with {caches} caches")
         _write(folder / profiles.FILE, Profiles(device, how, _now(), revision(), tuple(collected)))
-    measured = [row for path in recorded() for row in load(path).rows if not row.baseline]
+    measured = [row for path in recorded_measurements() for row in load(path).rows if not row.baseline]
     print("\n".join(_compared(profile, measured) for profile in collected))
 
 
@@ -156,7 +156,7 @@ def _record_by_compilers(chosen: Namespace) -> None:
         try:
             kernels.append(compiled_case(case, assembled_case(case, chosen.ptxas, HOPPER)))
         except UnresolvedError as error:
-            print(f"left out: {label(case)} ({error})")
+            print(f"left out: {case_spec(case)} ({error})")
         except (ImportError, RuntimeError) as error:  # NVVM or NVRTC is missing
             raise MeasurementError(f"No kernel can be compiled ({first_line(error)}).") from error
     how = f"Reported by NVIDIA's assembler without a GPU; {_compilers()}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, log10, prod
 from typing import Final
 
-from ...model.finding import counted
+from ...model.finding import count_noun
 from ...model.launch import Launch
 from ..occupancy import WARP
 from .compiled_kernels import LaunchOccupancy
@@ -20,10 +20,10 @@ def occupancy_text(launch_occupancy: LaunchOccupancy, launch: Launch) -> str:
     room, blocks = launch_occupancy.occupancy, prod(launch.grid)
     if not room.blocks:
         return f"No block of it fits on a multiprocessor, for want of {limiters_text(launch_occupancy)}."
-    fit = f"A multiprocessor has room for {counted(room.blocks, 'block')} of it at once"
+    fit = f"A multiprocessor has room for {count_noun(room.blocks, 'block')} of it at once"
     warps = f"{room.warps} of {room.most_warps} warps, an occupancy of {share_text(room.share)}"
     limits = limiters_text(launch_occupancy)
-    return f"{fit}: {warps}, limited by {limits}. The launch has {counted(blocks, 'block')}."
+    return f"{fit}: {warps}, limited by {limits}. The launch has {count_noun(blocks, 'block')}."
 
 
 def limiters_text(launch_occupancy: LaunchOccupancy) -> str:
@@ -37,9 +37,9 @@ def basis_text(launch_occupancy: LaunchOccupancy) -> str:
     """Explain the basis of an occupancy: the resources of the code, and their origin."""
     compiled = launch_occupancy.compiled
     spilled = f", {compiled.local_bytes:,} bytes of local memory" if compiled.local_bytes else ""
-    a_thread = f"{counted(compiled.registers, 'register')}{spilled} a thread"
+    a_thread = f"{count_noun(compiled.registers, 'register')}{spilled} a thread"
     shared = f"{launch_occupancy.shared_bytes:,} bytes of" if launch_occupancy.shared_bytes else "no"
-    a_block = f"{shared} shared memory a block of {counted(-(-launch_occupancy.threads // WARP), 'warp')}"
+    a_block = f"{shared} shared memory a block of {count_noun(-(-launch_occupancy.threads // WARP), 'warp')}"
     target = f"{device_text(launch_occupancy)} ({launch_occupancy.date[:10]})"
     return f"Modelled from {a_thread} and {a_block}, as compiled for {target}."
 

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ...recording.fixed_width_ints import INTEGERS, is_signed, width_of, wrapped
+from ...recording.fixed_width_ints import INTEGERS, is_signed, width_of, wrap_integer
 
 Function = Callable[..., Any]
 FLOATS = {"float16": 16, "float32": 32, "float64": 64}
 COMPLEX = {"complex64": 32, "complex128": 64}  # bits of a part
 INTS = ("bool", *INTEGERS)
-STANDS_FOR: dict[str, type] = {
+TYPE_OF_KIND: dict[str, type] = {
     "bool": bool, **INTEGERS, "float16": np.float16, "float32": np.float32, "float64": float,
     "complex64": np.complex64, "complex128": complex,
 }  # fmt: skip
-KIND_OF: dict[type, str] = {cls: kind for kind, cls in STANDS_FOR.items()}
+KIND_OF: dict[type, str] = {cls: kind for kind, cls in TYPE_OF_KIND.items()}
 # NumPy's scalars too, from NumPy's functions and from global arrays.
-KIND_OF |= {np.dtype(kind).type: kind for kind in STANDS_FOR}
-_TO_COMPUTE = {np.dtype(kind).type: cls for kind, cls in STANDS_FOR.items()}
+KIND_OF |= {np.dtype(kind).type: kind for kind in TYPE_OF_KIND}
+_TO_COMPUTE = {np.dtype(kind).type: cls for kind, cls in TYPE_OF_KIND.items()}
 
 
 def kind_of(value: Any) -> str | None:
@@ -33,10 +33,10 @@ def kind_of(value: Any) -> str | None:
     return KIND_OF.get(type(value))
 
 
-def as_computed(value: Any) -> Any:
+def to_computable(value: Any) -> Any:
     """Convert a number, or a tuple of numbers, to the type that represents its kind; leave other values unchanged."""
     if type(value) is tuple:
-        return tuple(map(as_computed, value))
+        return tuple(map(to_computable, value))
     if type(value) is int:
         return INTEGERS["uint64"](value) if 1 << 63 <= value < 1 << 64 else value
     cls = _TO_COMPUTE.get(type(value))
@@ -60,7 +60,7 @@ def caster(kind: str) -> Function:
         return _integer_caster(kind)
     if kind == "float64":
         return float
-    cls = STANDS_FOR[kind]
+    cls = TYPE_OF_KIND[kind]
 
     def cast(value: Any) -> Any:
         if type(value) is int and not -(1 << 53) <= value <= 1 << 53:
@@ -78,7 +78,7 @@ def _integer_caster(kind: str) -> Function:
         if not isinstance(value, int) and isinstance(value, float | np.floating):
             return _from_float(kind, value)
         number = int(value)
-        return cls(number) if low <= number <= high else wrapped(kind, number)
+        return cls(number) if low <= number <= high else wrap_integer(kind, number)
 
     return cast
 
@@ -94,11 +94,11 @@ def _from_float(kind: str, value: float | np.floating[Any]) -> int:
     low, high = range_of(f"{'int' if is_signed(kind) else 'uint'}{bits}")
     if math.isnan(value):
         is_single = is_half or isinstance(value, np.float32)
-        return wrapped(kind, 0 if is_single and bits < 64 else 1 << (bits - 1))
+        return wrap_integer(kind, 0 if is_single and bits < 64 else 1 << (bits - 1))
     if math.isinf(value):
-        return wrapped(kind, high if value > 0 else low)
+        return wrap_integer(kind, high if value > 0 else low)
     number = float(value)
-    return wrapped(kind, min(max(round(number) if is_half else int(number), low), high))
+    return wrap_integer(kind, min(max(round(number) if is_half else int(number), low), high))
 
 
 @cache
@@ -111,5 +111,5 @@ def converter(before: str, after: str) -> Function | None:
     if before in INTS and after == "int64" and before != "uint64":
         return int
     if after in COMPLEX:
-        return STANDS_FOR[after]
+        return TYPE_OF_KIND[after]
     return caster(after)

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...nvidia_math.native import native_function
 from ...recording.fixed_width_ints import BitFunctions
-from ...recording.rounding import rounded_to
-from .conversions import COMPLEX, INTS, STANDS_FOR, Function, as_computed, caster, kind_of
+from ...recording.rounding import round_to_digits
+from .conversions import COMPLEX, INTS, TYPE_OF_KIND, Function, caster, kind_of, to_computable
 from .operations import binary, power
 
 LIKE_INT32 = ("bool", "int8", "int16", "int32", "uint8", "uint16")
@@ -55,7 +55,7 @@ def _real(function: Function, careful: Function) -> Maker:
     """Return a maker for a function of real numbers; `careful` replaces math's function if that raises."""
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
-        cls = STANDS_FOR[result]
+        cls = TYPE_OF_KIND[result]
         on_gpu = native_function(function, *_libdevice_kinds(function, result, kinds))
         if on_gpu is not None:
             return lambda *values: cls(on_gpu(*values))
@@ -83,7 +83,7 @@ def _factor(factor: float) -> Maker:
     """Return a maker for a function that multiplies by a number."""
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
-        cls = STANDS_FOR[result]
+        cls = TYPE_OF_KIND[result]
         return lambda value: cls(value) * cls(factor)
 
     return make
@@ -142,7 +142,7 @@ def _of_reals(by_math: Function, function: np.ufunc) -> Maker:
     def make(kinds: tuple[str, ...], result: str) -> Function:
         if result in COMPLEX:
             return _in_result(function)(kinds, result)
-        cls, compute = STANDS_FOR[result], function_for(by_math, (result,) * len(kinds), result)
+        cls, compute = TYPE_OF_KIND[result], function_for(by_math, (result,) * len(kinds), result)
         assert compute is not None
         return lambda *values: compute(*map(cls, values))
 
@@ -154,7 +154,7 @@ def _in_result(function: np.ufunc) -> Maker:
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
         kind = kinds[0] if kinds[0] in COMPLEX else result
-        cls, convert, result_type = np.dtype(kind).type, caster(kind), STANDS_FOR[result]
+        cls, convert, result_type = np.dtype(kind).type, caster(kind), TYPE_OF_KIND[result]
         return lambda *values: result_type(function(*(cls(convert(value)) for value in values)))
 
     return make
@@ -186,7 +186,7 @@ def _least(better: Callable[[Any, Any], bool]) -> Maker:
         return b if better(b, a) else a
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
-        convert = caster(result) if result else as_computed
+        convert = caster(result) if result else to_computable
 
         def compute(*values: Any) -> Any:
             return reduce(choose, map(convert, values if len(values) > 1 else values[0]))
@@ -202,13 +202,13 @@ def _abs(kinds: tuple[str, ...], result: str) -> Function:
         return lambda value: convert(abs(value))
     length = function_for(math.hypot, (result, result), result)
     assert length is not None
-    return lambda value: length(as_computed(value.real), as_computed(value.imag))
+    return lambda value: length(to_computable(value.real), to_computable(value.imag))
 
 
 def _round(kinds: tuple[str, ...], result: str) -> Function:
     convert = caster(result)
     if len(kinds) > 1:
-        return lambda value, digits: convert(rounded_to(float(value), int(digits)))
+        return lambda value, digits: convert(round_to_digits(float(value), int(digits)))
     return convert if kinds[0] in INTS else lambda value: convert(float(np.rint(float(value))))
 
 

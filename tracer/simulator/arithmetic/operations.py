@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...nvidia_math.native import native_function
-from ...recording.fixed_width_ints import UInt64, wrapped
+from ...recording.fixed_width_ints import UInt64, wrap_integer
 from ...recording.fused import fma
-from .conversions import COMPLEX, INTS, STANDS_FOR, Function, caster, converter
+from .conversions import COMPLEX, INTS, TYPE_OF_KIND, Function, caster, converter
 
 MAX_EXPONENT = 0x10000  # larger exponents use pow()
 _LOW, _HIGH, _ALL = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
@@ -61,7 +61,7 @@ def _wrapping(compute: Function) -> Callable[[str], Function]:
 
         def signed(x: int, y: int) -> int:
             value: int = compute(x, y)
-            return value if _LOW <= value <= _HIGH else wrapped("int64", value)
+            return value if _LOW <= value <= _HIGH else wrap_integer("int64", value)
 
         return signed
 
@@ -103,7 +103,7 @@ _INTEGER: dict[str, Callable[[str], Function]] = {
 def _real(name: str, kind: str) -> Function:
     """Return an operation on two floats or complex numbers of one kind."""
     if name == "pow" and kind not in COMPLEX:
-        cast, on_gpu = STANDS_FOR[kind], native_function(math.pow, kind, kind)
+        cast, on_gpu = TYPE_OF_KIND[kind], native_function(math.pow, kind, kind)
         return lambda x, y: cast(power(float(x), float(y)) if on_gpu is None else on_gpu(x, y))
     if name in ("floordiv", "mod"):
         return _floor_division(name, kind)
@@ -113,13 +113,13 @@ def _real(name: str, kind: str) -> Function:
     if kind not in ("float64", "complex128"):
         return native  # NumPy's scalars raise nothing
     if name in ("truediv", "pow"):
-        return divided if name == "truediv" else _complex_power
+        return divide if name == "truediv" else _complex_power
     return native
 
 
 def _complex_product(kind: str) -> Function:
     """Return the complex product, fused as on a GPU; see `complex_mul_impl` in numba/cpython/numbers.py."""
-    cls, part = STANDS_FOR[kind], f"float{COMPLEX[kind]}"
+    cls, part = TYPE_OF_KIND[kind], f"float{COMPLEX[kind]}"
 
     def product(x: Any, y: Any) -> Any:
         a, b, c, d = x.real, x.imag, y.real, y.imag
@@ -130,26 +130,26 @@ def _complex_product(kind: str) -> Function:
 
 def _complex_quotient(kind: str) -> Function:
     """Return the complex quotient, fused as on a GPU; see `complex_div_impl` in numba/cpython/numbers.py."""
-    cls, part = STANDS_FOR[kind], f"float{COMPLEX[kind]}"
+    cls, part = TYPE_OF_KIND[kind], f"float{COMPLEX[kind]}"
 
     def quotient(x: Any, y: Any) -> Any:
         a, b, c, d = x.real, x.imag, y.real, y.imag
         if not c and not d:
-            return divided(x, y)
+            return divide(x, y)
         if abs(c) >= abs(d):
-            ratio = divided(d, c)
+            ratio = divide(d, c)
             denominator = fma(part, d, ratio, c)
             numerators = fma(part, b, ratio, a), fma(part, -a, ratio, b)
         else:
-            ratio = divided(c, d)
+            ratio = divide(c, d)
             denominator = fma(part, c, ratio, d)
             numerators = fma(part, a, ratio, b), fma(part, b, ratio, -a)
-        return cls(complex(*(divided(numerator, denominator) for numerator in numerators)))
+        return cls(complex(*(divide(numerator, denominator) for numerator in numerators)))
 
     return quotient
 
 
-def divided(x: Any, y: Any) -> Any:
+def divide(x: Any, y: Any) -> Any:
     """Divide floats or complex numbers."""
     try:
         return x / y
@@ -167,26 +167,26 @@ def _complex_power(x: complex, y: complex) -> complex:
 
 def _floor_division(name: str, kind: str) -> Function:
     """Return a floor division of floats; see `real_divmod_func_body` in numba/cpython/numbers.py."""
-    cast = STANDS_FOR[kind]
+    cast = TYPE_OF_KIND[kind]
     unit, half, undefined = cast(1), cast(0.5), cast("nan")
 
     def remainder(x: Any, y: Any) -> Any:
         """Compute `frem` as NVIDIA's compiler does: round the quotient down, and fuse the rest."""
-        rounded = cast(np.floor(divided(abs(x), abs(y))))
+        rounded = cast(np.floor(divide(abs(x), abs(y))))
         rest = fma(kind, -rounded, abs(y), abs(x))
         return -rest if x < 0 else rest
 
     def division(x: Any, y: Any) -> Any:
         if y == 0:
-            return divided(x, y), undefined
+            return divide(x, y), undefined
         rest = remainder(x, y)
-        quotient = divided(x - rest, y)
+        quotient = divide(x - rest, y)
         if rest == 0:
             rest = cast(math.copysign(0.0, y))
         elif (rest < 0) != (y < 0):
             rest, quotient = rest + y, quotient - unit
         if quotient == 0:
-            return divided(x * (quotient * quotient), y), rest
+            return divide(x * (quotient * quotient), y), rest
         rounded = cast(np.floor(quotient))
         return (rounded + unit if quotient - rounded > half else rounded), rest
 
@@ -204,7 +204,7 @@ def power(x: float, y: float) -> float:
 
 def _real_power(kind: str) -> Function:
     """Return a power with an integer exponent, as multiplications in Numba's order."""
-    cast = STANDS_FOR[kind]
+    cast = TYPE_OF_KIND[kind]
 
     def power_of(x: Any, y: int) -> Any:
         exponent = abs(y)
@@ -216,7 +216,7 @@ def _real_power(kind: str) -> Function:
                 product *= x
             exponent >>= 1
             x = x * x
-        return cast(divided(1.0, float(product))) if y < 0 else product
+        return cast(divide(1.0, float(product))) if y < 0 else product
 
     return power_of
 
@@ -231,4 +231,4 @@ def unary(name: str, kind: str) -> Function:
         return native
     # The operand is negated in its own width and widened afterwards.
     wide = int if kind[0] == "i" else UInt64
-    return lambda x: wide(wrapped(kind, native(int(x))))
+    return lambda x: wide(wrap_integer(kind, native(int(x))))

@@ -17,11 +17,11 @@ from .arrays import (
     MappedNDArray,
     StreamLike,
     array_core,
+    device_view,
     extent,
     is_cuda_ndarray,
     memory_at,
     note_live,
-    over,
     sentry_contiguous,
 )
 
@@ -33,7 +33,7 @@ def device_array(
     ary = _allocate(shape, dtype, strides, order)
     if ary.dtype.names is None:
         fresh_memory.add(ary)
-    return over(ary, stream)
+    return device_view(ary, stream)
 
 
 def managed_array(
@@ -92,12 +92,12 @@ def auto_device(
     if isinstance(obj, DeviceNDArray):
         return obj, False
     if is_cuda_ndarray(obj):
-        return over(obj._ary, stream), False
+        return device_view(obj._ary, stream), False
     if hasattr(obj, "__cuda_array_interface__"):
         return as_cuda_array(obj), False
     ary = np.asarray(obj)
     sentry_contiguous(ary)
-    return over(_copy_with_layout(ary) if copy else _allocate_like(ary), stream), True
+    return device_view(_copy_with_layout(ary) if copy else _allocate_like(ary), stream), True
 
 
 def from_array_like(ary: Any, stream: StreamLike = 0, gpu_data: Any = None) -> DeviceNDArray:
@@ -129,12 +129,12 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
     dtype, shape = np.dtype(desc["typestr"]), tuple(desc["shape"])
     strides = desc.get("strides") or np.empty(shape, dtype).strides
     if 0 in shape:
-        return over(np.empty(shape, dtype))
+        return device_view(np.empty(shape, dtype))
     size = sum(stride * (length - 1) for length, stride in zip(shape, strides, strict=True)) + dtype.itemsize
     memory = memory_at(desc["data"][0], size)
     if memory is None:
         raise ValueError("Tilescope can't use another library's memory; make the array with numba.cuda.")
-    return over(memory.as_array(shape, tuple(strides), dtype))
+    return device_view(memory.as_array(shape, tuple(strides), dtype))
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def pinned(*arylist: Any) -> Iterator[None]:
 @contextmanager
 def mapped(*arylist: NDArray[Any], stream: StreamLike = 0) -> Iterator[Any]:
     """Yield device arrays over the memory of host arrays: one, or a list."""
-    arrays = [over(ary, stream) for ary in arylist]
+    arrays = [device_view(ary, stream) for ary in arylist]
     yield arrays[0] if len(arrays) == 1 else arrays
 
 
@@ -197,4 +197,4 @@ def _copy_with_layout(ary: NDArray[Any]) -> NDArray[Any]:
     core = np.array(array_core(ary), order="K", copy=True)
     if core.strides == ary.strides and core.shape == ary.shape:
         return core
-    return over(core).gpu_data.as_array(ary.shape, ary.strides, ary.dtype) if extent(ary) else core
+    return device_view(core).gpu_data.as_array(ary.shape, ary.strides, ary.dtype) if extent(ary) else core

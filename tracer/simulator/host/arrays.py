@@ -146,7 +146,7 @@ class DeviceNDArrayBase:
         if self._ary.strides[0] != self._ary.dtype.itemsize:
             raise ValueError("only support unit stride")
         for part in range(math.ceil(self._ary.size / section)):
-            yield over(self._ary[part * section : (part + 1) * section], stream or self.stream)
+            yield device_view(self._ary[part * section : (part + 1) * section], stream or self.stream)
 
     def get_ipc_handle(self) -> Any:
         """Refuse: there is no other process to share the memory with."""
@@ -234,7 +234,7 @@ class DeviceNDArray(DeviceNDArrayBase):
         view = self._ary.reshape(shape, order=order)
         if view.size and not np.shares_memory(view, self._ary):
             raise NotImplementedError("operation requires copying")
-        return over(view, self.stream)
+        return device_view(view, self.stream)
 
     def ravel(self, order: Any = "C", stream: StreamLike = 0) -> DeviceNDArray:
         """Return a one-dimensional view; raises NotImplementedError if that needs a copy."""
@@ -242,11 +242,11 @@ class DeviceNDArray(DeviceNDArrayBase):
 
     def view(self, dtype: Any) -> DeviceNDArray:
         """Return the same bytes as another type."""
-        return over(self._ary.view(np.dtype(dtype)), self.stream)
+        return device_view(self._ary.view(np.dtype(dtype)), self.stream)
 
     def squeeze(self, axis: Any = None, stream: StreamLike = 0) -> DeviceNDArray:
         """Return a view without the dimensions of one element."""
-        return over(self._ary.squeeze(axis), stream or self.stream)
+        return device_view(self._ary.squeeze(axis), stream or self.stream)
 
     def __len__(self) -> int:
         return len(self._ary)
@@ -259,7 +259,7 @@ class DeviceNDArray(DeviceNDArrayBase):
 
     def __getitem__(self, item: Any) -> Any:
         element = self._ary[_checked_index(item)]
-        return over(element, self.stream) if isinstance(element, np.ndarray | np.void) else element
+        return device_view(element, self.stream) if isinstance(element, np.ndarray | np.void) else element
 
     def __setitem__(self, key: Any, value: Any) -> None:
         fresh_memory.forget(self._ary)
@@ -281,7 +281,7 @@ class DeviceRecord(DeviceNDArray):
 
     def __getitem__(self, item: Any) -> Any:
         field = self._ary[item]
-        return field[()] if field.ndim == 0 and field.dtype.names is None else over(field, self.stream)
+        return field[()] if field.ndim == 0 and field.dtype.names is None else device_view(field, self.stream)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._ary[key] = getattr(value, "_ary", value)
@@ -314,7 +314,7 @@ class ManagedNDArray(_HostVisible):
     __module__ = NUMBA_MODULE
 
 
-def over(ary: Any, stream: StreamLike = 0) -> DeviceNDArray:
+def device_view(ary: Any, stream: StreamLike = 0) -> DeviceNDArray:
     """Return a device array over a NumPy array or a record."""
     ary = np.asarray(ary) if isinstance(ary, np.void) else ary
     is_record = ary.ndim == 0 and ary.dtype.names is not None

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from . import h200
-from .lacking import lacking, say_once
 from .streams import Stream, default_stream, legacy_default_stream, per_thread_default_stream, stream
+from .unsupported import print_once, unsupported_message
 
 NAMED_GPU_NOTE = f"queries about the device are answered as by an {h200.NAME}, which is only simulated."
 UUID = "GPU-00000000-0000-0000-0000-000000000000"
@@ -45,13 +45,13 @@ class Device:
         }
         value = properties.get(name, h200.ATTRIBUTES.get(name))
         if value is None:
-            message = lacking(
+            message = unsupported_message(
                 f"device.{name}", "it differs from card to card, and the device is only simulated"
             )
             raise AttributeError(
                 message if name in h200.CARD_SPECIFIC else f"a device has no attribute {name!r}."
             )
-        say_once(NAMED_GPU_NOTE)
+        print_once(NAMED_GPU_NOTE)
         return value
 
     supports_float16 = supports_bfloat16 = supports_fp8 = True
@@ -116,7 +116,7 @@ class Context:
         """Return the memory of the simulated GPU, less the existing arrays."""
         from .arrays import bytes_in_use
 
-        say_once(NAMED_GPU_NOTE)
+        print_once(NAMED_GPU_NOTE)
         return MemoryInfo(h200.MEMORY - bytes_in_use(), h200.MEMORY)
 
     @contextmanager
@@ -168,7 +168,9 @@ class Context:
     def __getattr__(self, name: str) -> Any:
         message = f"a context has no attribute {name!r}."
         raise AttributeError(
-            message if name[0] == "_" else lacking(f"context.{name}", "there is no GPU driver here")
+            message
+            if name[0] == "_"
+            else unsupported_message(f"context.{name}", "there is no GPU driver here")
         )
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from . import array_makers, arrays, devices, kernels, lacking, memory_copies, streams
+from . import array_makers, arrays, devices, kernels, memory_copies, streams, unsupported
 from .after_import import after_import
 from .kernel_names import cooperative_groups
 
@@ -75,7 +75,7 @@ def _cuda_names(simulator: Simulator) -> dict[str, Any]:
         **{name: getattr(array_makers, name) for name in MAKERS},
         **{name: getattr(streams, name) for name in STREAMS},
         **{name: getattr(devices, name) for name in DEVICES},
-        **{name: lacking.refusing(name) for name in lacking.LACKING},
+        **{name: unsupported.make_refusal(name) for name in unsupported.UNSUPPORTED},
         **no_ops,
         "profiling": nullcontext, "KernelRuntimeError": errors.KernelRuntimeError,
         "gpus": devices.GPUS, "Event": streams.Event, "MemoryInfo": devices.MemoryInfo,
@@ -119,7 +119,7 @@ def _complete_driver() -> None:
 
 
 def _refuse_driver_attribute(_: Any, name: str) -> Any:
-    raise AttributeError(lacking.lacking(f"driver.{name}", "there is no GPU driver here"))
+    raise AttributeError(unsupported.unsupported_message(f"driver.{name}", "there is no GPU driver here"))
 
 
 def _complete_kernels(simulator: Simulator, cuda: Any) -> None:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .lacking import CLASSES, LACKING, lacking
+from .unsupported import UNSUPPORTED, UNSUPPORTED_CLASSES, unsupported_message
 
 # Names that a program may import from numba.cuda, but use only in a kernel.
 NAMES = frozenset(
@@ -71,8 +71,8 @@ def outside(name: str, module: Callable[[], Any]) -> Any:
         return importlib.import_module(f"numba.cuda.{name}")
     if name in DRIVER_MODULES:
         return importlib.import_module(f"numba.cuda.cudadrv.{name}")
-    reason = LACKING.get(name) or CLASSES.get(name)
-    raise AttributeError(lacking(f"cuda.{name}", reason) if reason else _unknown_name(name))
+    reason = UNSUPPORTED.get(name) or UNSUPPORTED_CLASSES.get(name)
+    raise AttributeError(unsupported_message(f"cuda.{name}", reason) if reason else _unknown_name(name))
 
 
 def _unknown_name(name: str) -> str:

@@ -13,17 +13,17 @@ from . import launch_checks
 from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
-from .lacking import OF_KERNELS, lacking, say_once
 from .signatures import (
-    NoMatch,
+    NoMatchError,
     Signature,
     cast_arguments,
-    chosen_signature,
+    choose_signature,
     mismatches,
-    normalized,
+    parse_signature,
     type_of,
     types_of,
 )
+from .unsupported import UNSUPPORTED_OF_KERNELS, print_once, unsupported_message
 
 # The block size that the driver chooses for most kernels, to fit the most threads.
 DEFAULT_BLOCK = 1024
@@ -62,7 +62,7 @@ class Overload:
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
         """Compute the largest cooperative grid from threads and dynamic shared memory."""
-        say_once(OCCUPANCY_NOTE)
+        print_once(OCCUPANCY_NOTE)
         threads = int(np.prod(blockdim))
         return resident_blocks(threads, dynsmemsize)
 
@@ -118,7 +118,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             if len(self._declared) < 2:
                 return self._declared[0] if self._declared else None
             converted = tuple(map(_to_our_array, arguments))
-            return chosen_signature(self.fn.__name__, self._declared, converted, specialized=self.specialized)
+            return choose_signature(self.fn.__name__, self._declared, converted, specialized=self.specialized)
 
         def _copy(self) -> Any:
             other = object.__new__(type(self))
@@ -150,7 +150,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 
         def compile(self, sig: Any) -> Overload:
             """Return the overload for these types, which has no compiled code."""
-            return Overload(self, normalized(sig))
+            return Overload(self, parse_signature(sig))
 
         def _signatures(self) -> list[Signature]:
             return [*self._declared] or [
@@ -183,9 +183,11 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 
 
 def _missing_attribute_message(name: str) -> str:
-    reason = OF_KERNELS.get(name)
+    reason = UNSUPPORTED_OF_KERNELS.get(name)
     return (
-        lacking(f"kernel.{name}", reason) if reason else f"'CUDADispatcher' object has no attribute {name!r}"
+        unsupported_message(f"kernel.{name}", reason)
+        if reason
+        else f"'CUDADispatcher' object has no attribute {name!r}"
     )
 
 
@@ -243,7 +245,9 @@ def _check_options(link: Any, others: dict[str, Any]) -> None:
     if unknown:
         raise KeyError(f"cuda.jit has no option {unknown[0]}=")
     if link:
-        raise NotImplementedError(lacking("cuda.jit(link=...)", "it runs Python, not CUDA C or PTX"))
+        raise NotImplementedError(
+            unsupported_message("cuda.jit(link=...)", "it runs Python, not CUDA C or PTX")
+        )
     if others.get("boundscheck"):
         raise NotImplementedError("bounds checking is not supported for CUDA")
     for name in ("argtypes", "restype", "bind"):
@@ -252,7 +256,7 @@ def _check_options(link: Any, others: dict[str, Any]) -> None:
 
 
 def _signatures(declared: Any, device: bool) -> tuple[Signature, ...]:
-    signatures = tuple(map(normalized, declared if isinstance(declared, list) else [declared]))
+    signatures = tuple(map(parse_signature, declared if isinstance(declared, list) else [declared]))
     for signature in signatures:
         if (
             not device
@@ -263,4 +267,4 @@ def _signatures(declared: Any, device: bool) -> tuple[Signature, ...]:
     return signatures
 
 
-__all__ = ["NoMatch", "jit_decorator", "kernel_class"]
+__all__ = ["NoMatchError", "jit_decorator", "kernel_class"]

@@ -138,7 +138,7 @@ def check_arguments(function: Callable[..., Any], arguments: Sequence[Any], *, c
         takes = f"{len(parameters)} {'argument' if len(parameters) == 1 else 'arguments'}"
         raise TypeError(f"{function.__name__} takes {takes}, but {len(arguments)} are given.")
     for index, value in enumerate(arguments if not converted else ()):
-        problem = unsupported(value)
+        problem = unsupported_argument(value)
         if problem:
             parameter = parameters[min(index, len(parameters) - 1)].name
             raise TypeError(f"argument {parameter} of {function.__name__} is {problem}.")
@@ -149,10 +149,12 @@ def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     return tuple(inspect.signature(function).parameters.values())
 
 
-def unsupported(value: Any) -> str:
+def unsupported_argument(value: Any) -> str:
     """Describe a value that no kernel takes, with the value to pass instead; "" for a supported value."""
     if isinstance(value, tuple):
-        return next((f"a tuple with {problem}" for problem in map(unsupported, value) if problem), "")
+        return next(
+            (f"a tuple with {problem}" for problem in map(unsupported_argument, value) if problem), ""
+        )
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
         return "an array of Python objects, which has no type on a GPU; give it a dtype of numbers"
     if isinstance(value, list):
@@ -161,5 +163,5 @@ def unsupported(value: Any) -> str:
         kind = "None" if value is None else _with_article(type(value).__name__)
         return f"{kind}, which a kernel does not take; pass numbers and arrays"
     if isinstance(value, Enum):
-        return unsupported(value.value)
+        return unsupported_argument(value.value)
     return ""

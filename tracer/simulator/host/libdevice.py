@@ -17,7 +17,7 @@ import numpy as np
 
 from ...nvidia_math.native import native_function_named
 from ...recording.fused import fma
-from .lacking import lacking
+from .unsupported import unsupported_message
 
 _MATH = (
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "copysign", "cos", "cosh", "erf", "erfc", "exp",
@@ -68,7 +68,9 @@ def _function(name: str, text: str) -> Callable[..., Any]:
     """Return the implementation of a function with this declaration; raises AttributeError if there is none."""
     compute = native_function_named(name) or _find_implementation(name)
     if compute is None:
-        raise AttributeError(lacking(f"libdevice.{name}", "its arithmetic is not implemented yet"))
+        raise AttributeError(
+            unsupported_message(f"libdevice.{name}", "its arithmetic is not implemented yet")
+        )
     kinds, result = re.findall(r":type \w+: (\w+)", text), re.search(r":rtype: (\w+)", text)
     return _typed(compute, kinds, result[1] if result else "")
 

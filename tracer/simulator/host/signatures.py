@@ -17,11 +17,11 @@ class Signature(NamedTuple):
     return_type: Any = None  # None if not declared
 
 
-class NoMatch(TypeError):
+class NoMatchError(TypeError):
     """The arguments match no declared signature."""
 
 
-def normalized(declared: Any) -> Signature:
+def parse_signature(declared: Any) -> Signature:
     """Parse a signature: a text, a tuple of types, or a type called with types."""
     from numba.core.sigutils import normalize_signature
 
@@ -57,37 +57,37 @@ def types_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
 def cast_arguments(
     name: str, declared: Sequence[Signature], arguments: tuple[Any, ...], *, specialized: bool
 ) -> tuple[Any, ...]:
-    """Convert numbers to the declared types; raises NoMatch if no signature matches.
+    """Convert numbers to the declared types; raises NoMatchError if no signature matches.
 
     A kernel with only one signature (`specialized`) accepts arrays of other types on a GPU, and reinterprets their
     bytes. So it does here.
     """
-    chosen = chosen_signature(name, declared, arguments, specialized=specialized)
+    chosen = choose_signature(name, declared, arguments, specialized=specialized)
     return tuple(map(_cast, chosen.args, arguments))
 
 
-def chosen_signature(
+def choose_signature(
     name: str, declared: Sequence[Signature], arguments: tuple[Any, ...], *, specialized: bool
 ) -> Signature:
-    """Choose the signature for these arguments; raises NoMatch if none matches."""
+    """Choose the signature for these arguments; raises NoMatchError if none matches."""
     reasons = [_mismatch(signature, arguments, any_elements=specialized) for signature in declared]
     fitting = [signature for signature, reason in zip(declared, reasons, strict=True) if not reason]
     if not fitting:
-        raise NoMatch(f"{name} is declared for {' and '.join(map(_text, declared))}, but {reasons[0]}.")
+        raise NoMatchError(f"{name} is declared for {' and '.join(map(_text, declared))}, but {reasons[0]}.")
     return fitting[0] if len(fitting) == 1 else _best_signature(name, fitting, arguments)
 
 
 def _best_signature(name: str, fitting: Sequence[Signature], arguments: Sequence[Any]) -> Signature:
     """Choose among several signatures like Numba: the one with the fewest and smallest conversions of numbers.
 
-    Raises NoMatch if two are equally good, as Numba does.
+    Raises NoMatchError if two are equally good, as Numba does.
     """
     types = types_of(arguments)
     costs = [_conversions(types, signature.args) for signature in fitting]
     best = [signature for signature, cost in zip(fitting, costs, strict=True) if cost == min(costs)]
     if len(best) > 1 and len({signature.args for signature in best}) > 1:
         declared = " and ".join(map(_text, best))
-        raise NoMatch(
+        raise NoMatchError(
             f"{name} is declared for {declared}, which match {_text(Signature(types))} equally well."
         )
     return best[0]
@@ -185,7 +185,9 @@ def _cast(kind: Any, value: Any) -> Any:
         return value
     dtype = _dtype_of(kind, np.dtype(type(value)))
     if dtype.kind in "iu" and isinstance(value, float | np.floating):
-        raise NoMatch(f"{value!r} is given for a parameter that is declared as {kind}; write {int(value)}.")
+        raise NoMatchError(
+            f"{value!r} is given for a parameter that is declared as {kind}; write {int(value)}."
+        )
     return np.asarray(value).astype(dtype)[()]
 
 
@@ -197,13 +199,13 @@ def is_pointer(kind: Any) -> bool:
 def _pointed_array(kind: Any, value: Any) -> DeviceNDArray:
     """Return the elements from an address to the end of the device array that it lies in."""
     if not isinstance(value, int | np.integer):
-        raise NoMatch(
+        raise NoMatchError(
             f"{type(value).__name__} is given for a parameter that is declared as {kind}; give an address."
         )
     dtype = _dtype_of(kind.dtype, np.dtype(np.uint8))
     memory = memory_at(int(value), dtype.itemsize)
     if memory is None:
-        raise NoMatch(f"{value:#x}, which is given for {kind}, is in no device array.")
+        raise NoMatchError(f"{value:#x}, which is given for {kind}, is in no device array.")
     return DeviceNDArray(memory.as_array((memory.size // dtype.itemsize,), (dtype.itemsize,), dtype))
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from .lacking import say_once
+from .unsupported import print_once
 
 if TYPE_CHECKING:
     import asyncio
@@ -122,7 +122,7 @@ def event(timing: bool = True) -> Event:
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
     """Return the milliseconds between two events of this simulation; raises RuntimeError as the driver does."""
     start, end = (_seconds(event) for event in (evtstart, evtend))
-    say_once(TIMING_NOTE)
+    print_once(TIMING_NOTE)
     return (end - start) * 1000
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...type_inference.typed_ir import Type
-from ..arithmetic.conversions import as_computed, caster
+from ..arithmetic.conversions import caster, to_computable
 from .casts import is_number
 
 Convert = Callable[[Any], Any]  # converts a number to the result's kind
@@ -21,7 +21,7 @@ def flat(array: Any) -> Any:
 
 def method(name: str, result: Type) -> Callable[..., Any]:
     """Return an array method with a result of this type."""
-    convert = caster(result.kind) if is_number(result.kind) else as_computed
+    convert = caster(result.kind) if is_number(result.kind) else to_computable
     compute = METHODS[name]
     return lambda array: convert(compute(array, convert))
 

@@ -11,15 +11,15 @@ from typing import Any
 
 from ...recording.fixed_width_ints import is_signed, width_of
 from ...type_inference.typed_ir import Type
-from ..arithmetic.conversions import STANDS_FOR, caster
+from ..arithmetic.conversions import TYPE_OF_KIND, caster
 
 Cast = Callable[[Any], Any]
-INTEGERS = frozenset(kind for kind in STANDS_FOR if kind.startswith(("int", "uint")))
+INTEGERS = frozenset(kind for kind in TYPE_OF_KIND if kind.startswith(("int", "uint")))
 
 
 def is_number(kind: str) -> bool:
     """Check whether a kind is a kind of numbers."""
-    return kind in STANDS_FOR
+    return kind in TYPE_OF_KIND
 
 
 @cache
@@ -53,7 +53,7 @@ def number_cast(before: str, after: str) -> Cast | None:
 @cache
 def exact_cast(kind: str) -> Cast:
     """Return a function that converts a number to exactly the Python type of its kind."""
-    wanted = STANDS_FOR[kind]
+    wanted = TYPE_OF_KIND[kind]
     convert = caster(kind)
     return lambda value: value if type(value) is wanted else convert(value)
 

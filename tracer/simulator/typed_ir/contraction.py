@@ -36,7 +36,7 @@ class _Product(NamedTuple):
 
 
 @cache
-def fused(kind: str, negated: str) -> Callable[[Any, Any, Any], Any]:
+def fused_multiply_add(kind: str, negated: str) -> Callable[[Any, Any, Any], Any]:
     """Return a fused multiply-add of a kind of floats, which rounds once."""
     if negated == "product":
         return lambda a, b, c: fma(kind, -a, b, c)
@@ -45,7 +45,7 @@ def fused(kind: str, negated: str) -> Callable[[Any, Any, Any], Any]:
     return lambda a, b, c: fma(kind, a, b, c)
 
 
-def contracted(ir: FunctionIR, types: Sequence[Type]) -> FunctionIR:
+def fuse_products(ir: FunctionIR, types: Sequence[Type]) -> FunctionIR:
     """Fuse the products and sums of a function that a GPU's compiler fuses."""
     return _Contraction(simplified(ir, types), types).function()
 

@@ -18,7 +18,7 @@ Emit = Callable[[Statement], list[ast.stmt]]  # converts a statement that is not
 Test = Callable[[Statement], ast.expr]  # converts the condition of a branch
 
 
-def structured(blocks: Sequence[Block], emit: Emit, test: Test) -> list[ast.stmt]:
+def structure_blocks(blocks: Sequence[Block], emit: Emit, test: Test) -> list[ast.stmt]:
     """Convert all blocks; the first is the entry."""
     return _Structure({block.label: block for block in blocks}, blocks[0].label, emit, test).statements()
 
@@ -95,13 +95,13 @@ def _reachable(blocks: Mapping[int, Block], entry: int) -> list[int]:
 
 
 def _place_at(node: ast.stmt, statement: Statement) -> ast.stmt:
-    return place(node, statement.position)
+    return set_position(node, statement.position)
 
 
 Node = TypeVar("Node", bound=ast.AST)
 
 
-def place(node: Node, position: tuple[int, int, int, int]) -> Node:
+def set_position(node: Node, position: tuple[int, int, int, int]) -> Node:
     """Set the position of a node and of all nodes in it without one."""
     line, column, end, end_column = position
     if column < 0:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.conversions import as_computed
+from ..arithmetic.conversions import to_computable
 
 LIBRARIES = ("numba", "numpy", "math", "cmath", "operator")  # modules whose constants never change
 
@@ -34,8 +34,8 @@ class GlobalArray:
             load_outside: Any = GlobalArray.load_outside  # not a method: the array is an explicit argument
             if load_outside is None or np.size(index) != self._ary.ndim:
                 raise
-            return as_computed(load_outside(self, index, sys._getframe(1)))
-        return GlobalArray(element, self._name) if isinstance(element, np.ndarray) else as_computed(element)
+            return to_computable(load_outside(self, index, sys._getframe(1)))
+        return GlobalArray(element, self._name) if isinstance(element, np.ndarray) else to_computable(element)
 
     def __len__(self) -> int:
         return len(self._ary)
@@ -71,7 +71,7 @@ def current_values(function: FunctionType) -> dict[str, Any]:
     return values
 
 
-def frozen(value: Any) -> Any:
+def freeze(value: Any) -> Any:
     """Return a value that later changes don't affect: arrays and modules are copied."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         copy = value.copy()
@@ -84,6 +84,6 @@ def frozen(value: Any) -> Any:
     return value
 
 
-def in_kernel(value: Any, name: str = "a global array") -> Any:
+def as_seen_by_kernel(value: Any, name: str = "a global array") -> Any:
     """Convert a frozen value for a kernel; name: the name of an array in messages."""
-    return GlobalArray(value, name) if isinstance(value, np.ndarray) else as_computed(value)
+    return GlobalArray(value, name) if isinstance(value, np.ndarray) else to_computable(value)

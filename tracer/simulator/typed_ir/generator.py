@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...type_inference.typed_ir import FunctionIR, Literal, Position, Program, Statement, Type
-from ..arithmetic.conversions import as_computed, caster
+from ..arithmetic.conversions import caster, to_computable
 from ..arithmetic.functions import bit_count
 from . import array_methods
 from .casts import Cast, cast, exact, exact_cast, is_number, zero
-from .contraction import contracted, fused
-from .control_flow import place, structured
+from .contraction import fuse_products, fused_multiply_add
+from .control_flow import set_position, structure_blocks
 from .functions import CudaPath, function_of, needs_no_cast
 from .operators import (
     HIGHEST,
@@ -41,16 +41,16 @@ UNKNOWN = Type("other")
 LITERAL_TYPES = (int, float, bool, str, type(None))
 
 
-class NotGenerated(Exception):
+class NotGeneratedError(Exception):
     """The simulator does not support a part of the IR; the message names it."""
 
 
-class Surroundings(Protocol):
+class CompileContext(Protocol):
     """The context in which a function's names and callees are looked up."""
 
     debug: bool  # whether a division by zero raises
 
-    def meaning(self, number: int, name: str) -> Any:
+    def global_value(self, number: int, name: str) -> Any:
         """Return the value of a global name of a question's function; raises KeyError."""
 
     def path_of(self, value: Any) -> str | None:
@@ -73,10 +73,10 @@ class Generator:
     """Generates the tree of one function; helpers: the values of the global names that it uses."""
 
     def __init__(
-        self, context: Surroundings, program: Program, ir: FunctionIR, function: FunctionType
+        self, context: CompileContext, program: Program, ir: FunctionIR, function: FunctionType
     ) -> None:
         if not context.debug:
-            ir = contracted(ir, program.types)
+            ir = fuse_products(ir, program.types)
         self._context, self._program, self._ir, self._function = context, program, ir, function
         self.helpers: dict[str, Any] = {}
         self._names: dict[int, str] = {}
@@ -90,14 +90,14 @@ class Generator:
             self._counts[s.target] = self._counts.get(s.target, 0) + 1
 
     def tree(self) -> ast.FunctionDef:
-        """Generate the function; raises NotGenerated."""
+        """Generate the function; raises NotGeneratedError."""
         for block in self._ir.blocks:  # static values must be known before any use
             for statement in block.statements:
                 self._note_static(statement)
-        body = structured(self._ir.blocks, self._statement, self._test)
+        body = structure_blocks(self._ir.blocks, self._statement, self._test)
         tree = ast.FunctionDef(self._function.__name__, self._parameters(), body, [], None, None)
         line = self._function.__code__.co_firstlineno
-        return place(tree, (line, 0, line, 0))
+        return set_position(tree, (line, 0, line, 0))
 
     def _parameters(self) -> ast.arguments:
         code = self._function.__code__
@@ -203,12 +203,12 @@ class Generator:
         try:
             attribute = getattr(value, s.name)
         except AttributeError as error:
-            raise NotGenerated(f"{s.name} of {value!r}") from error
+            raise NotGeneratedError(f"{s.name} of {value!r}") from error
         self._statics[s.target] = Static(self._convert_constant(self._resolve_path(attribute), kind))
 
     def _convert_constant(self, value: Any, kind: Type) -> Any:
         if is_number(kind.kind) and isinstance(value, bool | int | float | complex | np.generic):
-            return caster(kind.kind)(as_computed(value))
+            return caster(kind.kind)(to_computable(value))
         return value
 
     def _meaning(self, s: Statement) -> Any:
@@ -222,11 +222,11 @@ class Generator:
             try:
                 return self._resolve_path(getattr(importlib.import_module(module), name))
             except (ImportError, AttributeError) as error:
-                raise NotGenerated(f"the name {name} of {module}") from error
+                raise NotGeneratedError(f"the name {name} of {module}") from error
         try:
-            return self._resolve_path(self._context.meaning(s.number, s.name))
+            return self._resolve_path(self._context.global_value(s.number, s.name))
         except KeyError as error:
-            raise NotGenerated(f"the name {s.name}") from error
+            raise NotGeneratedError(f"the name {s.name}") from error
 
     def _resolve_path(self, value: Any) -> Any:
         path = self._context.path_of(value)
@@ -238,12 +238,12 @@ class Generator:
         self._position = s.position
         generate = getattr(self, f"_op_{s.op}", None)
         if generate is None:
-            raise NotGenerated(f"the operation {s.op}")
+            raise NotGeneratedError(f"the operation {s.op}")
         nodes: list[ast.stmt] = generate(s)
-        return [place(node, s.position) for node in nodes]
+        return [set_position(node, s.position) for node in nodes]
 
     def _test(self, s: Statement) -> ast.expr:
-        return place(self._load(s.operands[0]), s.position)
+        return set_position(self._load(s.operands[0]), s.position)
 
     def _assign(self, s: Statement, value: ast.expr) -> list[ast.stmt]:
         if s.target in self._used:
@@ -315,7 +315,7 @@ class Generator:
     def _op_fma(self, s: Statement) -> list[ast.stmt]:
         operand_type = self._program.types[s.types[0]]
         values = [self._load(name, operand_type) for name in s.operands]
-        return self._assign(s, self._call(fused(operand_type.kind, s.name), *values))
+        return self._assign(s, self._call(fused_multiply_add(operand_type.kind, s.name), *values))
 
     def _op_unary(self, s: Statement) -> list[ast.stmt]:
         wanted, result = self._wanted(s, 0), self._wanted(s, -1)
@@ -411,7 +411,7 @@ class Generator:
         kind = getattr(builtins, s.name, None)
         if kind is None:
             try:
-                kind = self._context.meaning(max(self._ir.number, 0), s.name)
+                kind = self._context.global_value(max(self._ir.number, 0), s.name)
             except KeyError:
                 kind = type(s.name, (Exception,), {})
         arguments = [self._helper(value_of(part)) for part in s.value.parts]
@@ -435,7 +435,7 @@ class Generator:
             return self._assign(s, self._method(s, arguments, result))
         static = self._statics.get(function)
         if static is None:
-            raise NotGenerated(f"the call of {function}")
+            raise NotGeneratedError(f"the call of {function}")
         value = static.value
         if isinstance(value, CudaPath):
             node: ast.expr = self._arguments(s, self._path(value), exact=not needs_no_cast(value), star=star)

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...type_inference.question import Answer, Refusal
 from ...type_inference.typed_ir import FunctionIR, Program
-from .frozen_names import current_values, frozen, in_kernel
+from .frozen_names import as_seen_by_kernel, current_values, freeze
 from .functions import CudaPath
-from .generator import CUDA, Generator, NotGenerated
+from .generator import CUDA, Generator, NotGeneratedError
 
 MAX_COMPARED = 1 << 16  # bytes; larger global arrays are not compared at each launch
 Names = dict[str, Any]
@@ -30,7 +30,7 @@ class SimulatorNames(NamedTuple):
     function_in: Callable[[Any], FunctionType | None]  # returns the function of a device function, or None
 
 
-class Described(NamedTuple):
+class DescribedKernel(NamedTuple):
     """The question about a kernel for some argument types, with its answer.
 
     key: identifies the argument types. functions: of the question, the kernel first.
@@ -41,7 +41,7 @@ class Described(NamedTuple):
     answer: Callable[[], Answer]  # waits for the answer
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Numba does not compile a kernel for a GPU."""
 
     def __init__(self, refusal: Refusal) -> None:
@@ -57,7 +57,7 @@ class KernelProgram:
     """
 
     def __init__(
-        self, owner: KernelPrograms, function: FunctionType, described: Described, *, debug: bool
+        self, owner: KernelPrograms, function: FunctionType, described: DescribedKernel, *, debug: bool
     ) -> None:
         self._owner, self._function, self.debug = owner, function, debug
         self._functions = list(described.functions)
@@ -71,7 +71,7 @@ class KernelProgram:
         self.devices: list[tuple[FunctionType, Names]] = []
         answer = described.answer()
         if answer.refusal is not None:
-            raise Refused(answer.refusal)
+            raise RefusedError(answer.refusal)
         self.noted = False  # whether the note about `untyped` was printed
         self.untyped = answer.unknown or ("" if answer.program else "Numba's compiler gave no answer")
         self.run = (
@@ -81,12 +81,12 @@ class KernelProgram:
     def _typed_function(self, program: Program) -> FunctionType:
         try:
             return self.function(program, 0, self._function)
-        except (NotGenerated, RecursionError, SyntaxError) as error:
+        except (NotGeneratedError, RecursionError, SyntaxError) as error:
             self.untyped = str(error)
             return self._untyped_function()
 
     def function(self, program: Program, number: int, function: FunctionType) -> FunctionType:
-        """Generate a function of the program; raises NotGenerated."""
+        """Generate a function of the program; raises NotGeneratedError."""
         ir = program.functions[number]
         if number == 0:
             names = self.names
@@ -106,7 +106,7 @@ class KernelProgram:
         scope[CUDA] = self._bound
         self._scopes.append(scope)
         compiled = _compile(tree, function.__code__.co_filename, scope)
-        compiled.__defaults__ = function.__defaults__ and tuple(map(in_kernel, function.__defaults__))
+        compiled.__defaults__ = function.__defaults__ and tuple(map(as_seen_by_kernel, function.__defaults__))
         self._generated[number] = compiled
         return compiled
 
@@ -131,7 +131,7 @@ class KernelProgram:
     def _untyped_function(self) -> FunctionType:
         """Return the kernel with frozen names and Python's arithmetic."""
         scope = _new_scope(self._function) | {
-            name: in_kernel(value, name) for name, value in self.names.items()
+            name: as_seen_by_kernel(value, name) for name, value in self.names.items()
         }
         self._cuda_names = [name for name, value in self.names.items() if self.simulator.path_of(value) == ""]
         self._scopes = [scope]
@@ -204,11 +204,11 @@ class _FunctionNames:
         self._owner, self._program, self._ir, self._names = owner, program, ir, names
         self.debug = owner.debug
 
-    def meaning(self, number: int, name: str) -> Any:
+    def global_value(self, number: int, name: str) -> Any:
         """Return the value of a global name of a question's function; raises KeyError."""
         if number == self._ir.number:
-            return in_kernel(self._names[name], name)
-        return in_kernel(current_values(self._owner.question_function(number))[name], name)
+            return as_seen_by_kernel(self._names[name], name)
+        return as_seen_by_kernel(current_values(self._owner.question_function(number))[name], name)
 
     def path_of(self, value: Any) -> str | None:
         """Return the path of a value under `cuda`, None for anything else."""
@@ -230,24 +230,26 @@ class KernelPrograms:
         self.simulator = simulator
         self.module: Any = None  # the `cuda` module of the running launch
         self.bound: list[KernelProgram] = []  # programs that are bound to it
-        self._programs: WeakKeyDictionary[FunctionType, dict[Hashable, KernelProgram | Refused]] = (
+        self._programs: WeakKeyDictionary[FunctionType, dict[Hashable, KernelProgram | RefusedError]] = (
             WeakKeyDictionary()
         )
         self._names: WeakKeyDictionary[FunctionType, dict[Hashable, Names]] = WeakKeyDictionary()
         self._plain: WeakKeyDictionary[FunctionType, FunctionType] = WeakKeyDictionary()
 
-    def of(self, function: FunctionType, described: Described, *, debug: bool) -> KernelProgram:
+    def program_for(
+        self, function: FunctionType, described: DescribedKernel, *, debug: bool
+    ) -> KernelProgram:
         """Return the program of a kernel for these types; raises Refused if Numba does not compile it."""
         programs = self._programs.setdefault(function, {})
         key = (described.key, debug)
         if key not in programs:
             try:
                 programs[key] = KernelProgram(self, function, described, debug=debug)
-            except Refused as refused:
+            except RefusedError as refused:
                 programs[key] = refused
         program = programs[key]
-        if isinstance(program, Refused):
-            raise Refused(program.refusal)
+        if isinstance(program, RefusedError):
+            raise RefusedError(program.refusal)
         return program
 
     def names(self, function: FunctionType, key: Hashable) -> Names:
@@ -257,7 +259,7 @@ class KernelPrograms:
             path_of, cuda = self.simulator.path_of, self.simulator.cuda()
             values = current_values(function).items()
             frozen_names[key] = {
-                name: cuda if path_of(value) == "" else frozen(value) for name, value in values
+                name: cuda if path_of(value) == "" else freeze(value) for name, value in values
             }
         return frozen_names[key]
 
@@ -275,7 +277,7 @@ class KernelPrograms:
             arguments.apply_defaults()
             positional = arguments.args
         names = self.names(function, None)
-        scope = _new_scope(function) | {name: in_kernel(value, name) for name, value in names.items()}
+        scope = _new_scope(function) | {name: as_seen_by_kernel(value, name) for name, value in names.items()}
         scope |= {name: self.module for name, value in names.items() if self.simulator.path_of(value) == ""}
         return _with_names(function, scope)(*positional)
 

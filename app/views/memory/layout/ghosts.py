@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
 from ...common.outside import OutsideAccess
-from .buffer_place import BufferPlace
+from .buffer_position import BufferPosition
 
 NEAR = 4  # a ghost at most this many cells outside its array is drawn at its true position
 SMALLEST, LARGEST = 9.0, 40.0  # pixels: the side of a ghost
@@ -25,7 +25,7 @@ class Ghost(NamedTuple):
 def ghosts_of(
     accesses: Sequence[OutsideAccess],
     buffers: Sequence[Buffer],
-    places: Mapping[int, BufferPlace],
+    places: Mapping[int, BufferPosition],
     window: Box,
 ) -> list[Ghost]:
     """Compute the ghosts of accesses outside the visible arrays, inside the window."""
@@ -43,7 +43,7 @@ def _merge_ghosts(ghosts: Sequence[Ghost]) -> Ghost:
     return ghosts[0]._replace(label=f"{ghosts[0].label}{suffix}") if ghosts[0].label else ghosts[0]
 
 
-def _ghost(access: OutsideAccess, buffer: Buffer, place: BufferPlace, window: Box) -> Ghost:
+def _ghost(access: OutsideAccess, buffer: Buffer, place: BufferPosition, window: Box) -> Ghost:
     row, col = _cell_of(access.index, buffer, place)
     near_row, near_col = _clamp_near(row, place.sheet.rows), _clamp_near(col, place.sheet.cols)
     width, height = (min(max(side, SMALLEST), LARGEST) for side in (place.cell, place.row))
@@ -58,7 +58,7 @@ def _ghost(access: OutsideAccess, buffer: Buffer, place: BufferPlace, window: Bo
     return Ghost((*clamped, width, height), f"[{', '.join(map(str, access.index))}]" if is_far else "")
 
 
-def _cell_of(index: tuple[int, ...], buffer: Buffer, place: BufferPlace) -> tuple[int, int]:
+def _cell_of(index: tuple[int, ...], buffer: Buffer, place: BufferPosition) -> tuple[int, int]:
     """Compute the row and the column of an index in the extended sheet of its buffer."""
     sheet = place.sheet
     if len(index) == 2 and sheet.slices == 1 and sheet.width == buffer.shape[-1]:

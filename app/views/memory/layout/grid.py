@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import FLAT, BufferPlace, Metrics, snapped
+from .buffer_position import FLAT, BufferPosition, Metrics, snap_cell
 from .sheet import Sheet, sheet_of
 
 STRETCH = 1.6  # the largest height / width of a cell of a wrapped one-dimensional buffer
 
 
-def flow(
+def place_in_flow(
     buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics
-) -> dict[int, BufferPlace]:
+) -> dict[int, BufferPosition]:
     """Place buffers, each with its name above, in the grid of equal slots that gives the largest cells."""
     if not numbers:
         return {}
@@ -27,7 +27,7 @@ def flow(
 
 def _place_in_grid(
     buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics, columns: int
-) -> dict[int, BufferPlace]:
+) -> dict[int, BufferPosition]:
     """Place buffers in `columns` columns; cells of similar sizes get the same size."""
     gap, head = metrics.gap, 1.3 * metrics.line
     grid_rows = -(-len(numbers) // columns)
@@ -37,7 +37,7 @@ def _place_in_grid(
     cells = [min(metrics.largest, width / s.cols, height / s.rows) for s in sheets]
     if min(cells) > 0.5 * max(cells):
         cells = [min(cells)] * len(cells)
-    cells = [snapped(c) for c in cells]
+    cells = [snap_cell(c) for c in cells]
     rows = [
         _row_height(buffers[n], s, c, height, metrics) for n, s, c in zip(numbers, sheets, cells, strict=True)
     ]
@@ -50,7 +50,7 @@ def _place_in_grid(
         for i in range(len(numbers))
     ]
     return {
-        n: BufferPlace(s, x, y, c, room=step_x - gap, tall=r / c)
+        n: BufferPosition(s, x, y, c, room=step_x - gap, tall=r / c)
         for n, s, c, r, (x, y) in zip(numbers, sheets, cells, rows, corners, strict=True)
     }
 

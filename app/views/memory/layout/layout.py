@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import BufferPlace, MemoryLayout, Metrics, around
-from .grid import flow
-from .matrix_product import product
-from .strips import strips
+from .buffer_position import BufferPosition, MemoryLayout, Metrics, bounding_box
+from .grid import place_in_flow
+from .matrix_product import place_product
+from .strips import place_strips
 
 LOW = 0.4  # share of the height for strips below other buffers
 LOCALS_ROOM = (9, 9)  # lines: the smallest width and height of a room for local buffers
@@ -87,7 +87,7 @@ def _with_locals_below(
     below = Box(room.x, room.bottom - strip, room.width, strip)
     room = room.inset(bottom=strip + metrics.gap)
     layout = _without_locals(buffers, roles, room, metrics, stored, spaces)
-    return replace(layout, places=layout.places | flow(buffers, spaces["local"], below, metrics))
+    return replace(layout, places=layout.places | place_in_flow(buffers, spaces["local"], below, metrics))
 
 
 def _with_locals_at_left(
@@ -108,15 +108,15 @@ def _with_locals_at_left(
 
 def _stack_locals(
     buffers: Sequence[Buffer], numbers: list[int], free: Box, metrics: Metrics
-) -> dict[int, BufferPlace]:
+) -> dict[int, BufferPosition]:
     """Place buffers of two and more dimensions, such as a thread's results, above one-dimensional ones."""
     linear = [n for n in numbers if len(buffers[n].shape) < 2]
     sheets = _difference(numbers, linear)
     if not linear or not sheets:
-        return flow(buffers, numbers, free, metrics)
+        return place_in_flow(buffers, numbers, free, metrics)
     upper_height = SHEETS * free.height
-    upper = flow(buffers, sheets, free.inset(bottom=free.height - upper_height), metrics)
-    return upper | flow(buffers, linear, free.inset(top=upper_height + metrics.gap), metrics)
+    upper = place_in_flow(buffers, sheets, free.inset(bottom=free.height - upper_height), metrics)
+    return upper | place_in_flow(buffers, linear, free.inset(top=upper_height + metrics.gap), metrics)
 
 
 def _without_locals(
@@ -128,13 +128,13 @@ def _without_locals(
     if not roles:
         rest.sort(key=lambda n: n in stored)
         return _place_flowing(buffers, rest, spaces["shared"], room, metrics, {}, stored)
-    places: dict[int, BufferPlace] = {}
+    places: dict[int, BufferPosition] = {}
     if rest:
         strip = 0.26 * room.width
         right_strip = Box(room.right - strip, room.y, strip, room.height)
-        places = flow(buffers, rest, right_strip, metrics)
+        places = place_in_flow(buffers, rest, right_strip, metrics)
         room = room.inset(right=strip + metrics.gap)
-    layout = product(buffers, roles, spaces["shared"], room, metrics)
+    layout = place_product(buffers, roles, spaces["shared"], room, metrics)
     return MemoryLayout(places | layout.places, layout.caption, layout.tiles)
 
 
@@ -144,7 +144,7 @@ def _place_flowing(
     shared: list[int],
     room: Box,
     metrics: Metrics,
-    places: dict[int, BufferPlace],
+    places: dict[int, BufferPosition],
     stored: Collection[int],
 ) -> MemoryLayout:
     """Place global buffers on the left, shared ones on the right, strips and three lines of text below; all centred."""
@@ -153,12 +153,12 @@ def _place_flowing(
     linear = [n for n in (*rest, *shared) if len(buffers[n].shape) < 2]
     linear.sort(key=lambda n: (n in shared) + 2 * (n in stored and n not in shared))
     if len(linear) == len(rest) + len(shared):
-        placed = strips(buffers, linear, free, metrics)
+        placed = place_strips(buffers, linear, free, metrics)
     else:
         placed = {}
         if linear:
             strip_room = free.inset(top=(1 - LOW) * free.height)
-            placed = strips(buffers, linear, strip_room, metrics)
+            placed = place_strips(buffers, linear, strip_room, metrics)
             spare = max(0, math.floor(strip_room.bottom - max(p.box.bottom for p in placed.values())))
             placed = {n: replace(p, y=p.y + spare) for n, p in placed.items()}
             free = free.inset(bottom=free.bottom - (strip_room.y + spare) + metrics.gap)
@@ -168,7 +168,7 @@ def _place_flowing(
         free = room.inset(bottom=lines)
     if not placed:
         return MemoryLayout(places, Box(room.x, room.y, room.width, lines))
-    bounds = around(placed.values(), metrics)
+    bounds = bounding_box(placed.values(), metrics)
     dx, dy = (
         math.floor(max(0.0, free.right - bounds.right) / 2),
         math.floor((free.bottom - bounds.bottom) / 2),
@@ -187,34 +187,34 @@ def _difference(numbers: list[int], others: list[int]) -> list[int]:
 
 def _place_sheets(
     buffers: Sequence[Buffer], rest: list[int], shared: list[int], free: Box, metrics: Metrics
-) -> dict[int, BufferPlace]:
+) -> dict[int, BufferPosition]:
     """Place buffers of two dimensions and more: global ones on the left, shared ones on the right."""
     if not shared or not rest:
-        return flow(buffers, rest or shared, free, metrics)
+        return place_in_flow(buffers, rest or shared, free, metrics)
     if metrics.large:
         return _place_largest_sheets(buffers, rest, shared, free, metrics)
     strip = 0.4 * free.width
-    left_places = flow(buffers, rest, free.inset(right=strip + 2 * metrics.gap), metrics)
+    left_places = place_in_flow(buffers, rest, free.inset(right=strip + 2 * metrics.gap), metrics)
     tiles = Box(free.right - strip, free.y, strip, free.height)
-    return left_places | flow(buffers, shared, tiles, metrics)
+    return left_places | place_in_flow(buffers, shared, tiles, metrics)
 
 
 def _place_largest_sheets(
     buffers: Sequence[Buffer], rest: list[int], shared: list[int], free: Box, metrics: Metrics
-) -> dict[int, BufferPlace]:
+) -> dict[int, BufferPosition]:
     """Place global buffers left of shared ones, or all in one grid, whichever gives the largest cells."""
-    candidates = [flow(buffers, [*rest, *shared], free, metrics)]
+    candidates = [place_in_flow(buffers, [*rest, *shared], free, metrics)]
     for share in SHARES:
-        left_places = flow(buffers, rest, free.inset(right=share * free.width), metrics)
+        left_places = place_in_flow(buffers, rest, free.inset(right=share * free.width), metrics)
         right_edge = max(p.x + max(p.box.width, min(p.room, metrics.name)) for p in left_places.values())
         candidates.append(
             left_places
-            | flow(buffers, shared, free.inset(left=right_edge + 2 * metrics.gap - free.x), metrics)
+            | place_in_flow(buffers, shared, free.inset(left=right_edge + 2 * metrics.gap - free.x), metrics)
         )
     return max(candidates, key=_rate_cells)
 
 
-def _rate_cells(places: Mapping[int, BufferPlace]) -> float:
+def _rate_cells(places: Mapping[int, BufferPosition]) -> float:
     """Rate the sizes of cells: the sum of their logarithms, with the smallest size counted twice."""
     areas = [place.cell * place.row for place in places.values()]
     return sum(map(math.log, areas)) + math.log(min(areas))

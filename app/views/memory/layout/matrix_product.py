@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import FLAT, BufferPlace, MemoryLayout, Metrics, around, snapped
-from .grid import flow
+from .buffer_position import FLAT, BufferPosition, MemoryLayout, Metrics, bounding_box, snap_cell
+from .grid import place_in_flow
 from .sheet import Sheet, sheet_of
 
 SHARES = (1.0, 0.7, 0.4)  # shares of the preferred height of few rows, tried in turn
@@ -56,7 +56,7 @@ class _Product(Struct, frozen=True):
         return width, max(self.above.rows * cell, self.corner[1]) + self.rows * self.high(cell)
 
 
-def product(
+def place_product(
     buffers: Sequence[Buffer], roles: Mapping[str, int], shared: list[int], room: Box, metrics: Metrics
 ) -> MemoryLayout:
     """Place the factors and the result with one size of cell, and the shared buffers in the corner.
@@ -68,13 +68,13 @@ def product(
         return _fill_corner(buffers, places, shared, corner, spare, metrics)
     line = 1.3 * metrics.line
     places, corner, spare = _place_matrices(buffers, roles, room.inset(bottom=line), metrics, True)
-    tiles = _align_tiles(flow(buffers, shared, corner, metrics), corner.bottom, spare)
+    tiles = _align_tiles(place_in_flow(buffers, shared, corner, metrics), corner.bottom, spare)
     return MemoryLayout(places | tiles, Box(room.x, room.bottom - line, room.width, line), corner)
 
 
 def _place_matrices(
     buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics, tiles: bool
-) -> tuple[dict[int, BufferPlace], Box, float]:
+) -> tuple[dict[int, BufferPosition], Box, float]:
     """Place the matrices; return their positions, the free corner, and its height above the matrices."""
     left, above, result = (sheet_of(buffers[roles[r]]) for r in ("left", "above", "result"))
     inner, gap = room.inset(left=metrics.left, right=metrics.right), metrics.gap
@@ -93,11 +93,13 @@ def _place_matrices(
     x = math.floor(inner.x + width - shape.cols * column_width + gap + dx)
     y = math.floor(inner.y + above_height + gap + dy)
     places = {
-        roles["left"]: BufferPlace(left, x - gap - left.cols * cell, y, cell, "left", tall=row_height / cell),
-        roles["above"]: BufferPlace(
+        roles["left"]: BufferPosition(
+            left, x - gap - left.cols * cell, y, cell, "left", tall=row_height / cell
+        ),
+        roles["above"]: BufferPosition(
             above, x, y - gap - above.rows * cell, column_width, "right", tall=cell / column_width
         ),
-        roles["result"]: BufferPlace(result, x, y, column_width, "right", tall=row_height / column_width),
+        roles["result"]: BufferPosition(result, x, y, column_width, "right", tall=row_height / column_width),
     }
     corner_x = min(room.x + dx, x - gap - left.cols * cell)
     corner = Box(corner_x, room.y, max(0.0, x - gap - metrics.line - corner_x), y - gap - room.y)
@@ -112,8 +114,8 @@ def _fit_product(product: _Product, limits: tuple[float, float], metrics: Metric
         stretched = replace(product, flat=(next(minimum), next(minimum)))
         cell = _largest_cell(stretched, limits, metrics.largest)
         if cell >= unstretched / 2:
-            return stretched, snapped(cell)
-    return product, snapped(unstretched)
+            return stretched, snap_cell(cell)
+    return product, snap_cell(unstretched)
 
 
 def _largest_cell(product: _Product, limits: tuple[float, float], limit: float) -> float:
@@ -140,7 +142,7 @@ def _least_corner(tiles: bool, room: Box, metrics: Metrics) -> tuple[float, floa
 
 def _fill_corner(
     buffers: Sequence[Buffer],
-    places: dict[int, BufferPlace],
+    places: dict[int, BufferPosition],
     shared: list[int],
     corner: Box,
     spare: float,
@@ -154,14 +156,14 @@ def _fill_corner(
         return MemoryLayout(places, corner.inset(top=spare))
     lines = min(4.4 * metrics.line, 0.4 * corner.height)
     tiles = _align_tiles(
-        flow(buffers, shared, corner.inset(bottom=lines), metrics), corner.bottom - lines, spare
+        place_in_flow(buffers, shared, corner.inset(bottom=lines), metrics), corner.bottom - lines, spare
     )
-    top = around(tiles.values(), metrics).bottom + 0.4 * metrics.line
+    top = bounding_box(tiles.values(), metrics).bottom + 0.4 * metrics.line
     caption = Box(corner.x, top, corner.width, corner.bottom - top)
     return MemoryLayout(places | tiles, caption, corner.inset(bottom=corner.bottom - top))
 
 
-def _align_tiles(tiles: dict[int, BufferPlace], bottom: float, spare: float) -> dict[int, BufferPlace]:
+def _align_tiles(tiles: dict[int, BufferPosition], bottom: float, spare: float) -> dict[int, BufferPosition]:
     """Move the tiles down to the top of the matrices if they leave that much room below."""
     if not tiles:
         return {}

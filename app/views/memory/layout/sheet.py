@@ -106,7 +106,7 @@ def sheet_of(buffer: Buffer, aspect: float = 1.5, above: int = GAP) -> Sheet:
     """
     shape, count = buffer.shape, math.prod(buffer.shape)
     if len(shape) < 2:
-        return wrapped(buffer, _row_length(max(1, count), aspect))
+        return wrap_buffer(buffer, _row_length(max(1, count), aspect))
     if is_image(buffer):
         return Sheet(count, 1, shape[0], shape[1], channels=shape[2])
     slices, height, width = max(1, math.prod(shape[:-2])), max(1, shape[-2]), max(1, shape[-1])
@@ -116,7 +116,7 @@ def sheet_of(buffer: Buffer, aspect: float = 1.5, above: int = GAP) -> Sheet:
     return Sheet(count, slices, height, width, min(slices, max(1, across)), above)
 
 
-def wrapped(buffer: Buffer, width: int) -> Sheet:
+def wrap_buffer(buffer: Buffer, width: int) -> Sheet:
     """Compute the sheet of a one-dimensional buffer in rows of `width` elements."""
     count = math.prod(buffer.shape)
     return Sheet(count, 1, max(1, -(-count // width)), max(1, min(width, count)))

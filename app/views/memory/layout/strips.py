@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from .....tracer.model.trace import WARP, Buffer
 from ...common.geometry import Box
-from .buffer_place import BufferPlace, Metrics
-from .sheet import wrapped
+from .buffer_position import BufferPosition, Metrics
+from .sheet import wrap_buffer
 
 STRETCH = 2.0  # the largest ratio of a cell's sides
 LEGIBLE = 14.0  # pixels: a buffer that fits a row with such cells always gets them
@@ -36,9 +36,9 @@ class _Scale(NamedTuple):
     merit: float  # the larger, the better
 
 
-def strips(
+def place_strips(
     buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics
-) -> dict[int, BufferPlace]:
+) -> dict[int, BufferPosition]:
     """Place one-dimensional buffers, each with its name above, with the largest cells that fit all of them.
 
     If the cells are too small to be seen, short buffers get a separate scale below the long ones.
@@ -51,19 +51,21 @@ def strips(
     share = math.floor(room.height / 2)
     has_room = share >= _head_height(metrics) + metrics.gap + LEGIBLE
     if has_room and scale.cell * scale.row < TINY and any(math.prod(buffers[n].shape) > 1 for n in short):
-        above = strips(buffers, [n for n in numbers if n not in short], room.inset(bottom=share), metrics)
-        return above | strips(buffers, short, room.inset(top=share + metrics.gap), metrics)
+        above = place_strips(
+            buffers, [n for n in numbers if n not in short], room.inset(bottom=share), metrics
+        )
+        return above | place_strips(buffers, short, room.inset(top=share + metrics.gap), metrics)
     step = (room.width + metrics.gap) / len(scale.columns)
-    places: dict[int, BufferPlace] = {}
+    places: dict[int, BufferPosition] = {}
     for column, column_buffers in enumerate(scale.columns):
         x, y = math.floor(room.x + column * step), room.y
         for number in column_buffers:
-            sheet = wrapped(buffers[number], scale.width)
+            sheet = wrap_buffer(buffers[number], scale.width)
             cell, row = scale.cell, scale.row
             if _is_short(sheet.cols * sheet.rows, scale.width, step - metrics.gap):
                 cell, row = scale.least if cell < LEGIBLE / 2 else cell, max(row, scale.least)
             y = math.floor(y + _head_height(metrics))
-            places[number] = BufferPlace(sheet, x, y, cell, room=step - metrics.gap, tall=row / cell)
+            places[number] = BufferPosition(sheet, x, y, cell, room=step - metrics.gap, tall=row / cell)
             y += sheet.rows * row + metrics.gap
     return places
 

@@ -74,7 +74,7 @@ def test_a_launch_that_never_ends_raises_and_names_the_line(script, tmp_path, te
     assert done.returncode == 1
     assert f"{path}:{number}: error: launch: 1 launch does not end: " in done.stdout
     assert (
-        f"NeverEnds: tid=[0, 0, 0] ctaid=[{'1' if text == LOCK and schedule != 'random' else '0'}"
+        f"LivelockError: tid=[0, 0, 0] ctaid=[{'1' if text == LOCK and schedule != 'random' else '0'}"
         in done.stderr
     )
     assert f'File "{path}", line {number}, in' in done.stderr
@@ -85,7 +85,7 @@ def test_a_kernel_that_spins_compiled_ends_too(script, tmp_path):
     done = tilescope("run", "--engine", "compiled", str(script(FLAG)), folder=tmp_path)
     assert done.returncode == 1
     kept = load(tmp_path / "tilescope-traces" / "000-wait.npz")
-    assert kept.error is not None and kept.error.type == "NeverEnds"
+    assert kept.error is not None and kept.error.type == "LivelockError"
     assert "not compiled: its threads wait for a value that no thread changes any more" in kept.made_by
 
 

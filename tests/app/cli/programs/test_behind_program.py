@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from programs import COPY, HEAD, tilescope
-from tilescope.app.cli.programs.behind_program import BehindProgram
+from tilescope.app.cli.programs.behind_program import BackgroundWriter
 from tilescope.tracer.storage.trace_file import load
 
 LARGE = (
@@ -32,7 +32,7 @@ for _ in range(3):
 
 
 def test_tasks_are_done_in_order_in_a_thread_that_nobody_sees():
-    done, behind, before = [], BehindProgram(), threading.enumerate()
+    done, behind, before = [], BackgroundWriter(), threading.enumerate()
     for number in range(20):
         behind.do(lambda number=number: done.append((number, threading.get_ident())), 1)
     assert threading.enumerate() == before
@@ -43,7 +43,7 @@ def test_tasks_are_done_in_order_in_a_thread_that_nobody_sees():
 
 
 def test_who_comes_waits_while_tasks_hold_more_than_there_is_room():
-    go, behind = threading.Event(), BehindProgram(room=10)
+    go, behind = threading.Event(), BackgroundWriter(room=10)
     behind.do(go.wait, 8)
     another = threading.Thread(target=behind.do, args=(lambda: None, 8))
     another.start()
@@ -56,7 +56,7 @@ def test_who_comes_waits_while_tasks_hold_more_than_there_is_room():
 
 
 def test_what_went_wrong_is_done_again_and_told_in_the_end():
-    times, behind = [], BehindProgram()
+    times, behind = [], BackgroundWriter()
 
     def fails() -> None:
         times.append(len(times))
@@ -71,7 +71,7 @@ def test_what_went_wrong_is_done_again_and_told_in_the_end():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_fork_has_nothing_to_do():
-    done, behind = [], BehindProgram()
+    done, behind = [], BackgroundWriter()
     behind.do(lambda: done.append(os.getpid()), 1)
     child = os.fork()
     if not child:

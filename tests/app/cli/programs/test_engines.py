@@ -11,7 +11,7 @@ import time
 import pytest
 
 from programs import COPY, HEAD, RACE, tilescope, told
-from tilescope.tracer.run.program_launch import ENOUGH
+from tilescope.tracer.run.program_launch import COMPILE_AFTER_ACCESSES
 from tilescope.tracer.storage.trace_file import load
 
 LARGE = (
@@ -25,7 +25,7 @@ def large(a, out):
         total += a[k]
     out[i] += total + i
 
-a, out = np.ones({ENOUGH // 512}, np.float32), np.ones(1024, np.float32)
+a, out = np.ones({COMPILE_AFTER_ACCESSES // 512}, np.float32), np.ones(1024, np.float32)
 large[32, 32](a, out)
 print(out.sum())
 """
@@ -149,11 +149,11 @@ def test_without_a_choice_the_simulator_takes_small_launches_and_compiled_code_t
     printed, launches, traces = told(tmp_path, (), path)
     assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
     assert traces[0].made_by.endswith(", compiled")
-    assert traces[1].made_by.endswith(f"; not compiled: fewer than {ENOUGH:,} accesses")
+    assert traces[1].made_by.endswith(f"; not compiled: fewer than {COMPILE_AFTER_ACCESSES:,} accesses")
 
 
 def test_small_launches_of_one_kernel_add_up(script, tmp_path):
-    launches = ENOUGH // 1600 + 2
+    launches = COMPILE_AFTER_ACCESSES // 1600 + 2
     many = f"for k in range({launches}):\n    copy[25, 32](a, out)"
     path = script(COPY.replace("(40", "(800").replace("copy[2, 32](a, out)", many))
     done = tilescope("run", "--out", "out", str(path), folder=tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from launching import launch
 from programs import HEAD, tilescope
 from tilescope.tracer.model.launch import OBJECT_DTYPE, Array, Scalar
-from tilescope.tracer.type_inference.client import TypeInference, can_be_asked, source_question
+from tilescope.tracer.type_inference.client import TypeInference, has_known_types, source_question
 from tilescope.tracer.type_inference.question import NOTHING
 
 SCALE = (
@@ -117,7 +117,7 @@ SOURCE = "@cuda.jit\ndef kernel(a, x):\n    a[0] = a[0] * x\n"
     ],
 )
 def test_it_is_asked_only_where_the_arguments_are_known(tmp_path, arguments, open_):
-    assert can_be_asked(launch(tmp_path, SOURCE, arguments)) is open_
+    assert has_known_types(launch(tmp_path, SOURCE, arguments)) is open_
 
 
 def test_sizes_and_values_make_no_other_question(tmp_path):

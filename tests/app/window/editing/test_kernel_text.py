@@ -4,9 +4,9 @@ import pytest
 
 from tilescope.app.window.editing.kernel_text import (
     changed_constants,
-    differ_in_functions_alone,
+    differ_only_in_functions,
     line_of,
-    without_place,
+    without_location,
 )
 
 TEXT = "import numpy\n\nN = 3\n\ndef f(a):\n    return a\n\nclass C:\n    x = 1\n"
@@ -19,7 +19,7 @@ TEXT = "import numpy\n\nN = 3\n\ndef f(a):\n    return a\n\nclass C:\n    x = 1\
      ("import numpy", "import numpy, os", False)],
 )  # fmt: skip
 def test_what_runs_when_a_file_is_loaded_is_not_compiled_unasked(old, new, alone):
-    assert differ_in_functions_alone(TEXT, TEXT.replace(old, new)) == alone
+    assert differ_only_in_functions(TEXT, TEXT.replace(old, new)) == alone
 
 
 def test_sentences_name_lines():
@@ -30,8 +30,8 @@ def test_sentences_name_lines():
 
 def test_a_file_named_elsewhere_is_left_out_of_its_sentences():
     told = "/a/k.py:7: the file can't be run: ZeroDivisionError: division by zero."
-    assert without_place(told, "/a/k.py") == "ZeroDivisionError: division by zero."
-    assert without_place(told, "/b/k.py") == told
+    assert without_location(told, "/a/k.py") == "ZeroDivisionError: division by zero."
+    assert without_location(told, "/b/k.py") == told
 
 
 def test_constants_that_have_another_value():

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMessageBox, QPushButton
 from tilescope.app.views.source.gutter import Gutter
 from tilescope.app.window.editing.live_editing import TYPING_PAUSE, UNCHANGED
 from tilescope.tracer.model.plan import kernel_source
-from tilescope.tracer.model.taken_out import barrier_lines
+from tilescope.tracer.model.skipped_lines import barrier_lines
 from windows import opened, press, settle, until
 
 SPEC = "matmul-tiled:m=8,k=8,n=8,tile=4"

@@ -9,7 +9,7 @@ from tilescope.app.model.session import build_session
 from tilescope.app.window.editing.version_differences import are_versions, version_differences
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.plan import kernel_source, launch_of
-from tilescope.tracer.model.taken_out import barrier_lines
+from tilescope.tracer.model.skipped_lines import barrier_lines
 from tilescope.tracer.simulator.numba_patch import run
 
 NAME = "matmul-tiled"

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QImage
 from tilescope.app.exercise.reading import read_exercise
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.exercise.panel import html_of
-from tilescope.app.window.exercise.picture import LARGEST, PictureProblem, PictureView
+from tilescope.app.window.exercise.picture import LARGEST, PictureView, TaskPictureError
 from tilescope.app.window.start import application
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100">{}</svg>'
@@ -61,15 +61,15 @@ def test_a_png_is_drawn_too(tmp_path):
     ],
 )
 def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, content, said):
-    with pytest.raises(PictureProblem, match=r"^The picture .*a\.svg") as told:
+    with pytest.raises(TaskPictureError, match=r"^The picture .*a\.svg") as told:
         view(tmp_path / "a.svg", content)
     assert said in str(told.value) and "\n" not in str(told.value)
 
 
 def test_what_is_no_png_is_told(tmp_path):
-    with pytest.raises(PictureProblem, match="not a valid PNG"):
+    with pytest.raises(TaskPictureError, match="not a valid PNG"):
         view(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(PictureProblem, match="can't be read"):
+    with pytest.raises(TaskPictureError, match="can't be read"):
         application()
         PictureView(Theme()).show_file(tmp_path / "missing.png", "")
 

@@ -231,7 +231,7 @@ def test_live_editing_stands_aside_and_is_there_for_all_else(window, folder):
     )  # the new text's picture, and no version
     window.change_setups(first_bookmark(PAIR[:1], None).panes)
     settle(window)
-    assert not window.editing.editing.is_aside() and panel.back.isVisible()
+    assert not window.editing.editing.is_suspended() and panel.back.isVisible()
     panel.back.click()
     settle(window)
     assert RIGHT in editor(window).text() and not panel.back.isVisible()

@@ -156,7 +156,7 @@ def test_f5_shows_a_lecture_on_the_whole_screen_and_escape_leaves_that_first(win
 def test_a_lecture_is_found_in_the_menu_by_its_title(window, player, monkeypatch, tmp_path):
     shipped = tmp_path / "1-one.md"
     shipped.write_text("# Sharing & sectors\n", encoding="utf-8")
-    monkeypatch.setattr("tilescope.app.window.lecture.commands.shipped", lambda: [shipped])
+    monkeypatch.setattr("tilescope.app.window.lecture.commands.shipped_lectures", lambda: [shipped])
     part = window.menu.parts["Lectures"]
     part.aboutToShow.emit()
     assert part.actions()[0].text() == "Sharing && sectors"

@@ -9,11 +9,11 @@ import pytest
 from presenting import arrive, look, present
 from tilescope.app.control import seed_jobs
 from tilescope.app.lecture.captions import UNKNOWN
-from tilescope.app.lecture.library import name_of, shipped
+from tilescope.app.lecture.library import lecture_name, shipped_lectures
 from windows import until
 
 
-@pytest.mark.parametrize("path", shipped(), ids=name_of)
+@pytest.mark.parametrize("path", shipped_lectures(), ids=lecture_name)
 def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: Path, monkeypatch):
     monkeypatch.setattr(seed_jobs, "seeds_for", lambda trace: 2)  # schedules of a racing counter
     window.central.types.soon.setInterval(0)

@@ -7,8 +7,8 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from tilescope.app.window.actions import RECORD
-from tilescope.app.window.recording.dialog import DRAWING, RecordDialog
+from tilescope.app.window.actions import RENDER
+from tilescope.app.window.recording.dialog import DRAWING, RenderDialog
 from tilescope.app.window.recording.opening import NOTHING
 from windows import opened, settle, until
 
@@ -29,8 +29,8 @@ def window():
 @pytest.fixture(scope="module")
 def shared(window):
     """Return the dialog as the test before left it."""
-    window.commands[RECORD].trigger()
-    (made,) = window.findChildren(RecordDialog)
+    window.commands[RENDER].trigger()
+    (made,) = window.findChildren(RenderDialog)
     made.fields.kind.choose(".gif")
     return made
 
@@ -132,19 +132,19 @@ def test_closing_it_in_the_midst_leaves_no_half_file(dialog, tmp_path):
 
 
 def test_without_a_trace_it_says_so(monkeypatch, window):
-    before = window.findChildren(RecordDialog)
+    before = window.findChildren(RenderDialog)
     monkeypatch.setattr(window.stage, "sessions", [None])
     window.record()
     assert window.central.notice.news.sentence.text() == NOTHING
-    assert window.findChildren(RecordDialog) == before
+    assert window.findChildren(RenderDialog) == before
 
 
 def test_without_pyav_a_gif_is_offered_and_videos_say_why_they_cannot_be_chosen(window, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    for shown in window.findChildren(RecordDialog):
+    for shown in window.findChildren(RenderDialog):
         shown.close()
-    window.commands[RECORD].trigger()
-    dialog = next(d for d in window.findChildren(RecordDialog) if d.isVisible())
+    window.commands[RENDER].trigger()
+    dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     kind = dialog.fields.kind
     assert kind.currentData() == ".gif"
     for suffix in (".mp4", ".webm"):
@@ -160,10 +160,10 @@ def test_without_pyav_a_gif_is_offered_and_videos_say_why_they_cannot_be_chosen(
 
 
 def test_what_cannot_be_recorded_shows_no_frame_to_come_and_no_button(window):
-    for shown in window.findChildren(RecordDialog):
+    for shown in window.findChildren(RenderDialog):
         shown.close()
-    window.commands[RECORD].trigger()
-    dialog = next(d for d in window.findChildren(RecordDialog) if d.isVisible())
+    window.commands[RENDER].trigger()
+    dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     dialog.fields.begin.setCurrentText("phase 99")
     told(dialog, "There is no")
     assert dialog.picture.text() != DRAWING
@@ -175,10 +175,10 @@ def test_what_cannot_be_recorded_shows_no_frame_to_come_and_no_button(window):
 
 
 def test_a_web_page_is_recorded_of_what_is_on_screen(window, tmp_path):
-    for shown in window.findChildren(RecordDialog):
+    for shown in window.findChildren(RenderDialog):
         shown.close()
-    window.commands[RECORD].trigger()
-    dialog = next(d for d in window.findChildren(RecordDialog) if d.isVisible())
+    window.commands[RENDER].trigger()
+    dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     dialog.fields.kind.choose(".html")
     dialog.fields.kind.picked.emit(".html")
     told(dialog, "any browser opens")

@@ -5,9 +5,9 @@ import queue
 import pytest
 
 from tilescope.app.model.bookmark import Bookmark, Room, Setup
-from tilescope.app.window.recorder import Recorder
+from tilescope.app.window.film_renderer import FilmRenderer
 from tilescope.app.window.recording.messages import Ask, Failed, Preview, Show, Stop, Write
-from tilescope.app.window.recording.wanted import Wanted
+from tilescope.app.window.recording.wanted import FilmOptions
 from tilescope.app.window.start import application
 from tilescope.tracer.model.plan import kernel_source
 
@@ -15,7 +15,7 @@ KERNEL = "tilescope.kernels.matmul:tiled"
 OWN = kernel_source(KERNEL)[1]
 TEXT = OWN.replace("total = DTYPE(0)", "total = DTYPE(700)")
 EDITED = Setup("matmul-tiled", {"m": 4, "k": 4, "n": 4, "tile": 2}, source=TEXT)
-SMALL = Wanted(size=(640, 400))
+SMALL = FilmOptions(size=(640, 400))
 
 
 def answers(show, *messages):
@@ -24,14 +24,14 @@ def answers(show, *messages):
     waiting, told = queue.Queue(), []
     for message in (*messages, None):
         waiting.put(message)
-    recorder = Recorder(show, waiting, told.append)
+    recorder = FilmRenderer(show, waiting, told.append)
     ran = [session.launch.source for session in recorder._window.stage.sessions]
     recorder.run()
     return ran, told
 
 
 def ask(number, **wanted):
-    return Ask(number, Wanted(size=(640, 400), **wanted), "a.gif", 1.0, 640)
+    return Ask(number, FilmOptions(size=(640, 400), **wanted), "a.gif", 1.0, 640)
 
 
 @pytest.mark.parametrize(("trusted", "text"), [(((KERNEL, TEXT),), TEXT), ((), OWN)])

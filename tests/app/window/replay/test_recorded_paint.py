@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPainterPath, QPen
 from sessions import application
 from tilescope.app.window.replay.changes import Changes
 from tilescope.app.window.replay.drawings import Drawings
-from tilescope.app.window.replay.paint_recorder import NOTHING, Picture, path_text, recorded
+from tilescope.app.window.replay.paint_recorder import NOTHING, Picture, path_text, record_drawing
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def _qt():
 
 
 def operations(draw) -> list[tuple]:
-    return recorded(draw, 100, 80).operations
+    return record_drawing(draw, 100, 80).operations
 
 
 def test_shapes_are_in_hundredths_of_a_pixel_where_they_come_to_lie():
@@ -29,7 +29,7 @@ def test_shapes_are_in_hundredths_of_a_pixel_where_they_come_to_lie():
         painter.setPen(QPen(QColor("#ff0000"), 2))
         painter.drawLines([QLineF(0, 0, 5, 0)])
 
-    picture = recorded(draw, 100, 80)
+    picture = record_drawing(draw, 100, 80)
     assert picture.operations[0][0] == "r"
     assert picture.operations[0][2:] == (NOTHING, 0, 150, 200, 300, 400)
     assert picture.colours[picture.operations[0][1]] == 0xFF102030
@@ -60,7 +60,7 @@ def test_what_is_faint_is_so_in_its_colour_and_clips_end_where_they_do():
         painter.restore()
         painter.fillRect(QRectF(0, 0, 5, 5), QColor("#000000"))
 
-    picture = recorded(draw, 100, 80)
+    picture = record_drawing(draw, 100, 80)
     assert [operation[0] for operation in picture.operations] == ["c", "r", "c", "r"]
     assert picture.operations[2] == ("c", "")
     assert [colour >> 24 for colour in picture.colours] == [128, 255]
@@ -113,7 +113,7 @@ def test_images_come_back_from_what_changed():
 
 def test_the_same_drawing_has_one_number_and_two_colours():
     def draw(colour: str):
-        return recorded(lambda painter: painter.fillRect(QRectF(0, 0, 9, 9), QColor(colour)), 100, 80)
+        return record_drawing(lambda painter: painter.fillRect(QRectF(0, 0, 9, 9), QColor(colour)), 100, 80)
 
     drawings = Drawings()
     first = drawings.add(draw("#ffffff"), draw("#000000"))
@@ -123,8 +123,8 @@ def test_the_same_drawing_has_one_number_and_two_colours():
 
 
 def test_a_drawing_of_another_shape_in_the_dark_is_there_twice():
-    light = recorded(lambda painter: painter.drawLines([QLineF(0, 0, 5, 0)]), 100, 80)
-    dark = recorded(lambda painter: painter.drawEllipse(QRectF(0, 0, 5, 5)), 100, 80)
+    light = record_drawing(lambda painter: painter.drawLines([QLineF(0, 0, 5, 0)]), 100, 80)
+    dark = record_drawing(lambda painter: painter.drawEllipse(QRectF(0, 0, 5, 5)), 100, 80)
     drawings = Drawings()
     drawings.add(light, dark)
     assert [operation[0] for operation in drawings.operations] == ["s", "l", "s", "e", "s"]

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage, QPainter
 from browser import Browser, browser, needs_chromium
 from replays import FORM, showing_of, written
 from sessions import matmul
-from tilescope.app.model.phase_steps import follow
+from tilescope.app.model.phase_steps import follow_running_block
 from tilescope.app.model.session import Selection, Session
 from tilescope.app.views.counters.numbers import tiles_of
 from tilescope.app.views.memory.arrangement import ViewState, Zoom
@@ -201,8 +201,11 @@ def canvas_of(page: Browser, pane: int) -> Image.Image:
 def painted(sessions: tuple[Session, ...], now: int, theme: str, size: tuple[int, int]) -> Image.Image:
     """Return what the window's view paints of the second pane, without the caption that pages have as text."""
     session, look = sessions[1], looks_of(showing_of(*sessions), FORM)[1]
-    picture = MemoryPicture(session, Theme.named(theme).speaking(session.scenario))
-    scales, selection = (look.colour_by, look.tops, Zoom()), follow(session, Selection(), float(now))
+    picture = MemoryPicture(session, Theme.named(theme).with_words_of(session.scenario))
+    scales, selection = (
+        (look.colour_by, look.tops, Zoom()),
+        follow_running_block(session, Selection(), float(now)),
+    )
     state = ViewState(FORM.width, FORM.height, LEGEND, look.beside, *scales, float(now), selection)
     image = QImage(*size, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(size[0] / FORM.width)

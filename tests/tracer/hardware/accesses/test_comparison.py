@@ -6,7 +6,12 @@ from msgspec.structs import replace
 
 from noted_on_host import notes_on_host
 from tilescope.tracer.compiled.driver.engine import run_compiled
-from tilescope.tracer.hardware.accesses.comparison import compared, contents, off, stale_loads
+from tilescope.tracer.hardware.accesses.comparison import (
+    compare,
+    contents,
+    differ_beyond_rounding,
+    stale_loads,
+)
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run
 from tilescope.tracer.model.plan import launch_of, parse_spec
 
@@ -36,7 +41,7 @@ def with_column(trace, name, row, value):
 
 def test_equal_launches_differ_in_nothing(doubled):
     run, simulated = doubled
-    comparison = compared(run.trace, run.results, simulated)
+    comparison = compare(run.trace, run.results, simulated)
     assert comparison.differences == () and comparison.counters == {}
     assert (comparison.threads, comparison.accesses) == (64, 80)
 
@@ -45,7 +50,7 @@ def test_another_element_is_named_with_thread_line_and_both_elements(doubled):
     run, simulated = doubled
     row = int(np.flatnonzero((run.trace.thread == 3) & (run.trace.block == 1) & (run.trace.op == 0))[0])
     wrong = with_column(run.trace, "index", row, 9)
-    found = compared(wrong, run.results, simulated).differs("accesses")
+    found = compare(wrong, run.results, simulated).differs("accesses")
     assert found.count == 1 and found.why == ""
     assert found.text == (
         "Thread 3 of block 1 loads data[9] on line 10 on the GPU, but in the simulator it loads data[35] on line 10."
@@ -57,14 +62,14 @@ def test_a_thread_that_makes_fewer_accesses_is_named(doubled):
     kept = np.arange(len(run.trace)) != len(run.trace) - 1
     names = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
     short = replace(run.trace, **{name: getattr(run.trace, name)[kept] for name in names})
-    found = compared(short, run.results, simulated).differs("accesses")
+    found = compare(short, run.results, simulated).differs("accesses")
     assert found.text == "Thread 7 of block 1 makes 1 accesses on the GPU and 2 in the simulator."
 
 
 def test_another_value_is_named_with_both(doubled):
     run, simulated = doubled
     wrong = with_column(run.trace, "value", 0, 99.0)
-    found = compared(wrong, run.results, simulated).differs("values")
+    found = compare(wrong, run.results, simulated).differs("values")
     assert found.count == 1
     assert found.text.startswith("Thread 0 of block 0 loads data[0] on line 10: 99.0 on the GPU, ")
 
@@ -73,7 +78,7 @@ def test_another_result_is_named_with_its_element(doubled):
     run, simulated = doubled
     results = {"data": run.results["data"].copy()}
     results["data"][5] = -1
-    comparison = compared(run.trace, results, simulated)
+    comparison = compare(run.trace, results, simulated)
     assert comparison.differs("results").text.startswith("data[5] is -1.0 on the GPU and ")
     assert comparison.replayed == 1
 
@@ -81,15 +86,15 @@ def test_another_result_is_named_with_its_element(doubled):
 def test_counters_that_differ_are_told_with_both_numbers(doubled):
     run, simulated = doubled
     wrong = with_column(run.trace, "index", slice(0, 32), np.arange(32)[::-1].copy())
-    assert compared(wrong, run.results, simulated).differs("counters") is None
+    assert compare(wrong, run.results, simulated).differs("counters") is None
     far = with_column(run.trace, "index", 0, 39)
-    found = compared(far, run.results, simulated)
+    found = compare(far, run.results, simulated)
     assert found.differs("counters").count == len(found.counters) >= 1
 
 
 def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
     run, simulated = racing
-    comparison = compared(run.trace, run.results, simulated)
+    comparison = compare(run.trace, run.results, simulated)
     assert comparison.differs("accesses") is None and comparison.differs("counters") is None
     for what in ("values", "results"):
         found = comparison.differs(what)
@@ -100,7 +105,7 @@ def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
 
 def test_a_result_that_a_race_elsewhere_leads_to_says_so():
     run, simulated = pair("matmul-tiled-one-barrier:m=16,k=32,n=16", 3)
-    comparison = compared(run.trace, run.results, simulated)
+    comparison = compare(run.trace, run.results, simulated)
     assert "It is a race" in comparison.differs("values").why
     assert "It follows from a race" in comparison.differs("results").why
     assert comparison.differs("accesses") is None
@@ -109,7 +114,7 @@ def test_a_result_that_a_race_elsewhere_leads_to_says_so():
 def test_accesses_outside_arrays_are_compared_by_where_a_gpu_touches_memory():
     run, simulated = pair("workitem-tiled:m=16,k=8,n=16")
     assert len(simulated.outside.step) > 0
-    comparison = compared(run.trace, run.results, simulated)
+    comparison = compare(run.trace, run.results, simulated)
     assert comparison.differs("accesses") is None
     assert "a GPU does that, the simulator does not" in comparison.differs("values").why
 
@@ -131,5 +136,5 @@ def test_stores_made_in_their_order_leave_what_the_launch_left(racing):
 def test_numbers_may_differ_by_rounding_alone():
     single = np.array([1.0, np.nan, 1.0, np.inf], np.float32)
     other = np.array([1.00001, np.nan, 1.01, np.inf], np.float32)
-    assert off(single, other).tolist() == [False, False, True, False]
-    assert off(np.array([1, 2]), np.array([1, 3])).tolist() == [False, True]
+    assert differ_beyond_rounding(single, other).tolist() == [False, False, True, False]
+    assert differ_beyond_rounding(np.array([1, 2]), np.array([1, 3])).tolist() == [False, True]

@@ -9,9 +9,9 @@ from noted_on_host import notes_on_host
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.hardware.accesses.comparison import compared
+from tilescope.tracer.hardware.accesses.comparison import compare
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run
-from tilescope.tracer.hardware.accesses.program import ENTRY, NotMarkable, marked
+from tilescope.tracer.hardware.accesses.program import ENTRY, NotMarkable, noting_kernel
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.recording.kernel_loader import load_kernel
@@ -126,7 +126,7 @@ def test_a_form_of_access_is_noted_as_the_compiled_engine_records_it(tmp_path, f
     ours, theirs = run.trace, both(made)[0]
     assert thread_by_thread(ours) == thread_by_thread(theirs)
     assert ours.value.tolist() == theirs.value.tolist()
-    assert compared(ours, run.results, theirs).differences == ()
+    assert compare(ours, run.results, theirs).differences == ()
 
 
 @pytest.mark.parametrize("spec", CATALOGUE)
@@ -138,7 +138,7 @@ def test_a_kernel_of_the_catalogue_notes_what_the_compiled_engine_records(spec):
     assert np.allclose(run.trace.value, theirs.value, 1e-5, 1e-5, equal_nan=True)
     assert run.trace.check == theirs.check or run.trace.check.equal == theirs.check.equal
     assert totals_of(run.trace, requests_of(run.trace)) == totals_of(theirs, requests_of(theirs))
-    comparison = compared(run.trace, run.results, theirs)
+    comparison = compare(run.trace, run.results, theirs)
     assert (comparison.differences, comparison.replayed, comparison.stale) == ((), 0, 0)
 
 
@@ -148,7 +148,7 @@ def test_every_kernel_of_the_catalogue_can_be_marked():
         if scenario.engine == "python":
             continue
         _, plain = load_kernel(launch_of(scenario, values))
-        kernel = marked(plain.py_func, {})
+        kernel = noting_kernel(plain.py_func, {})
         assert kernel.functions[-1].name == ENTRY
         assert kernel.program.sites
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_marked_is_refused_in_a_sentence(tmp_path, body):
     made = launch(tmp_path, around + kernel(body), LONGS)
     _, plain = load_kernel(made)
     with pytest.raises(NotMarkable, match=REFUSED[body]) as refused:
-        marked(plain.py_func, {"a": np.dtype("int64"), "out": np.dtype("int64")})
+        noting_kernel(plain.py_func, {"a": np.dtype("int64"), "out": np.dtype("int64")})
     text = str(refused.value)
     assert text.startswith("The accesses of kernel can't be noted on a GPU: ") and text.endswith(".")
 
@@ -197,7 +197,7 @@ def test_records_are_refused():
         points[0].x = 1
 
     with pytest.raises(NotMarkable, match="points holds records"):
-        marked(kernel, {"points": np.dtype([("x", "f4")])})
+        noting_kernel(kernel, {"points": np.dtype([("x", "f4")])})
 
 
 def test_scalars_and_constants_are_those_of_the_launch(tmp_path):

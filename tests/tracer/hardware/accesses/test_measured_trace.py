@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from launching import contents
 from noted_on_host import STARTS, notes_on_host
-from tilescope.tracer.hardware.accesses.client import GpuNotes, check_noted, room_for
+from tilescope.tracer.hardware.accesses.client import GpuNotes, check_size, notes_per_thread
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run, values_of
 from tilescope.tracer.hardware.accesses.notes import (
     BASE,
@@ -142,15 +142,15 @@ def test_a_thread_that_made_more_notes_than_it_had_room_for_is_told():
 def test_room_is_twice_what_the_busiest_thread_makes(private):
     trace = measured_run(private).trace
     busiest = int(private.counts.max())
-    assert room_for(trace) == 2 * busiest + 16
+    assert notes_per_thread(trace) == 2 * busiest + 16
     assert int(private.heads[:, COUNT].sum()) == len(private.rows)
 
 
 def test_a_launch_that_is_too_large_is_refused_before_anything_runs(private):
     trace = measured_run(private).trace
-    check_noted(trace)
+    check_size(trace)
     with pytest.raises(NotesError, match="the 2,000,000 that can be noted"):
-        check_noted(replace(trace, accesses=3_000_000))
+        check_size(replace(trace, accesses=3_000_000))
 
 
 ANSWERING = """

@@ -9,7 +9,7 @@ import pytest
 from noted_on_host import DEVICE, HostRun, notes_on_host, pairs
 from tilescope.tracer.hardware.accesses import run_on_gpu
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run
-from tilescope.tracer.hardware.accesses.notes import COUNT, NotesError, NotesWanted, load
+from tilescope.tracer.hardware.accesses.notes import COUNT, NotesError, NotesRequest, load
 from tilescope.tracer.measure.measurement import MeasurementError
 from tilescope.tracer.model.plan import launch_of, parse_spec
 
@@ -103,7 +103,7 @@ def launch():
 
 
 def test_a_launch_runs_twice_each_time_between_two_readings_of_the_clocks(played, tmp_path):
-    made = run_on_gpu.answer(NotesWanted(launch(), 60, str(tmp_path / "notes.npz")))
+    made = run_on_gpu.answer(NotesRequest(launch(), 60, str(tmp_path / "notes.npz")))
     assert made.problem == "" and not made.is_last
     assert [name for name, _ in played.log] == ["clocks", "marked", "clocks"] * 2
     assert dict(played.log)["marked"] == (launch().grid, launch().block, 7, 0)
@@ -112,7 +112,7 @@ def test_a_launch_runs_twice_each_time_between_two_readings_of_the_clocks(played
 
 def test_the_notes_are_those_of_the_second_run_on_fresh_arrays(played, tmp_path):
     path = tmp_path / "notes.npz"
-    run_on_gpu.answer(NotesWanted(launch(), 60, str(path)))
+    run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
     notes, alone = load(path), notes_on_host(launch())
     assert notes.results["total"].tolist() == alone.results["total"].tolist()  # not twice that
     assert notes.counts.tolist() == alone.counts.tolist() and len(notes.rows) == len(alone.rows)
@@ -123,19 +123,19 @@ def test_the_notes_are_those_of_the_second_run_on_fresh_arrays(played, tmp_path)
 
 def test_a_trace_comes_of_what_it_writes(played, tmp_path):
     path = tmp_path / "notes.npz"
-    run_on_gpu.answer(NotesWanted(launch(), 60, str(path)))
+    run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
     trace = measured_run(load(path)).trace
     assert trace.check.equal and trace.schedule == "measured"
 
 
 def test_threads_without_room_are_told_and_nothing_is_written(played, tmp_path):
-    made = run_on_gpu.answer(NotesWanted(launch(), 3, str(tmp_path / "notes.npz")))
+    made = run_on_gpu.answer(NotesRequest(launch(), 3, str(tmp_path / "notes.npz")))
     assert "more accesses on the GPU than there is room for" in made.problem
     assert not list(tmp_path.iterdir())
 
 
 def test_notes_that_would_fill_the_memory_are_refused(played, tmp_path):
-    made = run_on_gpu.answer(NotesWanted(launch(), 1 << 25, str(tmp_path / "notes.npz")))
+    made = run_on_gpu.answer(NotesRequest(launch(), 1 << 25, str(tmp_path / "notes.npz")))
     assert made.problem.endswith("choose a smaller size.") and played.log == []
 
 
@@ -147,7 +147,7 @@ def test_what_the_driver_raises_is_told_and_ends_the_process_where_the_device_is
 
     monkeypatch.setattr(run_on_gpu, "notes_of", fails)
     monkeypatch.setattr(run_on_gpu, "_reason", lambda error: str(error))
-    wanted = NotesWanted(launch(), 60, str(tmp_path / "notes.npz"))
+    wanted = NotesRequest(launch(), 60, str(tmp_path / "notes.npz"))
     made = run_on_gpu.answer(wanted)
     assert (
         made.problem
@@ -163,13 +163,13 @@ def test_without_a_gpu_the_reason_is_passed_on(played, tmp_path, monkeypatch):
         raise MeasurementError("No GPU can be used: it has left.")
 
     monkeypatch.setattr(run_on_gpu, "_device", none)
-    made = run_on_gpu.answer(NotesWanted(launch(), 60, str(tmp_path / "notes.npz")))
+    made = run_on_gpu.answer(NotesRequest(launch(), 60, str(tmp_path / "notes.npz")))
     assert made.problem == "No GPU can be used: it has left." and made.no_device
 
 
 def test_heads_say_how_many_notes_there_are(played, tmp_path):
     path = tmp_path / "notes.npz"
-    run_on_gpu.answer(NotesWanted(launch(), 60, str(path)))
+    run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
     assert int(load(path).heads[:, COUNT].sum()) == len(load(path).rows)
     with pytest.raises(NotesError):
         run_on_gpu.check_room(np.array([5]), 4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tilescope.tracer.hardware.accesses.order import PICO, chains_of, order_of, rising
+from tilescope.tracer.hardware.accesses.order import PICO, chains_of, order_of, raise_within_groups
 from tilescope.tracer.hardware.marks.calibration import Clocks
 
 CLOCKS = Clocks(np.array([1000, 5_000_000]), np.array([0.0, 0.0]), np.array([2.0, 2.0]), 1.0)
@@ -92,7 +92,7 @@ def test_rising_times_are_the_least_that_rise_within_each_group(seed):
     for number, (time, one) in enumerate(zip(times.tolist(), group.tolist(), strict=True)):
         same = number and group[number - 1] == one
         expected.append(max(time, expected[-1] + 1) if same else time)
-    assert rising(times, group).tolist() == expected, f"seed {seed}"
+    assert raise_within_groups(times, group).tolist() == expected, f"seed {seed}"
 
 
 def test_a_launch_without_accesses_has_an_order():

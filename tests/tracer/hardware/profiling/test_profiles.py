@@ -15,9 +15,9 @@ from tilescope.tracer.hardware.profiling import profile_recording
 from tilescope.tracer.hardware.profiling.profile_recording import (
     METRICS,
     cases_to_profile,
+    find_profiler,
+    profile_cases,
     profile_of_row,
-    profiled,
-    profiler,
     rows_of_log,
 )
 from tilescope.tracer.hardware.profiling.profiles import (
@@ -111,12 +111,12 @@ class PlayedProfiler:
 def test_launches_under_the_profiler_and_their_rows_are_brought_together(tmp_path, monkeypatch):
     played = PlayedProfiler.writing(tmp_path, LOG)
     cases = [case("matmul-tiled"), case("count-atomic")]
-    found = profiled(played.path, cases, "cold")
+    found = profile_cases(played.path, cases, "cold")
     assert [(p.scenario, p.caches, p.dram_bytes) for p in found] == [
         ("matmul-tiled", "cold", 33_024), ("count-atomic", "cold", 1_280),
     ]  # fmt: skip
     monkeypatch.setattr(profile_recording, "PROFILER", (played.path,))
-    assert profiler() == (played.path, "2025.3.1.0")
+    assert find_profiler() == (played.path, "2025.3.1.0")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the played profiler is a script")
@@ -125,15 +125,15 @@ def test_a_launch_that_was_not_counted_ends_in_a_sentence(tmp_path):
     with pytest.raises(
         MeasurementError, match="counted 0 launches of 2; it says: ==ERROR== ERR_NVGPUCTRPERM"
     ):
-        profiled(played.path, [case("matmul-tiled"), case("count-atomic")], "warm")
+        profile_cases(played.path, [case("matmul-tiled"), case("count-atomic")], "warm")
     with pytest.raises(MeasurementError, match="could not be run"):
-        profiled(str(tmp_path / "missing"), [case("matmul-tiled")], "warm")
+        profile_cases(str(tmp_path / "missing"), [case("matmul-tiled")], "warm")
 
 
 def test_without_a_profiler_a_sentence_says_so(monkeypatch):
     monkeypatch.setattr(profile_recording, "PROFILER", ("no-such-profiler",))
     with pytest.raises(MeasurementError, match="ncu is missing"):
-        profiler()
+        find_profiler()
 
 
 def test_of_each_kernel_that_is_measured_the_lesson_and_the_largest_size_are_profiled():

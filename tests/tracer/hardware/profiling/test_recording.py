@@ -77,7 +77,9 @@ def played(monkeypatch):
     monkeypatch.setattr(profile_recording, "timed_call_of", lambda case, gpu: PlayedCall(log))
     monkeypatch.setattr(record, "open_gpu", lambda: gpu)
     monkeypatch.setattr(kernel_recording, "_allow_all_shared", lambda gpu, loaded: None)
-    monkeypatch.setattr(kernel_recording, "hungry_kernel", lambda most: loaded_kernel(PlayedKernel(most, 0)))
+    monkeypatch.setattr(
+        kernel_recording, "register_heavy_kernel", lambda most: loaded_kernel(PlayedKernel(most, 0))
+    )
     monkeypatch.setattr(record, "loaded_case", lambda case, gpu: loaded_kernel(PlayedKernel(32, 2048)))
     return log
 
@@ -97,10 +99,10 @@ def test_one_command_records_all_three_files(played, monkeypatch, tmp_path, caps
     monkeypatch.setattr(
         record, "cases_to_compile", lambda: [case("matmul-tiled"), case("cuda-c-tiled-static")]
     )
-    monkeypatch.setattr(record, "profiler", lambda: ("ncu", "2025.3.1.0"))
+    monkeypatch.setattr(record, "find_profiler", lambda: ("ncu", "2025.3.1.0"))
     values = case("matmul-tiled").values
     monkeypatch.setattr(
-        record, "profiled", lambda path, cases, caches: [made_profile("matmul-tiled", caches, **values)]
+        record, "profile_cases", lambda path, cases, caches: [made_profile("matmul-tiled", caches, **values)]
     )
     assert record.main() == 0
     kernels = decode((tmp_path / "kernels.json").read_bytes())

@@ -1,0 +1,238 @@
+"""Kernel editing in the window: commands, the bar of differences, the dialogs for saving and leaving."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMessageBox, QWidget
+
+from .... import ROOT
+from ....kernels.scenarios.catalogue import find
+from ....tracer.model.finding import Finding, source_location
+from ....tracer.model.plan import source_without_lines
+from ....tracer.model.skipped_lines import skip_refusal, statement_lines
+from ....tracer.storage.atomic_write import write_atomically
+from ....tracer.storage.folders import home_folder
+from ...control.stage import Stage
+from ...model.bookmark import Setup
+from ...model.kernel_source import kernel_file
+from ...model.session import Session
+from ...views.inspect.race_card import shown_access
+from ...views.source.view import SourceView
+from ...widgets.command import LINE, Command
+from ...widgets.notice import Notice
+from ...widgets.theme import Theme
+from .difference_bar import DifferenceBar
+from .live_editing import LiveEditing, Programs
+from .version_differences import are_versions, version_differences
+
+BAR_PLACE = 1  # index in the body of a window, below the caption
+PROGRAMS = "Python files (*.py)"
+RUN, SAVE, UNDO = "Run the edited kernel", "Save kernel…", "Undo all edits"
+
+
+class WindowParts(NamedTuple):
+    """The parts of a window that an editor needs."""
+
+    source: SourceView  # the panel with the kernel
+    notice: Notice  # shows errors
+    body: QBoxLayout  # contains the bar, below the caption
+    show_tab: Callable[[str], None]  # of the inspector
+
+
+class KernelEditing(QObject):
+    """Connects the source panel of a window with the editor that runs its text.
+
+    programs: the user's programs. window: the parent of dialogs. places: the parts of the window. change_setups: shows
+    other setups.
+    """
+
+    def __init__(
+        self,
+        window: QWidget,
+        stage: Stage,
+        places: WindowParts,
+        theme: Theme,
+        programs: Programs,
+        change_setups: Callable[[tuple[Setup, ...]], None],
+    ) -> None:
+        super().__init__(window)
+        self.window, self.stage, self.notice = window, stage, places.notice
+        self.source = source = places.source
+        self.bar = DifferenceBar(theme)
+        places.body.insertWidget(BAR_PLACE, self.bar)
+        self.editing = LiveEditing(stage, source, places.notice, programs, change_setups)
+        self._saved: dict[str, str] = {}  # by kernel, the text saved last
+        self.bar.undo_asked.connect(self.editing.undo_all)
+        self.bar.save_asked.connect(self.save)
+        self.bar.race_asked.connect(self._show_race)
+        self.bar.findings_asked.connect(lambda: places.show_tab("findings"))
+        source.file_of = self.editing.file_of
+        source.editor.may_strike = lambda line: skip_refusal(source.text(), line)
+        source.editor.rows_of = lambda line: statement_lines(source.text(), line)
+        source.set_editable(True)
+        source.file_shown.connect(self.editing.show_barriers)
+        source.file_shown.connect(self._mark_problems)
+        source.editor.run_asked.connect(self.editing.run)
+        source.editor.line_toggled.connect(self.editing.toggle)
+        source.editor.edited.connect(lambda _: self.editing.note_typed())
+        stage.positioned.connect(self._show_own_text)
+        stage.focus_changed.connect(self._show_own_text)
+        stage.positioned.connect(self.show_differences)
+        self.editing.restored.connect(self.show_differences)
+        self.stage.jobs.examined.connect(self._note_examined)
+
+    def commands(self) -> list[Command]:
+        """List the commands that edit the kernel of the pane in focus."""
+        return [
+            Command(RUN, "Ctrl+Return, Ctrl+Enter", self.editing.run),
+            Command(UNDO, "Ctrl+Shift+U", self.editing.undo_all),
+            LINE,
+            Command(SAVE, "Ctrl+Alt+S", self.save),
+        ]
+
+    def allow(self, entries: dict[str, QAction]) -> None:
+        """Enable the menu entries that apply (here all do)."""
+
+    def set_theme(self, theme: Theme) -> None:
+        """Apply colours, text size and vocabulary."""
+        self.bar.set_theme(theme)
+
+    # What differs.
+
+    def show_differences(self) -> None:
+        """Show the differences if the panes show two versions of a kernel."""
+        self.bar.set_theme(self.source.theme)  # larger in a lecture
+        pair = None if self.editing.is_suspended() else self._versions()
+        differences = version_differences(*pair) if pair else None
+        self.bar.show_differences(differences)
+        self._mark_problems()
+
+    def _show_race(self, race: Finding) -> None:
+        """Select a thread of a race in the version on the right, at its moment."""
+        pane = len(self.stage.sessions) - 1
+        session = self.stage.sessions[pane]
+        access = shown_access(session, race) if session is not None else None
+        if access is not None:
+            moment, selection = access
+            self.stage.set_focus(pane)
+            self.stage.select(pane, selection)
+            self.stage.seek(pane, float(moment))
+
+    def _show_own_text(self) -> None:
+        """Show the text of the pane in focus if both panes share one session."""
+        session = self.stage.focused()
+        if session is None or session is not self.source.session or self.editing.is_suspended():
+            return
+        if self.stage.sessions.count(session) > 1:
+            self.source.show_file(*self.editing.file_of(session))
+
+    def _versions(self) -> tuple[Session, Session] | None:
+        shown = [session for session in self.stage.sessions if session is not None]
+        return (shown[0], shown[1]) if len(shown) == 2 and are_versions(*shown) else None
+
+    def _note_examined(self, session: Session) -> None:
+        if session in self.stage.sessions:
+            self.show_differences()
+
+    def _mark_problems(self) -> None:
+        """Mark the lines of an edited kernel that have errors."""
+        setup, session = self.editing.setup(), self.stage.focused()
+        if (
+            self.editing.is_suspended()
+            or setup is None
+            or session is None
+            or session is not self.source.session
+        ):
+            return
+        if not self.editing.is_edited(setup) and not self.source.is_edited():
+            self.source.set_problems([])  # of a version that is no longer shown
+        if not self.editing.is_edited(setup) or not session.is_examined:
+            return
+        file = kernel_file(session)
+        self.source.set_problems(problems_of(session, file), traced=True)
+
+    # Saving and leaving.
+
+    def unsaved(self) -> str:
+        """Return the name of an edited kernel whose text is unsaved, "" for none."""
+        if self.editing.is_suspended():
+            return ""
+        setup = self.editing.setup()
+        if self.editing.is_suspended():
+            return ""  # an exercise keeps its text by itself
+        if self.source.is_edited() and self.source.text() not in self._saved.values():
+            return self._name(setup) if setup else "the kernel"
+        if self.source.drafts():
+            return "a kernel"
+        typed = (s for s, text in self.editing.unsaved_texts() if text not in self._saved.values())
+        return next(map(self._name, typed), "")
+
+    def _name(self, setup: Setup) -> str:
+        return setup.scenario or Path(setup.file).name
+
+    def save(self) -> bool:
+        """Ask for a file name and write the edited file; return True if it was written."""
+        setup = self.editing.setup()
+        if setup is None or self.editing.is_suspended():
+            return False
+        path, _ = QFileDialog.getSaveFileName(
+            self.window, "Save kernel", str(self._suggestion(setup)), PROGRAMS
+        )
+        return bool(path) and self.store(Path(path).with_suffix(".py"))
+
+    def _suggestion(self, setup: Setup) -> Path:
+        """Suggest a file name: the user's own file, or a copy for one of Tilescope's kernels."""
+        if setup.file:
+            launch = self.stage.launch_in(setup.file)
+            own = Path(launch.kernel.rpartition(":")[0]) if launch else Path("kernel.py")
+            return own if own.suffix == ".py" else home_folder() / "kernel.py"
+        stem = find(setup.scenario).kernel.rpartition(":")[0].rpartition(".")[2]
+        return home_folder() / f"{stem}_edited.py"
+
+    def store(self, path: Path) -> bool:
+        """Write the panel's text without the skipped lines; return True if it was written."""
+        setup = self.editing.setup()
+        assert setup
+        text = self.source.text()
+        if path.resolve().is_relative_to(ROOT):
+            self.notice.error(f"{path.name} belongs to Tilescope; save a copy in another folder.", "file")
+            return False
+        try:
+            write_atomically(path, source_without_lines(text, self.source.struck()).encode())
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            self.notice.error(f"{path} can't be written: {reason}; choose another folder.", "file")
+            return False
+        self._saved[self._name(setup)] = text
+        self.notice.inform(f"The kernel was saved as {path}.")
+        return True
+
+    def may_close(self) -> bool:
+        """Ask about unsaved edits; return True if the window may close."""
+        name = self.unsaved()
+        if not name:
+            return True
+        buttons = QMessageBox.StandardButton
+        answer = QMessageBox.question(
+            self.window, "Edited kernel", f"The text of {name} was edited. Do you want to save it?",
+            buttons.Save | buttons.Discard | buttons.Cancel, buttons.Save,
+        )  # fmt: skip
+        return answer == buttons.Discard or (answer == buttons.Save and self.save())
+
+
+def problems_of(session: Session, file: str) -> list[tuple[int, str, str]]:
+    """List line (from 1), sentence and severity of the errors in a kernel's file."""
+    error = session.trace.error
+    problems = (
+        [(error.line, f"{error.type}: {error.message}", "error")] if error and error.file == file else []
+    )
+    for finding in session.findings:
+        where, line = source_location(finding, session.trace)
+        if finding.severity == "error" and where == file:
+            problems.append((line, finding.message, "error"))
+    return problems

@@ -1,0 +1,207 @@
+"""Lecture editing in the window: the writer, the in-place caption editor, the panel, dialogs and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow, QMessageBox
+
+from ...control.stage import Stage
+from ...model.bookmark import Bookmark
+from ...widgets.command import LINE, Command
+from ...widgets.theme import Theme
+from ..lecture.lectures import Lectures
+from .writer import LaunchOf, LectureWriter
+
+if TYPE_CHECKING:
+    from .caption_editor import CaptionEditor
+    from .panel import LecturePanel, PanelHeading
+
+ALWAYS = ("Add the screen as a step", "Edit lecture", "Save lecture…")  # available without a lecture
+LECTURES = "Lectures (*.md)"
+WIDTH = 380  # pixels of the panel at the normal text size
+
+
+class LectureAuthoring(QObject):
+    """Edits the lecture that a window presents.
+
+    window: the parent of dialogs, contains the panel. screen: returns its state. launch_of: returns the launch in the
+    user's program that made a trace. writing_changed: the user begins or ends editing.
+    """
+
+    writing_changed = Signal()
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        lectures: Lectures,
+        stage: Stage,
+        screen: Callable[[], Bookmark],
+        launch_of: LaunchOf,
+    ) -> None:
+        super().__init__(window)
+        self.window, self.lectures, self.theme = window, lectures, lectures.look.theme
+        self.bar, self.over, self.notice = (
+            lectures.places.caption,
+            lectures.places.body,
+            lectures.places.notice,
+        )
+        self.writer = LectureWriter(lectures.player, stage, screen, self.choose_path, launch_of, self)
+        self.writer.problem.connect(self._show_problem)
+        self.writer.informed.connect(self.notice.inform)
+        self.writer.saved.connect(lambda path: lectures.settings.note_lecture(str(path)))
+        self.writer.left_unsaved.connect(lambda: QTimer.singleShot(0, self, self._offer_to_save))
+        self.caption: CaptionEditor | None = None
+        self.panel: LecturePanel | None = None
+        self.dock: QDockWidget | None = None
+        self.heading: PanelHeading | None = None
+        self.bar.installEventFilter(self)
+        self.writer.changed.connect(self.writing_changed)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Edit the caption on a double click."""
+        if watched is self.bar and event.type() == QEvent.Type.MouseButtonDblClick:
+            self.edit_caption()
+            return True
+        return super().eventFilter(watched, event)
+
+    def commands(self) -> list[Command]:
+        """List the commands that edit a lecture."""
+        return [
+            LINE,
+            Command("Add the screen as a step", "Ctrl+D", self.add_screen),
+            Command("Edit caption and notes", "F2", self.edit_caption),
+            Command("Edit lecture", "Ctrl+Shift+L", self.toggle_panel, self.is_panel_shown),
+            Command("Undo edit", "Ctrl+Z", self.undo),
+            Command("Redo edit", "Ctrl+Shift+Z, Ctrl+Y", self.redo),
+            Command("Save lecture…", "Ctrl+Shift+S", self.save),
+        ]
+
+    def allow(self, entries: Mapping[str, QAction]) -> None:
+        """Enable the commands that need a lecture while one is presented."""
+
+        def update() -> None:
+            for command in self.commands():
+                if command.text and command.text not in ALWAYS:
+                    entries[command.text].setEnabled(self.writer.lecture() is not None)
+
+        self.writer.changed.connect(update)
+        update()
+
+    def _show_problem(self, sentence: str) -> None:
+        """Show the error of an edit, or clear it for ""."""
+        if sentence:
+            self.notice.error(sentence, "writing")
+        else:
+            self.notice.clear(cause="writing")
+
+    # Commands.
+
+    def add_screen(self) -> None:
+        """Add the screen as a step."""
+        if self._apply_edits():
+            self.writer.add_screen()
+
+    def undo(self) -> None:
+        """Undo the last edit."""
+        self.writer.undo()
+
+    def redo(self) -> None:
+        """Redo the last undone edit."""
+        self.writer.redo()
+
+    def save(self) -> None:
+        """Save the lecture to a file."""
+        if self._apply_edits():
+            self.writer.save_as()
+
+    def edit_caption(self) -> None:
+        """Open the in-place editor of caption and notes."""
+        if self.caption is None:
+            from .caption_editor import CaptionEditor  # loaded on first use
+
+            self.caption = CaptionEditor(self.writer, self.bar, self.theme, self.over)
+            self.caption.closed.connect(self.writing_changed)
+            self.caption.closed.connect(partial(self.notice.clear, cause="writing"))
+        self.caption.open()
+        self.writing_changed.emit()
+
+    def is_writing(self) -> bool:
+        """Return True if the user is editing the lecture."""
+        return self.is_panel_shown() or (self.caption is not None and self.caption.isVisible())
+
+    def toggle_panel(self) -> None:
+        """Show or hide the panel."""
+        if self.is_panel_shown():
+            if self._apply_edits() and self.dock is not None:
+                self.dock.hide()
+            return
+        panel, dock = self._ensure_panel()
+        dock.show()
+        panel.follow()
+        panel.steps.setFocus()
+
+    def is_panel_shown(self) -> bool:
+        """Return True if the panel is visible."""
+        return self.dock is not None and self.dock.isVisible()
+
+    def _ensure_panel(self) -> tuple[LecturePanel, QDockWidget]:
+        if self.panel is None or self.dock is None:
+            from .panel import LecturePanel, PanelHeading
+
+            self.panel = LecturePanel(self.writer)
+            self.dock = QDockWidget("Edit lecture", self.window)
+            self.dock.setObjectName("edit lecture")
+            self.dock.setWidget(self.panel)
+            self.heading = PanelHeading(self.dock.windowTitle(), self.toggle_panel)
+            self.dock.setTitleBarWidget(self.heading)
+            self.dock.visibilityChanged.connect(lambda _shown: self.writing_changed.emit())
+            self.dock.visibilityChanged.connect(
+                lambda shown: self.panel.follow() if shown and self.panel else None
+            )
+            self.set_theme(self.theme)
+            self.window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+            self.window.resizeDocks([self.dock], [self.theme.px(WIDTH)], Qt.Orientation.Horizontal)
+        return self.panel, self.dock
+
+    def _apply_edits(self) -> bool:
+        """Apply pending edits; return False if one is invalid."""
+        return all(part.take() for part in (self.caption, self.panel) if part is not None)
+
+    # The window.
+
+    def set_theme(self, theme: Theme) -> None:
+        """Apply colours and text size."""
+        self.theme = theme
+        for part in (self.caption, self.panel, self.heading):
+            if part is not None:
+                part.set_theme(theme)
+
+    def choose_path(self, suggested: Path) -> Path | None:
+        """Ask for the file of a lecture."""
+        path, _ = QFileDialog.getSaveFileName(self.window, "Save lecture", str(suggested), LECTURES)
+        return (Path(path) if Path(path).suffix else Path(path).with_suffix(".md")) if path else None
+
+    def may_close(self) -> bool:
+        """Ask about an unsaved lecture; return False if the user cancels."""
+        self._apply_edits()
+        if not self.writer.has_unsaved:
+            return True
+        buttons = QMessageBox.StandardButton
+        choice = QMessageBox.question(
+            self.window,
+            "Save the lecture?",
+            "The lecture has not been saved yet. Do you want to save it?",
+            buttons.Save | buttons.Discard | buttons.Cancel,
+        )
+        return choice == buttons.Discard or (choice == buttons.Save and self.writer.save_as())
+
+    def _offer_to_save(self) -> None:
+        writer = self.writer
+        answers = [("Save…", self.save), ("Present it again", writer.resume), ("Discard", writer.discard)]
+        self.notice.ask("The lecture that you left has not been saved yet.", answers, "left lecture")
