@@ -176,7 +176,7 @@ def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left
     (drawn,) = build([replace(H200, measurement=measurement)], Choice("roofline")).panels[0].roofs
     expected = next(peak for peak in peaks if (peak.by, peak.dtype) == (roof, "float32"))
     assert (drawn.gflop_per_s, drawn.reached_by) == (expected.gflop_per_s, expected.method)
-    assert len(drawn.beside) == len(left) - 1
+    assert len(drawn.other_rates) == len(left) - 1
 
 
 def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():

@@ -14,7 +14,7 @@ def test_what_is_noted_outlives_the_window(tmp_path):
     assert (first.remembered(mine), first.problem) == (Remembered(), "")
     assert first.note(mine, hints=1) == first.note(mine, done=True, text="x = 1\n") == ""
     again = Progress(path)
-    assert again.with_ndim(mine) == Remembered(True, 1, "x = 1\n") and again.problem == ""
+    assert again.remembered(mine) == Remembered(True, 1, "x = 1\n") and again.problem == ""
 
 
 def test_exercises_of_one_name_in_two_folders_are_two(tmp_path):

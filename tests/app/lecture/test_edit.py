@@ -254,7 +254,7 @@ def lectures(draw, shows):
 @settings(max_examples=30, deadline=None, print_blob=True)
 @given(text=lectures(SINGLE), data=st.data())
 def test_every_other_step_shows_what_it_showed(text, data):
-    assert not hold(text, data).told
+    assert not hold(text, data).warnings
 
 
 @settings(max_examples=12, deadline=None, print_blob=True)
@@ -295,9 +295,9 @@ def hold(text, data):
     for place, was in enumerate(order):
         if was is None:
             continue
-        if not made.told:
+        if not made.warnings:
             assert after[place] == before[was]
-        if place and order[place - 1] == was - 1 and not made.told:
+        if place and order[place - 1] == was - 1 and not made.warnings:
             assert new[place] == old[was]
         assert new[place].split("\n")[0] == old[was].split("\n")[0]
     return made
@@ -354,11 +354,11 @@ def test_undo_goes_back_to_the_first_text_and_forward_again():
     for title in "abc":
         texts.append(with_title(texts[-1], title, PATH))
         assert history.push(texts[-1])
-    assert not history.take(texts[-1])
+    assert not history.push(texts[-1])
     back = [history.text for _ in range(3) if history.undo()]
     assert back == texts[-2::-1] and not history.undo() and not history.can_undo
     assert history.redo() and history.text == texts[1]
-    assert history.take("# Other\n") and not history.can_redo
+    assert history.push("# Other\n") and not history.can_redo
 
 
 def test_an_edit_reads_the_file_as_the_player_does(tmp_path):

@@ -186,7 +186,7 @@ def test_the_window_follows_the_words_of_the_main_one():
         window.look.set_words("work-item")
         assert "work-groups of 16 × 16" in timings.figure.subtitle
         assert timings.fields.chips["shape"].caption.text() == "Work-groups"
-        window.look.speak("cuda")
+        window.look.set_words("cuda")
         assert "blocks of 16 × 16" in timings.figure.subtitle
         assert timings.fields.chips["shape"].caption.text() == "Blocks"
         timings.close()

@@ -34,7 +34,7 @@ def test_the_stack_of_lanes_ends_where_the_bar_of_the_count_after_them_ends(name
     shown = next(i for i, bars in enumerate(all_bars) if len(bars.adding.bin))
     bars, plot = all_bars[shown], view.places().plots[shown]
     axes, seen = BarAxes(plot, len(bars.values), bars.top), picture(view)
-    strong = LIGHT.colour("global store" if session.counting.races else "atomic")
+    strong = LIGHT.colour("global store" if session.histogram_launch.races else "atomic")
     looks = {strong.name(), mixed(LIGHT.colour("panel"), strong.name(), 0.4).name()}
     tall = axes.y(bars.before) - axes.y(bars.values) > 5  # pixels: what is lower may lie behind a line
     tall &= ~np.isin(np.arange(len(tall)), bars.adding.bin[bars.adding.chosen])  # which is framed

@@ -136,9 +136,9 @@ def test_a_magnified_picture_shows_how_to_see_all_of_it_again():
     view.show()
     assert not view.fit_button.isVisible()
     view.zoom = Zoom(3.0, 0.6, 0.6)
-    assert view.fit.isVisible() and view.rect().contains(view.fit.geometry())
-    QTest.mouseClick(view.fit, Qt.MouseButton.LeftButton)
-    assert view.zoom == Zoom() and not view.fit.isVisible()
+    assert view.fit_button.isVisible() and view.rect().contains(view.fit_button.geometry())
+    QTest.mouseClick(view.fit_button, Qt.MouseButton.LeftButton)
+    assert view.zoom == Zoom() and not view.fit_button.isVisible()
 
 
 def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():

@@ -47,7 +47,7 @@ def test_panes_have_one_axis_in_which_the_longer_launch_fits(panel):
     assert ends[0] != ends[1]
     assert spans(panel)[0] == spans(panel)[1]
     assert spans(panel)[0][1] > max(ends)
-    x = [pane.view.mapTo(panel, pane.view.places.rows.topLeft().toPoint()).x() for pane in panel.panes]
+    x = [pane.view.mapTo(panel, pane.view.chart_layout.rows.topLeft().toPoint()).x() for pane in panel.panes]
     assert x[0] == x[1]
     assert panel.axis.span == spans(panel)[0]
     assert panel.axis.origin.startswith("µs from the start of the launch's first block")

@@ -87,7 +87,7 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
                 found |= drawn_in(window, monkeypatch)
         assert cuda_words(found) == set()
         assert any("Work-item" in text for text in found)
-        window.look.speak("cuda")
+        window.look.set_words("cuda")
         assert {"Thread", "Warp", "Next block"} <= drawn_in(window, monkeypatch)
 
 

@@ -193,8 +193,8 @@ def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
     assert counting.of_samples is counting.private
     assert not counting.races
     assert counting.expected.sum() == len(counting.private) == 700
-    assert matmul("histogram-global", blocks=(1,), **SIZES).counting.expected is None
-    assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).counting is None
+    assert matmul("histogram-global", blocks=(1,), **SIZES).histogram_launch.expected is None
+    assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).histogram_launch is None
 
 
 def test_a_sample_is_what_its_thread_loaded_before_it_added():

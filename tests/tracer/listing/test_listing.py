@@ -56,11 +56,11 @@ def test_sass_is_there_with_registers_or_a_sentence_says_how_to_get_it(joined):
 
 def test_a_listing_is_kept_for_all_launches_of_the_kernel(joined, tmp_path, monkeypatch):
     listings = Listings(tmp_path)
-    first = listings.with_ndim(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
+    first = listings.compile(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
     monkeypatch.setattr(
         "tilescope.tracer.listing.client.JsonProcess", lambda *_: pytest.fail("it was compiled again")
     )
-    same = listings.with_ndim(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
+    same = listings.compile(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
     assert same == first
 
 
@@ -80,4 +80,4 @@ def test_a_closed_client_answers_at_once(tmp_path):
     listings = Listings(tmp_path)
     listings.close()
     assert listings.compile(ListingJob(launch_of(find("load-joined"), {}))).reason
-    assert isinstance(listings.with_ndim(ListingJob(launch_of(find("jacobi-step"), {}))), Listing)
+    assert isinstance(listings.compile(ListingJob(launch_of(find("jacobi-step"), {}))), Listing)

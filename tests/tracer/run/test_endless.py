@@ -152,9 +152,9 @@ def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
     watch.check(2, None)  # which takes in the accesses
     inside: dict[str, Any] = {
         "__name__": "numba.core.compiler",
-        "look": lambda: watch.look(2, sys._getframe()),
+        "look": lambda: watch.check(2, sys._getframe()),
     }
     exec("def compiling():\n    look()", inside)
     inside["compiling"]()
     with pytest.raises(EndlessLaunchError, match="in the loop of line 3"):
-        watch.look(2, sys._getframe())
+        watch.check(2, sys._getframe())

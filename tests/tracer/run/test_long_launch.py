@@ -23,7 +23,7 @@ def test_a_long_launch_says_how_far_it_is_again_and_again():
             pass
     assert first == "k has run for 1 second; Ctrl+C ends it."
     assert later.startswith("k has run for ") and later.endswith("; Ctrl+C ends it.")
-    with launches.watched("next"):
+    with launches.watch("next"):
         while not told.get(timeout=30).startswith("next has run for"):
             pass
     launches.stop()
@@ -74,7 +74,7 @@ def threads():
 
 launches = LongLaunches(lambda sentence: None)
 before = threads()
-with launches.watched("k"):
+with launches.watch("k"):
     assert threads() == before + 1
 child = os.fork()
 if not child:
@@ -82,7 +82,7 @@ if not child:
 os.waitpid(child, 0)
 while threads() != before:  # the system takes a moment to remove one that has ended
     time.sleep(0.001)
-with launches.watched("k"):
+with launches.watch("k"):
     assert threads() == before + 1
 launches.stop()
 """

@@ -51,10 +51,10 @@ def test_a_kernel_of_ours_is_run_where_nothing_is_asked_for_and_then_nothing_mor
     ahead = PrecompileQueue()
     assert ahead.idle_delay() == REST
     ahead.go_on()
-    assert ahead.pause() is None
+    assert ahead.idle_delay() is None
     del compiled[:]
     run(launch_of(find("matmul-tiled"), {"m": 32, "k": 8, "n": 8, "tile": 8}), lambda done, of: None)
-    assert not compiled and used().pause() is None
+    assert not compiled and used().idle_delay() is None
 
 
 def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
@@ -86,12 +86,12 @@ def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp
     monkeypatch.setattr(precompile, "_compile", lambda wish, *, keep: order.append(wish))
     ahead, wishes = used(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MAX_WAITING + 2)]
     ahead.add(wishes[:-2])
-    ahead.want([wishes[-1], wishes[2], wishes[-2]])
+    ahead.add([wishes[-1], wishes[2], wishes[-2]])
     assert len(ahead) == MAX_WAITING
     for _ in range(5):
         ahead.go_on()
     assert order[1:] == [wishes[n] for n in (-1, 2, -2, 0)]  # after one that is not kept
-    ahead.want([])
+    ahead.add([])
     assert not len(ahead)
 
 

@@ -107,7 +107,7 @@ def test_a_result_that_a_race_elsewhere_leads_to_says_so():
     run, simulated = pair("matmul-tiled-one-barrier:m=16,k=32,n=16", 3)
     comparison = compare(run.trace, run.results, simulated)
     assert "It is a race" in comparison.differs("values").cause
-    assert "It follows from a race" in comparison.differs("results").why
+    assert "It follows from a race" in comparison.differs("results").cause
     assert comparison.differs("accesses") is None
 
 
