@@ -18,6 +18,7 @@ from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..gpu.place import GPU, is_gpu
+from ..lecture.library import TOUR
 from ..model.bookmark import Bookmark, History, Setup, without_edited_sources
 from ..model.playhead import Playhead
 from ..model.session import Selection, Session
@@ -30,6 +31,7 @@ from ..widgets.controls import Combo
 from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .actions import (
+    PALETTE,
     Menu,
     file_commands,
     go_commands,
@@ -160,6 +162,9 @@ class MainWindow(QMainWindow):
             "Exercises": exercise_commands(self.exercises),
             "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
             "Help": [
+                Command("Two-minute tour", "", self._show_tour),
+                Command(PALETTE, "Ctrl+Shift+P", self._show_palette),
+                LINE,
                 Command("Keyboard shortcuts", "F1", self._show_keys),
                 Command("About Tilescope", "", self._show_about),
             ],
@@ -169,6 +174,29 @@ class MainWindow(QMainWindow):
         from .dialogs import show_keys  # loaded on first use
 
         show_keys(self, self.theme, keys(self.all_commands()))
+
+    def _show_palette(self) -> None:
+        from .palette import (  # loaded on first use
+            command_entries,
+            exercise_entries,
+            lecture_entries,
+            scenario_entries,
+            shortcut_entries,
+            show_palette,
+        )
+
+        pick = partial(self.toolbar.pick, self.stage.focus)
+        entries = [
+            *command_entries(self.all_commands(), self.commands),
+            *scenario_entries(self.toolbar.scenarios.values(), pick),
+            *lecture_entries(self.lectures),
+            *exercise_entries(self.exercises.exercises(), self.exercises),
+            *shortcut_entries(self._show_keys),
+        ]
+        show_palette(self, self.theme, entries)
+
+    def _show_tour(self) -> None:
+        self.lectures.open(TOUR)
 
     def _show_about(self) -> None:
         from .dialogs import show_about  # loaded on first use
