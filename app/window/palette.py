@@ -194,15 +194,18 @@ class Palette(QDialog):
 
     def _filter(self, text: str) -> None:
         """Show the entries that match, with the best one selected."""
+        self.list.clear()  # first, since its items refer to the entries shown before
         self.shown = ranked(self.entries, text)
-        self.list.clear()
         for number, entry in enumerate(self.shown):
-            item = QListWidgetItem(self.list)
+            item = QListWidgetItem()
             item.setData(INDEX, number)
             read_aloud = ", ".join(filter(None, (entry.title, entry.kind, entry.keys, entry.detail)))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, read_aloud)
+            self.list.addItem(item)
         if not self.shown:
-            QListWidgetItem(EMPTY, self.list).setFlags(Qt.ItemFlag.NoItemFlags)
+            nothing = QListWidgetItem(EMPTY)
+            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(nothing)
         self.list.setCurrentRow(0 if self.shown else -1)
 
     def chosen(self) -> Entry | None:
