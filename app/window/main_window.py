@@ -53,6 +53,7 @@ from .lecture.lectures import WindowParts as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
 from .parameter_scrub import ParameterScrub
 from .room import read_room
+from .share import ShareMenu, ShareParts
 from .toolbar.toolbar import PANE_NAMES
 from .writing.authoring import LectureAuthoring
 
@@ -133,6 +134,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.central)
         PictureDrag(self.toolbar, self, partial(self.notice.error, cause="file"))
         self._build_menu()
+        self._build_share()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
@@ -220,6 +222,16 @@ class MainWindow(QMainWindow):
         offer_text_size(self.menu.parts["View"], self.look)
         self.toolbar.menu.setMenu(self.menu)
 
+    def _build_share(self) -> None:
+        lecture = self.lectures.player
+        self.share = ShareMenu(
+            ShareParts(
+                self, self.notice, self.files.save_picture, self.open_render_dialog,
+                lambda: self.stage.focused() is not None, lambda: lecture.lecture, self.files.folder,
+            )
+        )  # fmt: skip
+        self.toolbar.share.setMenu(self.share)
+
     def _toggle_layout(self) -> None:
         """Enter or leave full screen with a lecture; without one, switch the layout."""
         if not self.lectures.show_full():
@@ -248,12 +260,16 @@ class MainWindow(QMainWindow):
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
 
-    def open_render_dialog(self) -> None:
-        """Open the dialog that renders the current window as a film or page."""
+    def open_render_dialog(self, suffix: str = "") -> None:
+        """Open the dialog that renders the current window as a film or page, with a kind of file chosen."""
         from .recording.opening import open_render_dialog  # loaded on first use
 
         places, room = (self.notice, self.files.folder), read_room(self.central)
-        open_render_dialog(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
+        dialog = open_render_dialog(
+            self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption()
+        )
+        if dialog is not None and suffix and not dialog.is_recording:
+            dialog.fields.choose_kind(suffix)
 
     def toggle_presenter(self) -> None:
         """Open the presenter's window, close it if it is in front, or raise it."""
@@ -646,6 +662,7 @@ class MainWindow(QMainWindow):
         self.exercises.close()
         self.stage.cancel()
         self.files.close()
+        self.share.close_process()
         self._remember()
         self.stage.jobs.close()
         self.stage.close()

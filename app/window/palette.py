@@ -258,8 +258,8 @@ class EntryDelegate(QStyledItemDelegate):
         if entry is None:
             super().paint(painter, option, index)
             return
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
-        box = QRectF(option.rect).adjusted(theme.px(2), 1, -theme.px(2), -1)  # type: ignore[attr-defined]
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        box = QRectF(option.rect).adjusted(theme.px(2), 1, -theme.px(2), -1)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if chosen:

@@ -126,15 +126,17 @@ class Toolbar(QFrame):
         self.more = button("Schedule and more", tip, "down", run=self._open)
         tip = "Charts of times measured on a GPU (Ctrl+6)"
         self.timings = button("Timings", tip, text="Timings")
+        self.share = button("Share", "Save a picture, film, web page or handout", text="Share")
         self.menu: QPushButton = button("Menu", "Menu (F10)", "menu")
         self.flow.add(self.more)
         self.flow.add(self.timings, right=True)
+        self.flow.add(self.share, right=True)
         self.flow.add(self.menu, right=True)
 
     def _order_tabs(self) -> None:
         """Make the Tab key move from left to right, also through fields that were created later."""
         fields = [field for chip in self._chips for field in chip.notes]
-        order = [*self.scenario_combos, *fields, self.more, self.timings, self.menu]
+        order = [*self.scenario_combos, *fields, self.more, self.timings, self.share, self.menu]
         for before, after in pairwise(order):
             QWidget.setTabOrder(before, after)
 
