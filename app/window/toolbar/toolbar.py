@@ -126,7 +126,7 @@ class Toolbar(QFrame):
         self.more = button("Schedule and more", tip, "down", run=self._open)
         tip = "Charts of times measured on a GPU (Ctrl+6)"
         self.timings = button("Timings", tip, text="Timings")
-        self.share = button("Share", "Save a picture, film, web page or handout", text="Share")
+        self.share = button("Share", "Save a picture, film, web page or handout", "share", "Share")
         self.menu: QPushButton = button("Menu", "Menu (F10)", "menu")
         self.flow.add(self.more)
         self.flow.add(self.timings, right=True)
@@ -163,19 +163,21 @@ class Toolbar(QFrame):
         self.schedule.setFocus()
 
     def fit(self, width: int) -> None:
-        """Hide the program's name and the captions of the panes if one row is too short."""
+        """Hide the program's name, the captions of the panes and the word Share if one row is too short."""
         captions = [chip.width_with(True) - chip.width_with(False) for chip in self._scenario_chips]
         more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
+        more += self.share.fontMetrics().horizontalAdvance(" Share")
         shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
         for widget in (self.brand, *(chip.caption for chip in self._scenario_chips)):
             widget.setVisible(shown)
+        self.share.setText("Share" if shown else "")
         self.updateGeometry()
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
         self.panel.set_theme(theme)
         files = [field for field in self.fields.values() if isinstance(field, FileField)]
-        for target in (self.more, self.menu, *(field.clear for field in files)):
+        for target in (self.more, self.share, self.menu, *(field.clear for field in files)):
             paint_icon(target, theme)
         for entry in (*self.fields.values(), *self.options.values()):
             if isinstance(entry, NumberField):

@@ -62,7 +62,7 @@ def test_the_pictures_are_the_same_forwards_backwards_and_by_a_jump(window, play
     forwards = []
     for number in range(LAST + 1):
         until(lambda n=number: player.number == n and player.awaited is None)
-        player.stand()
+        player.show_final_moment()
         player.reveal()
         forwards.append(look(window))
         press(window, "PageDown")
@@ -89,7 +89,7 @@ def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, 
     window.stage.seek(0, 17)
     press(window, "PageDown")
     arrive(window)
-    player.stand()
+    player.show_final_moment()
     there = look(window)
     turn(window, 0)
     turn(window, 2)
