@@ -112,9 +112,9 @@ def ranked(entries: Sequence[Entry], text: str) -> list[Entry]:
     scored = []
     for number, entry in enumerate(entries):
         scores = [_score(entry, word) for word in words]
-        known = [score for score in scores if score is not None]
-        if len(known) == len(scores):
-            scored.append((sum(known), number, entry))
+        matches = [score for score in scores if score is not None]
+        if len(matches) == len(words):
+            scored.append((sum(matches), number, entry))
     return [entry for _, _, entry in sorted(scored, key=lambda row: row[:2])]
 
 
