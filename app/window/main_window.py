@@ -192,7 +192,7 @@ class MainWindow(QMainWindow):
             *command_entries(self.all_commands(), self.commands),
             *scenario_entries(self.toolbar.scenarios.values(), pick),
             *lecture_entries(self.lectures),
-            *exercise_entries(self.exercises.exercises(), self.exercises),
+            *exercise_entries(self.exercises),
             *shortcut_entries(self._show_keys),
         ]
         show_palette(self, self.theme, entries)

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 )
 
 from ...kernels.scenarios.catalogue import Scenario
-from ..exercise.document import Exercise
 from ..lecture.library import lecture_name, lecture_title, shipped_lectures
 from ..model.visible_text import escape_controls
 from ..widgets.command import Commands
@@ -88,9 +87,9 @@ def lecture_entries(lectures: Lectures) -> Iterator[Entry]:
             )
 
 
-def exercise_entries(exercises: Sequence[Exercise], controller: ExerciseController) -> Iterator[Entry]:
+def exercise_entries(controller: ExerciseController) -> Iterator[Entry]:
     """Yield the exercises of the folder opened last."""
-    for exercise in exercises:
+    for exercise in controller.exercises():
         title = f"{exercise.number}. {escape_controls(exercise.title)}"
         detail = "Done" if controller.is_done(exercise) else ""
         yield Entry(title, "Exercise", partial(controller.open, exercise), detail=detail, name=exercise.name)

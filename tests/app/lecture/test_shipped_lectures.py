@@ -38,6 +38,6 @@ def test_a_shipped_lecture_has_no_mistakes(name, sessions):
 def test_the_tour_has_five_steps_without_mistakes(sessions):
     tour = read_lecture(lecture_file("tour"))
     assert tour.path == TOUR
-    assert check_lecture(tour, sessions.with_ndim) == ()
+    assert check_lecture(tour, sessions.session_of) == ()
     assert len(tour.steps) == 5
     assert all(step.caption for step in tour.steps)

@@ -60,7 +60,9 @@ def shown(session, size=(420, 640), theme=LIGHT):
     application()
     view = FindingsView(theme)
     view.resize(*size)
-    view.load(session.with_findings() if session else None)  # those of sessions.py are shared and may be fresh
+    view.load(
+        session.with_findings() if session else None
+    )  # those of sessions.py are shared and may be fresh
     view.render_moment(3, Selection())
     view.grab()  # lays it out
     return view

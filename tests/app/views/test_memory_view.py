@@ -139,10 +139,12 @@ def test_the_frames_are_what_the_block_touches():
         b
     ] == Footprint(CellRect(0, 16, 24, 24))
     assert footprints.by_buffer[c] == Footprint(CellRect(8, 16, 16, 24))
-    assert footprints.points_at(a, 0) == Footprint(CellRect(8, 0, 16, 8)) and footprints.points_at(b, 2) == Footprint(
-        CellRect(8, 16, 16, 24)
-    )
-    assert footprints.points_at(a, 3) == footprints.points_at(a, 2)  # it computes with what it loaded in the phase before
+    assert footprints.points_at(a, 0) == Footprint(CellRect(8, 0, 16, 8)) and footprints.points_at(
+        b, 2
+    ) == Footprint(CellRect(8, 16, 16, 24))
+    assert footprints.points_at(a, 3) == footprints.points_at(
+        a, 2
+    )  # it computes with what it loaded in the phase before
     assert footprints.points_at(c, 2) is None and footprints.points_at(a, -1) is None
     first = int(session.requests.span_start[5].min())
     assert phase_at(session.requests, trace, 5, first) == -1
