@@ -10,6 +10,7 @@ from ..model.visible_text import escape_controls
 from .problems import LectureError
 
 FOLDER = ROOT / "resources" / "lectures"
+TOUR = FOLDER / "tour.md"  # of the window: in the Help menu, not among the lectures about kernels
 
 
 def shipped_lectures() -> list[Path]:
@@ -30,7 +31,7 @@ def lecture_title(path: Path) -> str:
 
 def lecture_file(name: str) -> Path:
     """Find the file of a name or path; raises LectureError if there is none."""
-    files = {lecture_name(path): path for path in shipped_lectures()}
+    files = {lecture_name(path): path for path in shipped_lectures()} | {TOUR.stem: TOUR}
     if name in files:
         return files[name]
     path = Path(name)

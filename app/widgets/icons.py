@@ -52,6 +52,11 @@ def _stroke(painter: QPainter, name: str, colour: QColor) -> None:
         path.arcMoveTo(QRectF(2.5, 3, 11, 11), 60)
         path.arcTo(QRectF(2.5, 3, 11, 11), 60, 290)
         path.addPolygon(QPolygonF([QPointF(8, 0.8), QPointF(11.2, 3.8), QPointF(8, 6.6)]))
+    elif name == "share":  # an arrow out of a box
+        path.addPolygon(QPolygonF([QPointF(4.5, 7), QPointF(2.5, 7), QPointF(2.5, 14), QPointF(13.5, 14)]))
+        path.addPolygon(QPolygonF([QPointF(13.5, 14), QPointF(13.5, 7), QPointF(11.5, 7)]))
+        path.addPolygon(QPolygonF([QPointF(8, 10.5), QPointF(8, 2)]))
+        path.addPolygon(QPolygonF([QPointF(5, 4.8), QPointF(8, 1.8), QPointF(11, 4.8)]))
     elif name == "check":
         path.addPolygon(QPolygonF([QPointF(2.5, 8.5), QPointF(6.5, 12.5), QPointF(13.5, 4)]))
     elif name == "info":

@@ -22,6 +22,7 @@ from .open_save import FileOperations
 
 # These names of vocabularies are the same in every vocabulary.
 CUDA, WORK_ITEM = "Terminology: thread, block, warp", "Terminology: work-item, work-group, wavefront"
+PALETTE = "Command palette…"
 RENDER = "Render film or page…"
 GPU_TIME = "Show GPU time"
 DARK, SYSTEM, OWN = "Theme: Dark", "Theme: Follow system", "Terminology: as in the scenario"

@@ -18,6 +18,7 @@ from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..gpu.place import GPU, is_gpu
+from ..lecture.library import TOUR
 from ..model.bookmark import Bookmark, History, Setup, without_edited_sources
 from ..model.playhead import Playhead
 from ..model.session import Selection, Session
@@ -30,6 +31,7 @@ from ..widgets.controls import Combo
 from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .actions import (
+    PALETTE,
     Menu,
     file_commands,
     go_commands,
@@ -51,6 +53,7 @@ from .lecture.lectures import WindowParts as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
 from .parameter_scrub import ParameterScrub
 from .room import read_room
+from .share import ShareMenu, ShareParts
 from .toolbar.toolbar import PANE_NAMES
 from .writing.authoring import LectureAuthoring
 
@@ -131,6 +134,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.central)
         PictureDrag(self.toolbar, self, partial(self.notice.error, cause="file"))
         self._build_menu()
+        self._build_share()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
@@ -160,6 +164,9 @@ class MainWindow(QMainWindow):
             "Exercises": exercise_commands(self.exercises),
             "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
             "Help": [
+                Command("Two-minute tour", "", self._show_tour),
+                Command(PALETTE, "Ctrl+Shift+P", self._show_palette),
+                LINE,
                 Command("Keyboard shortcuts", "F1", self._show_keys),
                 Command("About Tilescope", "", self._show_about),
             ],
@@ -169,6 +176,29 @@ class MainWindow(QMainWindow):
         from .dialogs import show_keys  # loaded on first use
 
         show_keys(self, self.theme, keys(self.all_commands()))
+
+    def _show_palette(self) -> None:
+        from .palette import (  # loaded on first use
+            command_entries,
+            exercise_entries,
+            lecture_entries,
+            scenario_entries,
+            shortcut_entries,
+            show_palette,
+        )
+
+        pick = partial(self.toolbar.pick, self.stage.focus)
+        entries = [
+            *command_entries(self.all_commands(), self.commands),
+            *scenario_entries(self.toolbar.scenarios.values(), pick),
+            *lecture_entries(self.lectures),
+            *exercise_entries(self.exercises),
+            *shortcut_entries(self._show_keys),
+        ]
+        show_palette(self, self.theme, entries)
+
+    def _show_tour(self) -> None:
+        self.lectures.open(TOUR)
 
     def _show_about(self) -> None:
         from .dialogs import show_about  # loaded on first use
@@ -191,6 +221,16 @@ class MainWindow(QMainWindow):
         allow_exercise(self.menu.entries, self.exercises)
         offer_text_size(self.menu.parts["View"], self.look)
         self.toolbar.menu.setMenu(self.menu)
+
+    def _build_share(self) -> None:
+        lecture = self.lectures.player
+        self.share = ShareMenu(
+            ShareParts(
+                self, self.notice, self.files.save_picture, self.open_render_dialog,
+                lambda: self.stage.focused() is not None, lambda: lecture.lecture, self.files.folder,
+            )
+        )  # fmt: skip
+        self.toolbar.share.setMenu(self.share)
 
     def _toggle_layout(self) -> None:
         """Enter or leave full screen with a lecture; without one, switch the layout."""
@@ -220,12 +260,16 @@ class MainWindow(QMainWindow):
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
 
-    def open_render_dialog(self) -> None:
-        """Open the dialog that renders the current window as a film or page."""
+    def open_render_dialog(self, suffix: str = "") -> None:
+        """Open the dialog that renders the current window as a film or page, with a kind of file chosen."""
         from .recording.opening import open_render_dialog  # loaded on first use
 
         places, room = (self.notice, self.files.folder), read_room(self.central)
-        open_render_dialog(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
+        dialog = open_render_dialog(
+            self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption()
+        )
+        if dialog is not None and suffix and not dialog.is_recording:
+            dialog.fields.choose_kind(suffix)
 
     def toggle_presenter(self) -> None:
         """Open the presenter's window, close it if it is in front, or raise it."""
@@ -618,6 +662,7 @@ class MainWindow(QMainWindow):
         self.exercises.close()
         self.stage.cancel()
         self.files.close()
+        self.share.close_process()
         self._remember()
         self.stage.jobs.close()
         self.stage.close()

@@ -259,12 +259,21 @@ class FileOperations:
 
     # Pictures.
 
-    def save_picture(self) -> None:
-        """Ask for a name and save the window as a picture of twice its size, or its views as vectors."""
+    def save_picture(self, suffix: str = "") -> None:
+        """Ask for a name and save the window as a picture of twice its size, or its views as vectors.
+
+        suffix: .png, .svg or .pdf to offer only this kind; "" offers all.
+        """
         from .vector_picture import FILTERS, picture_asked  # the window starts without it
 
-        suggestion, filters = str(Path(self.folder()) / "tilescope.png"), ";;".join(FILTERS)
+        kinds = [text for text in FILTERS if suffix in text]
+        if suffix in (".svg", ".pdf"):
+            kinds = [text.replace("*.svg *.pdf", f"*{suffix}") for text in kinds]
+        suggestion, filters = str(Path(self.folder()) / f"tilescope{suffix or '.png'}"), ";;".join(kinds)
         path, chosen = QFileDialog.getSaveFileName(self.window, "Save picture", suggestion, filters)
+        if path and suffix in (".svg", ".pdf"):
+            path = str(Path(path).with_suffix(suffix))
+            chosen = chosen.replace(f"*{suffix}", "*.svg *.pdf")
         if path:
             self.store_picture(*picture_asked(path, chosen))
 

@@ -130,6 +130,11 @@ class FilmFields(QFrame):
         self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
         self.changed.emit()
 
+    def choose_kind(self, suffix: str) -> None:
+        """Choose a kind of file by its suffix."""
+        self.kind.choose(suffix)
+        self._report_change()
+
     def chosen_kind(self) -> Kind:
         """Return the kind of file."""
         suffix = self.kind.currentData()

@@ -126,15 +126,17 @@ class Toolbar(QFrame):
         self.more = button("Schedule and more", tip, "down", run=self._open)
         tip = "Charts of times measured on a GPU (Ctrl+6)"
         self.timings = button("Timings", tip, text="Timings")
+        self.share = button("Share", "Save a picture, film, web page or handout", "share", "Share")
         self.menu: QPushButton = button("Menu", "Menu (F10)", "menu")
         self.flow.add(self.more)
         self.flow.add(self.timings, right=True)
+        self.flow.add(self.share, right=True)
         self.flow.add(self.menu, right=True)
 
     def _order_tabs(self) -> None:
         """Make the Tab key move from left to right, also through fields that were created later."""
         fields = [field for chip in self._chips for field in chip.notes]
-        order = [*self.scenario_combos, *fields, self.more, self.timings, self.menu]
+        order = [*self.scenario_combos, *fields, self.more, self.timings, self.share, self.menu]
         for before, after in pairwise(order):
             QWidget.setTabOrder(before, after)
 
@@ -161,19 +163,21 @@ class Toolbar(QFrame):
         self.schedule.setFocus()
 
     def fit(self, width: int) -> None:
-        """Hide the program's name and the captions of the panes if one row is too short."""
+        """Hide the program's name, the captions of the panes and the word Share if one row is too short."""
         captions = [chip.width_with(True) - chip.width_with(False) for chip in self._scenario_chips]
         more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
+        more += self.share.fontMetrics().horizontalAdvance(" Share")
         shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
         for widget in (self.brand, *(chip.caption for chip in self._scenario_chips)):
             widget.setVisible(shown)
+        self.share.setText("Share" if shown else "")
         self.updateGeometry()
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
         self.panel.set_theme(theme)
         files = [field for field in self.fields.values() if isinstance(field, FileField)]
-        for target in (self.more, self.menu, *(field.clear for field in files)):
+        for target in (self.more, self.share, self.menu, *(field.clear for field in files)):
             paint_icon(target, theme)
         for entry in (*self.fields.values(), *self.options.values()):
             if isinstance(entry, NumberField):

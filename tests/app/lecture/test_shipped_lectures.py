@@ -6,7 +6,7 @@ import pytest
 
 from tilescope.app.lecture.check import check_lecture
 from tilescope.app.lecture.document import read_lecture
-from tilescope.app.lecture.library import lecture_file, lecture_name, lecture_title, shipped_lectures
+from tilescope.app.lecture.library import TOUR, lecture_file, lecture_name, lecture_title, shipped_lectures
 from tilescope.app.lecture.sessions import Sessions
 from tilescope.tracer.run.worker_client import Worker
 
@@ -33,3 +33,11 @@ def test_a_shipped_lecture_has_no_mistakes(name, sessions):
     assert sum(step.change.question is not None for step in lecture.steps) >= 2
     assert all(step.caption for step in lecture.steps)
     assert any(step.notes for step in lecture.steps)
+
+
+def test_the_tour_has_five_steps_without_mistakes(sessions):
+    tour = read_lecture(lecture_file("tour"))
+    assert tour.path == TOUR
+    assert check_lecture(tour, sessions.session_of) == ()
+    assert len(tour.steps) == 5
+    assert all(step.caption for step in tour.steps)

@@ -105,7 +105,7 @@ def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(ot
     with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
         assert [pane.heading.difference.text() for pane in window.central.panes] == said
         assert all(pane.heading.difference.isVisible() for pane in window.central.panes)
-        assert [timeline.difference for timeline in window.central.timelines] == said
+        assert [timeline.difference_text for timeline in window.central.timelines] == said
 
 
 def test_panes_that_do_not_differ_say_nothing_more(window):

@@ -1,0 +1,95 @@
+"""The command palette: finds by parts of names, runs what is chosen, and shows keys and explanations."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tilescope.app.lecture.library import TOUR
+from tilescope.app.window.palette import Entry, Palette, matched_letters, ranked
+from windows import press, settle, until
+
+
+@pytest.fixture
+def palette(window):
+    press(window, "Ctrl+Shift+P")
+    until(lambda: window.findChild(Palette) is not None)
+    shown = window.findChild(Palette)
+    yield shown
+    if window.findChild(Palette) is not None:
+        shown.close()
+    until(lambda: window.findChild(Palette) is None)
+
+
+def chosen(palette: Palette) -> Entry:
+    entry = palette.chosen()
+    assert entry is not None
+    return entry
+
+
+def test_a_command_is_found_with_its_key_and_run(window, palette):
+    QTest.keyClicks(palette.words, "larger te")
+    assert (chosen(palette).title, chosen(palette).keys) == ("Larger text", "Ctrl++ or Ctrl+=")
+    before = window.theme.scale
+    QTest.keyClick(palette.words, Qt.Key.Key_Return)
+    assert window.theme.scale > before
+    until(lambda: window.findChild(Palette) is None)
+    window.look.scale_text(1.0)
+
+
+def test_a_scenario_has_a_line_of_explanation_and_opens(window, palette):
+    QTest.keyClicks(palette.words, "sum-sequential")
+    entry = chosen(palette)
+    assert (entry.kind, entry.detail) == ("Scenario", window.toolbar.scenarios["sum-sequential"].lesson)
+    QTest.keyClick(palette.words, Qt.Key.Key_Return)
+    settle(window)
+    assert window.stage.setups[window.stage.focus].scenario == "sum-sequential"
+
+
+def test_arrows_move_and_escape_closes_without_running(window, palette):
+    before, first = window.bookmark(), chosen(palette)
+    QTest.keyClick(palette.words, Qt.Key.Key_Down)
+    assert chosen(palette) != first
+    QTest.keyClick(palette.words, Qt.Key.Key_Up)
+    assert chosen(palette) == first
+    QTest.keyClick(palette.words, Qt.Key.Key_Escape)
+    until(lambda: window.findChild(Palette) is None)
+    assert window.bookmark() == before
+
+
+def test_lectures_exercises_and_keys_of_fields_are_found(palette):
+    for words, kind in (("banks", "Lecture"), ("transpose", "Exercise"), ("drag its name", "Shortcut")):
+        palette.words.setText(words)
+        assert kind in {entry.kind for entry in palette.shown}
+
+
+def test_a_command_that_cannot_be_used_now_says_so_and_does_nothing(window, palette):
+    QTest.keyClicks(palette.words, "leave the lecture")
+    assert not chosen(palette).is_enabled and chosen(palette).detail
+    QTest.keyClick(palette.words, Qt.Key.Key_Return)
+    assert palette.isVisible()
+
+
+def test_words_without_a_match_show_an_empty_list(palette):
+    QTest.keyClicks(palette.words, "xyzzy")
+    assert palette.shown == [] and palette.chosen() is None
+    QTest.keyClick(palette.words, Qt.Key.Key_Return)
+    assert palette.isVisible()
+
+
+def test_letters_may_be_scattered_and_better_matches_come_first():
+    titles = ("Open trace…", "Save trace…", "Start", "Restart timer")
+    entries = [Entry(title, "File", lambda: None) for title in titles]
+    assert [entry.title for entry in ranked(entries, "svtr")] == ["Save trace…"]
+    assert [entry.title for entry in ranked(entries, "start")] == ["Start", "Restart timer"]
+    assert matched_letters("save trace…", "trace") == (5, 6, 7, 8, 9)
+    assert matched_letters("save trace…", "q") == ()
+
+
+def test_the_help_menu_opens_the_tour(window):
+    window.commands["Two-minute tour"].trigger()
+    settle(window)
+    assert window.lectures.player.lecture.path == TOUR
+    window.lectures.leave()
+    settle(window)
