@@ -9,7 +9,7 @@ import msgspec
 
 from ...tracer.model.launch import is_utf8
 from ...tracer.storage.atomic_write import write_atomically
-from .bookmark import Bookmark
+from .bookmark import Bookmark, Value
 
 MAX_RECENT = 8
 
@@ -20,6 +20,7 @@ class Settings(msgspec.Struct, frozen=True):
     bookmark: Bookmark | None = None  # shown last
     geometry: bytes = b""  # the window's position on the screen, as Qt's bytes
     splitters: tuple[bytes, ...] = ()  # splitter sizes, as Qt's bytes
+    sizes: dict[str, dict[str, Value]] = {}  # chosen last, by the family of scenarios
     recent: tuple[str, ...] = ()  # paths of recently opened traces, the latest first, at most MAX_RECENT
     recent_lectures: tuple[str, ...] = ()  # paths of recently opened lectures, likewise
 

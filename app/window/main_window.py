@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
         self.stage = Stage(self.playhead, jobs, self)
         self.central = CentralWidget(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
+        self.toolbar.sizes = self.settings.sizes
         self.files = FileOperations(
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
             self._write_vectors,
@@ -646,6 +647,7 @@ class MainWindow(QMainWindow):
             bookmark=self._lasting(),
             geometry=bytes(self.saveGeometry().data()),
             splitters=self.central.splitter_states(),
+            sizes=self.toolbar.sizes,
         )
         if problem:
             print(escape_controls(problem), file=sys.stderr)

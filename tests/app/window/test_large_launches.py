@@ -64,7 +64,7 @@ def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
         assert not window.notice.isVisible()
         shown = window.stage.sessions[1].trace
         assert window.toolbar.fields["m"].text() == str(shown.buffers[0].shape[0]) == "24"
-        assert window.toolbar.more.text() == "lockstep | lockstep, 1 block"
+        assert window.toolbar.more.text() == "More · 1 block"
 
 
 def test_a_smaller_size_after_the_question_is_run_whole(slow):
