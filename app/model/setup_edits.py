@@ -69,13 +69,16 @@ def fitting_choice(setup: Setup, scenario: Scenario | None) -> tuple[Parameter, 
 def remember_sizes(
     sizes: FamilySizes, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]
 ) -> FamilySizes:
-    """Return the sizes with the values of these setups, by the family of their scenarios; the last setup wins."""
+    """Return the sizes with the values of these setups that are no defaults; the last setup of a family wins."""
     merged = dict(sizes)
     for setup in setups:
         scenario = scenarios.get(setup.scenario)
         if scenario is not None and not setup.file:
-            values = {p.name: setup.values.get(p.name, p.default) for p in scenario.parameters if not p.file}
-            merged[scenario.group] = {**merged.get(scenario.group, {}), **values}
+            texts = values_of(setup, scenario)
+            own = {p.name: p for p in scenario.parameters if not p.file}
+            others = {name: v for name, v in merged.get(scenario.group, {}).items() if name not in own}
+            chosen = {n: setup.values[n] for n, p in own.items() if texts[n] != str(p.default)}
+            merged[scenario.group] = {**others, **chosen}
     return merged
 
 

@@ -49,7 +49,7 @@ class LaunchOptions(QFrame):
     def first_field(self) -> QWidget:
         """Return the field of the first row."""
         item = self.form.itemAt(0, QFormLayout.ItemRole.FieldRole)
-        return item.widget() if item is not None else self.same
+        return (item.widget() if item is not None else None) or self.same
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Report that the popup was closed."""

@@ -87,6 +87,7 @@ class Toolbar(QFrame):
         self._fitting: tuple[Parameter, str] | None = (
             None  # the block that fits, if the chosen one is too large
         )
+        self._more_text = "More"  # with the options that are no defaults
         self.sizes: FamilySizes = {}  # chosen last, by the family of scenarios
         self.fields: dict[str, QWidget] = {}
         self.handles: dict[str, Handle] = {}  # by parameter
@@ -175,13 +176,16 @@ class Toolbar(QFrame):
         self.panel.first_field().setFocus()
 
     def fit(self, width: int) -> None:
-        """Hide the program's name and the captions of the panes if one row is too short."""
+        """Hide the program's name, captions and the word More, in this order, if one row is too short."""
         chips = (*self._scenario_chips, self.order)
         captions = [chip.width_with(True) - chip.width_with(False) for chip in chips]
         more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
         shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
         for widget in (self.brand, *(chip.caption for chip in chips)):
             widget.setVisible(shown)
+        self.more.setText(self._more_text)
+        if self._more_text == "More" and self.flow.sizeHint().width() > width:
+            self.more.setText("")  # the arrow remains
         self.updateGeometry()
 
     def set_theme(self, theme: Theme) -> None:
@@ -323,7 +327,8 @@ class Toolbar(QFrame):
             p for p in self._parameters if p.seldom and texts.get(p.name, str(p.default)) != str(p.default)
         ]
         entries = filter(None, [summaries, *(parameter_text(p, texts[p.name]) for p in chosen)])
-        self.more.setText(" · ".join(["More", *entries]))
+        self._more_text = " · ".join(["More", *entries])
+        self.more.setText(self._more_text)
         self._note_differences()
         self._offer_fitting()
 
@@ -331,12 +336,17 @@ class Toolbar(QFrame):
         """Offer the largest block that fits, if the chosen one is larger than the matrix."""
         setup = self.setups[self.focus]
         self._fitting = fitting_choice(setup, self.scenarios.get(setup.scenario))
+        if self._fitting is not None and self._fitting[0].is_in_menu:
+            self._fitting = None  # its field is not in sight
         self.fitting.setVisible(self._fitting is not None)
         if self._fitting is not None:
             parameter, text = self._fitting
-            self.fitting.setText(f"{parameter.label} {text} fits")
+            self.fitting.setText(f"{text} fits")
             tip = f"The matrix is smaller than the chosen {parameter.label.lower()}. Click to choose {text}."
             self.fitting.setToolTip(plain_tip(tip))
+            self.flow.removeWidget(self.fitting)
+            chip = next(c for c in self._chips if self.fields[parameter.name] in c.notes)
+            self.flow.insert(self.flow.indexOf(chip) + 1, self.fitting)
 
     def _choose_fitting(self) -> None:
         if self._fitting is not None:

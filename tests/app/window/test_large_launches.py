@@ -135,12 +135,12 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         trace = window.stage.sessions[0].trace
         assert len(trace) < trace.accesses
         assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
-        assert "of the whole launch" in window.central.panes[0].counters.notice
+        assert "of the complete launch" in window.central.panes[0].counters.notice
         answer(window, "Keep all")
         whole = window.stage.sessions[0].trace
         assert len(whole) == whole.accesses == trace.accesses
         assert not window.notice.isVisible()
-        assert "of the whole launch" not in window.central.panes[0].counters.notice
+        assert "of the complete launch" not in window.central.panes[0].counters.notice
 
 
 def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):

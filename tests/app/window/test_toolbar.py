@@ -88,6 +88,8 @@ def test_a_schedule_is_changed_without_the_sizes():
 
 def test_schedules_that_differ_are_both_named():
     with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{SMALL},schedule=sequential")) as window:
+        window.stage.set_focus(0)
+        window.resize(1600, 900)
         assert window.toolbar.order.caption.text() == "Order"
         assert window.toolbar.schedule.text() == "lockstep"
         assert window.toolbar.order.notes[window.toolbar.schedule].text() == "≠ sequential"
@@ -106,13 +108,13 @@ def test_schedules_that_differ_are_both_named():
 )
 def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
     with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
-        assert [pane.heading.apart.text() for pane in window.central.panes] == said
-        assert all(pane.heading.apart.isVisible() for pane in window.central.panes)
-        assert [timeline.apart for timeline in window.central.timelines] == said
+        assert [timeline.difference_text for timeline in window.central.timelines] == said
+        assert [pane.heading.difference.toolTip() for pane in window.central.panes] == said
+        assert all(pane.heading.difference.isVisible() for pane in window.central.panes)
 
 
 def test_panes_that_do_not_differ_say_nothing_more(window):
-    assert [pane.heading.apart.isVisible() for pane in window.central.panes] == [False, False]
+    assert [pane.heading.difference.isVisible() for pane in window.central.panes] == [False, False]
     assert notes(window) == {}
 
 
@@ -185,6 +187,7 @@ def test_the_bar_is_one_row_while_it_can_be():
 
 def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
     with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
+        window.resize(1600, 900)
         assert "Type of B" not in captions(window)
         assert window.toolbar.more.text() == "More"
         for name, dtype in (("dtype", "int64"), ("dtype_b", "float64")):
@@ -231,7 +234,7 @@ def test_a_click_anywhere_in_the_frame_of_a_field_opens_it(window):
 
 
 def test_the_button_of_a_pane_closes_it_and_a_single_pane_has_none():
-    with opened((f"matmul-naive:{SMALL}", f"matmul-tiled:{SMALL}")) as window:
+    with opened((f"matmul-naive-col-on-x:{SMALL}", f"matmul-tiled:{SMALL}")) as window:
         first = window.central.panes[0].heading.close_button
         assert first.isVisible()
         QTest.mouseClick(first, Qt.MouseButton.LeftButton)
@@ -243,16 +246,16 @@ def test_the_button_of_a_pane_closes_it_and_a_single_pane_has_none():
 
 def test_sizes_return_with_their_family_also_in_the_next_window(tmp_path):
     file = tmp_path / "settings.json"
-    with opened((f"matmul-tiled:{SMALL}",), settings_file=file) as window:
+    with opened((f"matmul-tiled:{SMALL}",), settings=file) as window:
         window.toolbar.pick(0, "vector-double")
         settle(window)
-        window.toolbar.pick(0, "matmul-naive")
+        window.toolbar.pick(0, "matmul-naive-col-on-x")
         settle(window)
         assert [int(values(window, name)[0]) for name in ("m", "k", "n", "tile")] == [16, 16, 16, 8]
         window.toolbar.pick(0, "vector-double")
         settle(window)
         window.close()
-    with opened(("vector-double",), settings_file=file) as window:
+    with opened(("vector-double",), settings=file) as window:
         window.toolbar.pick(0, "matmul-tiled")
         settle(window)
         assert [int(values(window, name)[0]) for name in ("m", "k", "n", "tile")] == [16, 16, 16, 8]
@@ -261,7 +264,7 @@ def test_sizes_return_with_their_family_also_in_the_next_window(tmp_path):
 def test_a_block_larger_than_the_matrix_offers_the_one_that_fits():
     with opened(("matmul-tiled:m=8,k=8,n=8,tile=16",)) as window:
         hint = window.toolbar.fitting
-        assert hint.isVisible() and hint.text() == "Tile 8 fits"
+        assert hint.isVisible() and hint.text() == "8 fits"
         QTest.mouseClick(hint, Qt.MouseButton.LeftButton)
         until(lambda: values(window, "tile") == [8])
         settle(window)
