@@ -625,6 +625,7 @@ class CentralWidget(QWidget):
         for pane in self.panes:
             pane.memory.colour_by = self.colour
         self.side.colour_by(self.colour)
+        self.transport.show_colour(self.colour)
 
     def show_picture(self, choice: PictureChoice) -> None:
         """Show the memory in every pane, or the histogram of launches that count."""

@@ -284,7 +284,7 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
-        for field in (toolbar, transport.speed, transport.link):
+        for field in (toolbar, transport.speed, transport.link, transport.colour):
             field.left.connect(self.central.focus_pictures)
         toolbar.may_come.connect(stage.jobs.compile_ahead)
         stage.asked.connect(toolbar.cancel_compiling)
@@ -297,6 +297,7 @@ class MainWindow(QMainWindow):
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
+        transport.colour_asked.connect(self.colouring.choose)
 
     def _show_field_problem(self, sentence: str) -> None:
         """Show an error of the fields, or clear it if there is none."""

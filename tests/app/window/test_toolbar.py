@@ -269,3 +269,18 @@ def test_a_block_larger_than_the_matrix_offers_the_one_that_fits():
         until(lambda: values(window, "tile") == [8])
         settle(window)
         assert not hint.isVisible()
+
+
+def test_the_list_of_colours_is_in_sight_and_stays_in_a_lecture():
+    with opened((f"matmul-tiled:{SMALL}",)) as window:
+        colour = window.central.transport.colour
+        window.resize(1600, 900)
+        assert colour.isVisible() and colour.currentText() == "automatic"
+        colour.choose("reads")
+        colour.activated.emit(colour.currentIndex())
+        assert window.central.panes[0].memory.colour_by == "reads"
+        press(window, "C")
+        until(lambda: colour.currentText() == "wasted sectors")
+        press(window, "F5")
+        until(lambda: window.central.layout_choice == "lecture")
+        assert colour.isVisible()
