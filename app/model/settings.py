@@ -20,9 +20,9 @@ class Settings(msgspec.Struct, frozen=True):
     bookmark: Bookmark | None = None  # shown last
     geometry: bytes = b""  # the window's position on the screen, as Qt's bytes
     splitters: tuple[bytes, ...] = ()  # splitter sizes, as Qt's bytes
-    sizes: dict[str, dict[str, Value]] = {}  # chosen last, by the family of scenarios
     recent: tuple[str, ...] = ()  # paths of recently opened traces, the latest first, at most MAX_RECENT
     recent_lectures: tuple[str, ...] = ()  # paths of recently opened lectures, likewise
+    sizes: dict[str, dict[str, Value]] = {}  # chosen last, by the family of scenarios
 
 
 class StoredSettings:
