@@ -153,6 +153,7 @@ class PaneHeading(QWidget):
         self.theme = theme
         self.measured.set_theme(theme)
         paint_icon(self.close_button, theme)
+        self.close_button.setFixedHeight(theme.px(24))  # lower than the title
         self.column.setContentsMargins(theme.px(14), theme.px(8), theme.px(14), theme.px(4))
         self.column.setSpacing(theme.px(2))
         self.line.setSpacing(theme.px(8))
