@@ -9,7 +9,7 @@ import msgspec
 
 from ...tracer.model.launch import is_utf8
 from ...tracer.storage.atomic_write import write_atomically
-from .bookmark import Bookmark
+from .bookmark import Bookmark, Value
 
 MAX_RECENT = 8
 
@@ -22,6 +22,7 @@ class Settings(msgspec.Struct, frozen=True):
     splitters: tuple[bytes, ...] = ()  # splitter sizes, as Qt's bytes
     recent: tuple[str, ...] = ()  # paths of recently opened traces, the latest first, at most MAX_RECENT
     recent_lectures: tuple[str, ...] = ()  # paths of recently opened lectures, likewise
+    sizes: dict[str, dict[str, Value]] = {}  # chosen last, by the family of scenarios
 
 
 class StoredSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 import msgspec
@@ -12,10 +13,11 @@ import msgspec
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
 from ...tracer.model.integers import parse_integer
 from ...tracer.model.launch import Schedule, ScheduleKind
-from .bookmark import Setup
+from .bookmark import Setup, Value
 from .setup_launch import launch_of_setup
 from .setup_text import option_texts, options_summary, parse_blocks, parse_resident, parse_seed
 
+FamilySizes = Mapping[str, Mapping[str, Value]]  # values of parameters by name, by the group of scenarios
 Texts = Mapping[str, str]  # of fields, by the name of their parameter or option
 
 
@@ -45,9 +47,50 @@ def with_field_texts(setup: Setup, scenario: Scenario | None, texts: Texts) -> S
     return _with_options(setup, options) if options else setup
 
 
-def with_scenario(scenario: Scenario, setup: Setup) -> Setup:
-    """Replace a setup's scenario; parameters of the same name keep values that the new scenario accepts."""
-    values = {p.name: setup.values[p.name] for p in scenario.parameters if p.name in setup.values}
+def fitting_choice(setup: Setup, scenario: Scenario | None) -> tuple[Parameter, str] | None:
+    """Find a block or tile larger than every length that it divides, and the largest choice that fits.
+
+    Return (parameter, text of the choice), None if the chosen one fits or no other choice is accepted.
+    """
+    texts = values_of(setup, scenario)
+    for parameter in parameters_of(scenario, setup):
+        lengths = [int(texts[p.name]) for p in parameters_of(scenario, setup) if p.step == parameter.name]
+        if not lengths or not parameter.choices or int(texts[parameter.name]) <= max(lengths):
+            continue
+        choices = [int(choice) for choice in parameter.choices if int(choice) <= max(lengths)]
+        for text in map(str, sorted(choices, reverse=True)):
+            if not launch_problem(
+                parameter.name, text, [setup], {setup.scenario: scenario} if scenario else {}
+            ):
+                return parameter, text
+    return None
+
+
+def remember_sizes(
+    sizes: FamilySizes, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]
+) -> FamilySizes:
+    """Return the sizes with the values of these setups that are no defaults; the last setup of a family wins."""
+    merged = dict(sizes)
+    for setup in setups:
+        scenario = scenarios.get(setup.scenario)
+        if scenario is not None and not setup.file:
+            texts = values_of(setup, scenario)
+            own = {p.name: p for p in scenario.parameters if not p.file}
+            others = {name: v for name, v in merged.get(scenario.group, {}).items() if name not in own}
+            chosen = {n: setup.values[n] for n, p in own.items() if texts[n] != str(p.default)}
+            merged[scenario.group] = {**others, **chosen}
+    return merged
+
+
+def with_scenario(
+    scenario: Scenario, setup: Setup, sizes: Mapping[str, Value] = MappingProxyType({})
+) -> Setup:
+    """Replace a setup's scenario; parameters of the same name keep values that the new scenario accepts.
+
+    sizes: values by name that take precedence over those of the setup.
+    """
+    former = {**setup.values, **sizes}
+    values = {p.name: former[p.name] for p in scenario.parameters if p.name in former}
     kept = {k: v for k, v in values.items() if not problem_of(partial(settle, scenario, {k: v}))}
     return msgspec.structs.replace(
         setup, scenario=scenario.name, values=kept, blocks=None, cut=False, file="", rerun=False,

@@ -24,8 +24,13 @@ def option_texts(setup: Setup) -> dict[str, str]:
 
 def options_summary(setup: Setup) -> str:
     """Summarise the options of a setup: "lockstep, 2 blocks"."""
+    return ", ".join(filter(None, (setup.schedule.kind, blocks_summary(setup))))
+
+
+def blocks_summary(setup: Setup) -> str:
+    """Summarise the blocks to run: "2 blocks", "" for all."""
     count = 0 if setup.blocks is None else len(setup.blocks)
-    return setup.schedule.kind + (f", {count:,} block{'s' * (count != 1)}" if count else "")
+    return f"{count:,} block{'s' * (count != 1)}" if count else ""
 
 
 def parse_seed(text: str) -> int:

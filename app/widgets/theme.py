@@ -253,6 +253,7 @@ QPushButton#primary { background: $accent; color: $accent_text; border: 1px soli
 QPushButton#primary:focus { border: 2px solid $text; padding: $t4px $t10px; }
 QPushButton[slim="true"] { padding: $s1px $s8px; min-height: $s14px; }
 QPushButton[slim="true"]:focus, QPushButton#primary[slim="true"]:focus { padding: 0px $s7px; }
+QFrame#chip QComboBox[slim="true"] { padding: 0px $s8px; min-height: $s14px; border: 0px; }
 QPushButton#flat, QToolButton#flat { border: 1px solid transparent; background: transparent; padding: $s4px; }
 QPushButton#flat:hover, QToolButton#flat:hover { background: $badge; }
 QPushButton#flat:focus, QToolButton#flat:focus { border: 2px solid $accent; padding: $t4px; }

@@ -248,6 +248,7 @@ class CentralWidget(QWidget):
         self.charts.fit(self.layout_choice, self.height())
         for pane in self.panes:
             pane.show_layout(self.layout_choice, self._picture_scale())
+            pane.heading.show_close(len(self.panes) > 1 and self.layout_choice == "ordinary")
         side = replace(self.theme, scale=max(self.theme.scale, SIDE * self._picture_scale()))
         if side != self._side_theme:
             self._side_theme = side
@@ -377,6 +378,8 @@ class CentralWidget(QWidget):
             for widget in (self.panes.pop(), self.timelines.pop()):
                 widget.hide()
                 widget.deleteLater()
+        for pane in self.panes[:1]:
+            pane.heading.show_close(False)
         if self.panes:
             align_headings(self.panes)  # the removed pane may have had less room
         while len(self.panes) < count:
@@ -463,6 +466,7 @@ class CentralWidget(QWidget):
         pane.cancelled.connect(self.cancelled)
         pane.heading.fitted.connect(lambda: align_headings(self.panes))
         pane.heading.chart_asked.connect(lambda: self._ask_timings(i))
+        pane.heading.close_asked.connect(lambda: self.toolbar.close_pane(i))
         pane.picture_asked.connect(self.show_picture)
         PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
         pane.show_picture(self.picture)
@@ -621,6 +625,7 @@ class CentralWidget(QWidget):
         for pane in self.panes:
             pane.memory.colour_by = self.colour
         self.side.colour_by(self.colour)
+        self.transport.show_colour(self.colour)
 
     def show_picture(self, choice: PictureChoice) -> None:
         """Show the memory in every pane, or the histogram of launches that count."""

@@ -28,11 +28,15 @@ class Colouring:
     def next(self) -> None:
         """Switch to the next colouring: automatic, value, times read, or a heat."""
         central = self.central
-        self.keep()
-        central.colour_by(COLOUR_BY[(COLOUR_BY.index(central.colour) + 1) % len(COLOUR_BY)])
+        self.choose(COLOUR_BY[(COLOUR_BY.index(central.colour) + 1) % len(COLOUR_BY)])
         heat = HEATS.get(central.colour, "")
         heat_text = f"Cells and lines show {heat} so far." if heat else ""
         central.notice.inform(heat_text or f"Cells are coloured by {NAMES[central.colour]}.")
+
+    def choose(self, colour: str) -> None:
+        """Colour the cells by one of COLOUR_BY."""
+        self.keep()
+        self.central.colour_by(colour)
         self.draw()
 
     def keep(self) -> None:

@@ -80,6 +80,7 @@ class MainWindow(QMainWindow):
         self.stage = Stage(self.playhead, jobs, self)
         self.central = CentralWidget(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
+        self.toolbar.sizes = self.settings.sizes
         self.files = FileOperations(
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
             self._write_vectors,
@@ -327,7 +328,7 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
-        for field in (toolbar, transport.speed, transport.link):
+        for field in (toolbar, transport.speed, transport.link, transport.colour):
             field.left.connect(self.central.focus_pictures)
         toolbar.may_come.connect(stage.jobs.compile_ahead)
         stage.asked.connect(toolbar.cancel_compiling)
@@ -340,6 +341,7 @@ class MainWindow(QMainWindow):
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
+        transport.colour_asked.connect(self.colouring.choose)
 
     def _show_field_problem(self, sentence: str) -> None:
         """Show an error of the fields, or clear it if there is none."""
@@ -691,6 +693,7 @@ class MainWindow(QMainWindow):
             bookmark=self._lasting(),
             geometry=bytes(self.saveGeometry().data()),
             splitters=self.central.splitter_states(),
+            sizes=self.toolbar.sizes,
         )
         if problem:
             print(escape_controls(problem), file=sys.stderr)

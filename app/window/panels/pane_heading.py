@@ -20,7 +20,7 @@ from ...views.common.wording import (
     is_right_by_luck,
     pitfall_text,
 )
-from ...widgets.controls import mark
+from ...widgets.controls import button, mark, paint_icon
 from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.switch import Switch
@@ -39,11 +39,12 @@ class PaneHeading(QWidget):
 
     The height depends only on the text size, the width, the lines of the lesson and the room for a measured time, so
     that panes side by side agree. fitted: the needed brevity (`needed`) has changed. chart_asked: show the measured
-    time in its chart.
+    time in its chart. close_asked: close the pane.
     """
 
     fitted = Signal()
     chart_asked = Signal()
+    close_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,11 +75,14 @@ class PaneHeading(QWidget):
         self.part.setObjectName("badge")
         self.pitfall.setObjectName("pitfall")
         self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "Picture of the pane (H)")
+        self.close_button = button("Close the pane", "Close this pane", "close", run=self.close_asked.emit)
+        self.close_button.setObjectName("flat")
+        self.close_button.hide()  # until there is another pane
         self.line = QHBoxLayout()
         self.line.addWidget(self.title, 1000)  # at most the width of its text
         self.line.addWidget(self.difference, 1000)
         self.line.addStretch(1)
-        for widget in (self.switch, self.pitfall, self.part, self.sign, self.verdict):
+        for widget in (self.switch, self.pitfall, self.part, self.sign, self.verdict, self.close_button):
             self.line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         self.column = QVBoxLayout(self)
         self.column.addLayout(self.line)
@@ -126,6 +130,12 @@ class PaneHeading(QWidget):
         """Show the verdict again, now that the findings are known."""
         self._show_texts()
 
+    def show_close(self, shows: bool) -> None:
+        """Show or hide the button that closes the pane."""
+        if shows == self.close_button.isHidden():
+            self.close_button.setVisible(shows)
+            self._fit()
+
     def hide_verdict(self, keep: bool) -> None:
         """Hide the verdict and the pitfall, or show them again."""
         if keep != self._hides_verdict:
@@ -142,6 +152,8 @@ class PaneHeading(QWidget):
         """Apply colours, text size and vocabulary."""
         self.theme = theme
         self.measured.set_theme(theme)
+        paint_icon(self.close_button, theme)
+        self.close_button.setFixedHeight(theme.px(24))  # lower than the title
         self.column.setContentsMargins(theme.px(14), theme.px(8), theme.px(14), theme.px(4))
         self.column.setSpacing(theme.px(2))
         self.line.setSpacing(theme.px(8))
@@ -279,7 +291,7 @@ class PaneHeading(QWidget):
 
     def _width_without_title(self) -> int:
         """Return the width of the line without the title."""
-        others = (self.switch, self.pitfall, self.part, self.sign, self.verdict)
+        others = (self.switch, self.pitfall, self.part, self.sign, self.verdict, self.close_button)
         shown = [widget for widget in others if not widget.isHidden()]
         gaps = self.line.spacing() * len(shown) + 2 * self.theme.px(14)
         return sum(widget.sizeHint().width() for widget in shown) + gaps

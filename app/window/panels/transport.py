@@ -15,6 +15,7 @@ from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
 from ...model.playhead import DEFAULT_SPEED, SPEEDS, Playhead
 from ...model.session import Session
+from ...views.common.heat import HEATS
 from ...views.common.wording import coordinates_text
 from ...widgets.controls import UNBOUND, Chip, Combo, Themed, button, mark, paint_icon
 from ...widgets.flow_layout import FlowLayout
@@ -35,6 +36,12 @@ STEPS = (
 )
 
 
+COLOURS = {  # the list of what colours the cells, in the order of key C
+    "auto": "automatic",
+    "value": "values",
+    "reads": "reads",
+    **{name: HEATS[name] for name in HEATS},
+}
 PLAY = "Play or pause"  # the name of the command
 SLIM = 22  # pixels: the height of the widgets in a lecture
 
@@ -47,6 +54,7 @@ class TransportDetail(NamedTuple):
     where: bool = True  # the block and the phase next to the moment
     link: bool = True  # of the panes
     legend: bool = True  # of the colours
+    colour: bool = True  # the list of what colours the cells
     ends: bool = True  # the buttons for start, end and loop; their keys always work
     speed: bool = True  # moments a second
 
@@ -56,18 +64,20 @@ DETAILS = (  # from a wide row to a narrow one
     TransportDetail("some"),
     TransportDetail("some", captions=False),
     TransportDetail("some", captions=False, where=False),
-    TransportDetail("none", captions=False, where=False),
-    TransportDetail("none", captions=False, where=False, link=False),
-    TransportDetail("none", captions=False, where=False, link=False, legend=False),
-    TransportDetail("none", captions=False, where=False, link=False, legend=False, ends=False),
+    TransportDetail("some", captions=False, where=False, colour=False),
+    TransportDetail("none", captions=False, where=False, colour=False),
+    TransportDetail("none", captions=False, where=False, colour=False, link=False),
+    TransportDetail("none", captions=False, where=False, colour=False, link=False, legend=False),
+    TransportDetail("none", captions=False, where=False, colour=False, link=False, legend=False, ends=False),
 )
 
 
 class Transport(QFrame):
-    """Buttons for the playhead. command: the name of a command of the window."""
+    """Buttons for the playhead. command: the name of a command of the window. colour_asked: one of COLOURS."""
 
     command = Signal(str)
     link_asked = Signal(str)
+    colour_asked = Signal(str)
 
     def __init__(self, playhead: Playhead, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,6 +88,7 @@ class Transport(QFrame):
         self._build_choices()
         self.position = PositionLabel(theme)
         self.flow.add(self.position)
+        self.flow.add(self.colour_chip, right=True)
         self.legend = Legend(theme)
         self.flow.add(self.legend, right=True)
         playhead.changed.connect(self.refresh)
@@ -109,6 +120,16 @@ class Transport(QFrame):
         self.speed_chip = Chip("Speed", [self.speed])
         for widget in (self.speed_chip, self.loop, self.link_chip):
             self.flow.add(widget)
+        self.colour = Combo("Colour of the cells")
+        self.colour.offer([(text, name) for name, text in COLOURS.items()], "auto")
+        self.colour.setToolTip("What the colours of the cells mean (C)")
+        self.colour.picked.connect(lambda name: self.colour_asked.emit(str(name)))
+        self.colour_chip = Chip("Colour", [self.colour])
+
+    def show_colour(self, name: str) -> None:
+        """Show what colours the cells, one of COLOURS."""
+        self.colour.choose(name)
+        self._fit(self.width())
 
     def refresh(self) -> None:
         """Update the controls to the state of the playhead."""
@@ -169,6 +190,9 @@ class Transport(QFrame):
         for widget in (*self.steps, self.loop, self.position, self.legend):
             widget.setMaximumHeight(self.theme.px(SLIM) if slim else UNBOUND)
             mark(widget, "slim", slim)
+        self.colour_chip.setMaximumHeight(self.theme.px(SLIM) if slim else UNBOUND)
+        self.colour_chip.row.setContentsMargins(9, 0 if slim else 2, 4, 0 if slim else 2)
+        mark(self.colour, "slim", slim)
         if slim != self.slim:
             self.slim = slim
             self._fit(self.width())
@@ -204,12 +228,14 @@ class Transport(QFrame):
         widths = [widget.sizeHint().width() for widget in buttons]
         widths += [chip.width_with(detail.captions) for chip in chips]
         widths += [self.position.width_with(detail.where)]
+        widths += [self.colour_chip.width_with(True)] if detail.colour else []
         widths += [self.legend.width_with(detail.labels)] if detail.legend else []
         return sum(widths) + self.flow.spacing() * len(widths) + margins_of(self.flow)
 
     def _show_detail(self, detail: TransportDetail) -> None:
         self.legend.set_labels(detail.labels)
         self.legend.setVisible(detail.legend)
+        self.colour_chip.setVisible(detail.colour)
         for chip in (self.speed_chip, self.link_chip):
             chip.caption.setVisible(detail.captions)
         for end in (self.steps[0], self.steps[-1], self.loop):

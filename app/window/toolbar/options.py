@@ -1,4 +1,4 @@
-"""The popup of launch options: schedule, seed, resident blocks, blocks to run, files, one pane or both."""
+"""The launch options: the order of the threads, and a popup of seed, resident blocks, blocks to run and files."""
 
 from __future__ import annotations
 
@@ -30,15 +30,13 @@ class LaunchOptions(QFrame):
         super().__init__(parent)
         self.setObjectName("panel")
         self.setWindowFlag(self.windowType().Popup)
-        self.schedule = ChoiceField("Schedule")
+        self.schedule = ChoiceField("Order of the threads")  # the toolbar shows it
         self._offered = [(kind, kind) for kind in SCHEDULES]
         self.schedule.offer(self._offered, SCHEDULES[0])
         self.schedule.picked.connect(lambda _: touched("schedule", True))
         self.form = QFormLayout(self)
-        self.form.addRow(PlainLabel("Schedule"), self.schedule)
         self.numbers = {name: NumberField(label, digits) for name, label, digits in NUMBERS}
         self.numbers["blocks"].takes_spaces = True
-        self.schedule.left.connect(self.hide)
         for name, label, _ in NUMBERS:
             self.numbers[name].left.connect(self.hide)
             self.numbers[name].textEdited.connect(lambda _, name=name: touched(name, False))
@@ -47,6 +45,11 @@ class LaunchOptions(QFrame):
         self.same = QCheckBox("Apply changes to both panes")
         self.same.setAccessibleName("Apply changes to both panes")
         self.form.addRow(self.same)
+
+    def first_field(self) -> QWidget:
+        """Return the field of the first row."""
+        item = self.form.itemAt(0, QFormLayout.ItemRole.FieldRole)
+        return (item.widget() if item is not None else None) or self.same
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Report that the popup was closed."""

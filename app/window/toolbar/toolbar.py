@@ -14,19 +14,22 @@ from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
 from ...model.setup_edits import (
+    FamilySizes,
+    fitting_choice,
     launch_problem,
     parameter_text,
     parameters_of,
+    remember_sizes,
     text_problem,
     values_of,
     with_field_texts,
     with_scenario,
 )
 from ...model.setup_launch import kernels_to_compile, schedule_choices
-from ...model.setup_text import option_texts, options_summary
+from ...model.setup_text import blocks_summary, option_texts
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
-from ...widgets.plain_text import PlainLabel
+from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 from ...widgets.translation import translate_widget
 from .drag_gesture import DragGesture, Handle, ParameterChip
@@ -81,6 +84,11 @@ class Toolbar(QFrame):
         self.setups: tuple[Setup, ...] = ()
         self.names: tuple[str, ...] = ()  # of the trace files that panes show
         self.focus, self.shared = 0, True
+        self._fitting: tuple[Parameter, str] | None = (
+            None  # the block that fits, if the chosen one is too large
+        )
+        self._more_text = "More"  # with the options that are no defaults
+        self.sizes: FamilySizes = {}  # chosen last, by the family of scenarios
         self.fields: dict[str, QWidget] = {}
         self.handles: dict[str, Handle] = {}  # by parameter
         self._touched: set[str] = set()  # fields that the user has edited
@@ -118,16 +126,23 @@ class Toolbar(QFrame):
         self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
         self.options = self.panel.numbers
         self.panel.closed.connect(self.left)
+        self.schedule.left.connect(self.left)
         self.same.toggled.connect(self._share)
         self._build_buttons()
 
     def _build_buttons(self) -> None:
-        tip = "Schedule, seed, resident blocks, chosen blocks, files"
-        self.more = button("Schedule and more", tip, "down", run=self._open)
+        self.order = Chip("Order", [self.schedule])
+        tip = "Seed, resident blocks, blocks to run, files, seldom changed types"
+        self.more = button("More", tip, "down", run=self._open)
         tip = "Charts of times measured on a GPU (Ctrl+6)"
         self.timings = button("Timings", tip, text="Timings")
         self.share = button("Share", "Save a picture, film, web page or handout", "share", "Share")
         self.menu: QPushButton = button("Menu", "Menu (F10)", "menu")
+        self.fitting = button("A block size that fits", "", run=self._choose_fitting)
+        self.fitting.setObjectName("link")
+        self.fitting.hide()
+        self.flow.add(self.fitting)
+        self.flow.add(self.order)
         self.flow.add(self.more)
         self.flow.add(self.timings, right=True)
         self.flow.add(self.share, right=True)
@@ -136,7 +151,9 @@ class Toolbar(QFrame):
     def _order_tabs(self) -> None:
         """Make the Tab key move from left to right, also through fields that were created later."""
         fields = [field for chip in self._chips for field in chip.notes]
-        order = [*self.scenario_combos, *fields, self.more, self.timings, self.share, self.menu]
+        order = [
+            *self.scenario_combos, *fields, self.schedule, self.more, self.timings, self.share, self.menu,
+        ]  # fmt: skip
         for before, after in pairwise(order):
             QWidget.setTabOrder(before, after)
 
@@ -160,17 +177,21 @@ class Toolbar(QFrame):
         self.panel.adjustSize()
         self.panel.move(self.more.mapToGlobal(QPoint(0, self.more.height() + 4)))
         self.panel.show()
-        self.schedule.setFocus()
+        self.panel.first_field().setFocus()
 
     def fit(self, width: int) -> None:
-        """Hide the program's name, the captions of the panes and the word Share if one row is too short."""
-        captions = [chip.width_with(True) - chip.width_with(False) for chip in self._scenario_chips]
+        """Hide the program's name, captions and the words Share and More, in this order, if one row is too short."""
+        chips = (*self._scenario_chips, self.order)
+        captions = [chip.width_with(True) - chip.width_with(False) for chip in chips]
         more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
         more += self.share.fontMetrics().horizontalAdvance(" Share")
         shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
-        for widget in (self.brand, *(chip.caption for chip in self._scenario_chips)):
+        for widget in (self.brand, *(chip.caption for chip in chips)):
             widget.setVisible(shown)
         self.share.setText("Share" if shown else "")
+        self.more.setText(self._more_text)
+        if self._more_text == "More" and self.flow.sizeHint().width() > width:
+            self.more.setText("")  # the arrow remains
         self.updateGeometry()
 
     def set_theme(self, theme: Theme) -> None:
@@ -307,12 +328,36 @@ class Toolbar(QFrame):
                 self._field(name).put(text)
                 self._field(name).mark("")
                 self._filled[name] = text
-        summaries = " | ".join(dict.fromkeys(map(options_summary, self.setups)))
+        summaries = " | ".join(dict.fromkeys(map(blocks_summary, self.setups))).strip(" |")
         chosen = [
             p for p in self._parameters if p.seldom and texts.get(p.name, str(p.default)) != str(p.default)
         ]
-        self.more.setText(" · ".join([summaries, *(parameter_text(p, texts[p.name]) for p in chosen)]))
+        entries = filter(None, [summaries, *(parameter_text(p, texts[p.name]) for p in chosen)])
+        self._more_text = " · ".join(["More", *entries])
+        self.more.setText(self._more_text)
         self._note_differences()
+        self._offer_fitting()
+
+    def _offer_fitting(self) -> None:
+        """Offer the largest block that fits, if the chosen one is larger than the matrix."""
+        setup = self.setups[self.focus]
+        self._fitting = fitting_choice(setup, self.scenarios.get(setup.scenario))
+        if self._fitting is not None and self._fitting[0].is_in_menu:
+            self._fitting = None  # its field is not in sight
+        self.fitting.setVisible(self._fitting is not None)
+        if self._fitting is not None:
+            parameter, text = self._fitting
+            self.fitting.setText(f"{text} fits")
+            tip = f"The matrix is smaller than the chosen {parameter.label.lower()}. Click to choose {text}."
+            self.fitting.setToolTip(plain_tip(tip))
+            self.flow.removeWidget(self.fitting)
+            chip = next(c for c in self._chips if self.fields[parameter.name] in c.notes)
+            self.flow.insert(self.flow.indexOf(chip) + 1, self.fitting)
+
+    def _choose_fitting(self) -> None:
+        if self._fitting is not None:
+            parameter, text = self._fitting
+            self.put(parameter.name, text)
 
     def _note_differences(self) -> None:
         """Show the other pane's value next to each field if it differs."""
@@ -327,6 +372,15 @@ class Toolbar(QFrame):
             for chip in self._chips:
                 if self.fields[p.name] in chip.notes:
                     chip.note(self.fields[p.name], f"≠ {other_text}" if differs else "", tip)
+        self._note_other_order()
+
+    def _note_other_order(self) -> None:
+        """Show the other pane's order next to this one if it differs."""
+        kinds = [setup.schedule.kind for setup in self.setups]
+        other = kinds[1 - self.focus] if len(set(kinds)) > 1 else ""
+        pane = PANE_NAMES[1 - self.focus].lower()
+        tip = f"The {pane} pane runs in the order {other}." if other else ""
+        self.order.note(self.schedule, f"≠ {other}" if other else "", tip)
 
     def _field(self, name: str) -> Field:
         if name == "schedule":
@@ -338,12 +392,24 @@ class Toolbar(QFrame):
         if name == "":
             return
         setups = list(self.setups)
+        self.sizes = remember_sizes(self.sizes, [*setups, *setups[pane : pane + 1]], self.scenarios)
         if name is None:
             setups = setups[:1]
         else:
             template, scenario = setups[min(pane, len(setups) - 1)], self.scenarios[str(name)]
-            setups[pane : pane + 1] = [with_scenario(scenario, template)]
+            setups[pane : pane + 1] = [self._with_sizes(scenario, template)]
         self.setups_asked.emit(tuple(setups))
+
+    def close_pane(self, pane: int) -> None:
+        """Close a pane; the other one remains."""
+        if len(self.setups) > 1:
+            self.setups_asked.emit((self.setups[1 - pane],))
+
+    def _with_sizes(self, scenario: Scenario, template: Setup) -> Setup:
+        """Replace a setup's scenario; the sizes chosen last in another family return with it."""
+        old = self.scenarios.get(template.scenario)
+        is_same_family = old is not None and old.group == scenario.group
+        return with_scenario(scenario, template, {} if is_same_family else self.sizes.get(scenario.group, {}))
 
     def _touch(self, name: str, at_once: bool) -> None:
         """Mark a field as edited; apply it at once, or when the typing stops."""

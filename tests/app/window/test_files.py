@@ -81,12 +81,12 @@ def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
         fresh.toolbar.ask()
         until(lambda: fresh.notice.message_type == "question")
         assert fresh.stage.sessions[0] is opened_session
-        assert fresh.toolbar.more.text() == "lockstep"  # as the picture is
+        assert fresh.toolbar.schedule.text() == "lockstep"  # as the picture is
         assert fresh.side.tab == "source"
         fresh.notice.answers[0].click()
         until(lambda: fresh.stage.sessions[0] is not opened_session)
         assert decode(fresh.stage.sessions[0].trace.launch).schedule.kind == "sequential"
-        assert fresh.toolbar.more.text() == "sequential"
+        assert fresh.toolbar.schedule.text() == "sequential"
         assert "# mine" in decode(fresh.stage.sessions[0].trace.launch).source
 
 

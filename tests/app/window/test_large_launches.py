@@ -64,7 +64,7 @@ def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
         assert not window.notice.isVisible()
         shown = window.stage.sessions[1].trace
         assert window.toolbar.fields["m"].text() == str(shown.buffers[0].shape[0]) == "24"
-        assert window.toolbar.more.text() == "lockstep | lockstep, 1 block"
+        assert window.toolbar.more.text() == "More · 1 block"
 
 
 def test_a_smaller_size_after_the_question_is_run_whole(slow):
@@ -135,12 +135,12 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         trace = window.stage.sessions[0].trace
         assert len(trace) < trace.accesses
         assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
-        assert "of the whole launch" in window.central.panes[0].counters.notice
+        assert "of the complete launch" in window.central.panes[0].counters.notice
         answer(window, "Keep all")
         whole = window.stage.sessions[0].trace
         assert len(whole) == whole.accesses == trace.accesses
         assert not window.notice.isVisible()
-        assert "of the whole launch" not in window.central.panes[0].counters.notice
+        assert "of the complete launch" not in window.central.panes[0].counters.notice
 
 
 def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):

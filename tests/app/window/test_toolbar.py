@@ -88,7 +88,12 @@ def test_a_schedule_is_changed_without_the_sizes():
 
 def test_schedules_that_differ_are_both_named():
     with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{SMALL},schedule=sequential")) as window:
-        assert window.toolbar.more.text() == "lockstep | sequential"
+        window.stage.set_focus(0)
+        window.resize(1600, 900)
+        assert window.toolbar.order.caption.text() == "Order"
+        assert window.toolbar.schedule.text() == "lockstep"
+        assert window.toolbar.order.notes[window.toolbar.schedule].text() == "≠ sequential"
+        assert window.toolbar.more.text() == "More"
 
 
 @pytest.mark.parametrize(
@@ -103,9 +108,9 @@ def test_schedules_that_differ_are_both_named():
 )
 def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
     with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
-        assert [pane.heading.difference.text() for pane in window.central.panes] == said
-        assert all(pane.heading.difference.isVisible() for pane in window.central.panes)
         assert [timeline.difference_text for timeline in window.central.timelines] == said
+        assert [pane.heading.difference.toolTip() for pane in window.central.panes] == said
+        assert all(pane.heading.difference.isVisible() for pane in window.central.panes)
 
 
 def test_panes_that_do_not_differ_say_nothing_more(window):
@@ -182,14 +187,15 @@ def test_the_bar_is_one_row_while_it_can_be():
 
 def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
     with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
+        window.resize(1600, 900)
         assert "Type of B" not in captions(window)
-        assert window.toolbar.more.text() == "lockstep"
+        assert window.toolbar.more.text() == "More"
         for name, dtype in (("dtype", "int64"), ("dtype_b", "float64")):
             field(window, name).choose(dtype)
             field(window, name).picked.emit(dtype)
         until(lambda: window.stage.setups[0].values.get("dtype_b") == "float64")
         settle(window)
-        assert window.toolbar.more.text() == "lockstep · type of B float64"
+        assert window.toolbar.more.text() == "More · type of B float64"
         assert [b.dtype for b in window.stage.sessions[0].trace.buffers[:3]] == ["<i8", "<f8", "<f8"]
 
 
@@ -225,3 +231,56 @@ def test_a_click_anywhere_in_the_frame_of_a_field_opens_it(window):
     QTest.mouseClick(window.toolbar.handles["n"], Qt.MouseButton.LeftButton)
     assert number.hasFocus() and number.selectedText() == number.text()
     press(window, "Escape")
+
+
+def test_the_button_of_a_pane_closes_it_and_a_single_pane_has_none():
+    with opened((f"matmul-naive-col-on-x:{SMALL}", f"matmul-tiled:{SMALL}")) as window:
+        first = window.central.panes[0].heading.close_button
+        assert first.isVisible()
+        QTest.mouseClick(first, Qt.MouseButton.LeftButton)
+        until(lambda: len(window.central.panes) == 1)
+        settle(window)
+        assert window.stage.setups[0].scenario == "matmul-tiled"
+        assert not window.central.panes[0].heading.close_button.isVisible()
+
+
+def test_sizes_return_with_their_family_also_in_the_next_window(tmp_path):
+    file = tmp_path / "settings.json"
+    with opened((f"matmul-tiled:{SMALL}",), settings=file) as window:
+        window.toolbar.pick(0, "vector-double")
+        settle(window)
+        window.toolbar.pick(0, "matmul-naive-col-on-x")
+        settle(window)
+        assert [int(values(window, name)[0]) for name in ("m", "k", "n", "tile")] == [16, 16, 16, 8]
+        window.toolbar.pick(0, "vector-double")
+        settle(window)
+        window.close()
+    with opened(("vector-double",), settings=file) as window:
+        window.toolbar.pick(0, "matmul-tiled")
+        settle(window)
+        assert [int(values(window, name)[0]) for name in ("m", "k", "n", "tile")] == [16, 16, 16, 8]
+
+
+def test_a_block_larger_than_the_matrix_offers_the_one_that_fits():
+    with opened(("matmul-tiled:m=8,k=8,n=8,tile=16",)) as window:
+        hint = window.toolbar.fitting
+        assert hint.isVisible() and hint.text() == "8 fits"
+        QTest.mouseClick(hint, Qt.MouseButton.LeftButton)
+        until(lambda: values(window, "tile") == [8])
+        settle(window)
+        assert not hint.isVisible()
+
+
+def test_the_list_of_colours_is_in_sight_and_stays_in_a_lecture():
+    with opened((f"matmul-tiled:{SMALL}",)) as window:
+        colour = window.central.transport.colour
+        window.resize(1600, 900)
+        assert colour.isVisible() and colour.currentText() == "automatic"
+        colour.choose("reads")
+        colour.activated.emit(colour.currentIndex())
+        assert window.central.panes[0].memory.colour_by == "reads"
+        press(window, "C")
+        until(lambda: colour.currentText() == "wasted sectors")
+        press(window, "F5")
+        until(lambda: window.central.layout_choice == "lecture")
+        assert colour.isVisible()

@@ -135,8 +135,8 @@ def test_a_text_that_is_set_anew_is_spoken_anew():
     with opened((f"matmul-tiled:{SMALL}",)) as window:
         window.look.set_words("work-item")
         window.toolbar.more.setText("random, 3 blocks")
-        translate_widget(window.toolbar, window.theme.say)
-        translate_widget(window.toolbar, window.theme.say)
+        translate_widget(window.toolbar, window.theme.translate)
+        translate_widget(window.toolbar, window.theme.translate)
         assert window.toolbar.more.text() == "random, 3 work-groups"
         translate_widget(window.toolbar, str)
         assert window.toolbar.more.text() == "random, 3 blocks"
