@@ -75,7 +75,7 @@ def jobs():
 
 
 def held(jobs: SessionJobs, *sizes: int) -> list[bool]:
-    return [jobs.held(launch(m)) is not None for m in sizes]
+    return [jobs.session_in_memory(launch(m)) is not None for m in sizes]
 
 
 def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usually_kept(jobs):
@@ -85,7 +85,7 @@ def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usua
     until(jobs.is_prepared)
     assert jobs.worker.asked == list(sizes)
     assert jobs.told == [(launch(m).key(), "") for m in sizes]
-    assert all(held(jobs, *sizes)) and jobs.held(launch(4)).is_examined
+    assert all(held(jobs, *sizes)) and jobs.session_in_memory(launch(4)).is_examined
     jobs.prepare([launch(4)])
     assert held(jobs, *sizes) == [
         True,
@@ -96,11 +96,10 @@ def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usua
 
 def test_a_pane_waits_for_nothing_that_is_made_ahead(jobs):
     got = []
-    jobs.ready.connect(lambda pane, session: got.append(session.trace.grid))
     jobs.worker.held.clear()
     jobs.prepare([launch(4), launch(8)])
     until(lambda: jobs.worker.asked == [4])
-    jobs.trace(0, launch(12), TILED)
+    jobs.load(launch(12)).watch(got.append, got.append)
     until(lambda: 12 in jobs.worker.asked)  # what was under way is given up for it
     jobs.worker.held.set()
     until(lambda: len(got) == 1 and jobs.is_prepared())
@@ -109,13 +108,17 @@ def test_a_pane_waits_for_nothing_that_is_made_ahead(jobs):
 
 def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
     got = []
-    jobs.ready.connect(lambda pane, session: got.append(pane))
     jobs.worker.held.clear()
     jobs.prepare([launch(4)])
     until(lambda: jobs.worker.asked == [4])
-    jobs.trace(1, launch(4), TILED)
+    jobs.load(launch(4)).watch(got.append, got.append)
     jobs.worker.held.set()
-    until(lambda: got == [1])
+    until(
+        lambda: (
+            [session.trace.grid for session in got]
+            == [matmul("matmul-tiled", m=4, k=4, n=4, tile=4).trace.grid]
+        )
+    )
     assert jobs.worker.asked == [4]
 
 

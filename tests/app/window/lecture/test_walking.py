@@ -123,11 +123,11 @@ def test_the_steps_to_come_are_prepared_so_that_a_key_shows_them_at_once(window,
     player = present(window, written(tmp_path, f"# Sizes\n{steps}"))
     for number in range(1, 5):
         sources = [s for i in range(number, min(number + 3, 5)) for s in player._sources_of(i)]
-        until(lambda sources=sources: all(window.stage.jobs.held(source) for source in sources))
+        until(lambda sources=sources: all(window.stage.jobs.session_in_memory(source) for source in sources))
         player.next()
         assert player.number == number  # before anything else could run
         assert player.sessions()[0].is_examined
-        held = [bool(window.stage.jobs.held(s)) for i in range(5) for s in player._sources_of(i)]
+        held = [bool(window.stage.jobs.session_in_memory(s)) for i in range(5) for s in player._sources_of(i)]
         assert held[number - 1 : number + 2] == [True] * len(held[number - 1 : number + 2])
     player.close()
     arrive(window)
