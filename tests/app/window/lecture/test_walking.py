@@ -47,7 +47,7 @@ def test_page_down_goes_on_to_where_a_step_stands_to_its_answer_and_to_the_next_
 
 def test_a_step_plays_at_its_pace_and_stands(window, player):
     turn(window, 2, play=True)
-    begin, stand = player.moment().begin, player.moment().stand
+    begin, stand = player.moment().begin, player.moment().show_final_moment
     window.playhead.seek(begin)  # also forgets when the frames have begun to count
     start = 100.0
     window.playhead.advance(start)
@@ -62,7 +62,7 @@ def test_the_pictures_are_the_same_forwards_backwards_and_by_a_jump(window, play
     forwards = []
     for number in range(LAST + 1):
         until(lambda n=number: player.number == n and player.awaited is None)
-        player.stand()
+        player.show_final_moment()
         player.reveal()
         forwards.append(look(window))
         press(window, "PageDown")
@@ -89,7 +89,7 @@ def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, 
     window.stage.seek(0, 17)
     press(window, "PageDown")
     arrive(window)
-    player.stand()
+    player.show_final_moment()
     there = look(window)
     turn(window, 0)
     turn(window, 2)
