@@ -10,13 +10,10 @@ import pytest
 from sessions import application, matmul
 from tilescope.app.control import session_jobs
 from tilescope.app.control.session_jobs import KEPT_SESSIONS, SessionJobs
-from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
 from windows import until
-
-TILED = find("matmul-tiled")
 
 
 def launch(m: int) -> Launch:
