@@ -12,7 +12,6 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, QThreadPool, QTimer, Signal
 
-from ...kernels.scenarios.catalogue import Scenario
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
 from ...tracer.run.time_estimate import duration_text
@@ -21,6 +20,7 @@ from ...tracer.run.worker_events import EARLY_NOTICE
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, scenario_of, session_of_file
+from .loading import Loading
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable, return_free_memory
 
 KEPT_SESSIONS = 6  # sessions kept in memory, so that switching between two scenarios is instant
@@ -40,46 +40,30 @@ Source = Launch | str  # of a session: a launch, or the path of a trace file
 
 
 class SessionJobs(QObject):
-    """Loads sessions for panes. A pane's latest request replaces its earlier one.
+    """Loads sessions. A new request replaces its owner's earlier one.
 
-    ready: (pane, Session). progress: (pane, blocks done, blocks in all), 0 of 0 while the total is unknown.
-    early: (pane, Session) to be shown until the session of the same request, in lockstep's order, is `ready`.
-    failed: (pane, one sentence); failed_at: (pane, WorkerError) before it, if its file and line are known or the
-    launch does not end. takes_long: (pane, Launch, seconds, blocks): the estimated time of all blocks.
-    examined: a Session of a pane has its findings; they are computed once no pane waits for a picture.
+    examined: a shown Session has its findings; they are computed once no request waits for a session.
     examining_failed: one sentence with the reason. became_idle: no session is being loaded or examined.
     prepared: a session of `prepare` is loaded (key, ""), or failed (key, one sentence with the reason).
     preparing: (key, blocks done, blocks in all) of the session that is being prepared.
     """
 
-    ready = Signal(int, object)
-    progress = Signal(int, int, int)
-    early = Signal(int, object)
-    failed_at = Signal(int, object)
-    failed = Signal(int, str)
-    takes_long = Signal(int, object, float, int)
     examined = Signal(object)
     examining_failed = Signal(str)
     became_idle = Signal()
     prepared = Signal(str, str)
     preparing = Signal(str, int, int)
-    _examination_ended = Signal(object, str)
-    _session_loaded = Signal(str, object)
-    _session_failed = Signal(str, object)
-    _early_loaded = Signal(str, object)
-    _session_takes_long = Signal(str, object)
-    _blocks_done = Signal(str, int, int)
-    _preparation_ended = Signal(str, object, object)
+    _posted = Signal(object)  # a call from a thread to the window's thread
 
     def __init__(self, worker: Worker, cache: TraceCache | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.worker, self.cache = worker, cache
         self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._requests: dict[int, str] = {}
+        self._requests: list[Loading] = []  # those that wait
         self._wanted: frozenset[str] = frozenset()  # replaced atomically: the threads read it
         self._in_progress: set[str] = set()
         self._early: dict[str, Session] = {}  # by key, shown until the final session is loaded
-        self._shown: dict[int, Session] = {}  # the latest session of each pane
+        self._loadings: tuple[Loading, ...] = ()  # of all owners; replaced atomically: the threads read it
         self._examining: set[Session] = set()
         self._idle_work: list[Callable[[], None]] = []  # for a thread, once no pane waits for a picture
         self._has_dropped = False  # True if memory of dropped sessions is not returned yet
@@ -105,47 +89,58 @@ class SessionJobs(QObject):
         self._grace = QTimer(self, singleShot=True, interval=GRACE)
         self._grace.timeout.connect(self._end_grace)
         self._grace_is_over = False  # whether another request has waited that long
-        self._preparation_ended.connect(self._end_preparing)
-        self._session_loaded.connect(self._finish)
-        self._session_failed.connect(self._fail)
-        self._early_loaded.connect(self._take_early)
-        self._session_takes_long.connect(self._postpone)
-        self._blocks_done.connect(self._report_blocks)
-        self._examination_ended.connect(self._end_examining)
+        self._posted.connect(self._call)
 
-    def trace(
-        self,
-        pane: int,
-        launch: Launch,
-        scenario: Scenario | None,
-        *,
-        patient: bool = False,
-        early: bool = False,
-    ) -> None:
-        """Load the session of a launch for a pane; unless `patient`, a slow launch emits `takes_long` instead.
+    def _call(self, call: Callable[[], None]) -> None:
+        call()
 
-        early: whether the pane shows the order of compiled code until lockstep's order is ready.
+    def _post(self, function: Callable[..., None], *arguments: object) -> None:
+        """Call a function in the window's thread."""
+        self._posted.emit(partial(function, *arguments))
+
+    def load(
+        self, source: Source, *, replaces: Loading | None = None, patient: bool = False, early: bool = False
+    ) -> Loading:
+        """Load the session of a launch or of a trace file; unless `patient`, a slow launch fails.
+
+        replaces: the owner's earlier request, which gets no more. early: whether the owner shows the order of compiled
+        code until lockstep's order is ready.
         """
-        key = launch.key()
-        patience = None if patient else PATIENCE
-        self._request(pane, key, lambda: self._traced(key, launch, scenario, patience, early=early))
-
-    def open(self, pane: int, path: str) -> None:
-        """Load the session of a trace file for a pane."""
-        self._request(pane, _file_key(Path(path)), lambda: session_of_file(Path(path)))
-
-    def cancel(self, pane: int) -> bool:
-        """Drop a pane's request; return True if there was one. An early session becomes `ready`, with a notice."""
-        key = self._requests.pop(pane, None)
+        key = session_key(source)
+        loading = Loading(key, replaces.shown if replaces else None, self._cancel)
+        self._remove(replaces)
+        self._requests.append(loading)
+        self._loadings += (loading,)
+        if key in self._sessions:
+            self._finish(key, self._sessions[key])
+            return loading
         self._update()
         if key in self._early:
-            self._show(pane, without_lockstep(self._early[key], "it was cancelled"))
-        return key is not None
+            loading.show_early(self._early[key])
+        if key not in self._in_progress and key != self._preparing:
+            self._in_progress.add(key)
+            self._start(partial(self._make_session, key, source, None if patient else PATIENCE, early))
+        return loading
 
-    def drop(self, pane: int) -> None:
-        """Drop a pane's request without a signal."""
-        self._requests.pop(pane, None)
+    def _cancel(self, loading: Loading) -> bool:
+        was_waiting = loading in self._requests
+        if was_waiting:
+            self._requests.remove(loading)
         self._update()
+        if was_waiting and loading.key in self._early:
+            self._show(loading, without_lockstep(self._early[loading.key], "it was cancelled"))
+        return was_waiting
+
+    def drop(self, loading: Loading | None) -> None:
+        """End a request whose owner shows nothing, without a callback."""
+        self._remove(loading)
+        self._update()
+
+    def _remove(self, loading: Loading | None) -> None:
+        self._requests = [other for other in self._requests if other is not loading]
+        self._loadings = tuple(other for other in self._loadings if other is not loading)
+        if loading is not None:
+            loading.forget()
 
     def close(self) -> bool:
         """End the worker and wait briefly for the threads; return True if all have ended."""
@@ -159,20 +154,6 @@ class SessionJobs(QObject):
         for pool in pools:
             pool.clear()
         return all(pool.waitForDone(CLOSING_TIMEOUT) for pool in pools)
-
-    def _request(self, pane: int, key: str, make: Callable[[], Session]) -> None:
-        self._requests[pane] = key
-        if key in self._sessions:
-            self._finish(key, self._sessions[key])
-            return
-        self._update()
-        if key in self._early:
-            self.early.emit(pane, self._early[key])
-        else:
-            self.progress.emit(pane, 0, 0)
-        if key not in self._in_progress and key != self._preparing:
-            self._in_progress.add(key)
-            self._start(partial(self._make_session, key, make))
 
     def wait_for_first_paint(self, window: QObject) -> None:
         """Begin once a new window has been painted: Python's threads would compete with it for the GIL."""
@@ -255,17 +236,14 @@ class SessionJobs(QObject):
             "The trace could not be prepared for drawing; the terminal shows the error."
         )
         try:
-            if isinstance(source, str):
-                session = session_of_file(Path(source)).prepared().with_findings()
-            else:
-                patience = None if key in self._urgent else PATIENCE
-                session = self._traced(key, source, scenario_of(source), patience).prepared().with_findings()
+            patience = None if key in self._urgent else PATIENCE
+            session = self._session(key, source, patience).prepared().with_findings()
         except (LaunchTooSlowError, RunCancelledError, WorkerError, TraceFileError) as error:
             result = error
         except MemoryError:
             result = WorkerError(NO_MEMORY)
         finally:
-            self._preparation_ended.emit(key, session, result)
+            self._post(self._end_preparing, key, session, result)
 
     def _end_preparing(self, key: str, session: Session | None, result: Exception) -> None:
         self._preparing = ""
@@ -274,7 +252,7 @@ class SessionJobs(QObject):
             self.prepared.emit(key, "")
         elif isinstance(result, LaunchTooSlowError):
             self._unpreparable |= {key} - self._urgent  # urgent ones are loaded again, with patience
-            self._postpone(key, result)
+            self._fail(key, result)
         else:
             error = result if str(result) else WorkerError("The tracing was cancelled.")
             self._fail(key, error)
@@ -287,7 +265,7 @@ class SessionJobs(QObject):
 
     def _update(self) -> None:
         """Publish the wanted keys to the threads, and cancel a trace that is no longer wanted."""
-        wanted = set(self._requests.values())
+        wanted = {loading.key for loading in self._requests}
         if self._preparing in self._to_prepare and not self._must_yield():
             wanted.add(self._preparing)
         self._wanted = frozenset(wanted)
@@ -298,7 +276,7 @@ class SessionJobs(QObject):
     def _must_yield(self) -> bool:
         """Return True if another request has waited longer than the grace period for the preparation."""
         urgent = set() if self._preparing in self._urgent else self._urgent - self._sessions.keys()
-        if not {*self._requests.values(), *urgent} - {self._preparing}:
+        if not {*(loading.key for loading in self._requests), *urgent} - {self._preparing}:
             self._grace.stop()
             self._grace_is_over = False
         elif not (self._grace_is_over or self._grace.isActive()):
@@ -309,17 +287,14 @@ class SessionJobs(QObject):
         self._grace_is_over = True
         self._update()
 
-    def _make_session(self, key: str, make: Callable[[], Session]) -> None:
+    def _make_session(self, key: str, source: Source, patience: float | None, early: bool) -> None:
         """Load a session in a thread and send it to the window's thread."""
         failure: Exception | None = WorkerError(
             "The trace could not be prepared for drawing; the terminal shows the error. Choose another size or kernel."
         )
         try:
-            self._session_loaded.emit(key, _prepared(make()))
+            self._post(self._finish, key, _prepared(self._session(key, source, patience, early=early)))
             failure = None
-        except LaunchTooSlowError as estimate:
-            failure = None
-            self._session_takes_long.emit(key, estimate)
         except RunCancelledError:
             failure = WorkerError("The tracing was cancelled.")
         except (WorkerError, TraceFileError) as error:
@@ -328,20 +303,17 @@ class SessionJobs(QObject):
             failure = WorkerError(NO_MEMORY)
         finally:
             if failure:
-                self._session_failed.emit(key, failure)
+                self._post(self._fail, key, failure)
 
-    def _traced(
-        self,
-        key: str,
-        launch: Launch,
-        scenario: Scenario | None,
-        patience: float | None,
-        *,
-        early: bool = False,
-    ) -> Session:
+    def _session(self, key: str, source: Source, patience: float | None, *, early: bool = False) -> Session:
+        """Load a session in a thread."""
+        if isinstance(source, str):
+            return session_of_file(Path(source))
+        launch, scenario = source, scenario_of(source)
+
         def show(first: Trace) -> None:
             with suppress(MemoryError):
-                self._early_loaded.emit(key, build_session(launch, first, scenario).prepared())
+                self._post(self._take_early, key, build_session(launch, first, scenario).prepared())
 
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
@@ -351,11 +323,7 @@ class SessionJobs(QObject):
                 self._tracing = key
                 run = partial(self.worker.run, early=show) if early else self.worker.run
                 try:
-                    trace = run(
-                        launch,
-                        lambda done, total: self._blocks_done.emit(key, done, total),
-                        patience=patience,
-                    )
+                    trace = run(launch, partial(self._post, self._report_blocks, key), patience=patience)
                 finally:
                     self._tracing = ""
             if self.cache:
@@ -381,14 +349,13 @@ class SessionJobs(QObject):
         self._sessions[key] = session
         self._sessions.move_to_end(key)
         self._drop_old()
-        for pane in self._take_requests(key):
-            self._show(pane, session)
+        for loading in self._take_requests(key):
+            self._show(loading, session)
         self._schedule_idle_work()
 
-    def _show(self, pane: int, session: Session) -> None:
-        """Send a pane its session, and schedule the search for findings."""
-        self._shown[pane] = session
-        self.ready.emit(pane, session)
+    def _show(self, loading: Loading, session: Session) -> None:
+        """Hand over a session, and schedule the search for findings."""
+        loading.finish(session)
         if not (session.is_examined or session in self._examining):
             self._examining.add(session)
             self._idle_work.append(partial(self._examine, session))
@@ -396,13 +363,12 @@ class SessionJobs(QObject):
 
     def _take_early(self, key: str, session: Session) -> None:
         """Show an early session until the final one is loaded; look for its findings meanwhile."""
-        panes = [pane for pane, requested in self._requests.items() if requested == key]
-        if not panes:
+        loadings = self._requests_of(key)
+        if not loadings:
             return
         self._early[key] = session
-        for pane in panes:
-            self._shown[pane] = session
-            self.early.emit(pane, session)
+        for loading in loadings:
+            loading.show_early(session)
         self._examining.add(session)
         self._background_pool.start(FunctionRunnable(partial(self._examine, session)))
 
@@ -412,8 +378,8 @@ class SessionJobs(QObject):
         if session is None:
             return False
         final = without_lockstep(session, reason)
-        for pane in self._take_requests(key):
-            self._show(pane, final)
+        for loading in self._take_requests(key):
+            self._show(loading, final)
         self._schedule_idle_work()
         return True
 
@@ -442,13 +408,13 @@ class SessionJobs(QObject):
         """Compute the findings of a session that is still shown, in a thread."""
         message = "The findings could not be computed; the terminal shows the error."
         try:
-            if session in tuple(self._shown.values()):
+            if any(loading.shown is session for loading in self._loadings):
                 session.with_findings()
             message = ""
         except MemoryError:
             message = "There is not enough memory to look for findings in this trace; choose a smaller size."
         finally:
-            self._examination_ended.emit(session, message)
+            self._post(self._end_examining, session, message)
 
     def _end_examining(self, session: Session, message: str) -> None:
         self._examining.discard(session)
@@ -465,37 +431,31 @@ class SessionJobs(QObject):
 
     def _fail(self, key: str, error: Exception) -> None:
         self._in_progress.discard(key)
-        if self._keep_early(key, str(error).removesuffix(".")):
+        reason = str(error).removesuffix(".")
+        if isinstance(error, LaunchTooSlowError):
+            reason = f"that takes about {duration_text(error.seconds)}"
+        if self._keep_early(key, reason):
             return
-        for pane in self._take_requests(key):
-            if isinstance(error, WorkerError) and error.file:
-                self.failed_at.emit(pane, error)
-            self.failed.emit(pane, str(error))
+        for loading in self._take_requests(key):
+            loading.fail(error)
         self._schedule_idle_work()
 
-    def _postpone(self, key: str, estimate: LaunchTooSlowError) -> None:
-        self._in_progress.discard(key)
-        if self._keep_early(key, f"that takes about {duration_text(estimate.seconds)}"):
-            return
-        for pane in self._take_requests(key):
-            self.takes_long.emit(pane, estimate.launch, estimate.seconds, estimate.blocks)
-        self._schedule_idle_work()
+    def _requests_of(self, key: str) -> list[Loading]:
+        return [loading for loading in self._requests if loading.key == key]
 
-    def _take_requests(self, key: str) -> list[int]:
-        """Remove the requests for a session and list their panes."""
-        panes = [pane for pane, requested in self._requests.items() if requested == key]
-        for pane in panes:
-            del self._requests[pane]
+    def _take_requests(self, key: str) -> list[Loading]:
+        """Remove and list the requests for a session."""
+        loadings = self._requests_of(key)
+        self._requests = [loading for loading in self._requests if loading.key != key]
         self._early.pop(key, None)
         self._update()
-        return panes
+        return loadings
 
     def _report_blocks(self, key: str, done: int, total: int) -> None:
         if key not in self._wanted:
             self._update()  # it was dropped just before it began
-        for pane, requested in self._requests.items():
-            if requested == key:
-                self.progress.emit(pane, done, total)
+        for loading in self._requests_of(key):
+            loading.report(done, total)
         if key == self._preparing:
             self.preparing.emit(key, done, total)
 

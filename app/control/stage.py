@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -12,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.launch import Launch
 from ...tracer.model.plan import PlanError, kernel_source
+from ...tracer.run.worker_client import LaunchTooSlowError
 from ...tracer.storage.launch_inputs import with_inputs
 from ...tracer.storage.temp_folders import new_process_folder
 from ..model import phase_steps
@@ -20,7 +22,8 @@ from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.playhead import Playhead
 from ..model.session import Selection, Session, scenario_of
 from ..model.setup_launch import edited_launch, launch_of_setup
-from .session_jobs import SessionJobs
+from .loading import Loading
+from .session_jobs import SessionJobs, Source
 from .start_moment import StartMoment, at_first_load
 
 GATHERING = 100  # milliseconds that a session waits for the sessions of the other panes
@@ -61,6 +64,7 @@ class Stage(QObject):
         self._start: StartMoment = at_first_load
         self._awaited: set[int] = set()  # panes whose session is being loaded
         self._arrived: dict[int, Session] = {}  # by pane, loaded sessions that wait for another pane's
+        self._loadings: dict[int, Loading] = {}  # the latest of each pane
         self._gathering = QTimer(self, singleShot=True, interval=GATHERING)
         self._gathering.timeout.connect(self._take_all)
         self._early: set[int] = set()  # awaited panes that show the order of compiled code meanwhile
@@ -73,11 +77,6 @@ class Stage(QObject):
         self._inputs = new_process_folder()  # the folder of the input files of reruns
         self._unconfirmed: dict[int, Setup] = {}  # by pane, shown once the user agrees to run its text
         playhead.changed.connect(self._follow)
-        jobs.ready.connect(self._take)
-        jobs.early.connect(self._take_early)
-        jobs.progress.connect(self._report_progress)
-        jobs.failed.connect(self._report_failure)
-        jobs.takes_long.connect(self._postpone)
         jobs.examining_failed.connect(self.problem)
 
     def ends(self) -> list[int]:
@@ -127,13 +126,22 @@ class Stage(QObject):
             path: session for path, session in self._file_sessions.items() if path in files
         }
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
-            if launch is None:
-                self.jobs.open(pane, setup.file)
-            else:
-                self.jobs.trace(pane, launch, find(setup.scenario), early=setup.is_edited)
+            self._request(pane, launch or setup.file, early=launch is not None and setup.is_edited)
         for pane, setup in untrusted.items():
             self.consent.emit(pane, launch_of_setup(setup))
         return True
+
+    def _request(self, pane: int, source: Source, *, patient: bool = False, early: bool = False) -> None:
+        """Load a session for a pane in place of its earlier request."""
+        earlier = self._loadings.get(pane)
+        loading = self.jobs.load(source, replaces=earlier, patient=patient, early=early)
+        self._loadings[pane] = loading
+        loading.watch(
+            partial(self._take, pane),
+            partial(self._report_failure, pane),
+            early=partial(self._take_early, pane),
+            progress=partial(self._report_progress, pane),
+        )
 
     def _without_untrusted_text(self, setup: Setup) -> Setup:
         """Remove a text that came with a lecture or a bookmark from a setup, unless the user trusts it."""
@@ -143,7 +151,7 @@ class Stage(QObject):
 
     def _resize(self, count: int) -> None:
         for pane in range(count, len(self.sessions)):
-            self.jobs.cancel(pane)
+            self.jobs.drop(self._loadings.pop(pane, None))
             self._shown.pop(pane, None)
         missing = count - len(self.sessions)
         self.sessions = self.sessions[:count] + [None] * missing
@@ -152,8 +160,6 @@ class Stage(QObject):
 
     def _take(self, pane: int, session: Session) -> None:
         """Take a session, or wait briefly for another pane's, so that both are drawn once."""
-        if pane >= len(self.sessions):
-            return
         self._arrived[pane] = session
         if self._awaited <= self._arrived.keys():
             self._take_all()
@@ -183,12 +189,11 @@ class Stage(QObject):
 
     def _take_early(self, pane: int, session: Session) -> None:
         """Show the order of compiled code; the final session replaces it at the moment shown then."""
-        if pane < len(self.sessions):
-            self._early.add(pane)
-            self._load(pane, session)
-            self._position()
-            if self._awaited <= self._early:
-                self._first_selections, self._start = (), lambda stage: stage.playhead.moment
+        self._early.add(pane)
+        self._load(pane, session)
+        self._position()
+        if self._awaited <= self._early:
+            self._first_selections, self._start = (), lambda stage: stage.playhead.moment
 
     def _report_progress(self, pane: int, done: int, total: int) -> None:
         if pane not in self._early:
@@ -215,10 +220,11 @@ class Stage(QObject):
         """Return True if all sessions are loaded."""
         return not self._awaited
 
-    def _report_failure(self, pane: int, sentence: str) -> None:
-        if pane >= len(self.setups):
-            return  # the editor requested it, not a pane
-        self.problem.emit(sentence)
+    def _report_failure(self, pane: int, error: Exception) -> None:
+        if isinstance(error, LaunchTooSlowError):
+            self._postpone(pane, error)
+            return
+        self.problem.emit(str(error))
         self._restore_setups([pane])
 
     def _restore_setups(self, panes: Iterable[int]) -> None:
@@ -233,12 +239,12 @@ class Stage(QObject):
     def _set(self, pane: int, setup: Setup) -> None:
         self.setups = (*self.setups[:pane], setup, *self.setups[pane + 1 :])
 
-    def _postpone(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
-        if pane >= len(self.setups):
-            return
+    def _postpone(self, pane: int, estimate: LaunchTooSlowError) -> None:
+        """Run the first block of a launch that takes long."""
+        launch = estimate.launch
         first = 0 if launch.blocks is None else launch.blocks[0]
         self._run_blocks(pane, launch, (first,), cut=True)
-        self.takes_long.emit(pane, launch, seconds, blocks)
+        self.takes_long.emit(pane, launch, estimate.seconds, estimate.blocks)
 
     def run_however_long(self, pane: int, launch: Launch) -> None:
         """Run all blocks of a launch that `takes_long` was emitted for; only `cancel` ends it."""
@@ -250,11 +256,11 @@ class Stage(QObject):
         self._awaited.add(pane)
         self.loaded.emit(pane)
         chosen = msgspec.structs.replace(launch, blocks=blocks)
-        self.jobs.trace(pane, chosen, scenario_of(chosen), patient=True)
+        self._request(pane, chosen, patient=True)
 
     def cancel(self) -> bool:
         """Cancel all loading and restore the shown setups; return True if any pane was waiting."""
-        waiting = [pane for pane in range(len(self.sessions)) if self.jobs.cancel(pane)]
+        waiting = [pane for pane, loading in list(self._loadings.items()) if loading.cancel()]
         self._restore_setups(waiting)
         return bool(waiting)
 
@@ -275,7 +281,7 @@ class Stage(QObject):
             return False
         if self.may_run(session.launch) and self._may_run_text(launch.kernel, setup.source):
             self._rerun_launches[pane] = launch
-            self.jobs.trace(pane, launch, scenario_of(launch), early=setup.is_edited)
+            self._request(pane, launch, early=setup.is_edited)
             return True
         # Until the user agrees, the saved trace is shown.
         self._unconfirmed[pane] = setup
@@ -304,7 +310,7 @@ class Stage(QObject):
         self._set(pane, setup)
         self._awaited.add(pane)
         self._rerun_launches[pane] = launch
-        self.jobs.trace(pane, launch, scenario_of(launch))
+        self._request(pane, launch)
 
     def changed_launch(self, setup: Setup) -> Launch | None:
         """Apply a setup to the launch of a shown file; return None if that changes nothing.

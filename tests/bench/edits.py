@@ -50,14 +50,11 @@ def seconds(jobs: Any, launch: Launch) -> dict[str, float]:
     found: dict[str, float] = {}
     begin = time.perf_counter()
 
-    def note(kind: str) -> Callable[[int, object], None]:
-        return lambda pane, session: found.setdefault(kind, time.perf_counter() - begin)  # type: ignore[func-returns-value]
+    def note(kind: str) -> Callable[[object], None]:
+        return lambda session: found.setdefault(kind, time.perf_counter() - begin)  # type: ignore[func-returns-value]
 
-    connections = [jobs.early.connect(note("early")), jobs.ready.connect(note("ready"))]
-    jobs.trace(0, launch, find(launch.scenario), early=True)
+    jobs.load(launch, early=True).watch(note("ready"), note("failed"), early=note("early"))
     _wait(lambda: "ready" in found)
-    for signal, connection in zip((jobs.early, jobs.ready), connections, strict=True):
-        signal.disconnect(connection)
     _wait(jobs.is_idle)
     return found
 

@@ -17,10 +17,11 @@ from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
 from ....tracer.model.skipped_lines import barrier_lines, first_line
 from ....tracer.model.syntax_tree import syntax_problem
-from ....tracer.run.worker_client import WorkerError
+from ....tracer.run.worker_client import LaunchTooSlowError, WorkerError
+from ...control.loading import Loading
 from ...control.stage import Stage
 from ...model.bookmark import Setup
-from ...model.session import Session, scenario_of
+from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
 from ...views.common.wording import join_with_and
 from ...views.source.traced_text import FileText
@@ -29,7 +30,6 @@ from ...widgets.notice import Notice
 from .kernel_text import changed_constants, differ_only_in_functions, line_of, without_location
 from .version_differences import are_versions
 
-BACKGROUND = 1000  # in place of a pane's number: loads a version in the background
 MOST_BARRIERS = 6  # barriers whose removal is compiled in advance
 TYPING_PAUSE = 300  # milliseconds after the last key before the text is checked
 IN_BAR = "The toolbar sets {}, so the value in the text is not used."
@@ -87,18 +87,12 @@ class LiveEditing(QObject):
         self._trial_setups: dict[str, Setup] = {}  # by that path, the setup of the program's original launch
         self.is_suspended: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
-        self._line = 0  # of the last version's error in the file
+        self._loading: Loading | None = None  # of the version's session
         self._before: tuple[Setup, ...] = ()  # the setups before the first edit
         self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._typing_timer.timeout.connect(self._check_typed)
         self._compile_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._compile_timer.timeout.connect(self._compile_ahead)
-        jobs = stage.jobs
-        jobs.ready.connect(self._take)
-        jobs.early.connect(self._take)
-        jobs.failed_at.connect(self._note_line)
-        jobs.failed.connect(self._fail)
-        jobs.takes_long.connect(lambda pane, *_: self._show_at_once(pane))
         stage.asked.connect(self._cancel_attempt)
         stage.settled.connect(self._delay_compiling)
 
@@ -244,7 +238,8 @@ class LiveEditing(QObject):
         if new.file and not self.stage.may_run(self.stage.launch_in(new.file) or launch):
             self._show((*others, new))  # the stage asks first
         else:
-            self.stage.jobs.trace(BACKGROUND, launch, scenario_of(launch), early=True)
+            self._loading = self.stage.jobs.load(launch, replaces=self._loading, early=True)
+            self._loading.watch(self._show_attempt, self._fail_loading, early=self._show_attempt)
 
     def _constants_note(self, new: Setup, before: Setup, launch: Launch | None) -> str:
         """Return a note on changed constants whose values the toolbar overrides, "" for none."""
@@ -269,12 +264,9 @@ class LiveEditing(QObject):
             raise PlanError("The trace is no longer shown; open it again.")
         return self.stage.changed_launch(setup) or own
 
-    def _take(self, pane: int, session: Session) -> None:
-        self._show_at_once(pane)
-
-    def _show_at_once(self, pane: int) -> None:
+    def _show_attempt(self, _: object = None) -> None:
         """Show the version, or a slow one, about which the panes then ask."""
-        if pane == BACKGROUND and self._attempt is not None:
+        if self._attempt is not None:
             self._show((*self._attempt.others, self._attempt.new))
 
     def _take_program(self, attempt: _Attempt, ran: FileText, traces: Sequence[Path]) -> None:
@@ -295,29 +287,34 @@ class LiveEditing(QObject):
         attempt, self._attempt = self._attempt, None
         self.source.set_state_text("")
         self.notice.clear(cause="edit")
+        loading, self._loading = self._loading, None
         self.change_setups(setups)
-        self.stage.jobs.drop(BACKGROUND)  # the panes have requested it now
+        self.stage.jobs.drop(loading)  # the panes have requested it now
         self.stage.set_focus(len(setups) - 1)
         if attempt and attempt.note:
             self.notice.inform(attempt.note)
 
-    def _note_line(self, pane: int, error: WorkerError) -> None:
-        """Keep the line of an error; its sentence follows."""
-        if pane == BACKGROUND and error.file == self.source.editor.file:
-            self._line = error.line
+    def _fail_loading(self, error: Exception) -> None:
+        """Report the error of a version; show a slow one."""
+        self._drop_loading()
+        if isinstance(error, LaunchTooSlowError):
+            self._show_attempt()
+        elif isinstance(error, WorkerError) and error.file == self.source.editor.file:
+            self._fail_attempt(str(error), error.line)
+        else:
+            self._fail_attempt(str(error))
 
-    def _fail(self, pane: int, sentence: str) -> None:
-        if pane == BACKGROUND:
-            self._fail_attempt(sentence)
-
-    def _fail_attempt(self, sentence: str) -> None:
+    def _fail_attempt(self, sentence: str, line: int = 0) -> None:
         """Report the error of a version, at its line if known; keep the panes."""
         if self._attempt is None:
             return
         self._attempt = None
         self.source.set_state_text("")
-        line, self._line = self._line or line_of(sentence, self.source.editor.file), 0
-        self._report(line, sentence)
+        self._report(line or line_of(sentence, self.source.editor.file), sentence)
+
+    def _drop_loading(self) -> None:
+        loading, self._loading = self._loading, None
+        self.stage.jobs.drop(loading)
 
     def _report(self, line: int, sentence: str) -> None:
         """Report an error, at its line (from 1; 0 is unknown)."""
@@ -336,7 +333,7 @@ class LiveEditing(QObject):
         """Cancel the current attempt; return True if there was one."""
         was_busy, self._attempt = self._attempt is not None, None
         if was_busy:
-            self.stage.jobs.drop(BACKGROUND)
+            self._drop_loading()
             self.programs.end_trial()
             self.source.set_state_text("")
         return was_busy

@@ -10,12 +10,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPoint, QRect, 
 from PySide6.QtGui import QImage, QPainter, QRegion
 from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 
-from ....kernels.scenarios.catalogue import Scenario
 from ....tracer.model.launch import Launch
 from ....tracer.model.trace import Trace
+from ...control.loading import Loading
 from ...control.measured_job import MeasuredTimes
 from ...control.seed_jobs import SeedJobs
-from ...control.session_jobs import SessionJobs
+from ...control.session_jobs import SessionJobs, Source
 from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...control.type_inference_job import TypeInferenceJob
@@ -98,23 +98,21 @@ class AssignedSessions(SessionJobs):
     def __init__(self, source: SessionJobs) -> None:
         super().__init__(source.worker, source.cache)
         self.source = source
-        self.sessions: Sequence[Session] = ()
+        self._assigned: list[Session] = []  # those that no pane has loaded yet
 
-    def trace(
-        self,
-        pane: int,
-        launch: Launch,
-        scenario: Scenario | None,
-        *,
-        patient: bool = False,
-        early: bool = False,
-    ) -> None:
-        """Send a pane its session."""
-        self.ready.emit(pane, self.sessions[pane])
+    def assign(self, sessions: Sequence[Session]) -> None:
+        """Hand out these sessions, in the order of the panes."""
+        self._assigned = list(sessions)
 
-    def open(self, pane: int, path: str) -> None:
-        """Send a pane its session."""
-        self.ready.emit(pane, self.sessions[pane])
+    def load(
+        self, source: Source, *, replaces: Loading | None = None, patient: bool = False, early: bool = False
+    ) -> Loading:
+        """Hand over the next session; a pane that loads again gets its own."""
+        session = self._assigned.pop(0) if self._assigned else replaces.session if replaces else None
+        assert session is not None
+        loading = Loading("", session, lambda _: False)
+        loading.finish(session)
+        return loading
 
     def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:
         """Trace a launch that no pane shows, in a thread, with the source's worker."""
@@ -222,7 +220,7 @@ class StepPictures:
             self._main_window.setFixedSize(size)
             self._main_window.show()
             yield
-        self._jobs.sessions = standing.sessions
+        self._jobs.assign(standing.sessions)
         self._has_picture = window.show_bookmark(standing.bookmark(look))
         yield
         central.notice.clear()

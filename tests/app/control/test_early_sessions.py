@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from sessions import application
+from tilescope.app.control.loading import Loading
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.session import Session
 from tilescope.kernels.scenarios.catalogue import find
@@ -49,10 +50,18 @@ def jobs(worker: Worker, tmp_path: Path) -> SessionJobs:
     application()
     made = SessionJobs(worker, TraceCache(tmp_path))
     made.told = []
-    made.early.connect(lambda pane, session: made.told.append(("early", session)))
-    made.ready.connect(lambda pane, session: made.told.append(("ready", session)))
-    made.failed.connect(lambda pane, sentence: made.told.append(("failed", sentence)))
     return made
+
+
+def load(jobs: SessionJobs, launch: Launch, *, early: bool = True) -> Loading:
+    """Load a session and note what arrives."""
+    loading = jobs.load(launch, early=early)
+    loading.watch(
+        lambda session: jobs.told.append(("ready", session)),
+        lambda error: jobs.told.append(("failed", error)),
+        early=lambda session: jobs.told.append(("early", session)),
+    )
+    return loading
 
 
 def races(session: Session) -> list[str]:
@@ -61,7 +70,7 @@ def races(session: Session) -> list[str]:
 
 def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
     made = struck(448)
-    jobs.trace(0, made, None, early=True)
+    load(jobs, made)
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (first, early), (last, ready) = jobs.told
     assert (first, last) == ("early", "ready")
@@ -76,16 +85,20 @@ def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_
 
 def test_an_early_session_is_not_kept(jobs):
     made = struck(456)
-    jobs.early.connect(lambda pane, session: jobs.told.append(("held", jobs.session_in_memory(made))))
-    jobs.trace(0, made, None, early=True)
+    jobs.load(made, early=True).watch(
+        lambda session: jobs.told.append(("ready", session)),
+        lambda error: None,
+        early=lambda session: jobs.told.append(("held", jobs.session_in_memory(made))),
+    )
     until(lambda: any(what == "ready" for what, _ in jobs.told))
     assert ("held", None) in jobs.told
 
 
 def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
     made = struck(464)
-    jobs.early.connect(lambda pane, session: jobs.cancel(pane))
-    jobs.trace(0, made, None, early=True)
+    loading = load(jobs, made)
+    until(lambda: bool(jobs.told))
+    assert loading.cancel()
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (_, early), (_, kept) = jobs.told
     assert kept.trace.notice.endswith("lockstep's order is not available: it was cancelled.")
@@ -101,26 +114,25 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
         raise WorkerError("The tracing process ended unexpectedly (signal 9).")
 
     monkeypatch.setattr(jobs.worker, "run", fail)
-    jobs.trace(0, struck(472), None, early=True)
+    load(jobs, struck(472))
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     assert [what for what, _ in jobs.told] == ["early", "ready"]
     assert "not available: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
 
 
 def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):
-    jobs.trace(0, struck(480), None)
+    load(jobs, struck(480), early=False)
     until(lambda: any(what == "ready" for what, _ in jobs.told))
-    jobs.trace(1, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}), TILED, early=True)
+    load(jobs, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}))
     until(lambda: len(jobs.told) == 2)
     assert [what for what, _ in jobs.told] == ["ready", "ready"]
 
 
 def test_where_it_failed_is_told_with_file_and_line(jobs):
-    found = []
-    jobs.failed_at.connect(lambda pane, error: found.append((pane, error.line)))
     made = launch_of(TILED, {"m": 16, "k": 16, "n": 16, "tile": 16})
     wrong = msgspec.structs.replace(made, source=made.source + "def broken(:\n")
-    jobs.trace(0, wrong, TILED, early=True)
+    load(jobs, wrong)
     until(lambda: bool(jobs.told))
-    assert jobs.told[0][0] == "failed"
-    assert found == [(0, wrong.source.count("\n"))]
+    ((what, error),) = jobs.told
+    assert what == "failed"
+    assert error.line == wrong.source.count("\n") and error.file

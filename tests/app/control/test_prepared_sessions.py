@@ -10,13 +10,10 @@ import pytest
 from sessions import application, matmul
 from tilescope.app.control import session_jobs
 from tilescope.app.control.session_jobs import KEPT_SESSIONS, SessionJobs
-from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
 from windows import until
-
-TILED = find("matmul-tiled")
 
 
 def launch(m: int) -> Launch:
@@ -29,8 +26,8 @@ class PatientWorker(Worker):
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[int] = []
-        self.session_in_memory = threading.Event()  # what it waits for
-        self.session_in_memory.set()
+        self.held = threading.Event()  # what it waits for
+        self.held.set()
         self.slow: set[int] = set()
         self.wrong: set[int] = set()
         self._ends = threading.Event()
@@ -45,7 +42,7 @@ class PatientWorker(Worker):
         m = launch.arguments[0].shape[0]
         self.asked.append(m)
         self._ends.clear()
-        while not self.session_in_memory.wait(0.002):
+        while not self.held.wait(0.002):
             if self._ends.is_set():
                 raise RunCancelledError
         if m in self.wrong:
@@ -70,7 +67,7 @@ def jobs():
     made.told = []
     made.prepared.connect(lambda key, why: made.told.append((key, why)))
     yield made
-    made.worker.session_in_memory.set()
+    made.worker.held.set()
     made.close()
 
 
@@ -96,26 +93,29 @@ def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usua
 
 def test_a_pane_waits_for_nothing_that_is_made_ahead(jobs):
     got = []
-    jobs.ready.connect(lambda pane, session: got.append(session.trace.grid))
-    jobs.worker.session_in_memory.clear()
+    jobs.worker.held.clear()
     jobs.prepare([launch(4), launch(8)])
     until(lambda: jobs.worker.asked == [4])
-    jobs.trace(0, launch(12), TILED)
+    jobs.load(launch(12)).watch(got.append, got.append)
     until(lambda: 12 in jobs.worker.asked)  # what was under way is given up for it
-    jobs.worker.session_in_memory.set()
+    jobs.worker.held.set()
     until(lambda: len(got) == 1 and jobs.is_prepared())
     assert jobs.worker.asked == [4, 12, 4, 8]
 
 
 def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
     got = []
-    jobs.ready.connect(lambda pane, session: got.append(pane))
-    jobs.worker.session_in_memory.clear()
+    jobs.worker.held.clear()
     jobs.prepare([launch(4)])
     until(lambda: jobs.worker.asked == [4])
-    jobs.trace(1, launch(4), TILED)
-    jobs.worker.session_in_memory.set()
-    until(lambda: got == [1])
+    jobs.load(launch(4)).watch(got.append, got.append)
+    jobs.worker.held.set()
+    until(
+        lambda: (
+            [session.trace.grid for session in got]
+            == [matmul("matmul-tiled", m=4, k=4, n=4, tile=4).trace.grid]
+        )
+    )
     assert jobs.worker.asked == [4]
 
 
@@ -147,11 +147,11 @@ def test_no_more_are_made_ahead_than_memory_bears(jobs, monkeypatch):
 
 
 def test_what_is_no_longer_wanted_is_given_up(jobs):
-    jobs.worker.session_in_memory.clear()
+    jobs.worker.held.clear()
     jobs.prepare([launch(4)])
     until(lambda: jobs.worker.asked == [4])
     jobs.prepare([launch(8)])
     until(lambda: jobs.worker.asked == [4, 8])
-    jobs.worker.session_in_memory.set()
+    jobs.worker.held.set()
     until(jobs.is_prepared)
     assert held(jobs, 4, 8) == [False, True]
