@@ -39,9 +39,7 @@ def _overlap(changes: list[Change]) -> bool:
     return any(first[1] > second[0] or first[:2] == second[:2] for first, second in pairwise(ordered))
 
 
-def _forth(
-    text: KernelText, upper: list[ast.stmt], lower: list[ast.stmt], barrier: str
-) -> list[Placement]:
+def _forth(text: KernelText, upper: list[ast.stmt], lower: list[ast.stmt], barrier: str) -> list[Placement]:
     """List placements between the upper access and the lower one in the order of the text."""
     common = _common(upper, lower)
     if common == len(upper) == len(lower):
@@ -50,7 +48,9 @@ def _forth(
         return _after_condition(text, upper, barrier)
     if common == len(lower):
         return []
-    if common and not any(upper[common] in suite and lower[common] in suite for suite in blocks(upper[common - 1])):
+    if common and not any(
+        upper[common] in suite and lower[common] in suite for suite in blocks(upper[common - 1])
+    ):
         return _between_arms(text, upper, lower, common, barrier)
     return _after(text, upper[: common + 1], lower[common], barrier)
 

@@ -16,7 +16,9 @@ ATOMICS = {
     ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
 }  # fmt: skip
 MOST_CANDIDATES = 12
-CAN_BE_TRIED = re.compile(r"^(put (cuda\.|line )|use cuda\.|move |keep what|name both|let only one thread write)")
+CAN_BE_TRIED = re.compile(
+    r"^(put (cuda\.|line )|use cuda\.|move |keep what|name both|let only one thread write)"
+)
 
 
 def is_mechanical(finding: Finding) -> bool:
@@ -33,7 +35,9 @@ def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
         text = KernelText(source)
     except (SyntaxError, ValueError):
         return []
-    fixes = _barrier_moves(text, lines) if finding.kind == "barrier" else _race_fixes(text, lines, finding.remedy)
+    fixes = (
+        _barrier_moves(text, lines) if finding.kind == "barrier" else _race_fixes(text, lines, finding.remedy)
+    )
     different = {fix.text: fix for fix in reversed(fixes) if fix.text != source}
     return list(reversed(different.values()))[:MOST_CANDIDATES]
 
@@ -56,7 +60,11 @@ def _race_fixes(text: KernelText, lines: list[int], remedy: str) -> list[Fix]:
         return _fences(text, upper, lower, remedy)
     if remedy.startswith("name both"):
         return _complete_masks(text)
-    barrier = "cuda.syncwarp()" if remedy.find(WARP_BARRIER) >= 0 > remedy.find("syncthreads") else "cuda.syncthreads()"
+    barrier = (
+        "cuda.syncwarp()"
+        if remedy.find(WARP_BARRIER) >= 0 > remedy.find("syncthreads")
+        else "cuda.syncthreads()"
+    )
     return barrier_fixes(text, upper, lower, barrier)
 
 
@@ -131,7 +139,10 @@ def _complete_masks(text: KernelText) -> list[Fix]:
         new = re.sub(r"cuda\.syncwarp\([^()]+\)", "cuda.syncwarp()", line)
         if new != line:
             fixes.append(
-                Fix(f"write cuda.syncwarp() without a mask on line {number}", text.replace([(number, number + 1, [new])]))
+                Fix(
+                    f"write cuda.syncwarp() without a mask on line {number}",
+                    text.replace([(number, number + 1, [new])]),
+                )
             )
     return fixes
 

@@ -8,7 +8,21 @@ from collections.abc import Collection
 from ..model.syntax_tree import syntax_tree
 
 KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-HARMLESS_ROOTS = ("np", "numpy", "math", "numba", "types", "cuda", "int", "float", "min", "max", "range", "len", "tuple")
+HARMLESS_ROOTS = (
+    "np",
+    "numpy",
+    "math",
+    "numba",
+    "types",
+    "cuda",
+    "int",
+    "float",
+    "min",
+    "max",
+    "range",
+    "len",
+    "tuple",
+)
 
 
 def definitions_only(source: str, constants: Collection[str]) -> str:
@@ -37,4 +51,7 @@ def _is_plain(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Assign | ast.AnnAssign):
         return False
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    return all(ast.unparse(call).split(".")[0] in HARMLESS_ROOTS and "launch" not in ast.unparse(call) for call in calls)
+    return all(
+        ast.unparse(call).split(".")[0] in HARMLESS_ROOTS and "launch" not in ast.unparse(call)
+        for call in calls
+    )

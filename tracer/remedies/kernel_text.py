@@ -27,13 +27,18 @@ class Fix(Struct, frozen=True):
 
     def edits(self, source: str) -> tuple[Edit, ...]:
         """List the changes that lead from the source to `text`."""
-        old, new = source.splitlines(), self.text.splitlines()
-        changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        return tuple(
-            Edit(low + 1, tuple(old[low:high]), tuple(new[first:last]))
-            for tag, low, high, first, last in changes
-            if tag != "equal"
-        )
+        return edits_between(source, self.text)
+
+
+def edits_between(before: str, after: str) -> tuple[Edit, ...]:
+    """List the changes that lead from one text to another, in the order of their lines."""
+    old, new = before.splitlines(), after.splitlines()
+    changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return tuple(
+        Edit(low + 1, tuple(old[low:high]), tuple(new[first:last]))
+        for tag, low, high, first, last in changes
+        if tag != "equal"
+    )
 
 
 class KernelText:

@@ -148,6 +148,18 @@ def without_remedy(statement: str, remedy: str) -> str:
     return statement.replace(f"; {remedy}", "")
 
 
+def leave_out_untried(finding: Finding) -> Finding:
+    """Return a finding without its remedy if that has to be tried first."""
+    if not is_mechanical(finding):
+        return finding
+    return replace(finding, statement=without_remedy(finding.statement, finding.remedy), remedy="")
+
+
+def with_fix(finding: Finding, remedy: str, text: str) -> Finding:
+    """Return a finding with a proven remedy; text: the kernel's complete text with it."""
+    return replace(finding, statement=with_remedy(finding.statement, remedy), remedy=remedy, fixed_text=text)
+
+
 def with_remedy(statement: str, remedy: str) -> str:
     """Add a remedy to a statement without one."""
     return f"{statement.removesuffix('.')}; {remedy}."
@@ -158,6 +170,7 @@ class Trials:
 
     def __init__(self, seconds: float = TOTAL_SECONDS) -> None:
         self._seconds, self._worker = seconds, Worker()
+        self._is_closed = False
 
     def prove_all(self, cases: list[TrialCase]) -> list[ProvenFix | None]:
         """Prove the remedies of several findings within the time limit."""
@@ -170,5 +183,12 @@ class Trials:
         finally:
             self._worker.close()
 
+    def close(self) -> None:
+        """End the trials; `prove_all` then returns soon, in its own thread."""
+        self._worker.cancel()
+        self._is_closed = True
+
     def _run(self, launch: Launch) -> Trace:
+        if self._is_closed:
+            raise RunCancelledError
         return self._worker.run(launch, patience=PATIENCE)
