@@ -20,8 +20,8 @@ COMPILED = (
 # What the program's own process may use of the tracer: everything but what runs kernels in it.
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
-    "tracer/remedies", "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
-    "tracer/as_compiled", "tracer/listing", "kernels/scenarios",
+    "tracer/remedies", "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes",
+    "tracer/judging", "tracer/as_compiled", "tracer/listing", "kernels/scenarios",
 )  # fmt: skip
 VIEW = (*TRACER, "app/compiled", "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 
 from ..analysis.kernel_structure import kernel_file, site_in_kernel
 from ..findings.race_barrier_placement import WARP_BARRIER
@@ -169,7 +170,7 @@ def _moved(text: KernelText, path: list[ast.stmt], barrier: str, where: str) -> 
     assert isinstance(branch, ast.If)
     headers, line = [], call.lineno
     is_last = True
-    for outer, inner in zip(path, path[1:], strict=False):
+    for outer, inner in pairwise(path):
         if not isinstance(outer, ast.If) or inner not in outer.body:
             return None
         header = text.header(outer)

@@ -30,7 +30,7 @@ Moments = dict[tuple[str, int], int]  # the first request of each (file, line)
 Kernel = tuple[str, str]  # name and file
 Caller = tuple[str, int]  # the file and line of the program that lead to a library's kernel
 NUMBER = re.compile(r"-?(?<!line )\b(?:\d[\d,.]*(?:e[-+]?\d+)?|nan|inf)(?:[-+][\d.e]+j)?")
-INTERNAL = ("statement", "cause", "name", "trial")  # keys that are used only to merge findings
+INTERNAL = ("statement", "cause", "name", "trial")  # keys for merging findings and trying remedies
 COMPILED = ", compiled"  # the end of the first part of `made_by` for compiled code
 
 
@@ -53,8 +53,8 @@ def launch_findings(
 ) -> list[FindingData]:  # fmt: skip
     """List the findings of a launch, as plain data.
 
-    caller: see `caller_of`. also: examined blocks that the trace does not have. prepare: prepares the trial of a remedy;
-    then a remedy that is an edit of the kernel is left out until it is proven.
+    caller: see `caller_of`. also: examined blocks that the trace does not have. prepare: prepares the trial of a
+    remedy; then a remedy that is an edit of the kernel is left out until it is proven.
     """
     from ....tracer.findings.all_findings import findings_of
     from ....tracer.findings.partial_launch import mark_partial, part_findings
