@@ -29,8 +29,8 @@ class PatientWorker(Worker):
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[int] = []
-        self.held = threading.Event()  # what it waits for
-        self.held.set()
+        self.session_in_memory = threading.Event()  # what it waits for
+        self.session_in_memory.set()
         self.slow: set[int] = set()
         self.wrong: set[int] = set()
         self._ends = threading.Event()
@@ -45,7 +45,7 @@ class PatientWorker(Worker):
         m = launch.arguments[0].shape[0]
         self.asked.append(m)
         self._ends.clear()
-        while not self.held.wait(0.002):
+        while not self.session_in_memory.wait(0.002):
             if self._ends.is_set():
                 raise RunCancelledError
         if m in self.wrong:
@@ -70,12 +70,12 @@ def jobs():
     made.told = []
     made.prepared.connect(lambda key, why: made.told.append((key, why)))
     yield made
-    made.worker.held.set()
+    made.worker.session_in_memory.set()
     made.close()
 
 
 def held(jobs: SessionJobs, *sizes: int) -> list[bool]:
-    return [jobs.held(launch(m)) is not None for m in sizes]
+    return [jobs.session_in_memory(launch(m)) is not None for m in sizes]
 
 
 def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usually_kept(jobs):
@@ -85,7 +85,7 @@ def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usua
     until(jobs.is_prepared)
     assert jobs.worker.asked == list(sizes)
     assert jobs.told == [(launch(m).key(), "") for m in sizes]
-    assert all(held(jobs, *sizes)) and jobs.held(launch(4)).is_examined
+    assert all(held(jobs, *sizes)) and jobs.session_in_memory(launch(4)).is_examined
     jobs.prepare([launch(4)])
     assert held(jobs, *sizes) == [
         True,
@@ -97,12 +97,12 @@ def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usua
 def test_a_pane_waits_for_nothing_that_is_made_ahead(jobs):
     got = []
     jobs.ready.connect(lambda pane, session: got.append(session.trace.grid))
-    jobs.worker.held.clear()
+    jobs.worker.session_in_memory.clear()
     jobs.prepare([launch(4), launch(8)])
     until(lambda: jobs.worker.asked == [4])
     jobs.trace(0, launch(12), TILED)
     until(lambda: 12 in jobs.worker.asked)  # what was under way is given up for it
-    jobs.worker.held.set()
+    jobs.worker.session_in_memory.set()
     until(lambda: len(got) == 1 and jobs.is_prepared())
     assert jobs.worker.asked == [4, 12, 4, 8]
 
@@ -110,11 +110,11 @@ def test_a_pane_waits_for_nothing_that_is_made_ahead(jobs):
 def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
     got = []
     jobs.ready.connect(lambda pane, session: got.append(pane))
-    jobs.worker.held.clear()
+    jobs.worker.session_in_memory.clear()
     jobs.prepare([launch(4)])
     until(lambda: jobs.worker.asked == [4])
     jobs.trace(1, launch(4), TILED)
-    jobs.worker.held.set()
+    jobs.worker.session_in_memory.set()
     until(lambda: got == [1])
     assert jobs.worker.asked == [4]
 
@@ -147,11 +147,11 @@ def test_no_more_are_made_ahead_than_memory_bears(jobs, monkeypatch):
 
 
 def test_what_is_no_longer_wanted_is_given_up(jobs):
-    jobs.worker.held.clear()
+    jobs.worker.session_in_memory.clear()
     jobs.prepare([launch(4)])
     until(lambda: jobs.worker.asked == [4])
     jobs.prepare([launch(8)])
     until(lambda: jobs.worker.asked == [4, 8])
-    jobs.worker.held.set()
+    jobs.worker.session_in_memory.set()
     until(jobs.is_prepared)
     assert held(jobs, 4, 8) == [False, True]

@@ -173,7 +173,7 @@ def test_a_line_that_cannot_be_read_stays_in_its_block_to_be_told():
 def test_a_step_moves_and_those_it_passes_keep_their_scenes():
     text = f"# T\n\n## A\n\n`show: {TILED}`\n\n## B\n\n`next phase`\n\n## C\n\n`next phase`\n"
     made = move_step(text, 2, 1, PATH, sessions_of)
-    assert made.told == ()
+    assert made.warnings == ()
     assert [step.title for step in lecture_of(made.text).steps] == ["A", "C", "B"]
     before, after = shown(text), shown(made.text)
     assert [after[0], after[2], after[1]] == before
@@ -184,7 +184,7 @@ def test_a_step_taken_out_leaves_what_follows_as_it_was():
     assert shown(made.text) == shown(SMALL)[1:]
     assert bodies(made.text)[1] == bodies(SMALL)[2]
     assert f"show: {NAIVE} {TILED}" in bodies(made.text)[0]
-    assert made.told == ()
+    assert made.warnings == ()
 
 
 def test_what_is_inherited_is_said_by_the_next_step_alone():
@@ -197,7 +197,7 @@ def test_a_copy_shows_what_its_original_does():
     made = copy_step(SMALL, 1, PATH, sessions_of)
     before = shown(SMALL)
     assert shown(made.text) == [before[0], before[1], before[1], before[2]]
-    assert made.told == ()
+    assert made.warnings == ()
 
 
 def test_a_new_step_changes_no_other():
@@ -254,7 +254,7 @@ def lectures(draw, shows):
 @settings(max_examples=30, deadline=None, print_blob=True)
 @given(text=lectures(SINGLE), data=st.data())
 def test_every_other_step_shows_what_it_showed(text, data):
-    assert not hold(text, data).told
+    assert not hold(text, data).warnings
 
 
 @settings(max_examples=12, deadline=None, print_blob=True)
@@ -295,9 +295,9 @@ def hold(text, data):
     for place, was in enumerate(order):
         if was is None:
             continue
-        if not made.told:
+        if not made.warnings:
             assert after[place] == before[was]
-        if place and order[place - 1] == was - 1 and not made.told:
+        if place and order[place - 1] == was - 1 and not made.warnings:
             assert new[place] == old[was]
         assert new[place].split("\n")[0] == old[was].split("\n")[0]
     return made
@@ -353,12 +353,12 @@ def test_undo_goes_back_to_the_first_text_and_forward_again():
     texts = [SMALL]
     for title in "abc":
         texts.append(with_title(texts[-1], title, PATH))
-        assert history.take(texts[-1])
-    assert not history.take(texts[-1])
+        assert history.push(texts[-1])
+    assert not history.push(texts[-1])
     back = [history.text for _ in range(3) if history.undo()]
     assert back == texts[-2::-1] and not history.undo() and not history.can_undo
     assert history.redo() and history.text == texts[1]
-    assert history.take("# Other\n") and not history.can_redo
+    assert history.push("# Other\n") and not history.can_redo
 
 
 def test_an_edit_reads_the_file_as_the_player_does(tmp_path):

@@ -30,7 +30,7 @@ def changed(before, after, theme=LIGHT, size=(700, 54)):
 def take(view, session):
     view.load(session)
     view.render_moment(session.end, Selection())
-    view.compare(settled=True)
+    view.mark_changes(settled=True)
 
 
 def tick(view, times):
@@ -82,7 +82,7 @@ def test_time_marks_nothing_and_takes_marks_away():
     view.render_moment(view.session.end - 1, Selection())
     assert view.changes == {}
     view.render_moment(view.session.end, Selection())
-    view.compare(settled=True)
+    view.mark_changes(settled=True)
     assert view.changes == {}
 
 

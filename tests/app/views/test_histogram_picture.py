@@ -26,7 +26,7 @@ SESSIONS = {
 @pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
 def test_the_stack_of_lanes_ends_where_the_bar_of_the_count_after_them_ends(name, share):
     session = SESSIONS[name]()
-    adds = session.counting.result.moment if share == 1 else session.counting.of_samples.moment
+    adds = session.histogram_launch.result.moment if share == 1 else session.histogram_launch.of_samples.moment
     moment = int(adds[round(share * (len(adds) - 1))])
     view = show_histogram(session, moment, Selection(), size=(1400, 280))
     assert not view.places().lanes.height  # whose lines to the stacks have the stacks' colour
@@ -34,7 +34,7 @@ def test_the_stack_of_lanes_ends_where_the_bar_of_the_count_after_them_ends(name
     shown = next(i for i, bars in enumerate(all_bars) if len(bars.adding.bin))
     bars, plot = all_bars[shown], view.places().plots[shown]
     axes, seen = BarAxes(plot, len(bars.values), bars.top), picture(view)
-    strong = LIGHT.colour("global store" if session.counting.races else "atomic")
+    strong = LIGHT.colour("global store" if session.histogram_launch.races else "atomic")
     looks = {strong.name(), mixed(LIGHT.colour("panel"), strong.name(), 0.4).name()}
     tall = axes.y(bars.before) - axes.y(bars.values) > 5  # pixels: what is lower may lie behind a line
     tall &= ~np.isin(np.arange(len(tall)), bars.adding.bin[bars.adding.chosen])  # which is framed

@@ -49,7 +49,7 @@ def longest(shown: ChartView) -> int:
 def test_a_recording_is_drawn_where_it_says(path: Path, level: Level) -> None:
     view = view_of(chart_view_at(recorded(path), level, PanePlace()))
     item = longest(view.shown)
-    place = box_of_item(view.shown, view.places, item).intersected(view.places.rows)
+    place = box_of_item(view.shown, view.chart_layout, item).intersected(view.chart_layout.rows)
     drawn = picture(view).copy(place.toAlignedRect())
     colours = {drawn.pixel(x, y) for x in range(drawn.width()) for y in range(drawn.height())}
     assert colours - {view.theme.colour("panel").rgb()}

@@ -230,19 +230,19 @@ def test_what_is_found_is_marked_counted_and_gone_to(tiled):
     view.editor.setFocus()
     put(view, line_of(view, "def tiled"))
     QTest.keyClick(view.editor, Key.Key_F, CONTROL)
-    assert view.find_bar.wanted.hasFocus()
-    QTest.keyClicks(view.find_bar.wanted, "tile_a[")
+    assert view.find_bar.search_field.hasFocus()
+    QTest.keyClicks(view.find_bar.search_field, "tile_a[")
     of = view.text().count("tile_a[")
     chosen = view.editor.textCursor
     assert view.find_bar.count.text() == f"1 of {of}" and chosen().selectedText() == "tile_a["
     assert len(view.editor.extraSelections()) == of
     first = chosen().position()
-    QTest.keyClick(view.find_bar.wanted, Key.Key_F3)
+    QTest.keyClick(view.find_bar.search_field, Key.Key_F3)
     assert view.find_bar.count.text() == f"2 of {of}" and chosen().position() > first
-    QTest.keyClick(view.find_bar.wanted, Key.Key_Return, SHIFT)
-    QTest.keyClick(view.find_bar.wanted, Key.Key_F3, SHIFT)
+    QTest.keyClick(view.find_bar.search_field, Key.Key_Return, SHIFT)
+    QTest.keyClick(view.find_bar.search_field, Key.Key_F3, SHIFT)
     assert view.find_bar.count.text() == f"{of} of {of}"
-    QTest.keyClick(view.find_bar.wanted, Key.Key_Escape)
+    QTest.keyClick(view.find_bar.search_field, Key.Key_Escape)
     assert view.find_bar.isHidden() and view.editor.hasFocus() and not view.editor.extraSelections()
     QTest.keyClick(view.editor, Key.Key_F3)
     assert not view.find_bar.isHidden()
@@ -255,9 +255,9 @@ def test_what_is_found_is_marked_counted_and_gone_to(tiled):
 def test_text_that_can_only_be_read_is_searched_as_well(tiled):
     view = show_panel(SourceView, tiled, 12)
     view.find_bar.open()
-    view.find_bar.wanted.setText("nowhere to be found")
-    assert view.find_bar.count.text() == "No matches" and view.find_bar.wanted.property("invalid")
-    view.find_bar.wanted.setText("cuda.jit")
+    view.find_bar.search_field.setText("nowhere to be found")
+    assert view.find_bar.count.text() == "No matches" and view.find_bar.search_field.property("invalid")
+    view.find_bar.search_field.setText("cuda.jit")
     assert view.find_bar.count.text().endswith(f" of {tiled.launch.source.count('cuda.jit')}")
 
 

@@ -72,7 +72,7 @@ def test_memory_with_a_spotlight(spot):
 
 
 def test_memory_with_races():
-    session = counter().examined()
+    session = counter().with_findings()
     check(show_memory(session, colour_by="races", size=(700, 500)), session)
 
 

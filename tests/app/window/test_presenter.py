@@ -148,24 +148,24 @@ def test_the_answer_is_the_speakers_before_it_is_the_audiences(window, speaker):
 
 def test_this_step_and_the_next_are_drawn_and_follow(window, speaker):
     pictures = speaker.thumbnails
-    until(lambda: pictures.with_ndim(0) is not None and pictures.with_ndim(1) is not None)
-    assert speaker.current.image == pictures.with_ndim(0)
-    assert speaker.next.image == pictures.with_ndim(1) != pictures.with_ndim(0)
+    until(lambda: pictures.picture_of(0) is not None and pictures.picture_of(1) is not None)
+    assert speaker.current.image == pictures.picture_of(0)
+    assert speaker.next.image == pictures.picture_of(1) != pictures.picture_of(0)
     key(speaker, "PageDown")
     assert shown(window, speaker) == ("Two", "Two")
-    assert speaker.current.image == pictures.with_ndim(1)
-    until(lambda: pictures.with_ndim(2) is not None)
-    assert speaker.next.image == pictures.with_ndim(2)
-    before = pictures.with_ndim(1)
+    assert speaker.current.image == pictures.picture_of(1)
+    until(lambda: pictures.picture_of(2) is not None)
+    assert speaker.next.image == pictures.picture_of(2)
+    before = pictures.picture_of(1)
     window.look.toggle()
-    until(lambda: pictures.with_ndim(1) is not None)
-    assert pictures.with_ndim(1) != before
+    until(lambda: pictures.picture_of(1) is not None)
+    assert pictures.picture_of(1) != before
 
 
 def test_drawing_for_the_speaker_changes_nothing_for_the_audience(window, speaker):
     settle(window)
     before, bookmark = window.grab().toImage(), window.bookmark()
-    until(lambda: speaker.thumbnails.with_ndim(1) is not None)
+    until(lambda: speaker.thumbnails.picture_of(1) is not None)
     assert window.bookmark() == bookmark
     assert window.grab().toImage() == before
 
@@ -203,7 +203,7 @@ def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
     with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
         made.toggle_presenter()
         QApplication.processEvents()
-        assert made.lectures.player.prepared(0) is None
+        assert made.lectures.player.prepared_step(0) is None
         made.leave()
 
 

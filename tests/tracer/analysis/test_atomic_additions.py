@@ -187,14 +187,14 @@ def test_what_does_not_count_is_not_taken_for_it(tmp_path):
 
 
 def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
-    counting = matmul("histogram-private", **SIZES).counting
+    counting = matmul("histogram-private", **SIZES).histogram_launch
     assert counting.edges == (-4.0, 4.0)
     assert counting.bins == 17
     assert counting.of_samples is counting.private
     assert not counting.races
     assert counting.expected.sum() == len(counting.private) == 700
-    assert matmul("histogram-global", blocks=(1,), **SIZES).counting.expected is None
-    assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).counting is None
+    assert matmul("histogram-global", blocks=(1,), **SIZES).histogram_launch.expected is None
+    assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).histogram_launch is None
 
 
 def test_a_sample_is_what_its_thread_loaded_before_it_added():

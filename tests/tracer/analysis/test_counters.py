@@ -213,9 +213,9 @@ def test_counters_at_a_moment_are_those_of_the_requests_made_by_then(programs: P
     for moment in range(requests.end + 1):
         for request in np.flatnonzero(requests.moment == moment):
             seen += Counter(one_request(requests, request))
-        assert counters.at(moment) == {name: seen[name] for name in NAMES}
-    assert counters.total == totals_of(trace, requests) == counters.at(requests.end + 5)
-    assert set(counters.at(-1).values()) == {0}
+        assert counters.values_at(moment) == {name: seen[name] for name in NAMES}
+    assert counters.total == totals_of(trace, requests) == counters.values_at(requests.end + 5)
+    assert set(counters.values_at(-1).values()) == {0}
 
 
 def one_request(requests: Any, r: int) -> dict[str, int]:
@@ -263,4 +263,4 @@ def test_a_trace_that_lacks_rows_shows_the_totals_that_came_with_it():
     trace.totals.update(dict.fromkeys(NAMES, 7))
     counters = counted(trace)
     assert set(counters.total.values()) == {7}
-    assert counters.at(1)["global_load_requests"] == 1
+    assert counters.values_at(1)["global_load_requests"] == 1

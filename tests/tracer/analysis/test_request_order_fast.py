@@ -34,9 +34,9 @@ def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
     for count in (0, 1, 50):
         some = generator.choice(len(requests), count)
         expected = [row for number in some.tolist() for row in each[number].tolist()]
-        assert requests.accesses.with_ndim(some).tolist() == expected
+        assert requests.accesses.rows_of(some).tolist() == expected
     low, high = len(requests) // 3, len(requests) // 2
-    assert requests.accesses.with_ndim(slice(low, high)).tolist() == np.concatenate(each[low:high]).tolist()
+    assert requests.accesses.rows_of(slice(low, high)).tolist() == np.concatenate(each[low:high]).tolist()
 
 
 @pytest.mark.parametrize(("size", "left"), [(16, 0.0), (20, 0.5), (15, 0.9)])

@@ -50,7 +50,7 @@ def kernel(a, out):
 
 def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
     trace = run(launch_of(find("matmul-tiled"), {}), nothing)
-    assert trace.apart
+    assert trace.is_race_free
     known, unknown = (
         findings_of(made, requests_of(made)) for made in (trace, replace(trace, is_race_free=False))
     )

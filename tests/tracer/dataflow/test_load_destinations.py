@@ -47,7 +47,7 @@ KERNELS = {
 
 def arrows(made):
     """Return where each loaded element goes, by (name, index), of those that go somewhere."""
-    to = LoadDestinations(made).with_ndim(np.arange(len(made)))
+    to = LoadDestinations(made).stores_of(np.arange(len(made)))
     names = [buffer.name for buffer in made.buffers]
     place = [(names[b], int(i)) for b, i in zip(made.buffer, made.index, strict=True)]
     assert (made.op[to >= 0] == Op.LOAD).all()

@@ -149,12 +149,12 @@ def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
     recorder = SimpleNamespace(access_count=lambda: 7, current_loop=lambda: ("kernel.py", 3))
     monkeypatch.setattr(endless.RunRecord, "latest", lambda: SimpleNamespace(recorder=recorder))
     watch = endless.LaunchWatch("kernel.py", "", endless.Bounds(idle=1e-9))
-    watch.look(2, None)  # which takes in the accesses
+    watch.check(2, None)  # which takes in the accesses
     inside: dict[str, Any] = {
         "__name__": "numba.core.compiler",
-        "look": lambda: watch.look(2, sys._getframe()),
+        "look": lambda: watch.check(2, sys._getframe()),
     }
     exec("def compiling():\n    look()", inside)
     inside["compiling"]()
     with pytest.raises(EndlessLaunchError, match="in the loop of line 3"):
-        watch.look(2, sys._getframe())
+        watch.check(2, sys._getframe())

@@ -16,14 +16,14 @@ from tilescope.tracer.run.long_launch import LongLaunch, LongLaunches
 def test_a_long_launch_says_how_far_it_is_again_and_again():
     told: queue.Queue[str] = queue.Queue()
     launches = LongLaunches(told.put, first=0.01)
-    with launches.watched("k") as launch:
+    with launches.watch("k") as launch:
         first = told.get(timeout=30)
         launch.report(250, 1000)
         while ": 250 of 1,000 blocks" not in (later := told.get(timeout=30)):
             pass
     assert first == "k has run for 1 second; Ctrl+C ends it."
     assert later.startswith("k has run for ") and later.endswith("; Ctrl+C ends it.")
-    with launches.watched("next"):
+    with launches.watch("next"):
         while not told.get(timeout=30).startswith("next has run for"):
             pass
     launches.stop()
@@ -33,7 +33,7 @@ def test_of_a_short_one_nothing_is_said_and_the_program_sees_no_thread():
     before, told = threading.active_count(), []
     launches = LongLaunches(told.append)
     for _ in range(3):
-        with launches.watched("k"):
+        with launches.watch("k"):
             assert threading.active_count() == before
     launches.stop()
     assert (told, threading.active_count()) == ([], before)
@@ -74,7 +74,7 @@ def threads():
 
 launches = LongLaunches(lambda sentence: None)
 before = threads()
-with launches.watched("k"):
+with launches.watch("k"):
     assert threads() == before + 1
 child = os.fork()
 if not child:
@@ -82,7 +82,7 @@ if not child:
 os.waitpid(child, 0)
 while threads() != before:  # the system takes a moment to remove one that has ended
     time.sleep(0.001)
-with launches.watched("k"):
+with launches.watch("k"):
     assert threads() == before + 1
 launches.stop()
 """

@@ -49,17 +49,17 @@ def used() -> PrecompileQueue:
 
 def test_a_kernel_of_ours_is_run_where_nothing_is_asked_for_and_then_nothing_more(compiled):
     ahead = PrecompileQueue()
-    assert ahead.pause() == REST
+    assert ahead.idle_delay() == REST
     ahead.go_on()
-    assert ahead.pause() is None
+    assert ahead.idle_delay() is None
     del compiled[:]
     run(launch_of(find("matmul-tiled"), {"m": 32, "k": 8, "n": 8, "tile": 8}), lambda done, of: None)
-    assert not compiled and used().pause() is None
+    assert not compiled and used().idle_delay() is None
 
 
 def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
     ahead, (one, other) = used(), (made(tmp_path, KERNEL.format(n)) for n in (101, 102))
-    ahead.want([one, other])
+    ahead.add([one, other])
     while len(ahead):
         ahead.go_on()
     assert len(compiled) == 3 and compiled[0] == ""  # the first is not kept
@@ -72,7 +72,7 @@ def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_pat
     one, other = (made(tmp_path, KERNEL.format(n)) for n in (108, 109))
     run(one, lambda done, of: None)
     ahead = used()
-    ahead.want([one, other])
+    ahead.add([one, other])
     ahead.go_on()
     assert len(ahead) == 1 and len(compiled) == 1
     ahead.go_on()
@@ -85,13 +85,13 @@ def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp
     order: list[Launch] = []
     monkeypatch.setattr(precompile, "_compile", lambda wish, *, keep: order.append(wish))
     ahead, wishes = used(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MAX_WAITING + 2)]
-    ahead.want(wishes[:-2])
-    ahead.want([wishes[-1], wishes[2], wishes[-2]])
+    ahead.add(wishes[:-2])
+    ahead.add([wishes[-1], wishes[2], wishes[-2]])
     assert len(ahead) == MAX_WAITING
     for _ in range(5):
         ahead.go_on()
     assert order[1:] == [wishes[n] for n in (-1, 2, -2, 0)]  # after one that is not kept
-    ahead.want([])
+    ahead.add([])
     assert not len(ahead)
 
 
@@ -101,7 +101,7 @@ def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp
 )
 def test_a_file_that_makes_no_kernel_does_no_harm(tmp_path, capsys, source):
     ahead = used()
-    ahead.want([made(tmp_path, source)])
+    ahead.add([made(tmp_path, source)])
     while len(ahead):
         ahead.go_on()
     assert capsys.readouterr() == ("", "")

@@ -155,7 +155,7 @@ def test_what_numba_refuses_is_told_at_its_line(told, number):
 
 
 # What is beyond a description: nothing is asked then.
-NOT_ASKED = ("ok_taught", "ok_overloaded", "ok_device_array_outside", "ok_text")
+NOT_ASKED = ("ok_overloaded", "ok_text")
 
 
 @pytest.mark.parametrize("name", CORRECT)

@@ -47,7 +47,7 @@ def test_page_down_goes_on_to_where_a_step_stands_to_its_answer_and_to_the_next_
 
 def test_a_step_plays_at_its_pace_and_stands(window, player):
     turn(window, 2, play=True)
-    begin, stand = player.moment().begin, player.moment().stand
+    begin, stand = player.moment().begin, player.moment().show_final_moment
     window.playhead.seek(begin)  # also forgets when the frames have begun to count
     start = 100.0
     window.playhead.advance(start)
@@ -62,7 +62,7 @@ def test_the_pictures_are_the_same_forwards_backwards_and_by_a_jump(window, play
     forwards = []
     for number in range(LAST + 1):
         until(lambda n=number: player.number == n and player.awaited is None)
-        player.stand()
+        player.show_final_moment()
         player.reveal()
         forwards.append(look(window))
         press(window, "PageDown")
@@ -89,7 +89,7 @@ def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, 
     window.stage.seek(0, 17)
     press(window, "PageDown")
     arrive(window)
-    player.stand()
+    player.show_final_moment()
     there = look(window)
     turn(window, 0)
     turn(window, 2)
@@ -123,11 +123,11 @@ def test_the_steps_to_come_are_prepared_so_that_a_key_shows_them_at_once(window,
     player = present(window, written(tmp_path, f"# Sizes\n{steps}"))
     for number in range(1, 5):
         sources = [s for i in range(number, min(number + 3, 5)) for s in player._sources_of(i)]
-        until(lambda sources=sources: all(window.stage.jobs.held(source) for source in sources))
+        until(lambda sources=sources: all(window.stage.jobs.session_in_memory(source) for source in sources))
         player.next()
         assert player.number == number  # before anything else could run
         assert player.sessions()[0].is_examined
-        held = [bool(window.stage.jobs.held(s)) for i in range(5) for s in player._sources_of(i)]
+        held = [bool(window.stage.jobs.session_in_memory(s)) for i in range(5) for s in player._sources_of(i)]
         assert held[number - 1 : number + 2] == [True] * len(held[number - 1 : number + 2])
     player.close()
     arrive(window)

@@ -51,7 +51,7 @@ def test_another_element_is_named_with_thread_line_and_both_elements(doubled):
     row = int(np.flatnonzero((run.trace.thread == 3) & (run.trace.block == 1) & (run.trace.op == 0))[0])
     wrong = with_column(run.trace, "index", row, 9)
     found = compare(wrong, run.results, simulated).differs("accesses")
-    assert found.count == 1 and found.why == ""
+    assert found.count == 1 and found.cause == ""
     assert found.text == (
         "Thread 3 of block 1 loads data[9] on line 10 on the GPU, but in the simulator it loads data[35] on line 10."
     )
@@ -99,15 +99,15 @@ def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
     for what in ("values", "results"):
         found = comparison.differs(what)
         assert "counter[0]" in found.text
-        assert found.why == "It is a race: accesses of blocks to counter[0] on line 15 are not ordered."
+        assert found.cause == "It is a race: accesses of blocks to counter[0] on line 15 are not ordered."
     assert comparison.replayed == 0 and comparison.stale == 0
 
 
 def test_a_result_that_a_race_elsewhere_leads_to_says_so():
     run, simulated = pair("matmul-tiled-one-barrier:m=16,k=32,n=16", 3)
     comparison = compare(run.trace, run.results, simulated)
-    assert "It is a race" in comparison.differs("values").why
-    assert "It follows from a race" in comparison.differs("results").why
+    assert "It is a race" in comparison.differs("values").cause
+    assert "It follows from a race" in comparison.differs("results").cause
     assert comparison.differs("accesses") is None
 
 
@@ -116,7 +116,7 @@ def test_accesses_outside_arrays_are_compared_by_where_a_gpu_touches_memory():
     assert len(simulated.outside.step) > 0
     comparison = compare(run.trace, run.results, simulated)
     assert comparison.differs("accesses") is None
-    assert "a GPU does that, the simulator does not" in comparison.differs("values").why
+    assert "a GPU does that, the simulator does not" in comparison.differs("values").cause
 
 
 def test_loads_that_find_an_older_value_are_counted(racing):
