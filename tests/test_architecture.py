@@ -20,8 +20,8 @@ COMPILED = (
 # What the program's own process may use of the tracer: everything but what runs kernels in it.
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
-    "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
-    "tracer/as_compiled", "tracer/listing", "kernels/scenarios",
+    "tracer/remedies", "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes",
+    "tracer/judging", "tracer/as_compiled", "tracer/listing", "kernels/scenarios",
 )  # fmt: skip
 VIEW = (*TRACER, "app/compiled", "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
@@ -74,6 +74,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/calls", "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
         "kernels/scenarios",
     ),
+    "tracer/remedies": (*PLAIN, "tracer/findings", "tracer/run"),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
     "tracer/hardware": (
         *PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "tracer/measure", "kernels", "kernels/scenarios",

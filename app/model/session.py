@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,8 +103,32 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def all_findings(self) -> tuple[Finding, ...]:
         """All findings of the launch, errors first; slow on first access."""
         from ...tracer.findings.all_findings import findings_of  # the first picture does not need it
+        from ...tracer.remedies.trial import leave_out_untried
 
-        return tuple(findings_of(self.trace, self.requests))
+        findings = findings_of(self.trace, self.requests)
+        shown = tuple(map(leave_out_untried, findings))
+        vars(self)["untried"] = [
+            (finding, left) for finding, left in zip(findings, shown, strict=True) if left is not finding
+        ]
+        return shown
+
+    @property
+    def untried_remedies(self) -> list[Finding]:
+        """The findings with remedies that have to be tried before they are shown."""
+        return [finding for finding, _ in vars(self).get("untried", ())]
+
+    def add_fixes(self, fixes: Mapping[int, tuple[str, str]]) -> None:
+        """Add remedies that work, with the kernel's text; by id of the finding in `untried_remedies`."""
+        from ...tracer.remedies.trial import with_fix
+
+        fixed = {
+            id(left): fixes[id(finding)] for finding, left in vars(self)["untried"] if id(finding) in fixes
+        }
+        vars(self)["all_findings"] = tuple(
+            with_fix(finding, *fixed[id(finding)]) if id(finding) in fixed else finding
+            for finding in self.all_findings
+        )
+        vars(self)["untried"] = []
 
     @cached_property
     def histogram_launch(self) -> HistogramLaunch | None:

@@ -115,6 +115,8 @@ class MainWindow(QMainWindow):
             self.files,
             self.change_setups,
         )
+        self.side.fix_asked.connect(self.editing.editing.apply_fix)
+        self.editing.remedies.proved.connect(self.side.show_findings)
         self.exercises = ExerciseController(
             ExerciseParts(
                 self, self.stage, self.side.source, self.notice, central.show_tab, central.set_side_width
@@ -671,6 +673,7 @@ class MainWindow(QMainWindow):
         self.lectures.close()
         self.central.spreads.close()
         self.central.types.close()
+        self.editing.remedies.close()
         self.central.measured.close()
         self.central.compiling.close()
         self.central.listings.close()

@@ -59,6 +59,7 @@ class Finding(Struct, frozen=True, eq=False):
     name: str = ""  # of the array concerned, if any
     cause: str = ""  # equal for findings of a kind that one change of the kernel mends; "" for no known cause
     also: tuple[RelatedPlace, ...] = ()  # other places of the same cause
+    fixed_text: str = ""  # the kernel's complete text with a remedy that was tried and works
 
     @property
     def message(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -12,21 +13,24 @@ from ...model.visible_text import escape_controls
 from ..common.text_output import is_stderr_a_terminal, print_error, print_escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from ....tracer.analysis.requests import Requests
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
+    from ....tracer.remedies.trial import ProvenFix, TrialCase
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
 
+MOST_LAUNCHES_TRIED = 64  # launches of a program from which remedies are tried
 SECONDS_BEFORE_NOTICE = 3.0  # of waiting for Numba's compiler before a terminal shows a notice
 FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # the first request of each (file, line)
 Kernel = tuple[str, str]  # name and file
 Caller = tuple[str, int]  # the file and line of the program that lead to a library's kernel
 NUMBER = re.compile(r"-?(?<!line )\b(?:\d[\d,.]*(?:e[-+]?\d+)?|nan|inf)(?:[-+][\d.e]+j)?")
-INTERNAL = ("statement", "cause", "name")  # keys that are used only to merge findings
+INTERNAL = ("statement", "cause", "name", "trial")  # keys for merging findings and trying remedies
 COMPILED = ", compiled"  # the end of the first part of `made_by` for compiled code
 
 
@@ -44,11 +48,13 @@ def summary(
 
 
 def launch_findings(
-    trace: Trace, requests: Requests, caller: Caller | None, also: Sequence[int] = ()
-) -> list[FindingData]:
-    """ ""List the findings of a launch, as plain data.
+    trace: Trace, requests: Requests, caller: Caller | None, also: Sequence[int] = (),
+    prepare: Callable[[Trace, Finding, list[Finding]], TrialCase | None] | None = None,
+) -> list[FindingData]:  # fmt: skip
+    """List the findings of a launch, as plain data.
 
-    caller: see `caller_of`. also: examined blocks that the trace does not have.
+    caller: see `caller_of`. also: examined blocks that the trace does not have. prepare: prepares the trial of a
+    remedy; then a remedy that is an edit of the kernel is left out until it is proven.
     """
     from ....tracer.findings.all_findings import findings_of
     from ....tracer.findings.partial_launch import mark_partial, part_findings
@@ -56,7 +62,29 @@ def launch_findings(
     findings = [*(mark_partial(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
     if _is_librarys(trace):  # slow code in a library's kernel can't be fixed by the user
         findings = [f for f in findings if f.severity == "error" or f.kind == "part"]
-    return [finding_data(finding, trace, caller) for finding in findings]
+    data = [finding_data(finding, trace, caller) for finding in findings]
+    if prepare is None:
+        return data
+    return [
+        _without_untried(entry, finding, prepare(trace, finding, findings))
+        for entry, finding in zip(data, findings, strict=True)
+    ]
+
+
+def _without_untried(data: FindingData, finding: Finding, case: TrialCase | None) -> FindingData:
+    """Leave out a remedy that has to be tried first; keep its trial."""
+    from ....tracer.remedies.candidates import is_mechanical
+    from ....tracer.remedies.trial import without_remedy
+
+    if not is_mechanical(finding):
+        return data
+    statement = without_remedy(data["statement"], finding.remedy)
+    return data | {
+        "statement": statement,
+        "message": without_remedy(data["message"], finding.remedy),
+        "remedy": "",
+        "trial": case,
+    }
 
 
 def engine_of(trace: Trace) -> str:
@@ -276,6 +304,7 @@ class FindingCollector:
         self._also: list[int] = []  # blocks of the next launch that were examined separately
         self._last: list[FindingData] = []  # the findings there
         self.compiler = CompilerFindings(seconds)
+        self._inputs: Path | None = None  # the folder of the inputs of launches that try remedies
 
     def add(self, trace: Trace, question: Question | None = None) -> None:
         """Add a launch; question: for Numba's compiler, unless it was asked already."""
@@ -288,13 +317,39 @@ class FindingCollector:
         elif caller is None:
             self.compiler.note(number, self.compiler.key, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
-        findings = launch_findings(trace, requests, caller, self._also)
+        prepare = None if caller else self._prepare_trial
+        findings = launch_findings(trace, requests, caller, self._also, prepare)
         self.engines.note(trace)
         self._add([*self._mismatches, *findings], number)
         self._mismatches = []
         causes = {self._cause_of(finding, number) for finding in findings}
         self._add([f for f in self._last if self._cause_of(f, number) not in causes], number)
         self._also, self._last = [], []
+
+    def _prepare_trial(self, trace: Trace, finding: Finding, findings: list[Finding]) -> TrialCase | None:
+        """Prepare the trial of a remedy, for the first few findings."""
+        from ....tracer.remedies.candidates import is_mechanical
+        from ....tracer.remedies.trial import trial_case
+        from ....tracer.storage.temp_folders import new_process_folder
+
+        if not is_mechanical(finding) or len(self._kernels) > MOST_LAUNCHES_TRIED:
+            return None
+        if self._inputs is None:
+            self._inputs = new_process_folder()
+        return trial_case(trace, finding, findings, self._inputs)
+
+    def _prove_remedies(self) -> None:
+        """Add the remedies that work to the findings, and remove the inputs of their trials."""
+        if self._inputs is None:
+            return
+        from ....tracer.remedies.trial import Trials
+
+        causes = [(cause, trial) for cause in self._found.values() if (trial := cause.trial) is not None]
+        fixes = Trials().prove_all([trial for _, trial in causes])
+        for (cause, _), fix in zip(causes, fixes, strict=True):
+            cause.end_trial(fix)
+        shutil.rmtree(self._inputs, ignore_errors=True)
+        self._inputs = None
 
     def refuse(self, kernel: Any, refusal: Refusal) -> None:
         """Add a launch that Numba refuses, unless its kernel is a library's."""
@@ -342,6 +397,7 @@ class FindingCollector:
         """Return all findings, worst first, once the program has ended."""
         for number, findings in self.compiler.findings().items():
             self._add(findings, number)
+        self._prove_remedies()
         return sort_findings(self.current_findings())
 
 
@@ -387,6 +443,22 @@ class _Cause:
         self._places.update(_position(place) for place in finding["places"])
         self._launches += launch != self._last
         self._last = launch
+
+    @property
+    def trial(self) -> TrialCase | None:
+        """The trial of the remedy, None without one."""
+        trial: TrialCase | None = self._worst.get("trial")
+        return trial
+
+    def end_trial(self, fix: ProvenFix | None) -> None:
+        """Add the remedy that worked in the trial, if one did."""
+        from ....tracer.remedies.trial import with_remedy
+
+        self._worst = self._worst | {"trial": None}
+        if fix is not None:
+            edits = [{"line": edit.line, "old": list(edit.old), "new": list(edit.new)} for edit in fix.edits]
+            statement = with_remedy(self._worst["statement"], fix.remedy)
+            self._worst |= {"statement": statement, "remedy": fix.remedy, "fix": edits}
 
     def merged(self) -> FindingData:
         """Merge them to one finding."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
+    QHBoxLayout,
     QLineEdit,
     QListWidgetItem,
     QPushButton,
@@ -35,7 +36,12 @@ LOOKING = "Analysing the launch…"
 
 
 class FindingsView(View):
-    """A filter, the list, and a card for a race. It asks for the line of the clicked finding."""
+    """A filter, the list, a card for a race, and a button for a proven remedy.
+
+    It asks for the line of the clicked finding. fix_asked: apply the remedy of a finding to the kernel's text.
+    """
+
+    fix_asked = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -85,6 +91,14 @@ class FindingsView(View):
         for widget in (self._area.viewport(), self.card):
             widget.setAutoFillBackground(False)  # the view itself paints the panel
         self._column.addWidget(self._area)
+        self.fix = QPushButton("Do it")
+        self.fix.setAccessibleName("Apply the remedy")
+        self.fix.clicked.connect(self._ask_for_fix)
+        self.fix.hide()
+        self._fix_row = QHBoxLayout()
+        self._fix_row.addWidget(self.fix)
+        self._fix_row.addStretch(1)
+        self._column.addLayout(self._fix_row)
 
     def load(self, session: Session | None) -> None:
         """Load a session with its findings, if they are known; load it again when they are."""
@@ -116,6 +130,8 @@ class FindingsView(View):
             button.setFont(theme.font(12))
             button.setIcon(sign_icon(name, theme, theme.px(14)))
             button.setIconSize(QSize(theme.px(14), theme.px(14)))
+        self.fix.setFont(theme.font(13))
+        self._fix_row.setContentsMargins(margin, 0, margin, theme.px(8))
         self.list.set_theme(self.theme)
         self.card.set_theme(self.theme)
         chosen = self.chosen()
@@ -157,11 +173,17 @@ class FindingsView(View):
     def _show_card(self) -> None:
         """Show the selected race's card in the room below the list, at least a third of the height."""
         self.card.show_race(self.session, self.chosen())
+        chosen = self.chosen()
+        is_proven = chosen is not None and bool(chosen.remedy and chosen.fixed_text)
+        self.fix.setVisible(is_proven)
+        if chosen is not None and is_proven:
+            self.fix.setToolTip(plain_tip(f"Change the kernel's text and run it: {chosen.remedy}"))
         shown = self.card.isVisibleTo(self._area)
         self._area.setVisible(shown)
         if shown:
             card_height, row = self.card.heightForWidth(max(1, self.width())), self.list.currentRow()
             above = self._bar.heightForWidth(self.width()) + 2 * self._column.spacing() + self.theme.px(8)
+            above += self.fix.sizeHint().height() + self.theme.px(14) if is_proven else 0
             left = self.height() - above - self.list.sizeHintForRow(row)
             self._area.setFixedHeight(min(card_height, max(left, self.height() // 3)))
             self._column.activate()  # so that the list knows its height
@@ -193,6 +215,10 @@ class FindingsView(View):
         access = shown_access(self.session, finding)
         if access:
             self._go_to_access(*access)
+
+    def _ask_for_fix(self) -> None:
+        if chosen := self.chosen():
+            self.fix_asked.emit(chosen)
 
     def _show_page(self, kind: str) -> None:
         """Open the page about a kind of finding."""

@@ -96,6 +96,7 @@ class RaceCard(QWidget):
             sign.setPixmap(swatch(access.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
             sign.setToolTip(plain_tip(self.theme.translate(access.kind)))
             text.setText(self._rich(access))
+        self.order.setVisible(bool(finding.remedy))
         self.order.setText(
             f"<b>{markup(verdict(finding))}</b> {markup(self.theme.translate(capital(finding.remedy)))}."
         )
@@ -104,7 +105,8 @@ class RaceCard(QWidget):
             f"{say(access.thread)} {access.text}, line {access.line}: {access.code}"
             for access in self.accesses()
         ]
-        self.setAccessibleDescription(". ".join([*texts, say(capital(finding.remedy))]))
+        remedy = [say(capital(finding.remedy))] if finding.remedy else []
+        self.setAccessibleDescription(". ".join([*texts, *remedy]))
 
     def _rich(self, access: RacingAccess) -> str:
         colours, mono = self.theme.palette, self.theme.font(11.5, mono=True)

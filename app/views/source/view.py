@@ -226,6 +226,12 @@ class SourceView(View):
             self._show_file(self._home, reload=True)
         self.editor.revert()
 
+    def write(self, text: str) -> None:
+        """Replace the text of the kernel's file as one edit by the user."""
+        if not self._shows_home():
+            self._show_file(self._home, reload=True)
+        self.editor.replace(text)
+
     def set_struck(self, lines: frozenset[int]) -> None:
         """Strike lines out before their trace arrives."""
         if self._shows_home():

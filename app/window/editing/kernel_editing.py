@@ -16,6 +16,7 @@ from ....tracer.model.plan import source_without_lines
 from ....tracer.model.skipped_lines import skip_refusal, statement_lines
 from ....tracer.storage.atomic_write import write_atomically
 from ....tracer.storage.folders import home_folder
+from ...control.remedy_job import RemedyJob
 from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.kernel_source import kernel_file
@@ -84,6 +85,16 @@ class KernelEditing(QObject):
         stage.positioned.connect(self.show_differences)
         self.editing.restored.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
+        self.remedies = RemedyJob(self)
+        self.stage.jobs.examined.connect(self._try_remedies)
+
+    def _try_remedies(self, session: Session) -> None:
+        """Try the remedies of a session whose kernel may run: it ran in this window, or is of the user's program."""
+        shown = zip(self.stage.sessions, self.stage.setups, strict=False)
+        files = [setup.file for shown_session, setup in shown if shown_session is session and setup.file]
+        own = any(self.editing.programs.program_of(file) is not None for file in files)
+        if own or not files or self.stage.may_run(session.launch):
+            self.remedies.ask(session)
 
     def commands(self) -> list[Command]:
         """List the commands that edit the kernel of the pane in focus."""

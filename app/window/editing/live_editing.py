@@ -13,10 +13,12 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
+from ....tracer.model.finding import Finding
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
 from ....tracer.model.skipped_lines import barrier_lines, first_line
 from ....tracer.model.syntax_tree import syntax_problem
+from ....tracer.remedies.kernel_text import edits_between
 from ....tracer.run.worker_client import LaunchTooSlowError, WorkerError
 from ...control.loading import Loading
 from ...control.stage import Stage
@@ -24,6 +26,7 @@ from ...model.bookmark import Setup
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
 from ...views.common.wording import join_with_and
+from ...views.source.lines import normalised
 from ...views.source.traced_text import FileText
 from ...views.source.view import SourceView
 from ...widgets.notice import Notice
@@ -34,6 +37,7 @@ MOST_BARRIERS = 6  # barriers whose removal is compiled in advance
 TYPING_PAUSE = 300  # milliseconds after the last key before the text is checked
 IN_BAR = "The toolbar sets {}, so the value in the text is not used."
 NOT_LAUNCHED = "The program no longer launches it."
+CHANGED_TEXT = "The remedy is for the text that ran last. Run your changes first, or undo them."
 UNCHANGED = "This kernel is already shown. Change a line first."
 
 
@@ -133,6 +137,21 @@ class LiveEditing(QObject):
             self.notice.inform(UNCHANGED)
         elif new is not None:
             self._make(new, (setup,))
+
+    def apply_fix(self, finding: Finding) -> None:
+        """Apply a finding's proven remedy to the panel's text, as an edit that undo reverts, and run it."""
+        session = self.stage.focused()
+        if session is None or not self._shows_focused():
+            return
+        written = source_without_lines(self.source.text(), self.source.struck())
+        if normalised(written) != normalised(session.launch.source):
+            self.notice.inform(CHANGED_TEXT)
+            return
+        lines = self.source.text().splitlines()
+        for edit in reversed(edits_between(session.launch.source, finding.fixed_text)):
+            lines[edit.line - 1 : edit.line - 1 + len(edit.old)] = edit.new
+        self.source.write("\n".join(lines) + "\n")
+        self.run()
 
     def toggle(self, line: int) -> None:
         """Skip a line (from 1) of the panel's text, or restore it."""

@@ -85,6 +85,7 @@ class Inspector(QFrame):
     moment_asked = Signal(float)
     selection_asked = Signal(Selection)
     listing_asked = Signal(object)
+    fix_asked = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -133,6 +134,8 @@ class Inspector(QFrame):
         view.moment_asked.connect(self.moment_asked)
         view.selection_asked.connect(self.selection_asked)
         view.line_asked.connect(self._show_line)
+        if name == "findings":
+            view.fix_asked.connect(self.fix_asked)  # type: ignore[attr-defined]
 
     @property
     def tab(self) -> str:

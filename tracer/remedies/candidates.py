@@ -1,0 +1,196 @@
+"""Candidates for the remedy of a finding: edits of the kernel's text, made from the finding's lines."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import pairwise
+
+from ..analysis.kernel_structure import kernel_file, site_in_kernel
+from ..findings.race_barrier_placement import WARP_BARRIER
+from ..model.finding import Finding
+from ..model.trace import Trace
+from .barrier_edits import barrier_fixes
+from .kernel_text import Fix, KernelText, end
+
+ATOMICS = {
+    ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
+}  # fmt: skip
+MOST_CANDIDATES = 12
+CAN_BE_TRIED = re.compile(
+    r"^(put (cuda\.|line )|use cuda\.|move |keep what|name both|let only one thread write)"
+)
+
+
+def is_mechanical(finding: Finding) -> bool:
+    """Return True if a finding's remedy is a change of its kernel's text, which must be tried before it is shown."""
+    return finding.kind in ("race", "barrier") and bool(CAN_BE_TRIED.match(finding.remedy))
+
+
+def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
+    """List edits of the source that may mend a finding, in the order in which to try them."""
+    lines = _lines(trace, finding)
+    if not lines or not is_mechanical(finding):
+        return []
+    try:
+        text = KernelText(source)
+    except (SyntaxError, ValueError):
+        return []
+    fixes = (
+        _barrier_moves(text, lines) if finding.kind == "barrier" else _race_fixes(text, lines, finding.remedy)
+    )
+    different = {fix.text: fix for fix in reversed(fixes) if fix.text != source}
+    return list(reversed(different.values()))[:MOST_CANDIDATES]
+
+
+def _lines(trace: Trace, finding: Finding) -> list[int]:
+    """List the lines of a finding's sites in the kernel's file, in ascending order; none if they are elsewhere."""
+    sites = [trace.sites[number] for number in finding.sites]
+    if len({(site.file, site.function) for site in sites}) > 1:
+        sites = [site_in_kernel(trace, site) for site in sites]
+    file = kernel_file(trace)
+    return sorted(site.line for site in sites) if all(site.file == file for site in sites) else []
+
+
+def _race_fixes(text: KernelText, lines: list[int], remedy: str) -> list[Fix]:
+    upper, lower = lines[0], lines[-1]
+    if remedy.startswith("use cuda.atomic"):
+        own = _atomics(text, sorted(set(lines)))
+        return [*own, *_atomics(text, _updates_of_array(text, upper))]
+    if "threadfence" in remedy:
+        return _fences(text, upper, lower, remedy)
+    if remedy.startswith("name both"):
+        return _complete_masks(text)
+    barrier = (
+        "cuda.syncwarp()"
+        if remedy.find(WARP_BARRIER) >= 0 > remedy.find("syncthreads")
+        else "cuda.syncthreads()"
+    )
+    return barrier_fixes(text, upper, lower, barrier)
+
+
+def _atomics(text: KernelText, lines: list[int]) -> list[Fix]:
+    """Replace `a[i] += v` on each of these lines by an atomic."""
+    changes, calls = [], []
+    for line in lines:
+        path = text.path(line)
+        statement = path[-1] if path else None
+        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Subscript):
+            return []
+        name = ATOMICS.get(type(statement.op))
+        if name is None:
+            return []
+        index = text.segment(statement.target.slice)
+        index = f"({index})" if isinstance(statement.target.slice, ast.Tuple) and index[0] != "(" else index
+        array, value = text.segment(statement.target.value), text.segment(statement.value)
+        call = f"cuda.atomic.{name}({array}, {index}, {value})"
+        changes.append((line, end(statement) + 1, [text.indent(statement) + call]))
+        calls.append(f"{call} on line {line}")
+    return [Fix(f"write {' and '.join(calls)}", text.replace(changes))]
+
+
+def _updates_of_array(text: KernelText, line: int) -> list[int]:
+    """List the lines of a function that update the array updated on a line."""
+    path = text.path(line)
+    statement = path[-1] if path else None
+    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Subscript):
+        return []
+    array = text.segment(statement.target.value)
+    return [
+        node.lineno for node in text.statements_around(line)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript)
+        and text.segment(node.target.value) == array
+    ]  # fmt: skip
+
+
+def _fences(text: KernelText, upper: int, lower: int, remedy: str) -> list[Fix]:
+    """Put a fence after the first access, before the second, or both."""
+    fence = "cuda.threadfence_block()" if "threadfence_block" in remedy else "cuda.threadfence()"
+    above, below = text.path(upper), text.path(lower)
+    if not above or not below:
+        return []
+    first, last = above[-1], below[-1]
+    new = [fence] if "syncwarp" not in remedy else ["cuda.syncwarp()", fence]
+    after = (end(first) + 1, end(first) + 1, [text.indent(first) + line for line in new])
+    before = (last.lineno, last.lineno, [text.indent(last) + fence])
+    names = " and ".join(new)
+    own = re.search(r"the atomic on line (\d+)", remedy)
+    atomic = text.path(int(own[1])) if own else []
+    before_atomic = [
+        Fix(
+            f"put {names} before the atomic on line {atomic[-1].lineno}",
+            text.replace([(atomic[-1].lineno, atomic[-1].lineno, [text.indent(atomic[-1]) + line for line in new])]),
+        )
+    ] if atomic and atomic[-1].lineno > upper else []  # fmt: skip
+    return [
+        *before_atomic,
+        Fix(f"put {names} after line {end(first)}", text.replace([after])),
+        Fix(f"put {fence} before line {last.lineno}", text.replace([before])),
+        Fix(
+            f"put {names} after line {end(first)} and {fence} before line {last.lineno}",
+            text.replace([after, before]),
+        ),
+    ]
+
+
+def _complete_masks(text: KernelText) -> list[Fix]:
+    """Drop the mask of each cuda.syncwarp(...), so that all lanes of the warp meet there."""
+    fixes = []
+    for number, line in enumerate(text.lines, 1):
+        new = re.sub(r"cuda\.syncwarp\([^()]+\)", "cuda.syncwarp()", line)
+        if new != line:
+            fixes.append(
+                Fix(
+                    f"write cuda.syncwarp() without a mask on line {number}",
+                    text.replace([(number, number + 1, [new])]),
+                )
+            )
+    return fixes
+
+
+def _barrier_moves(text: KernelText, lines: list[int]) -> list[Fix]:
+    """Move a barrier out of the branches around it, one after the other."""
+    line = lines[0]
+    path = text.path(line)
+    fixes: list[Fix] = []
+    for depth in reversed(range(len(path) - 1)):
+        branch = path[depth]
+        if not isinstance(branch, ast.If):
+            break
+        barrier = text.lines[line - 1].strip()
+        where = f"move {barrier} of line {line} out of the branch of line {branch.lineno}"
+        if fix := _moved(text, path[depth:], barrier, where):
+            fixes.append(fix)
+    return fixes
+
+
+def _moved(text: KernelText, path: list[ast.stmt], barrier: str, where: str) -> Fix | None:
+    """Move the barrier that is the last statement of a path behind or into the middle of the path's first branch."""
+    branch, call = path[0], path[-1]
+    assert isinstance(branch, ast.If)
+    headers, line = [], call.lineno
+    is_last = True
+    for outer, inner in pairwise(path):
+        if not isinstance(outer, ast.If) or inner not in outer.body:
+            return None
+        header = text.header(outer)
+        if header is None:
+            return None
+        headers.append(header)
+        is_last = is_last and inner is outer.body[-1]
+    parent = path[-2]
+    assert isinstance(parent, ast.If)
+    left = [text.indent(call) + "pass"] if len(parent.body) == 1 else []
+    outside = text.indent(branch) + barrier
+    if is_last:
+        place = end(branch) + 1
+        return Fix(f"{where}, after it", text.replace([(line, line + 1, left), (place, place, [outside])]))
+    if any(isinstance(statement, ast.If) and statement.orelse for statement in path[:-1]):
+        return None
+    first = parent.body[0] is call
+    if first and len(path) == 2:
+        return Fix(
+            f"{where}, before it",
+            text.replace([(branch.lineno, line + 1, [outside, *text.lines[branch.lineno - 1 : line - 1]])]),
+        )
+    return Fix(f"{where}, which it splits in two", text.replace([(line, line + 1, [outside, *headers])]))
