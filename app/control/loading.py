@@ -62,15 +62,15 @@ class Loading:
         self._progress(done, total)
 
     def show_early(self, session: Session) -> None:
-        """Hand over the early session."""
+        """Deliver the early session."""
         self.shown = self._early = session
         self._show_early(session)
 
     def finish(self, session: Session) -> None:
-        """Hand over the final session."""
+        """Deliver the final session."""
         self.shown = self.session = session
         self._done(session)
 
     def fail(self, error: Exception) -> None:
-        """Hand over the error."""
+        """Deliver the error."""
         self._failed(error)

@@ -1,4 +1,4 @@
-"""Trial of the remedies of the findings on stage, in a process of its own: they are shown once they are proven."""
+"""Trial of the remedies of the findings on stage, in a separate process; proven remedies are shown."""
 
 from __future__ import annotations
 

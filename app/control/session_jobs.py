@@ -354,7 +354,7 @@ class SessionJobs(QObject):
         self._schedule_idle_work()
 
     def _show(self, loading: Loading, session: Session) -> None:
-        """Hand over a session, and schedule the search for findings."""
+        """Deliver a session, and schedule the search for findings."""
         loading.finish(session)
         if not (session.is_examined or session in self._examining):
             self._examining.add(session)

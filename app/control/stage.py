@@ -132,7 +132,7 @@ class Stage(QObject):
         return True
 
     def _request(self, pane: int, source: Source, *, patient: bool = False, early: bool = False) -> None:
-        """Load a session for a pane in place of its earlier request."""
+        """Load a session for a pane; this replaces its earlier request."""
         earlier = self._loadings.get(pane)
         loading = self.jobs.load(source, replaces=earlier, patient=patient, early=early)
         self._loadings[pane] = loading

@@ -220,7 +220,7 @@ INTAKE_WORDS = COLUMNS + len(INTAKE_COLUMNS) * len(ColumnWord)
 
 
 class TouchWord(IntEnum):
-    """Indices of the words about the memory that rows touch; see rows/touched.py."""
+    """Indices of the words about the memory that rows touch; see rows/touched_memory.py."""
 
     PLACES = 0  # address of the marks of each place
     WHERE = auto()  # address, by region and code, of the first address, and the stride and size of elements

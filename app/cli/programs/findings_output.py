@@ -493,8 +493,8 @@ def print_findings(
     """
     if form == "json":
         listed = [split_cells(finding) for finding in findings]
-        whole = listed if launches is None else {"findings": listed, "launches": launches}
-        print(json.dumps(whole, indent=1), file=output)
+        report = listed if launches is None else {"findings": listed, "launches": launches}
+        print(json.dumps(report, indent=1), file=output)
         return
     line = _github_line if form == "github" else text_line
     for finding in findings:

@@ -107,7 +107,7 @@ class AssignedSessions(SessionJobs):
     def load(
         self, source: Source, *, replaces: Loading | None = None, patient: bool = False, early: bool = False
     ) -> Loading:
-        """Hand over the next session; a pane that loads again gets its own."""
+        """Deliver the next session; a pane that loads again gets its own."""
         session = self._assigned.pop(0) if self._assigned else replaces.session if replaces else None
         assert session is not None
         loading = Loading("", session, lambda _: False)

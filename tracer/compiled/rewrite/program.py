@@ -38,7 +38,7 @@ class RecordingProgram(Struct):
     """
 
     user_code: UserCode  # tells the kernel's user's code from libraries
-    # Names of module constants that are passed at launch time, see late.py.
+    # Names of module constants that are passed at launch time, see launch_constants.py.
     launch_time_names: frozenset[str] = frozenset()
     functions: list[ast.FunctionDef] = field(default_factory=list)  # in order of definition, the kernel last
     values: dict[str, Any] = field(default_factory=dict)  # values of global names

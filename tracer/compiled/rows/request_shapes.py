@@ -229,7 +229,7 @@ def _learn_shape(
 def _note_request(
     touched: Any, region_code: Any, op: Any, first: Any, site: Any, active: Any, shapes: Any
 ) -> None:
-    """Note the memory that a request touches, if it has its site's last shape; see rows/touched.py."""
+    """Note the memory that a request touches, if it has its site's last shape; see rows/touched_memory.py."""
     site_shapes, offsets, is_marked = shapes[0], shapes[1], True
     if site_shapes[site, NOTED] == _CONTIGUOUS:
         is_marked = touch(touched, region_code, op, first, active)
