@@ -109,8 +109,8 @@ def _with_notice(start: StartMoment, moment: int) -> StartMoment:
     ends: list[int] = []
 
     def start_with_notice(panes: Panes) -> float:
-        end = panes.ends()[-1]
-        if moment > end and not ends:
+        end = panes.ends()[-1]  # 0 until the last pane has its session
+        if end and moment > end and not ends:
             ends.append(end)
             print_error(
                 f"there is no moment {moment:,}; the picture shows the end of the launch, moment {end:,}."

@@ -180,19 +180,31 @@ class Toolbar(QFrame):
         self.panel.first_field().setFocus()
 
     def fit(self, width: int) -> None:
-        """Hide the program's name, captions and the words Share and More, in this order, if one row is too short."""
+        """Hide the program's name and captions, then captions of words, then "More", until the row fits."""
         chips = (*self._scenario_chips, self.order)
         captions = [chip.width_with(True) - chip.width_with(False) for chip in chips]
-        more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
-        more += self.share.fontMetrics().horizontalAdvance(" Share")
-        shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
-        for widget in (self.brand, *(chip.caption for chip in chips)):
-            widget.setVisible(shown)
-        self.share.setText("Share" if shown else "")
+        word_captions = [chip.caption for chip in self._chips if _chooses_words(chip)]
         self.more.setText(self._more_text)
-        if self._more_text == "More" and self.flow.sizeHint().width() > width:
+        self._show_all(word_captions, True)
+        spare = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
+        spare += self.share.fontMetrics().horizontalAdvance(" Share")
+        has_room = self._row_width() + spare * self.brand.isHidden() <= width
+        self._show_all([self.brand, *(chip.caption for chip in chips)], has_room)
+        self.share.setText("Share" if has_room else "")
+        if self._row_width() > width:
+            self._show_all(word_captions, False)
+        if self._more_text == "More" and self._row_width() > width:
             self.more.setText("")  # the arrow remains
         self.updateGeometry()
+
+    def _show_all(self, widgets: list[QWidget], shown: bool) -> None:
+        for widget in widgets:
+            widget.setVisible(shown)
+
+    def _row_width(self) -> int:
+        """Return the width of one row; a caption that was just hidden or shown counts at once."""
+        self.flow.invalidate()
+        return self.flow.sizeHint().width()
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
@@ -512,3 +524,9 @@ class Toolbar(QFrame):
         setup = self.setups[i]
         texts = {name: text for name, text in edits.items() if i in self._targets(name)}
         return with_field_texts(setup, self.scenarios.get(setup.scenario), texts)
+
+
+def _chooses_words(chip: Chip) -> bool:
+    """Test if a frame is a list of words, which explain themselves without a caption."""
+    fields = list(chip.notes)
+    return len(fields) == 1 and isinstance(fields[0], Combo) and not fields[0].itemText(0).isdigit()
