@@ -71,8 +71,8 @@ class StepChange(Struct, frozen=True):
     """The change of a step; None leaves a field as it was."""
 
     show: tuple[Pane, ...] | None = None  # from left to right
-    at: TimeAnchor | None = None  # where in time
-    play: Play | None = None  # after `at`, only in this step
+    anchor: TimeAnchor | None = None  # the key `at`
+    play: Play | None = None  # after the anchor, only in this step
     focus: int | None = None  # pane
     block: int | None = None  # linear number
     thread: int | None = None  # linear number in its block
@@ -154,7 +154,7 @@ def parse_change(lines: Mapping[int, str], folder: Path) -> tuple[StepChange, li
     except (ExpressionError, ValueError) as error:
         question = None
         problems.append((max(where.get(key, 0) for key in QUESTION_KEYS), str(error)))
-    return StepChange(**fields, question=question), problems
+    return StepChange(anchor=fields.pop("at", None), **fields, question=question), problems
 
 
 def _panes(value: str, folder: Path) -> tuple[Pane, ...]:

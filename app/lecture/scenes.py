@@ -57,7 +57,7 @@ def _changed(before: Scene, change: StepChange, number: int) -> Scene:
     if change.show is not None:
         panes, anchor = change.show, number
         look = msgspec.structs.replace(look, zoom=(), chart="", focus=len(panes) - 1)
-    elif change.at is not None and not change.at.is_relative:
+    elif change.anchor is not None and not change.anchor.is_relative:
         anchor = number
     return Scene(panes, apply_to_look(look, change), anchor, change.play)
 
@@ -101,9 +101,9 @@ def _next_moment(
     """Compute the moment of a step from that of the step before."""
     stage = _Stage(sessions, scene)
     moment, selections = before.stand, stage.selected(change, before.selections)
-    place = change.at or (FIRST_LOAD if is_first else None)
+    place = change.anchor or (FIRST_LOAD if is_first else None)
     begin, chosen = stage.moment_at(place, moment, selections) if place else (moment, selections)
-    if change.at is None and not stage.runs(selections, begin):
+    if change.anchor is None and not stage.runs(selections, begin):
         begin, chosen = stage.visited(selections)
     moment, selections = stage.moment_at(scene.play.to, begin, chosen) if scene.play else (begin, chosen)
     return Moment(begin, moment, chosen, selections)

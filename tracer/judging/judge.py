@@ -68,7 +68,10 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
 
 
 def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, ...], dict[str, int]]:
-    """Load the judge: its cases, the stub's parameter names, its counters on the last case; raises InvalidExerciseError."""
+    """Load the judge: its cases, the stub's parameter names, its counters on the last case.
+
+    Raises InvalidExerciseError.
+    """
     launch = Launch(f"{task.file}:{task.kernel}", task.text, (), (1, 1, 1), (1, 1, 1))
     try:
         module, stub = load_kernel(launch)

@@ -39,8 +39,8 @@ class SharedNote:
 def continue_in_child(judge: Callable[[int], int | None]) -> None:
     """Return only in a forked child; this process waits for the child and ends the same way.
 
-    judge: gets the child's status (see `json_process.describe_exit_status`) and returns this process's exit status, or None
-    to end by the same signal. Signals to this process are forwarded to the child. Without fork, return here.
+    judge: gets the child's status (see `json_process.describe_exit_status`) and returns this process's exit status,
+    or None to end by the same signal. Signals to this process are forwarded to the child. Without fork, return here.
     """
     if not hasattr(os, "fork"):
         return

@@ -44,9 +44,9 @@ class Recorder:
     `flush` after CHUNK accesses. Contexts identify (block, thread, phase).
 
     Beyond `limit` rows, the rows of the finished blocks are kept. `count` is called with the rows of each further set
-    of finished blocks, which are then dropped. If too many rows of running blocks wait to be counted, TooManyAccessesError is
-    raised. With `count_past_limit` they are counted phase by phase instead. A phase that is too large is counted in pieces
-    (`in_pieces`), each with separate requests.
+    of finished blocks, which are then dropped. If too many rows of running blocks wait to be counted,
+    TooManyAccessesError is raised. With `count_past_limit` they are counted phase by phase instead. A phase that is too
+    large is counted in pieces (`in_pieces`), each with separate requests.
     """
 
     def __init__(self, limit: int, count: Callable[[Columns], None]) -> None:

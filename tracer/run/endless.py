@@ -170,7 +170,7 @@ def resident_memory() -> int:
 
 @contextmanager
 def stop_if_endless(file: str, source: str, patience: float | None) -> Iterator[Report]:
-    """Context manager that raises EndlessLaunchError if the launch in it seems endless; yields a callback for ended blocks.
+    """Raise EndlessLaunchError in this context if its launch seems endless; yields a callback for ended blocks.
 
     file: the kernel's file. patience: seconds, None for no limit. It does nothing outside the main thread.
     """

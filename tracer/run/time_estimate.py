@@ -52,7 +52,7 @@ class TimeEstimate:
         return _median(self._durations) * (total - done)
 
     def check_patience(self, patience: float, done: int, total: int) -> None:
-        """Note the same as `seconds_left`; raises PatienceExceededError if all blocks take more than `patience` seconds.
+        """Note the same as `seconds_left`; raises PatienceExceededError if all blocks need over `patience` seconds.
 
         A launch that has nearly ended when this becomes clear is not stopped.
         """

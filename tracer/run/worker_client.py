@@ -117,8 +117,8 @@ class Worker:
         and `early` gets the compiled trace of a launch that is run again in lockstep, if that is slow. patience:
         seconds that the launch may take, None for no limit.
 
-        Raises Cancelled after `cancel` or `close`, LaunchTooSlowError if its first blocks show that it would take longer, and
-        WorkerError if there is no trace.
+        Raises Cancelled after `cancel` or `close`, LaunchTooSlowError if its first blocks show that it would take
+        longer, and WorkerError if there is no trace.
         """
         encoded = msgspec.Raw(encode(launch).encode())
 
@@ -192,8 +192,8 @@ class Worker:
         """Judge a student's file; return the judgement and the trace of the first case, if there is one.
 
         task: its folder and path are set here. `asks(question)` gets each question for Numba's compiler while the judge
-        runs, and `output(text)` gets printed text. seconds: the time limit. Raises JudgingTimeoutError beyond the limit, and
-        Cancelled and WorkerError as `run` does.
+        runs, and `output(text)` gets printed text. seconds: the time limit. Raises JudgingTimeoutError beyond the
+        limit, and Cancelled and WorkerError as `run` does.
         """
         limit = _Limit(seconds, self.cancel)
 

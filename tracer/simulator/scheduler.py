@@ -235,7 +235,7 @@ class Scheduler:
         self._stop_on_failure()
 
     def _needs_more_slots(self, waiting: int) -> bool:
-        """Check for a livelock of the running threads; raises ThreadRaisedError for one that no other block can resolve.
+        """Check for a livelock of the running threads; raises ThreadRaisedError if no other block can resolve it.
 
         Returns True if more blocks must run simultaneously, as on a GPU.
         """
@@ -263,7 +263,7 @@ class Scheduler:
         return False
 
     def check_livelock(self) -> None:
-        """Check for a livelock between two accesses under the sequential schedule; raises LivelockError in the thread."""
+        """Raise LivelockError in the thread for a livelock between two accesses under the sequential schedule."""
         thread = self.current
         if self.interleaved or thread is not greenlet.getcurrent():
             return

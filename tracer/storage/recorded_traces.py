@@ -31,8 +31,8 @@ class NotRecordedError(Exception):
 def file_name(launch: Launch) -> str:
     """Return the file name of a launch's recording; it does not depend on the text of the kernel."""
     plain = replace(
-        launch, source="", imports_digest="", schedule=Schedule(seed=launch.schedule.seed), resident=None, engine="compiled",
-        limits=Limits(),
+        launch, source="", imports_digest="", schedule=Schedule(seed=launch.schedule.seed), resident=None,
+        engine="compiled", limits=Limits(),
     )  # fmt: skip
     digest = hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
     return f"{launch.scenario or launch.kernel.rpartition(':')[2]}-{digest[:_DIGITS]}{SUFFIX}"

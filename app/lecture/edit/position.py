@@ -87,7 +87,7 @@ class Trial:
         for element in elements:
             for numbers in ((None, None), (None, thread), (block, None), (block, thread)):
                 for place in places:
-                    yield replace(change, at=place, element=element, block=numbers[0], thread=numbers[1])
+                    yield replace(change, anchor=place, element=element, block=numbers[0], thread=numbers[1])
 
     def _places(self, wanted: StepPosition, relative: bool) -> Iterator[TimeAnchor]:
         """Yield candidate places of the pane in focus, the most readable first."""
@@ -111,8 +111,8 @@ class Trial:
 def place_lines(before: StepChange, after: StepChange) -> dict[str, str | None]:
     """List the values that change the place of one change into that of another; None removes a line."""
     values: dict[str, str | None] = {}
-    if before.at != after.at:
-        values["at"] = anchor_text(after.at) if after.at else None
+    if before.anchor != after.anchor:
+        values["at"] = anchor_text(after.anchor) if after.anchor else None
     if before.element != after.element:
         values["element"] = None
     if before.block != after.block:

@@ -216,7 +216,7 @@ def _begin_key(lecture: Lecture, scenes: Sequence[Scene], number: int) -> list[o
     for i in range(first_step_with_panes(lecture, scenes, number), number + 1):
         change, look = lecture.steps[i].change, scenes[i].look
         to = change.play.to if change.play and i < number else None
-        fields = (change.at, change.block, change.thread, change.element, to)
+        fields = (change.anchor, change.block, change.thread, change.element, to)
         if change.show is not None or any(value is not None for value in fields):
             key.append((fields, change.show is None, look.focus, look.link))
     return key

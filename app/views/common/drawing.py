@@ -35,10 +35,6 @@ VECTORS = (
 )
 RASTER_PIXELS_PER_POINT = 3.0  # pixels per point of the raster parts of a vector picture: 288 dpi
 
-ANYWHERE = QPainterPath()  # an unlimited clip
-ANYWHERE.addRect(QRectF(-1e6, -1e6, 2e6, 2e6))
-_clips: list[QPainterPath] = []  # nested clips of the current SVG drawing, in device pixels
-
 
 def rect(box: Box, inset: float = 0.0) -> QRectF:
     """Convert a box to a QRectF, with its edges moved inwards by `inset` pixels."""

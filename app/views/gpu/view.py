@@ -38,7 +38,7 @@ class GpuView(QWidget):
 
     range_asked: (first, last) in nanoseconds from the origin. None asks for everything: the panel decides, since
     several charts share the axis. entered: (level, number) of a multiprocessor, block or warp. left: go up a level.
-    told: the description of the selection.
+    selection_described: the description of the selection.
     """
 
     range_asked = Signal(object)

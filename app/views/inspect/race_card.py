@@ -90,9 +90,8 @@ class RaceCard(QWidget):
         if self._shown is None:
             return
         session, finding = self._shown
-        self.title.setText(
-            f"<b>{markup(raced_element(session, finding))}</b>, {markup(self.theme.translate(relation(session, finding)))}"
-        )
+        relation_text = self.theme.translate(relation(session, finding))
+        self.title.setText(f"<b>{markup(raced_element(session, finding))}</b>, {markup(relation_text)}")
         for access, sign, text in zip(self.accesses(), self.signs, self.texts, strict=True):
             sign.setPixmap(swatch(access.kind, self.theme.px(13), self.theme, self.devicePixelRatioF()))
             sign.setToolTip(plain_tip(self.theme.translate(access.kind)))

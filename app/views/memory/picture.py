@@ -49,7 +49,6 @@ from .sparse_sheets import add_changing_codes, unchanging_dots
 from .values import TEXT_FROM, Inks, ValueLayer, ValueText, choose_inks
 from .view_data import ColourGroup
 
-LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
 
 

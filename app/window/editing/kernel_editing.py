@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMessageBox, QWidget
 
 from .... import ROOT
@@ -94,9 +93,6 @@ class KernelEditing(QObject):
             LINE,
             Command(SAVE, "Ctrl+Alt+S", self.save),
         ]
-
-    def allow(self, entries: dict[str, QAction]) -> None:
-        """Enable the menu entries that apply (here all do)."""
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours, text size and vocabulary."""

@@ -166,8 +166,8 @@ class ExerciseController(QObject):
             if not e.mistakes
         ]
         self.notice.ask(
-            f"The folder {escape_controls(folder.name)} has {count_noun(len(exercises), 'exercise')}. Their judges are programs "
-            f"that run with your rights, so open only exercises that you trust.{wrong}",
+            f"The folder {escape_controls(folder.name)} has {count_noun(len(exercises), 'exercise')}. Their judges are "
+            f"programs that run with your rights, so open only exercises that you trust.{wrong}",
             answers[:MAX_ANSWERS],
         )
         return True

@@ -124,7 +124,8 @@ def _svg(path: Path, content: bytes) -> QSvgRenderer:
     if "<!DOCTYPE" in text or "<!ENTITY" in text or others:
         name = others[0] if others else "!DOCTYPE"
         raise TaskPictureError(
-            f"The picture {escape_controls(path)} contains <{escape_controls(name)[:40]}>, which is not supported. Remove it."
+            f"The picture {escape_controls(path)} contains <{escape_controls(name)[:40]}>, which is not supported. "
+            "Remove it."
         )
     renderer = QSvgRenderer()
     renderer.setAnimationEnabled(False)

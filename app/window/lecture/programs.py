@@ -55,7 +55,7 @@ class LecturePrograms(QObject):
         self._runs: dict[Path, _Run] = {}
 
     def setup_of(self, pane: ProgramLaunch | EditedKernel, folder: Path) -> Setup:
-        """Return the setup of a lecture's pane; raises LaunchUnavailableError while it is not available, and PlanError."""
+        """Build the setup of a lecture's pane; raises LaunchUnavailableError or PlanError."""
         path = folder / pane.file
         name, digest = escape_controls(pane.file), _digest(path)
         if (
@@ -71,7 +71,7 @@ class LecturePrograms(QObject):
         return self._setup_of_launch(pane, path, digest)
 
     def _setup_of_launch(self, launch: ProgramLaunch, path: Path, digest: str) -> Setup:
-        """Return the setup that shows a launch of a trusted program; raises LaunchUnavailableError while it is not available."""
+        """Build the setup that shows a launch of a trusted program; raises LaunchUnavailableError."""
         name, run = escape_controls(launch.file), self._runs.get(path)
         if run is None or run.digest != digest:
             run = self._start(path, digest)

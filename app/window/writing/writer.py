@@ -47,7 +47,7 @@ class LectureWriter(QObject):
     """Edits the lecture that the player presents, or begins one.
 
     changed: the text, or its saved state. problem: one sentence, "" after a successful edit.
-    told: one sentence of information.
+    informed: one sentence of information.
     left_unsaved: an unsaved lecture was left; it is kept in `left`.
     saved: the path of the saved lecture.
 

@@ -179,7 +179,7 @@ class BlockRunner:
         return thread_slots
 
     def _check_endless_wait(self) -> None:
-        """Check if the threads wait for ever; then run more blocks at once, as a GPU does, or raise EndlessWaitError."""
+        """If the threads wait for ever, run more blocks at once, as a GPU does, or raise EndlessWaitError."""
         state = self._state
         if self._last_news != state[Word.NEWS_COUNT]:
             self._last_news = int(state[Word.NEWS_COUNT])

@@ -231,7 +231,10 @@ def execute(
 
 
 def _run_call(record: RunRecord, call: PreparedCall, *, turns: bool, in_parallel: bool) -> RowRecorder:
-    """Run a call; see `execute`. in_parallel: whether blocks may run in parallel, which may raise NeedsSerialRunError."""
+    """Run a call; see `execute`.
+
+    in_parallel: whether blocks may run in parallel, which may raise NeedsSerialRunError.
+    """
     program, arguments, entry = call
     state, launch = np.zeros(len(Word), np.int64), record.launch
     threads = record.dim[0] * record.dim[1] * record.dim[2]

@@ -72,8 +72,12 @@ class Intake:
         self._state[Word.INTAKE], self._references = 0, ()
 
     def begin(
-        self, store: GrowingColumns | ReservedRows, max_rows: int, tables: tuple[NDArray[Any], ...], touched: TouchedMemory | None
-    ) -> None:  # fmt: skip
+        self,
+        store: GrowingColumns | ReservedRows,
+        max_rows: int,
+        tables: tuple[NDArray[Any], ...],
+        touched: TouchedMemory | None,
+    ) -> None:
         """Let compiled code add rows to these columns, up to a number of rows.
 
         tables: buffer by region and code, site of the trace by site of the program, Op by site of the program. touched:

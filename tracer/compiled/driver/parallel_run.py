@@ -2,8 +2,8 @@
 
 Each thread runs parts, which are consecutive blocks, with a scheduler, rows and memory for itself. The launch's
 recorder adds the parts in order. Only at the end it is known that the blocks did not interact: no thread touched memory
-that another one wrote. Otherwise, and whenever the result depends on the order of blocks on one core, NeedsSerialRunError is
-raised. The caller then runs the launch again on one core.
+that another one wrote. Otherwise, and whenever the result depends on the order of blocks on one core,
+NeedsSerialRunError is raised. The caller then runs the launch again on one core.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ SUPPORT: dict[str, Any] = {
     "_ts_load": load, "_ts_store": store,
     "_ts_turned": transposed_view, "_ts_reshape": reshape, "_ts_view": view,
     "_ts_thread": threads.state_reader(Word.THREAD),
-    "_ts_keep_row": keep_row_in_register, "_ts_tick": tick, "_ts_go_deeper": go_deeper, "_ts_plain": without_literal_type, "_ts_print": print_line,
+    "_ts_keep_row": keep_row_in_register, "_ts_tick": tick, "_ts_go_deeper": go_deeper,
+    "_ts_plain": without_literal_type, "_ts_print": print_line,
 }  # fmt: skip
 SUPPORT |= {"_ts_len": len, "_ts_range": range, "_ts_field": attribute, "_ts_set_field": set_attribute}
 SUPPORT |= UPDATES | ARITHMETIC | HALVES | NUMBERS | MATH_FUNCTIONS

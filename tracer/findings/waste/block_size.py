@@ -29,8 +29,8 @@ def block_size_findings(trace: Trace) -> list[Finding]:
     warning = warps - -(-blocks * trace.threads // WARP) >= LARGE_SHARE * warps
     remedy = f"use {trace.threads + idle} threads, a multiple of {WARP}"
     message = (
-        f"{count_noun(idle, 'lane')} of the last warp of each block {'has' if idle == 1 else 'have'} no thread, since a "
-        f"block has {count_noun(trace.threads, 'thread')}; {remedy}."
+        f"{count_noun(idle, 'lane')} of the last warp of each block {'has' if idle == 1 else 'have'} no thread, since "
+        f"a block has {count_noun(trace.threads, 'thread')}; {remedy}."
     )
     severity = "warning" if warning else "note"
     return [Finding(KIND, severity, message, remedy, idle, (), np.empty(0, np.int64), (), (), 0)]

@@ -76,8 +76,8 @@ def _finding(
     owners = trace.block[hottest.rows] if hottest.combined == "threads" else trace.thread_of(hottest.rows)
     enough = _count_distinct(owners)
     cause = (
-        f"{count_noun(count, 'atomic')} on {line} update one address, {access_element(trace, first)}, one after the other"
-        f", where {count_noun(enough, 'atomic')} would do, one for each {OWNERS[hottest.combined]}"
+        f"{count_noun(count, 'atomic')} on {line} update one address, {access_element(trace, first)}, one after the "
+        f"other, where {count_noun(enough, 'atomic')} would do, one for each {OWNERS[hottest.combined]}"
     )
     # A turn at an address costs about as much as a sector.
     large = count - enough >= LARGE_SHARE * (float(costs.sectors.sum()) + count)

@@ -64,8 +64,8 @@ def _finding(
     name, line = trace.buffers[int(requests.buffer[shown])].name, line_text(trace, int(requests.site[shown]))
     wasted = float(costs.sectors[chosen].sum()) * len(lost) / all_stores
     cause = (
-        f"{len(lost):,} of {count_noun(all_stores, 'store')} to {name} on {line} are overwritten by the same thread in a "
-        "loop, before any thread reads them"
+        f"{len(lost):,} of {count_noun(all_stores, 'store')} to {name} on {line} are overwritten by the same thread in "
+        "a loop, before any thread reads them"
     )
     yield waste_finding(
         trace, requests, chosen, shown, KIND, warning=wasted >= LARGE_SHARE * float(costs.sectors.sum()), cause=cause,

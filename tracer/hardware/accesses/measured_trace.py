@@ -270,8 +270,8 @@ class _Decoder:
         if order.atomics:
             chains = f", {order.chained:,} of {order.atomics:,} atomics by their values"
         return (
-            f"Measured on {with_article(device)} on {self._head.date[:10]}: its {len(self._notes.rows):,} accesses and waits "
-            f"are in the order of its clocks, known to {resolution} between multiprocessors{chains}."
+            f"Measured on {with_article(device)} on {self._head.date[:10]}: its {len(self._notes.rows):,} accesses and "
+            f"waits are in the order of its clocks, known to {resolution} between multiprocessors{chains}."
         )
 
 

@@ -44,7 +44,8 @@ class Clocks(Struct, frozen=True, eq=False):
 def calibrate(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Clocks:
     """Calibrate clocks by pairs that were read before and after a launch.
 
-    Both have shape (multiprocessors, pairs, 2): clock and timer, 0 for missing multiprocessors. Raises CalibrationError.
+    Both have shape (multiprocessors, pairs, 2): clock and timer, 0 for missing multiprocessors.
+    Raises CalibrationError.
     """
     read: NDArray[np.bool_] = np.all((before[..., 1] > 0) & (after[..., 1] > 0), axis=1)
     if not read.any():
