@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from import_graph import TOP, Import, circles, files_of, folder_of, imports_of, modules_of, trees_of
+from import_graph import TOP, Import, files_of, folder_of, import_cycles, imports_of, modules_of, trees_of
 
 PLAIN = ("tracer/model", "tracer/storage", "tracer/analysis")
 COMPILED = (
@@ -251,13 +251,13 @@ def test_an_arrow_against_the_table_is_seen():
 
 
 def test_no_files_import_each_other_in_a_circle(house):
-    assert circles(house.imports) == []
+    assert import_cycles(house.imports) == []
 
 
 def test_a_circle_is_seen():
     trees = {"a/x.py": ast.parse("from .y import z"), "a/y.py": ast.parse("def f():\n    from ..b import q"),
              "b/q.py": ast.parse("from ..a.x import z"), "b/r.py": ast.parse("from . import q")}  # fmt: skip
-    assert circles(imports_of(trees)) == [["a/x.py", "a/y.py", "b/q.py"]]
+    assert import_cycles(imports_of(trees)) == [["a/x.py", "a/y.py", "b/q.py"]]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 import msgspec
 
-from engines import assert_same, nothing
+from engines import assert_same, ignore_progress
 from launching import Array, Launch, Limits, Schedule, launch
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -206,9 +206,9 @@ def _launches(dice: random.Random, folder: Path, source: str) -> list[Launch]:
 def _fault(made: Launch) -> str:
     """Run a launch by both engines; return in what they differ, or how it went."""
     turns = made.schedule.kind != "sequential"
-    theirs = numba_patch.run(made, nothing)
+    theirs = numba_patch.run(made, ignore_progress)
     try:
-        ours = compiled.run_compiled(made, nothing, turns=turns)
+        ours = compiled.run_compiled(made, ignore_progress, turns=turns)
     except NotCompilableError as error:
         if theirs.error is not None and theirs.error.type == "LivelockError":
             return "waits for ever"

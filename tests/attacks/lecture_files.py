@@ -186,7 +186,7 @@ def check_here(folder: Path, texts: list[str], count: int, tally: common.Tally) 
         watch.begin(f"{kind} {number}")
         begun = time.process_time()
         try:
-            found = [p.sentence for p in check_lecture(read_lecture(path), sessions.with_ndim)]
+            found = [p.sentence for p in check_lecture(read_lecture(path), sessions.session_of)]
         except LectureError as error:
             found = [str(error)]
         except BaseException as error:

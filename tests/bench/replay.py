@@ -21,7 +21,7 @@ from tilescope.app.cli.pictures.replay_file import write_replay_file
 from tilescope.app.window.replay.page import unpacked
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
-from browser import CHROMIUM, DRIVER, browser  # the tests' own
+from browser import CHROMIUM, DRIVER, open_browser  # the tests' own
 
 TIMED = """
 const last = replay.range[1], out = [], many = arguments[0];
@@ -48,7 +48,7 @@ def measured(what: list[str]) -> dict[str, Any]:
 
 
 def _in_browser(path: Path) -> dict[str, float]:
-    with browser() as page:
+    with open_browser() as page:
         page.size(1280, 800, 2.0)
         begin = time.monotonic()
         page.open(path)

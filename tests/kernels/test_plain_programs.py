@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from launching import contents
+from launching import final_contents
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -118,7 +118,7 @@ def test_the_order_within_a_phase_is_free_and_across_it_is_not():
 def test_chosen_blocks_alone_are_played():
     trace = traced("python-loops", {"m": 9, "k": 2, "n": 9, "tile": 8}, blocks=[3])
     assert set(trace.block.tolist()) == {3}
-    c = contents(trace, "c")
+    c = final_contents(trace, "c")
     assert c[8, 8] > 0
     assert c[0, 0] == 0
 

@@ -42,7 +42,7 @@ def arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
 def compare_every_launch() -> None:
     """Make every launch of this process run by both engines, and print how they compare."""
     sys.path.append(str(Path(__file__).parent.parent / "helpers"))
-    from engines import close, equal
+    from engines import traces_equal, values_close
     from tilescope.tracer.compiled.driver import engine as compiled
     from tilescope.tracer.compiled.not_compilable import NotCompilableError
     from tilescope.tracer.recording.finish import finish
@@ -73,8 +73,8 @@ def compare_every_launch() -> None:
         verdict = "refused" if said else "same"
         if not said:
             file = kernel.__code__.co_filename
-            alike = all(close(a, r, 1e-4) for (a, _), r in zip(before, results, strict=True))
-            if not (alike and equal(finish(ours, file, ""), finish(theirs, file, ""), 1e-4)):
+            alike = all(values_close(a, r, 1e-4) for (a, _), r in zip(before, results, strict=True))
+            if not (alike and traces_equal(finish(ours, file, ""), finish(theirs, file, ""), 1e-4)):
                 verdict = "differs"
         print(MARK + json.dumps([verdict, f"{kernel.__module__}.{kernel.__qualname__}", said]), flush=True)
 

@@ -19,7 +19,7 @@ from tilescope.tracer.run.worker_client import Worker, WorkerError
 from tilescope.tracer.run.worker_events import EARLY_NOTICE
 from tilescope.tracer.storage.trace_cache import TraceCache
 from tilescope.tracer.storage.trace_file import save
-from windows import until
+from windows import wait_until
 
 TILED = find("matmul-tiled")
 BARRIER = "        cuda.syncthreads()\n"
@@ -62,7 +62,7 @@ def races(session: Session) -> list[str]:
 def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
     made = struck(448)
     jobs.trace(0, made, None, early=True)
-    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (first, early), (last, ready) = jobs.told
     assert (first, last) == ("early", "ready")
     assert early.trace.notice == EARLY_NOTICE and races(early)
@@ -78,7 +78,7 @@ def test_an_early_session_is_not_kept(jobs):
     made = struck(456)
     jobs.early.connect(lambda pane, session: jobs.told.append(("held", jobs.held(made))))
     jobs.trace(0, made, None, early=True)
-    until(lambda: any(what == "ready" for what, _ in jobs.told))
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
     assert ("held", None) in jobs.told
 
 
@@ -86,7 +86,7 @@ def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
     made = struck(464)
     jobs.early.connect(lambda pane, session: jobs.cancel(pane))
     jobs.trace(0, made, None, early=True)
-    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (_, early), (_, kept) = jobs.told
     assert kept.trace.notice.endswith("lockstep's order is not available: it was cancelled.")
     assert len(kept.trace) == len(early.trace) and races(kept)
@@ -102,16 +102,16 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
 
     monkeypatch.setattr(jobs.worker, "run", fail)
     jobs.trace(0, struck(472), None, early=True)
-    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     assert [what for what, _ in jobs.told] == ["early", "ready"]
     assert "not available: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
 
 
 def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):
     jobs.trace(0, struck(480), None)
-    until(lambda: any(what == "ready" for what, _ in jobs.told))
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
     jobs.trace(1, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}), TILED, early=True)
-    until(lambda: len(jobs.told) == 2)
+    wait_until(lambda: len(jobs.told) == 2)
     assert [what for what, _ in jobs.told] == ["ready", "ready"]
 
 
@@ -121,6 +121,6 @@ def test_where_it_failed_is_told_with_file_and_line(jobs):
     made = launch_of(TILED, {"m": 16, "k": 16, "n": 16, "tile": 16})
     wrong = msgspec.structs.replace(made, source=made.source + "def broken(:\n")
     jobs.trace(0, wrong, TILED, early=True)
-    until(lambda: bool(jobs.told))
+    wait_until(lambda: bool(jobs.told))
     assert jobs.told[0][0] == "failed"
     assert found == [(0, wrong.source.count("\n"))]

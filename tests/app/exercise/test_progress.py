@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import json
 
-from exercises import add_ten, exercise
+from exercises import add_ten, write_exercise
 from tilescope.app.exercise.progress import Progress, Remembered, exercise_key
 
 
 def test_what_is_noted_outlives_the_window(tmp_path):
     path, mine = tmp_path / "config" / "exercises.json", add_ten()
     first = Progress(path)
-    assert (first.with_ndim(mine), first.problem) == (Remembered(), "")
+    assert (first.remembered(mine), first.problem) == (Remembered(), "")
     assert first.note(mine, hints=1) == first.note(mine, done=True, text="x = 1\n") == ""
     again = Progress(path)
-    assert again.with_ndim(mine) == Remembered(True, 1, "x = 1\n") and again.problem == ""
+    assert again.remembered(mine) == Remembered(True, 1, "x = 1\n") and again.problem == ""
 
 
 def test_exercises_of_one_name_in_two_folders_are_two(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    one, other = map(exercise, folders)
+    one, other = map(write_exercise, folders)
     assert one.name == other.name and exercise_key(one) != exercise_key(other)
 
 
 def test_what_another_wrote_meanwhile_stays(tmp_path):
     path = tmp_path / "exercises.json"
     window, command = Progress(path), Progress(path)
-    command.note(exercise(tmp_path), done=True)
+    command.note(write_exercise(tmp_path), done=True)
     window.note(add_ten(), text="mine")
     last = Progress(path)
-    assert last.with_ndim(exercise(tmp_path)).done and last.with_ndim(add_ten()).text == "mine"
+    assert last.remembered(write_exercise(tmp_path)).done and last.remembered(add_ten()).text == "mine"
 
 
 def test_a_damaged_file_is_told_of_and_kept(tmp_path):
@@ -43,14 +43,14 @@ def test_a_damaged_file_is_told_of_and_kept(tmp_path):
         assert path.read_text() == "{half a file"  # until something is written
         assert progress.note(add_ten(), done=True) == ""
         assert (tmp_path / f"exercises.damaged-{number}.json").read_text() == "{half a file"
-        assert Progress(path).with_ndim(add_ten()).done
+        assert Progress(path).remembered(add_ten()).done
 
 
 def test_what_cannot_be_written_is_a_sentence_and_remembered_all_the_same(tmp_path):
     (tmp_path / "file").write_text("")
     progress = Progress(tmp_path / "file" / "exercises.json")
     assert "nothing is written" in progress.note(add_ten(), done=True)
-    assert progress.with_ndim(add_ten()).done
+    assert progress.remembered(add_ten()).done
 
 
 def test_a_text_that_is_no_utf_8_is_written_all_the_same(tmp_path):

@@ -27,7 +27,7 @@ def test_there_are_eight_in_the_order_in_which_they_are_taught():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_lecture_has_no_mistakes(name, sessions):
     lecture = read_lecture(lecture_file(name))
-    assert check_lecture(lecture, sessions.with_ndim) == ()
+    assert check_lecture(lecture, sessions.session_of) == ()
     assert lecture.title == lecture_title(lecture.path)
     assert 10 <= len(lecture.steps) <= 16
     assert sum(step.change.question is not None for step in lecture.steps) >= 2

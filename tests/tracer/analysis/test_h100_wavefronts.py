@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from compiled_counts import recorded, recorded_launches
-from engines import limited, nothing
+from compiled_counts import recorded_counters, recorded_launches
+from engines import ignore_progress, limit_accesses
 from tilescope.tracer.analysis.counters import counters_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.simulator import numba_patch
 
-MEASURED = recorded()
+MEASURED = recorded_counters()
 # The compiler left the loads, the stores or both as they are written.
 KERNELS = [
     "shared_row", "shared_column", "shared_conflicts", "shared_padded", "shared_double", "matmul_tiled",
@@ -22,17 +22,17 @@ KERNELS = [
 
 
 def simulated(made: Launch) -> dict[str, int]:
-    trace = numba_patch.run(made, nothing)
+    trace = numba_patch.run(made, ignore_progress)
     return counters_of(trace, requests_of(trace)).total
 
 
 def compiled(made: Launch) -> dict[str, int]:
-    trace = engine.run_compiled(made, nothing)
+    trace = engine.run_compiled(made, ignore_progress)
     return counters_of(trace, requests_of(trace)).total
 
 
 def compiled_without_a_trace(made: Launch) -> dict[str, int]:
-    return engine.run_compiled(limited(made, 0), nothing).totals
+    return engine.run_compiled(limit_accesses(made, 0), ignore_progress).totals
 
 
 @pytest.mark.parametrize("count", [simulated, compiled, compiled_without_a_trace])

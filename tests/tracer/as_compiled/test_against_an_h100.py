@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiled_counts import counted, counters_of, recorded, recorded_launches
+from compiled_counts import count_launches, nonzero_counters, recorded_counters, recorded_launches
 from tilescope.tracer.recording import nvidia_files
 
 KERNELS = [
@@ -45,9 +45,9 @@ def compared(found: dict[str, int], measured: dict[str, int]) -> dict[str, tuple
 
 def differing(names: list[str], folder: Path, *options: str) -> dict[str, dict[str, tuple[int, int]]]:
     """Return the counters that differ, by case, as (counted, measured)."""
-    measured, answers = recorded(), counted([*recorded_launches(names, folder)], *options)
+    measured, answers = recorded_counters(), count_launches([*recorded_launches(names, folder)], *options)
     found = {
-        name: compared(counters_of(answer), measured[name])
+        name: compared(nonzero_counters(answer), measured[name])
         for name, answer in zip(names, answers, strict=True)
     }
     return {name: pairs for name, pairs in found.items() if pairs}
@@ -66,15 +66,15 @@ def test_ptxas_joins_the_accesses_that_it_joined_for_an_h100(tmp_path):
 
 
 def test_contended_loops_say_that_their_rounds_are_not_known(tmp_path):
-    for answer in counted([*recorded_launches(CONTENDED, tmp_path)], "--without-nvidia"):
+    for answer in count_launches([*recorded_launches(CONTENDED, tmp_path)], "--without-nvidia"):
         assert any("only a GPU shows how often" in note for note in answer.notes)
 
 
 def test_no_more_rounds_are_counted_than_a_gpu_needs(tmp_path):
-    measured = recorded()
+    measured = recorded_counters()
     for name, answer in zip(
-        CONTENDED, counted([*recorded_launches(CONTENDED, tmp_path)], "--without-nvidia"), strict=True
+        CONTENDED, count_launches([*recorded_launches(CONTENDED, tmp_path)], "--without-nvidia"), strict=True
     ):
-        for counter, amount in counters_of(answer).items():
+        for counter, amount in nonzero_counters(answer).items():
             if is_counted(counter):
                 assert amount <= measured[name][counter], (name, counter)

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from compiled_counts import HEAD as HEADER
-from compiled_counts import counted, counters_of, launch_of_text
+from compiled_counts import count_launches, launch_of_text, nonzero_counters
 
 HEAD = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n"
 
 
 def counters(text, folder, *arguments, **size):
-    (found,) = counted([launch_of_text(HEAD + text, *arguments, folder=folder, **size)], "--without-nvidia")
-    return counters_of(found)
+    (found,) = count_launches(
+        [launch_of_text(HEAD + text, *arguments, folder=folder, **size)], "--without-nvidia"
+    )
+    return nonzero_counters(found)
 
 
 def numbers(count):
@@ -103,6 +105,8 @@ def test_what_can_not_be_counted_ends_in_a_sentence(text, reason, tmp_path):
 
 def test_each_access_is_of_its_place_in_the_source(tmp_path):
     text = HEAD + '    "é"; out[i] = a[i] + a[i + 32]\n'
-    (found,) = counted([launch_of_text(text, numbers(64), numbers(32), folder=tmp_path)], "--without-nvidia")
+    (found,) = count_launches(
+        [launch_of_text(text, numbers(64), numbers(32), folder=tmp_path)], "--without-nvidia"
+    )
     line = len(HEADER.splitlines()) + 4
     assert {(site.line, site.column) for site in found.sites} == {(line, 9), (line, 18), (line, 25)}

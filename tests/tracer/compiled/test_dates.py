@@ -7,7 +7,7 @@ import linecache
 import numpy as np
 import pytest
 
-from engines import assert_same, same
+from engines import assert_engines_agree, assert_same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilableError
@@ -51,7 +51,7 @@ def test_dates_and_durations(tmp_path):
         dates(tmp_path, np.zeros(8, "m8[D]"), "delta"), dates(tmp_path, np.zeros(8, "M8[D]"), "moved"),
         Array((8, 3), "bool"),
     )  # fmt: skip
-    trace = same(launch(tmp_path, DIFFERENCES, given, block=(8, 1, 1)))
+    trace = assert_engines_agree(launch(tmp_path, DIFFERENCES, given, block=(8, 1, 1)))
     assert [buffer.dtype for buffer in trace.buffers] == ["<i8"] * 4 + ["|b1"]
     assert {"NaT"} == set(map(str, trace.initial[0].view("M8[D]")[[2, 6]]))
 
@@ -67,7 +67,7 @@ def test_dates_in_slices(tmp_path):
         out[t + 2] = a[t]
     """
     given = dates(tmp_path, DAYS), dates(tmp_path, np.zeros(9, "M8[D]"), "out")
-    trace = same(launch(tmp_path, source, given, block=(8, 1, 1)))
+    trace = assert_engines_agree(launch(tmp_path, source, given, block=(8, 1, 1)))
     assert len(trace.outside.text) == 1
 
 
@@ -84,7 +84,7 @@ def test_units_that_differ(tmp_path):
         dates(tmp_path, hours, "hours"),
         dates(tmp_path, np.zeros(8, "m8[h]"), "out"),
     )
-    same(launch(tmp_path, source, given, block=(5, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, given, block=(5, 1, 1)))
 
 
 def test_a_date_that_numba_does_not_convert_is_refused(tmp_path):

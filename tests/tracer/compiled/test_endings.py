@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engines import nothing
+from engines import ignore_progress
 from launching import Array, Schedule, launch
-from programs import ended
+from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
@@ -59,7 +59,8 @@ def endless(folder: Path) -> Launch:
 def test_a_pitfall_is_found_by_both_engines(scenario, schedule):
     made = launch_of(scenario, {}, schedule=Schedule(schedule))
     ours, theirs = (
-        engine.run(msgspec.structs.replace(made, engine=e), nothing) for e in ("compiled", "simulator")
+        engine.run(msgspec.structs.replace(made, engine=e), ignore_progress)
+        for e in ("compiled", "simulator")
     )
     found, expected = (findings_of(trace, requests_of(trace)) for trace in (ours, theirs))
     told = [[(f.kind, f.severity, f.message, f.count, f.moment) for f in one] for one in (found, expected)]
@@ -100,7 +101,7 @@ worker.run(launch, lambda done, of: print(worker._alive[0]._process.pid, flush=T
         assert process.stdout is not None
         number = int(process.stdout.readline())
         process.kill()
-    assert ended(number)
+    assert wait_for_exit(number)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engines import LONGS, assert_identical, kernel, limited, nothing
+from engines import LONGS, assert_identical, ignore_progress, kernel_source, limit_accesses
 from launching import Array, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -63,7 +63,7 @@ def run(made: Launch, *, by_code: bool) -> tuple[Trace, Counted]:
         if not by_code:
             patch.setattr(intake.Intake, "begin", lambda *given: None)
         counted = Counted(patch)
-        return compiled.run_compiled(made, nothing, turns=made.schedule.kind != "sequential"), counted
+        return compiled.run_compiled(made, ignore_progress, turns=made.schedule.kind != "sequential"), counted
 
 
 def assert_alike(made: Launch) -> Counted:
@@ -99,23 +99,23 @@ def test_values_of_several_types(kinds, most, order, tmp_path):
 
 
 def test_more_phases_and_larger_indices_than_a_byte_holds(tmp_path):
-    made = launch(tmp_path, kernel(PHASES), LONGS, block=(33, 1, 1), schedule="sequential")
+    made = launch(tmp_path, kernel_source(PHASES), LONGS, block=(33, 1, 1), schedule="sequential")
     assert assert_alike(made).code > 10_000
     large = (Array((1 << 18,), "int64", "arange"), Array((1 << 18,), "int64"))
     body = "for i in range(cuda.grid(1), a.size, 4096):\n    out[i] = a[i]"
-    assert assert_alike(launch(tmp_path, kernel(body), large, block=(64, 1, 1))).code > 6_000
+    assert assert_alike(launch(tmp_path, kernel_source(body), large, block=(64, 1, 1))).code > 6_000
 
 
 @pytest.mark.parametrize("kept", [500, 3000, 10_000])
 def test_a_launch_of_which_a_part_is_kept(kept, tmp_path):
-    made = limited(launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16, "tile": 4}), kept)
+    made = limit_accesses(launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16, "tile": 4}), kept)
     assert_alike(made)
     assert_alike(msgspec.structs.replace(made, schedule=Schedule("random", 3)))
 
 
 def test_an_access_outside_has_its_step(tmp_path):
     body = "i = cuda.grid(1)\nfor k in range(30):\n    out[i] += a[i + k]"
-    made = launch(tmp_path, kernel(body), LONGS, (1, 1, 1), (64, 1, 1), "sequential")
+    made = launch(tmp_path, kernel_source(body), LONGS, (1, 1, 1), (64, 1, 1), "sequential")
     assert assert_alike(made).code > 1000
 
 

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from engines import same
+from engines import assert_engines_agree
 from launching import Array, launch
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as compiling
@@ -117,7 +117,7 @@ def made(folder, source, number):
 @pytest.mark.parametrize("name", ONE_CODE)
 def test_numbers_that_decide_values_alone_share_code(tmp_path, compiled, name):
     for number in (4, 7, 8):
-        same(made(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
+        assert_engines_agree(made(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
     assert len(compiled) == 1
 
 
@@ -126,7 +126,7 @@ def test_numbers_that_decide_more_have_code_of_their_own(tmp_path, compiled, nam
     functions = textwrap.dedent(FUNCTIONS.get(name, ""))
     source = f"{functions}\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {OTHER_CODE[name]}\n"
     for number in (4, 7, 8):
-        same(made(tmp_path, source, number))
+        assert_engines_agree(made(tmp_path, source, number))
     assert len(set(compiled)) >= 3
 
 
@@ -144,14 +144,14 @@ def test_numbers_that_decide_more_have_code_of_their_own(tmp_path, compiled, nam
 def test_a_scenario_shares_code_whatever_its_numbers(compiled, name, values):
     small = {p.name: 16 for p in find(name).parameters if p.name in ("m", "k", "n", "rows", "cols")}
     for chosen in values:
-        same(launch_of(find(name), small | chosen, engine="compiled"), tolerance=1e-3)
+        assert_engines_agree(launch_of(find(name), small | chosen, engine="compiled"), tolerance=1e-3)
     assert len(compiled) == 1
 
 
 def test_flags_types_and_fractions_are_part_of_the_code(tmp_path, compiled):
     source = "N = 0\n@cuda.jit\ndef kernel(out):\n    out[0] = N\n"
     for number in (False, True, 2, 3, 0.5, 1 << 40):
-        same(launch(tmp_path, source, (Array((1,), "float64"),), constants={"N": number}))
+        assert_engines_agree(launch(tmp_path, source, (Array((1,), "float64"),), constants={"N": number}))
     assert len(compiled) == 5
 
 
@@ -159,5 +159,5 @@ def test_large_launches_have_code_for_their_numbers(tmp_path, compiled, monkeypa
     monkeypatch.setattr(engine, "LARGE", 128)
     source = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = a[i] % N\n"
     for number in (4, 7):
-        same(made(tmp_path, source, number))
+        assert_engines_agree(made(tmp_path, source, number))
     assert len(compiled) == 2

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines import LONGS, assert_identical, kernel, limited, nothing
+from engines import LONGS, assert_identical, ignore_progress, kernel_source, limit_accesses
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
@@ -73,7 +73,7 @@ def of_cores(made: Launch, count: int, turns: bool = False) -> Trace:
     """Return the trace of a launch on so many cores."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel_run, "cores", lambda: count)
-        return compiled.run_compiled(made, nothing, turns=turns)
+        return compiled.run_compiled(made, ignore_progress, turns=turns)
 
 
 def alike(made: Launch) -> Trace:
@@ -87,15 +87,15 @@ def alike(made: Launch) -> Trace:
 @pytest.mark.parametrize("scenario", [s for s in scenarios() if s.engine != "python"], ids=lambda s: s.name)
 def test_scenarios_are_traced_alike(scenario):
     made = launch_of(scenario, {})
-    rows = alike(limited(made, ALL)).accesses
+    rows = alike(limit_accesses(made, ALL)).accesses
     for limit in (0, rows // 3):
-        alike(limited(made, limit))
+        alike(limit_accesses(made, limit))
 
 
 @pytest.mark.parametrize("kept", [0, ALL, 40_000])
 def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
     made = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
-    trace = alike(limited(made, kept))
+    trace = alike(limit_accesses(made, kept))
     assert (noted.shared, noted.undone) == (2, 0)
     assert trace.check.equal
     assert trace.recorded.tolist() == list(range({0: 0, ALL: 16, 40_000: 1}[kept]))
@@ -115,17 +115,17 @@ def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
 )
 def test_what_one_core_alone_can_tell_is_run_there(tmp_path, body):
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = launch(tmp_path, kernel(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    made = launch(tmp_path, kernel_source(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
-        alike(limited(made, limit))
+        alike(limit_accesses(made, limit))
 
 
 def test_late_blocks_that_write_what_the_first_ones_only_read_are_run_on_one_core(tmp_path, noted):
     body = "i = cuda.grid(1)\nfor k in range(40):\n    out[i] += a[i]\nif i > 40:\n    a[i] = 1"
-    made = launch(tmp_path, kernel(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
+    made = launch(tmp_path, kernel_source(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0):
         before = noted.undone
-        alike(limited(made, limit))
+        alike(limit_accesses(made, limit))
         assert noted.undone == before + 2
 
 
@@ -141,27 +141,27 @@ if b == 11:
     out[i] += 5
 """
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = launch(tmp_path, kernel(body.strip()), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    made = launch(tmp_path, kernel_source(body.strip()), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
-        alike(limited(made, limit))
+        alike(limit_accesses(made, limit))
     assert noted.shared
     assert not noted.undone
 
 
 def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    made = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
     monkeypatch.setattr(TouchedMemory, "add", lambda *given: 1 // 0)
     with pytest.warns(UserWarning, match="on one core after an internal error: ZeroDivisionError"):
-        trace = of_cores(limited(made, ALL), 2)
-    assert_identical(trace, of_cores(limited(made, ALL), 1))
+        trace = of_cores(limit_accesses(made, ALL), 2)
+    assert_identical(trace, of_cores(limit_accesses(made, ALL), 1))
 
 
 def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     body = APART + "\nif i == 500:\n    raise ValueError('no')"
-    made = launch(tmp_path, kernel(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    assert alike(limited(made, ALL)).error is not None
+    made = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(made, ALL)).error is not None
     assert noted.undone
 
 
@@ -169,8 +169,8 @@ def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
 def test_blocks_may_make_other_numbers_of_accesses_than_the_first_ones(more, tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     body = f"b = cuda.blockIdx.x\n{APART}\nif {more}:\n    out[i] += 1"
-    made = launch(tmp_path, kernel(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    assert alike(limited(made, ALL)).accesses == 640 * 3
+    made = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(made, ALL)).accesses == 640 * 3
     assert bool(noted.undone) == (more == "b >= 5")
 
 
@@ -179,15 +179,15 @@ def test_columns_in_files_are_written_by_all_cores(tmp_path, noted, monkeypatch)
     monkeypatch.setattr(column_files, "_shares", True)
     monkeypatch.setattr(column_files, "SMALL", 1000)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(11, 1, 1), block=(64, 1, 1))
-    assert alike(limited(made, ALL)).accesses == 1280
+    made = launch(tmp_path, kernel_source(APART), longs, grid=(11, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(made, ALL)).accesses == 1280
     assert noted.shared and not noted.undone
 
 
 def test_chosen_blocks_are_shared_too(tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    trace = alike(msgspec.structs.replace(limited(made, ALL), blocks=(1, 3, 4, 8, 9)))
+    made = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    trace = alike(msgspec.structs.replace(limit_accesses(made, ALL), blocks=(1, 3, 4, 8, 9)))
     assert trace.recorded.tolist() == [1, 3, 4, 8, 9]
     assert (noted.shared, noted.undone) == (2, 0)
 
@@ -195,9 +195,9 @@ def test_chosen_blocks_are_shared_too(tmp_path, noted):
 def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+    made = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
     seen: list[tuple[int, int]] = []
-    compiled.run_compiled(limited(made, ALL), lambda done, of: seen.append((done, of)))
+    compiled.run_compiled(limit_accesses(made, ALL), lambda done, of: seen.append((done, of)))
     assert seen == sorted(seen)
     assert {of for _, of in seen} == {40}
 
@@ -206,7 +206,7 @@ def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
 def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error):
     monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+    made = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
 
     def report(done: int, of: int) -> None:
         if done > 5:
@@ -214,9 +214,9 @@ def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error
 
     if error is KeyboardInterrupt:
         with pytest.raises(KeyboardInterrupt):
-            compiled.run_compiled(limited(made, ALL), report)
+            compiled.run_compiled(limit_accesses(made, ALL), report)
     else:
-        assert compiled.run_compiled(limited(made, ALL), report).error.message == "enough"
+        assert compiled.run_compiled(limit_accesses(made, ALL), report).error.message == "enough"
 
 
 def with_blocks_apart(source: str) -> str:
@@ -244,9 +244,9 @@ def test_random_kernels_are_traced_alike(
         patch.setattr(row_recorder, "COUNTED", rows)
         source = with_blocks_apart(source) if apart else source
         made = launch(Path(folder), source, arrays, (grid, 1, 1), (block, 1, 1))
-        whole = alike(limited(made, ALL))
-        alike(limited(made, 0))
-        alike(limited(made, int(share * whole.accesses)))
+        whole = alike(limit_accesses(made, ALL))
+        alike(limit_accesses(made, 0))
+        alike(limit_accesses(made, int(share * whole.accesses)))
 
 
 @pytest.mark.parametrize(("mine", "others", "met"), [("r", "r", False), ("r", "w", True), ("w", "w", True)])
@@ -315,7 +315,7 @@ def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypa
         "x = a[0]\nwhile cuda.blockIdx.x == 3 and x < 50_000_000:\n    x += 1 + x % 2\nout[cuda.grid(1)] = x"
     )
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    alike(limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL))
+    alike(limit_accesses(launch(tmp_path, kernel_source(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL))
     assert (noted.shared, noted.undone) == (2, 2)
 
 
@@ -330,9 +330,9 @@ def test_ctrl_c_stops_all_cores(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel_run.ParallelRun, "run", interrupted)
     body = "x = a[0]\nwhile cuda.blockIdx.x and x >= 0:\n    x = (x + 1) % 100\nout[cuda.grid(1)] = x"
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL)
+    made = limit_accesses(launch(tmp_path, kernel_source(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL)
     with pytest.raises(KeyboardInterrupt):
-        compiled.run_compiled(made, nothing)
+        compiled.run_compiled(made, ignore_progress)
     assert not [thread for thread in threading.enumerate() if "_work" in thread.name]
 
 
@@ -348,5 +348,5 @@ def test_threads_that_call_themselves_have_their_stacks_on_all_cores(tmp_path, n
         out[i] = down(1000 + a[i])
     """
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    alike(limited(launch(tmp_path, source, longs, grid=(16, 1, 1), block=(4, 1, 1)), ALL))
+    alike(limit_accesses(launch(tmp_path, source, longs, grid=(16, 1, 1), block=(4, 1, 1)), ALL))
     assert (noted.shared, noted.undone) == (2, 0)

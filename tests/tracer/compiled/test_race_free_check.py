@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engines import nothing, racing
+from engines import has_harmful_race, ignore_progress
 from launching import Array, launch
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.requests import requests_of
@@ -45,11 +45,13 @@ def kernel(a, out):
     {line}
 """
     arrays = (Array((65,), fill="arange"), Array((128,), fill="zeros"))
-    return compiled.run_compiled(launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), nothing)
+    return compiled.run_compiled(
+        launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), ignore_progress
+    )
 
 
 def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
-    trace = run(launch_of(find("matmul-tiled"), {}), nothing)
+    trace = run(launch_of(find("matmul-tiled"), {}), ignore_progress)
     assert trace.apart
     known, unknown = (
         findings_of(made, requests_of(made)) for made in (trace, replace(trace, is_race_free=False))
@@ -60,14 +62,14 @@ def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
 @pytest.mark.parametrize("line", ALONE.values(), ids=ALONE)
 def test_threads_that_keep_apart(tmp_path, line):
     trace = traced(tmp_path, line)
-    assert is_race_free(trace) and not racing(trace) and not has_races(trace)
+    assert is_race_free(trace) and not has_harmful_race(trace) and not has_races(trace)
 
 
 @pytest.mark.parametrize("line", TOGETHER.values(), ids=TOGETHER)
 def test_threads_that_meet(tmp_path, line):
     trace = traced(tmp_path, line)
     assert not is_race_free(trace)
-    assert has_races(trace) == racing(trace)
+    assert has_races(trace) == has_harmful_race(trace)
 
 
 @pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)
@@ -87,14 +89,14 @@ def kernel(out):
     out[t] = cuda.shared.array(0, int32)[63 - t]
 """
     made = launch(tmp_path, source, (Array((64,)),), block=(64, 1, 1), shared_bytes=256)
-    trace = compiled.run_compiled(made, nothing)
-    assert racing(trace) and not is_race_free(trace)
+    trace = compiled.run_compiled(made, ignore_progress)
+    assert has_harmful_race(trace) and not is_race_free(trace)
 
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "matmul-tiled-dynamic", "transpose-tile"])
 def test_the_lessons_are_spared_the_search(name):
     values = {"m": 32, "k": 32, "n": 32} if name.startswith("matmul") else {}
-    assert is_race_free(compiled.run_compiled(launch_of(find(name), values), nothing))
+    assert is_race_free(compiled.run_compiled(launch_of(find(name), values), ignore_progress))
 
 
 @pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)

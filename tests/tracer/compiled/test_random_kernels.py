@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from engines import (
     SEEDS,
     assert_counted,
-    assert_ordered_alike,
     assert_same,
-    both,
-    counts,
-    limited,
-    nothing,
-    racing,
+    assert_same_request_order,
+    count_past_cap,
+    has_harmful_race,
+    ignore_progress,
+    limit_accesses,
+    run_both,
 )
 from launching import Array, Schedule, launch
 from random_kernels import SIZE, kernels
@@ -56,14 +56,14 @@ def test_random_kernels(
         for name in ("CHUNK", "COUNTED"):
             patch.setattr(row_recorder, name, rows)
         made = launch(Path(folder), source, ARRAYS, (grid, 1, 1), (block, 1, 1))
-        ours, theirs = both(made)
-        in_turns = both(msgspec.structs.replace(made, resident=resident), order)
-        lockstep = compiled.run_compiled(made, nothing)
-        summary = compiled.run_compiled(limited(made, 0), nothing)
+        ours, theirs = run_both(made)
+        in_turns = run_both(msgspec.structs.replace(made, resident=resident), order)
+        lockstep = compiled.run_compiled(made, ignore_progress)
+        summary = compiled.run_compiled(limit_accesses(made, 0), ignore_progress)
     assert_same(ours, theirs, 0.0)
     assert_same(*in_turns, 0.0)
-    assert counts(ours) in (None, totals_of(ours, requests_of(ours)))
+    assert count_past_cap(ours) in (None, totals_of(ours, requests_of(ours)))
     assert_counted(ours, summary)
     if len(ours):
-        assert_ordered_alike(ours)
-    assert not (is_race_free(lockstep) and racing(lockstep))
+        assert_same_request_order(ours)
+    assert not (is_race_free(lockstep) and has_harmful_race(lockstep))

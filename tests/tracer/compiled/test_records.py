@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engines import assert_same, same
+from engines import assert_engines_agree, assert_same
 from launching import Array, launch
-from programs import HEAD, told
+from programs import HEAD, run_program
 
 LAYOUTS = """
 import numba
@@ -83,7 +83,7 @@ def kernel(a, out):
     t = cuda.threadIdx.x
 {body.replace("        ", "    ")}
 """
-    trace = same(launch(tmp_path, source, ARRAYS, grid=(2, 1, 1), block=(8, 1, 1)))
+    trace = assert_engines_agree(launch(tmp_path, source, ARRAYS, grid=(2, 1, 1), block=(8, 1, 1)))
     assert trace.accesses > 8
 
 
@@ -132,7 +132,7 @@ assert out.tolist() == [1 + 2 * 2 + 5, 1 + 3 * 4 + 6]
 def traced_alike(tmp_path, path):
     """Assert that both engines give the same trace of a program's launch, sequentially; return ours."""
     (printed, launches, (ours,)), theirs = (
-        told(tmp_path, ("--engine", engine, "--schedule", "sequential"), path)
+        run_program(tmp_path, ("--engine", engine, "--schedule", "sequential"), path)
         for engine in ("compiled", "simulator")
     )
     assert (printed, launches) == theirs[:2]
@@ -158,5 +158,5 @@ def kernel(a, out):
     s = cuda.shared.array(8, point)
     s[cuda.threadIdx.x + 1].x = 1
 """
-    ours = same(launch(tmp_path, source, ARRAYS, block=(8, 1, 1)))
+    ours = assert_engines_agree(launch(tmp_path, source, ARRAYS, block=(8, 1, 1)))
     assert ours.outside.text == ("s.x[8]",)

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from bank_passes import wavefronts
-from engines import assert_counted, assert_same, limited, nothing, the_long_way
+from bank_passes import count_wavefronts
+from engines import assert_counted, assert_same, ignore_progress, limit_accesses, requests_as_irregular
 from folders import DATA
 from launching import Array, Limits, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios
@@ -36,8 +36,8 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def whole_and_summary(made: Launch) -> tuple[Trace, Trace]:
     """Return the traces of a launch with all accesses and with none."""
-    return compiled.run_compiled(limited(made, 20_000_000), nothing), compiled.run_compiled(
-        limited(made, 0), nothing
+    return compiled.run_compiled(limit_accesses(made, 20_000_000), ignore_progress), compiled.run_compiled(
+        limit_accesses(made, 0), ignore_progress
     )
 
 
@@ -126,7 +126,7 @@ def kernel(out):
 
 @pytest.mark.parametrize("elsewhere", ["False", "lane % 7 < k"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
-@pytest.mark.parametrize("way", [requests_of, the_long_way])
+@pytest.mark.parametrize("way", [requests_of, requests_as_irregular])
 @pytest.mark.usefixtures("few_rows")
 def test_of_requests_that_differ_in_the_lanes_that_make_them(tmp_path, dtype, elsewhere, way):
     source = f"import numba\n{OTHER_LANES.format(dtype=dtype, elsewhere=elsewhere)}"
@@ -137,7 +137,7 @@ def test_of_requests_that_differ_in_the_lanes_that_make_them(tmp_path, dtype, el
     for number, rows in enumerate(np.split(requests.order, requests.start[1:-1])):
         lanes, elements = (whole.thread[rows] % 32).tolist(), whole.index[rows].tolist()
         first = {lane: element * size for lane, element in zip(lanes, elements, strict=True)}
-        assert requests.wavefronts[number] == wavefronts(first, size)
+        assert requests.wavefronts[number] == count_wavefronts(first, size)
 
 
 @pytest.mark.parametrize("size", [(64, 64, 64), (5, 23, 7)])
@@ -146,7 +146,7 @@ def test_summaries_agree_with_the_h200(size):
     for case, name in names.items():
         measured = H200["launches"][f"{case} {'x'.join(map(str, size))}"]
         made = launch_of(find(name), dict(zip("mkn", size, strict=True)))
-        totals = compiled.run_compiled(limited(made, 0), nothing).totals
+        totals = compiled.run_compiled(limit_accesses(made, 0), ignore_progress).totals
         for counter in ("requests", "sectors"):
             for op in ("load", "store"):
                 assert totals[f"global_{op}_{counter}"] == measured[f"global_{op}_{counter}"]
@@ -154,7 +154,9 @@ def test_summaries_agree_with_the_h200(size):
 
 def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
     made = launch_of(find("matmul-tiled"), {"m": 20, "k": 20, "n": 20, "tile": 8})
-    ours, theirs = (run(limited(made, 0), nothing) for run in (compiled.run_compiled, numba_patch.run))
+    ours, theirs = (
+        run(limit_accesses(made, 0), ignore_progress) for run in (compiled.run_compiled, numba_patch.run)
+    )
     assert ours.totals == theirs.totals
     assert len(theirs) == 0
     assert "counters of the whole launch" in theirs.notice
@@ -164,7 +166,7 @@ def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
 def test_a_phase_of_a_warp_that_fits_nowhere_is_stopped(tmp_path):
     source = "@cuda.jit\ndef kernel(a):\n    while True:\n        a[0] += 1\n"
     made = launch(tmp_path, source, (Array((1,)),), limits=Limits(accesses=0, memory=20_000_000))
-    ended = compiled.run_compiled(made, nothing)
+    ended = compiled.run_compiled(made, ignore_progress)
     assert ended.notice.startswith("Stopped after ")
     assert "between two barriers" in ended.notice
 
@@ -172,10 +174,12 @@ def test_a_phase_of_a_warp_that_fits_nowhere_is_stopped(tmp_path):
 def test_columns_in_files_are_those_in_memory():
     made = launch_of(find("matmul-tiled"), {"m": 40, "k": 40, "n": 40})
     for accesses in (20_000_000, 100_000):
-        usual = compiled.run_compiled(limited(made, accesses), nothing)
+        usual = compiled.run_compiled(limit_accesses(made, accesses), ignore_progress)
         little = Limits(accesses=accesses, memory=10_000)
         assert_same(
-            compiled.run_compiled(msgspec.structs.replace(limited(made, accesses), limits=little), nothing),
+            compiled.run_compiled(
+                msgspec.structs.replace(limit_accesses(made, accesses), limits=little), ignore_progress
+            ),
             usual,
             0.0,
         )
@@ -199,10 +203,10 @@ def no_room(file, begin, end):
 def test_a_full_disk_leaves_columns_in_memory_while_that_suffices(monkeypatch):
     monkeypatch.setattr(growing_columns, "make_room", no_room)
     monkeypatch.setattr(growing_columns, "most_in_memory", lambda most: min(most, 1000))
-    made = limited(launch_of(find("matmul-tiled"), {}), 20_000_000)
-    in_memory = compiled.run_compiled(made, nothing)
+    made = limit_accesses(launch_of(find("matmul-tiled"), {}), 20_000_000)
+    in_memory = compiled.run_compiled(made, ignore_progress)
     monkeypatch.undo()
-    assert_same(in_memory, compiled.run_compiled(made, nothing), 0.0)
+    assert_same(in_memory, compiled.run_compiled(made, ignore_progress), 0.0)
 
 
 def test_a_full_disk_ends_in_one_sentence(monkeypatch):
@@ -211,7 +215,7 @@ def test_a_full_disk_ends_in_one_sentence(monkeypatch):
     with pytest.raises(
         TraceFileError, match=r"Can't keep .* No space left on device; free some space"
     ) as told:
-        compiled.run_compiled(made, nothing)
+        compiled.run_compiled(made, ignore_progress)
     assert "\n" not in str(told.value)
 
 
@@ -220,5 +224,5 @@ def test_the_phases_of_blocks_with_many_barriers(tmp_path):
         "@cuda.jit\ndef kernel(a):\n    for k in range(300):\n        a[0] = k\n        cuda.syncthreads()\n"
     )
     made = launch(tmp_path, source, (Array((1,)),), grid=(100, 1, 1))
-    traced = compiled.run_compiled(made, nothing)
+    traced = compiled.run_compiled(made, ignore_progress)
     assert traced.phase.tolist() == 100 * [*range(300)]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from odd_traces import made, nothing
-from sessions import matmul, uneven
+from odd_traces import ignore_progress, random_trace
+from sessions import matmul, uneven_session
 from tilescope.app.views.common.activity import block_activity
 from tilescope.app.views.timeline.image import WAIT as WAITS
 from tilescope.app.views.timeline.image import activity_codes
@@ -27,7 +27,7 @@ NAMES = ("matmul-tiled", "matmul-naive-row-on-x", "sum-interleaved", "count-atom
 @pytest.fixture(scope="module", params=[*NAMES, "uneven"])
 def session(request, tmp_path_factory):
     if request.param == "uneven":
-        return uneven(tmp_path_factory.mktemp("uneven"))
+        return uneven_session(tmp_path_factory.mktemp("uneven"))
     small = {"m": 16, "k": 16, "n": 16, "tile": 4} if request.param.startswith("matmul") else {}
     return matmul(request.param, **small)
 
@@ -35,7 +35,7 @@ def session(request, tmp_path_factory):
 def packets(trace, part=""):
     """Return the packets of a trace as they are read back, and the texts that they name by numbers."""
     file = io.BytesIO()
-    write_perfetto(trace, file, nothing, part)
+    write_perfetto(trace, file, ignore_progress, part)
     return list(messages.Trace.FromString(file.getvalue()).packet)
 
 
@@ -219,7 +219,7 @@ def test_a_launch_too_large_is_refused_in_a_sentence_before_anything_is_written(
             with pytest.raises(
                 ExportError, match=rf"{what} are more than Perfetto shows well \(3\); trace some blocks"
             ):
-                write_perfetto(trace, file, nothing)
+                write_perfetto(trace, file, ignore_progress)
             assert not file.getvalue()
 
 
@@ -227,6 +227,6 @@ def test_random_launches_keep_their_slices_apart():
     seed = random.randrange(1 << 30)
     print("seed", seed)
     for number in range(10):
-        trace = made(seed + number)
+        trace = random_trace(seed + number)
         trace = replace(trace, grid=(4, 1, 1))
         assert len(Read(trace).slices("request")) == len(requests_of(trace))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from finding_kernels import EVERY, kernel
+from finding_kernels import EVERY, trace_kernel
 from launching import Array
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -17,7 +17,7 @@ PATHS = (
 
 
 def races(folder, body, *arguments, **options):
-    ended = kernel(folder, body, *arguments, **options)
+    ended = trace_kernel(folder, body, *arguments, **options)
     return [f.severity for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from finding_kernels import text
+from finding_kernels import kernel_text
 from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -27,7 +27,7 @@ def operations_of(launches):
 
 
 def arithmetic(folder, body, *arguments):
-    return operations_of([launch(folder, text(body, len(arguments)), arguments, block=(32, 1, 1))])[0]
+    return operations_of([launch(folder, kernel_text(body, len(arguments)), arguments, block=(32, 1, 1))])[0]
 
 
 ARITHMETIC = [
@@ -58,7 +58,7 @@ def asked(tmp_path_factory):
     """Return the operations of each body, asked in one go: a question of its own takes seconds."""
     arguments = (IN, OUT, Scalar(0.5))
     launches = [
-        launch(tmp_path_factory.mktemp("kernel"), text(body.strip(), 3), arguments, block=(32, 1, 1))
+        launch(tmp_path_factory.mktemp("kernel"), kernel_text(body.strip(), 3), arguments, block=(32, 1, 1))
         for body, *_ in ARITHMETIC
     ]
     return dict(zip([body for body, *_ in ARITHMETIC], operations_of(launches), strict=True))
@@ -152,7 +152,7 @@ def test_whole_numbers_that_leave_a_float32_as_it_is_are_not_told(said, body):
 
 
 def test_what_a_device_function_returns_is_mended_in_it(tmp_path):
-    body = text("arg1[t] = scaled(arg0[t]) * arg0[t]", 2)
+    body = kernel_text("arg1[t] = scaled(arg0[t]) * arg0[t]", 2)
     asked = [
         launch(tmp_path, SCALED.format(half=half) + body, (IN, OUT), block=(32, 1, 1))
         for half in ("0.5", "float32(0.5)")
@@ -189,7 +189,9 @@ def test_float64_is_meant_where_an_array_holds_it(tmp_path):
 
 
 def test_a_device_function_is_looked_into(tmp_path):
-    source = "@cuda.jit(device=True)\ndef half(x):\n    return x * 0.5\n" + text("arg1[t] = half(arg0[t])", 2)
+    source = "@cuda.jit(device=True)\ndef half(x):\n    return x * 0.5\n" + kernel_text(
+        "arg1[t] = half(arg0[t])", 2
+    )
     (found,) = operations_of([launch(tmp_path, source, (IN, OUT), block=(32, 1, 1))])
     assert [o.name for o in found] == ["mul"] and found[0].causes[0][0] == "0.5"
 
@@ -224,7 +226,7 @@ def test_whole_numbers_scaled_once_are_not_told(tmp_path):
 
 def test_float64_is_told_with_its_line_and_remedy(tmp_path):
     body = SUM.format(start="0.0").strip()
-    ended = trace(tmp_path, text(body, 2), (IN, OUT), block=(32, 1, 1))
+    ended = trace(tmp_path, kernel_text(body, 2), (IN, OUT), block=(32, 1, 1))
     found = findings_of(ended, requests_of(ended), arithmetic(tmp_path, body, IN, OUT))
     finding = next(f for f in found if f.kind == "float64")
     assert (finding.severity, finding.count, finding.remedy) == ("warning", 1, "write float32(0.0)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from finding_kernels import EVERY, kernel
+from finding_kernels import EVERY, trace_kernel
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -15,7 +15,7 @@ FLOATS = (Array((128,), "int32", "arange"), Array((128,), "int32"))
 
 
 def errors(folder, body, *arguments, block=64, grid=1, schedule="lockstep"):
-    ended = kernel(folder, body, *(arguments or FLOATS), block=block, grid=grid, schedule=schedule)
+    ended = trace_kernel(folder, body, *(arguments or FLOATS), block=block, grid=grid, schedule=schedule)
     return [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
 
 

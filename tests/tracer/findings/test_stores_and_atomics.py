@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from finding_kernels import kernel
+from finding_kernels import trace_kernel
 from launching import Array
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -13,7 +13,7 @@ FLOATS = (Array((256,), "float32", "random"), Array((256,), "float32"))
 
 
 def told(folder, kind, body, *arguments, **options):
-    ended = kernel(folder, body, *(arguments or FLOATS), **options)
+    ended = trace_kernel(folder, body, *(arguments or FLOATS), **options)
     return [f for f in findings_of(ended, requests_of(ended)) if f.kind == kind]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from finding_kernels import text
+from finding_kernels import kernel_text
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -18,7 +18,7 @@ ERRORS = {"race", "barrier", "bounds", "unwritten"}
 
 
 def kernel(folder, body, *arguments, block=(64, 1, 1), grid=(1, 1, 1)):
-    ended = trace(folder, text(body, len(arguments)), arguments, grid=grid, block=block)
+    ended = trace(folder, kernel_text(body, len(arguments)), arguments, grid=grid, block=block)
     assert ended.error is None, ended.error
     found = findings_of(ended, requests_of(ended))
     assert not {f.kind for f in found} & ERRORS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from gpu_timelines import made_timeline
+from gpu_timelines import synthetic_timeline
 from sessions import matmul
 from tilescope.app.views.common.activity import block_activity
 from tilescope.tracer.hardware.moment_clock import moment_clock, phase_cycles, segments_of
@@ -22,7 +22,7 @@ def session():
 
 @pytest.fixture(scope="module")
 def timeline(session):
-    return made_timeline(session.trace, VALUES)
+    return synthetic_timeline(session.trace, VALUES)
 
 
 def clock_of(timeline, session, block):

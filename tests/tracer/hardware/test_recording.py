@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from gpu_timelines import made_timeline
+from gpu_timelines import synthetic_timeline
 from launching import launch  # noqa: F401  # sets the environment, before numba is imported
 from measured import DEVICE, case
 from tilescope.app.cli.main import main
@@ -33,7 +33,7 @@ CASES = [case("transpose-tile", rows=40, cols=40), case("sum-sequential", count=
 
 def timeline_of(one):
     values = {**one.values}
-    return made_timeline(run(launch_of_case(one), lambda done, of: None), values)
+    return synthetic_timeline(run(launch_of_case(one), lambda done, of: None), values)
 
 
 def played(one, gpu, device, revision, say):

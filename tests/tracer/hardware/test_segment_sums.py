@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_timelines import CYCLES, made_timeline
+from gpu_timelines import CYCLES, synthetic_timeline
 from sessions import matmul
 from tilescope.tracer.hardware.segment_sums import kind_cycles, phase_spans
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS, Segments
@@ -51,7 +51,7 @@ def test_a_phase_that_no_warp_had_is_left_out():
 
 
 def test_nothing_of_a_launch_is_lost():
-    found = made_timeline(matmul(m=32, k=32, n=32).trace, {}).segments
+    found = synthetic_timeline(matmul(m=32, k=32, n=32).trace, {}).segments
     sums = kind_cycles(found)
     assert sum(sums.values()) == (found.end - found.start).sum()
     assert set(sums) == set(CYCLES)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from msgspec.structs import astuple
 
-from gpu_timelines import made_timeline
+from gpu_timelines import synthetic_timeline
 from launching import Launch
 from tilescope.kernels.scenarios.catalogue import find, settle
 from tilescope.tracer.hardware import recorded_timelines
@@ -39,7 +39,7 @@ def matmul(**values: int) -> Launch:
 @pytest.fixture(scope="module")
 def timeline() -> Timeline:
     values = settle(find("matmul-tiled"), SIZE)
-    return made_timeline(run(matmul(), lambda done, of: None), values)
+    return synthetic_timeline(run(matmul(), lambda done, of: None), values)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 def joined(tmp_path_factory):
     """Return the launch of a kernel with shared memory, and its listing."""
     launch = launch_of(find("load-joined"), {})
-    return launch, Listings(tmp_path_factory.mktemp("listings")).with_ndim(ListingJob(launch))
+    return launch, Listings(tmp_path_factory.mktemp("listings")).compile(ListingJob(launch))
 
 
 def line_of(launch, text):
@@ -56,11 +56,11 @@ def test_sass_is_there_with_registers_or_a_sentence_says_how_to_get_it(joined):
 
 def test_a_listing_is_kept_for_all_launches_of_the_kernel(joined, tmp_path, monkeypatch):
     listings = Listings(tmp_path)
-    first = listings.with_ndim(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
+    first = listings.compile(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
     monkeypatch.setattr(
         "tilescope.tracer.listing.client.JsonProcess", lambda *_: pytest.fail("it was compiled again")
     )
-    same = listings.with_ndim(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
+    same = listings.compile(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
     assert same == first
 
 
@@ -71,7 +71,7 @@ def test_a_kernel_that_numba_refuses_has_a_reason(tmp_path):
     wrong = msgspec.structs.replace(
         launch, source=launch.source.replace("t += s[y, k]", "t += s[y, k].nothing")
     )
-    listing = Listings(tmp_path).with_ndim(ListingJob(wrong))
+    listing = Listings(tmp_path).compile(ListingJob(wrong))
     assert "can't be compiled" in listing.reason
     assert listing.ptx == ()
 
@@ -79,5 +79,5 @@ def test_a_kernel_that_numba_refuses_has_a_reason(tmp_path):
 def test_a_closed_client_answers_at_once(tmp_path):
     listings = Listings(tmp_path)
     listings.close()
-    assert listings.with_ndim(ListingJob(launch_of(find("load-joined"), {}))).reason
-    assert isinstance(listings.with_ndim(ListingJob(launch_of(find("jacobi-step"), {}))), Listing)
+    assert listings.compile(ListingJob(launch_of(find("load-joined"), {}))).reason
+    assert isinstance(listings.compile(ListingJob(launch_of(find("jacobi-step"), {}))), Listing)

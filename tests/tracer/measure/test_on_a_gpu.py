@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
+from integer_program import MEASURED, PROGRAM
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.measure.measurement import load
-from whole_numbers import MEASURED, PROGRAM
 
 WRONG = {
     "matmul-tiled-row-on-x": "m=32,k=40,n=32",

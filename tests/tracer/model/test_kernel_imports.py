@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from launching import Array, contents
+from launching import Array, final_contents
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.kernel_imports import imported_texts, imports_digest
 from tilescope.tracer.model.plan import launch_of
@@ -63,8 +63,8 @@ def test_a_change_beside_the_file_is_seen_by_a_warm_worker(worker, folder, engin
     path = folder / name
     path.write_text(path.read_text().replace(old, new))
     second = worker.run(replace(planned(folder), engine=engine))
-    assert contents(first, "out").tolist() == [20]
-    assert contents(second, "out").tolist() == [22 if new == "* 11" else 30]
+    assert final_contents(first, "out").tolist() == [20]
+    assert final_contents(second, "out").tolist() == [22 if new == "* 11" else 30]
 
 
 def test_a_change_beside_the_file_is_another_trace_for_the_cache(worker, folder, tmp_path):
@@ -81,5 +81,5 @@ def test_two_folders_each_have_their_own(worker, folder, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     for path in folder.glob("*.py"):
         (other / path.name).write_text(path.read_text().replace("* 10", "* 7"))
-    results = [contents(worker.run(planned(f)), "out").tolist() for f in (folder, other, folder)]
+    results = [final_contents(worker.run(planned(f)), "out").tolist() for f in (folder, other, folder)]
     assert results == [[20], [14], [20]]

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engines import both, same
+from engines import assert_engines_agree, run_both
 from launching import Array, launch
-from programs import HEAD, found
+from programs import HEAD, check_program
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model import user_code
@@ -181,7 +181,7 @@ gather[2, 32](np.zeros(1024, np.float32), np.zeros(64, np.float32))
 def test_waste_in_a_module_beside_the_program_is_told_there_and_a_library_s_nowhere(
     script, tmp_path, folder, told, engine
 ):
-    said = found(tmp_path, script(program(tmp_path, folder, WASTE)), "--engine", engine)
+    said = check_program(tmp_path, script(program(tmp_path, folder, WASTE)), "--engine", engine)
     assert [Path(finding["file"]).name for finding in said] == told
 
 
@@ -200,7 +200,7 @@ turn[1, 64](np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
 
 def test_a_race_in_a_library_is_told_at_the_line_that_calls_it_by_both_engines_alike(script, tmp_path):
     path = script(program(tmp_path, SITE, RACE))
-    ours, theirs = (found(tmp_path, path, "--engine", engine) for engine in ("compiled", "simulator"))
+    ours, theirs = (check_program(tmp_path, path, "--engine", engine) for engine in ("compiled", "simulator"))
     assert ours == theirs
     (told,) = ours
     assert told["file"] == str(path)
@@ -222,7 +222,7 @@ draw[1, 32](create_xoroshiro128p_states(32, seed=1), np.zeros(32, np.float32))
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
 def test_a_state_of_random_numbers_that_threads_share_is_told_where_they_draw(script, tmp_path, engine):
     path = script(HEAD + RANDOM)
-    said = found(tmp_path, path, "--engine", engine)
+    said = check_program(tmp_path, path, "--engine", engine)
     line = 1 + path.read_text().splitlines().index(
         "    out[cuda.grid(1)] = xoroshiro128p_uniform_float32(states, 0)"
     )
@@ -241,7 +241,7 @@ def test_errors_of_a_library_s_kernel_are_told_where_it_is_launched_and_its_wast
     script, tmp_path, engine
 ):
     path = script(program(tmp_path, SITE, FAR))
-    (told,) = found(tmp_path, path, "--engine", engine)
+    (told,) = check_program(tmp_path, path, "--engine", engine)
     assert (told["kind"], told["file"]) == ("bounds", str(path))
     assert path.read_text().splitlines()[told["line"] - 1] == "far[2, 32]("
     assert told["message"].endswith(f"(in far of {tmp_path / SITE / 'parts.py'}).")
@@ -270,7 +270,7 @@ def kernel(tmp_path, body):
 
 @pytest.mark.parametrize("name", BODIES)
 def test_both_engines_have_the_same_places_all_of_the_user_s(tmp_path, name):
-    trace = same(kernel(tmp_path, BODIES[name]))
+    trace = assert_engines_agree(kernel(tmp_path, BODIES[name]))
     assert {site.file for site in trace.sites} == {str(tmp_path / "kernels.py")}
     assert set(trace.sources) == {str(tmp_path / "kernels.py")}
     assert (trace.error is None) == (name != "an error")
@@ -278,14 +278,14 @@ def test_both_engines_have_the_same_places_all_of_the_user_s(tmp_path, name):
 
 def test_each_access_of_a_library_keeps_a_site_of_its_own(tmp_path):
     """So that what a request is does not change: one warp at one place in a library's code."""
-    for trace in both(kernel(tmp_path, BODIES["shared memory"])):
+    for trace in run_both(kernel(tmp_path, BODIES["shared memory"])):
         lines = [site.line for site in trace.sites]
         assert len(trace.sites) == 4
         assert len(set(lines)) == 1
 
 
 def test_an_error_in_a_library_is_told_at_the_line_that_calls_it(tmp_path):
-    for trace in both(kernel(tmp_path, BODIES["an error"])):
+    for trace in run_both(kernel(tmp_path, BODIES["an error"])):
         assert trace.error.file == str(tmp_path / "kernels.py")
         assert "refused(a, t)" in trace.sources[trace.error.file].splitlines()[trace.error.line - 1]
 

@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from engines import both
-from launching import Array, contents, launch
+from engines import run_both
+from launching import Array, final_contents, launch
 from tilescope.tracer.recording.fused import fma
 
 NUMBERS = {
@@ -43,8 +43,8 @@ def kernel_of(lines):
 def results(tmp_path, lines, dtype):
     """Return what both engines leave in `out`."""
     arguments = (*NUMBERS[dtype], Array((64,), dtype))
-    traces = both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))
-    return [contents(trace, "out") for trace in traces]
+    traces = run_both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))
+    return [final_contents(trace, "out") for trace in traces]
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -88,5 +88,5 @@ def test_a_product_before_a_loop_is_not_computed_again_in_it(tmp_path):
 def given(tmp_path, lines):
     """Return what the three arrays hold before the launch."""
     arguments = (*NUMBERS["float32"], Array((64,), "float32"))
-    trace = both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))[0]
+    trace = run_both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))[0]
     return [trace.initial[number].copy() for number in range(3)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import ended
+from programs import wait_for_exit
 from tilescope.tracer.processes.json_process import module_command
 from tilescope.tracer.processes.keeper import FIRST_LINES, LAST_LINES, STOP
 
@@ -54,9 +54,9 @@ def test_nothing_of_a_program_outlives_it(tmp_path, end):
         elif end == "keeper killed":
             process.kill()
         process.wait(30)
-    assert ended(program)
+    assert wait_for_exit(program)
     if end != "keeper killed":  # which is nobody's way to end it
-        assert ended(child)
+        assert wait_for_exit(child)
         assert folder.exists() == (end != "input closed")
     else:
         os.kill(child, signal.SIGKILL)

@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from engines import same
-from launching import Array, contents, launch
-from whole_numbers import MEASURED, PROGRAM
+from engines import assert_engines_agree
+from integer_program import MEASURED, PROGRAM
+from launching import Array, final_contents, launch
 
 SMALL = {
     "the mean of bytes": ("uint8", "out[i] = (a[i] + a[i - 1] + a[i - 2]) // 3"),
@@ -34,20 +34,20 @@ def test_both_engines_compute_in_64_bits(tmp_path, name):
     source = (
         f"from numba import int8, uint32\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {lines}\n"
     )
-    same(
+    assert_engines_agree(
         launch(tmp_path, source, (Array((250,), dtype, "arange"), Array((250,), "int64")), block=(250, 1, 1))
     )
 
 
 def test_bytes_do_not_wrap(tmp_path):
     source = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = (a[i] + a[i - 1]) * a[i]\n"
-    trace = same(
+    trace = assert_engines_agree(
         launch(
             tmp_path, source, (Array((250,), "uint8", "arange"), Array((250,), "int64")), block=(250, 1, 1)
         )
     )
     a = np.arange(250)
-    assert contents(trace, "out").tolist() == ((a + np.roll(a, 1)) * a).tolist()
+    assert final_contents(trace, "out").tolist() == ((a + np.roll(a, 1)) * a).tolist()
 
 
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from launching import Array, Limits, Scalar, contents, launch, trace
+from launching import Array, Limits, Scalar, final_contents, launch, trace
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
@@ -100,8 +100,8 @@ def test_an_access_outside_is_recorded_and_not_made(tmp_path):
     ended = trace(tmp_path, source, (Array((2, 3), fill="arange"), Array((4,))), block=(4, 1, 1))
     outside = ended.outside
     assert ended.error is None
-    assert contents(ended, "a").tolist() == [[0, 1, 2], [5, 4, 5]]
-    assert np.isnan(contents(ended, "out")[3])
+    assert final_contents(ended, "a").tolist() == [[0, 1, 2], [5, 4, 5]]
+    assert np.isnan(final_contents(ended, "out")[3])
     assert outside.text == ("a[0, 3]", *["a[2, 0]"] * 4, *["a[-4]"] * 4)
     assert outside.cell.tolist() == [3] + [6] * 4 + [2] * 4
     assert outside.op.tolist() == [Op.LOAD] + [Op.ATOMIC] * 4 + [Op.STORE] * 4
@@ -161,7 +161,7 @@ def test_constants_are_those_of_the_launch(tmp_path):
         out[1] = tile.itemsize
     """
     ended = trace(tmp_path, source, (Array((2,)),), constants={"WIDTH": 7, "TYPE": "float64"})
-    assert contents(ended, "out").tolist() == [7, 8]
+    assert final_contents(ended, "out").tolist() == [7, 8]
 
 
 def test_memory_columns_take_at_most_24_bytes_an_access():
@@ -199,9 +199,9 @@ def test_inputs_are_seeded_and_from_files(tmp_path):
         pass
     """
     first, second = (trace(tmp_path, source, arguments) for _ in range(2))
-    assert contents(first, "a").tolist() == numbers.tolist()
-    assert contents(first, "b").tolist() == contents(second, "b").tolist()
-    assert ((contents(first, "b") >= 0) & (contents(first, "b") < 1)).all()
+    assert final_contents(first, "a").tolist() == numbers.tolist()
+    assert final_contents(first, "b").tolist() == final_contents(second, "b").tolist()
+    assert ((final_contents(first, "b") >= 0) & (final_contents(first, "b") < 1)).all()
 
 
 def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
@@ -210,7 +210,7 @@ def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
     def kernel(out, n, x):
         out[0] = n + x
     """
-    assert contents(trace(tmp_path, source, (Array((1,)), Scalar(2), Scalar(0.5))), "out")[0] == 2.5
+    assert final_contents(trace(tmp_path, source, (Array((1,)), Scalar(2), Scalar(0.5))), "out")[0] == 2.5
 
 
 def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
@@ -237,10 +237,10 @@ def kernel(out):
 def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeypatch, source):
     made = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
     in_turns = engine.run(made, lambda done, of: None)
-    assert contents(in_turns, "out").tolist() == [1 if source == RACING else 32]
+    assert final_contents(in_turns, "out").tolist() == [1 if source == RACING else 32]
     for part in (engine, compiled):
         monkeypatch.setattr(part, "MAX_TURNS", 10)
     left = engine.run(made, lambda done, of: None)
     assert left.made_by.endswith("compiled")
     assert left.notice.startswith("The threads ran one after the other")
-    assert contents(left, "out").tolist() == [32]
+    assert final_contents(left, "out").tolist() == [32]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from launching import Array, Scalar, launch
-from programs import ended
+from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
@@ -174,7 +174,7 @@ def test_endless_kernel_is_cancelled_and_the_next_run_has_a_new_process(worker: 
     before = run(worker, double(tmp_path))
     error = in_thread(worker, double(tmp_path, ENDLESS), lambda process: worker.cancel())
     assert isinstance(error, RunCancelledError)
-    assert ended(before)
+    assert wait_for_exit(before)
     assert run(worker, double(tmp_path)) != before
 
 
@@ -197,7 +197,7 @@ def test_process_killed_under_way_is_told_and_the_next_run_works(worker: Worker,
 def test_process_killed_while_idle_is_replaced_without_a_word(worker: Worker, tmp_path: Path):
     before = run(worker, double(tmp_path))
     os.kill(before, signal.SIGKILL)
-    assert ended(before)
+    assert wait_for_exit(before)
     assert run(worker, double(tmp_path)) != before
 
 
@@ -240,7 +240,7 @@ def test_close_cancels_ends_the_process_and_removes_the_folder(tmp_path: Path):
         worker.close()
 
     assert isinstance(in_thread(worker, double(tmp_path, ENDLESS), close), RunCancelledError)
-    assert ended(numbers[0])
+    assert wait_for_exit(numbers[0])
     assert not worker._folder.exists()
     with pytest.raises(RunCancelledError):
         worker.run(double(tmp_path))
@@ -286,7 +286,7 @@ time.sleep(100)
         assert folder.is_dir()
         assert process.stdout.readline() == ("endless\n" if source is ENDLESS else "idle\n")
         process.kill()
-    assert ended(number)
+    assert wait_for_exit(number)
     assert not folder.exists() or os.name != "posix"
 
 
@@ -305,7 +305,7 @@ assert "numba" not in sys.modules
     command = [sys.executable, "-W", "error", "-c", window]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     first, folder = result.stdout.splitlines()
-    assert ended(int(first.split()[1]))
+    assert wait_for_exit(int(first.split()[1]))
     assert not Path(folder).exists()
     assert result.stderr == ""
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from launching import Array, contents, launch
+from launching import Array, final_contents, launch
 from random_kernels import SIZE, kernels
 from tilescope.tracer.model.trace import Trace, poison
 from tilescope.tracer.simulator import numba_patch
@@ -54,5 +54,5 @@ def test_the_trace_explains_memory(
         trace = numba_patch.trace_kernel(made, module, kernel, arrays, ("a", "b"), lambda done, of: None)
     assert trace.error is None, trace.error
     for name, array in zip("ab", arrays, strict=True):
-        assert contents(trace, name).tolist() == array.tolist()
+        assert final_contents(trace, name).tolist() == array.tolist()
     assert stale_reads(trace) == []

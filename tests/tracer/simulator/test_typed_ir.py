@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from launching import Array, contents, launch, trace
+from launching import Array, final_contents, launch, trace
 from tilescope.tracer.recording.kernel_loader import LoadError
 from tilescope.tracer.simulator.numba_patch import run
 
@@ -23,7 +23,7 @@ def computed(folder, body, given="int64", result="int64", before="", options="")
         f"\n{heads}    @cuda.jit{options}\n    def kernel(a, out):\n        t = cuda.threadIdx.x\n{lines}"
     )
     arguments = (Array((THREADS,), given, "arange"), Array((THREADS,), result))
-    return contents(trace(folder, source, arguments, block=(THREADS, 1, 1)), "out").tolist()
+    return final_contents(trace(folder, source, arguments, block=(THREADS, 1, 1)), "out").tolist()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_methods_of_arrays_load_each_element(tmp_path, call, expected):
         out[0] = a.{call}
     """
     traced = trace(tmp_path, source, (Array((8,), "float64", "arange"), Array((1,), "float64")))
-    assert contents(traced, "out").tolist() == [expected]
+    assert final_contents(traced, "out").tolist() == [expected]
     assert {traced.sites[s].line for s in traced.site} == {7}
     loads = traced.index[traced.op == 0].tolist()
     assert set(loads) <= set(range(8)) and loads[0] == 0
@@ -154,7 +154,7 @@ def test_products_are_fused_into_sums(tmp_path, kind):
     traced = trace(tmp_path, source, (Array((64, 2), kind),), block=(64, 1, 1))
     exact = [(Fraction(float(a)) * Fraction(float(b)), Fraction(float(c))) for a, b, c in numbers]
     wanted = [[_rounded(p + c, kind), _rounded(c - p, kind)] for p, c in exact]
-    assert contents(traced, "out").tolist() == wanted
+    assert final_contents(traced, "out").tolist() == wanted
 
 
 def _rounded(exact, kind):
@@ -194,4 +194,4 @@ def test_what_numba_can_not_be_asked_runs_untyped_and_says_so(tmp_path):
     arguments = (Array((4,), "int64", "arange"), Array((4,), "int64"))
     traced = run(launch(tmp_path, source, arguments, block=(4, 1, 1)), lambda done, of: None)
     assert "untyped: a function that the program registered with Numba" in traced.made_by
-    assert contents(traced, "out").tolist() == [0, 2, 4, 6]
+    assert final_contents(traced, "out").tolist() == [0, 2, 4, 6]

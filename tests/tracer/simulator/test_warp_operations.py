@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from launching import Array, contents, trace
+from launching import Array, final_contents, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.storage.trace_file import load, save
-from traces import rewritten
+from traces import rewrite_file
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 OUT = (Array((64,), "int64"),)
@@ -26,7 +26,7 @@ def traced(folder, schedule, body, block=(64, 1, 1)):
 
 
 def run(folder, schedule, body, block=(64, 1, 1)):
-    return contents(traced(folder, schedule, body, block), "out")
+    return final_contents(traced(folder, schedule, body, block), "out")
 
 
 def told(folder, schedule, body, block=(64, 1, 1)):
@@ -195,7 +195,7 @@ def test_faults_are_kept_in_the_file_and_those_from_before_they_had_kinds_are_re
         for lost in arrays["meta"]["missing"]:
             del lost["why"], lost["other"]
 
-    rewritten(tmp_path / "a.npz", older)
+    rewrite_file(tmp_path / "a.npz", older)
     assert load(tmp_path / "a.npz").missing == tuple(
         replace(m, why="waiting", other=-1) for m in made.missing
     )

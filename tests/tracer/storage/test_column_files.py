@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from engines import assert_same, limited, nothing
+from engines import assert_same, ignore_progress, limit_accesses
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.plan import launch_of
@@ -23,7 +23,9 @@ def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, m
     monkeypatch.setattr(column_files, "_shares", True)
     monkeypatch.setattr(column_files, "SMALL", 1000)
     monkeypatch.setattr(npz, "LARGE", 1000)
-    made = compiled.run_compiled(limited(launch_of(find("matmul-tiled"), {}), 20_000_000), nothing)
+    made = compiled.run_compiled(
+        limit_accesses(launch_of(find("matmul-tiled"), {}), 20_000_000), ignore_progress
+    )
     path = tmp_path / "trace"
     save(made, path, compress=False, handed_over=True)
     assert path.stat().st_size < made.nbytes / 2

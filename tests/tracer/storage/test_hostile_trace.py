@@ -19,7 +19,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.counter_names import NAMES
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.storage.trace_file import TraceFileError, load, save
-from traces import rewritten
+from traces import rewrite_file
 
 KERNEL = """
 @cuda.jit
@@ -138,9 +138,9 @@ BAD: dict[str, Callable[[Arrays], Any]] = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_could_not_be_is_refused(path: Path, name: str):
-    rewritten(path, lambda arrays: None)
+    rewrite_file(path, lambda arrays: None)
     load(path)
-    rewritten(path, BAD[name])
+    rewrite_file(path, BAD[name])
     with pytest.raises(TraceFileError, match=r"damaged or cut short \(.+\); copy it again"):
         load(path)
 
@@ -154,7 +154,7 @@ def test_a_phase_that_another_block_reached_is_refused(tmp_path: Path):
         False,
     )
     load(tmp_path / "t")
-    rewritten(tmp_path / "t", lambda a: a["phase"].__setitem__(np.flatnonzero(a["block"] == 0)[-1], 1))
+    rewrite_file(tmp_path / "t", lambda a: a["phase"].__setitem__(np.flatnonzero(a["block"] == 0)[-1], 1))
     with pytest.raises(TraceFileError, match="a phase that its block did not reach"):
         load(tmp_path / "t")
 
@@ -162,7 +162,7 @@ def test_a_phase_that_another_block_reached_is_refused(tmp_path: Path):
 def test_columns_of_wide_numbers_are_those_of_narrow_ones(made: Trace, path: Path):
     """NumPy makes floats of uint64 and int64 together."""
     wide = [name for name in np.load(path).files if name != "meta" and np.load(path)[name].dtype.kind == "u"]
-    rewritten(path, lambda a: a.update({name: a[name].astype(np.uint64) for name in wide}))
+    rewrite_file(path, lambda a: a.update({name: a[name].astype(np.uint64) for name in wide}))
     back = load(path)
     for name in ("block", "thread", "phase", "op", "buffer", "site", "index", "step"):
         assert getattr(back, name).dtype == np.uint8
@@ -171,10 +171,10 @@ def test_columns_of_wide_numbers_are_those_of_narrow_ones(made: Trace, path: Pat
 
 
 def test_numbers_within_bounds_are_taken(path: Path):
-    rewritten(path, in_meta(totals=dict.fromkeys(NAMES, 2**40)))
-    rewritten(path, in_buffer(2, shape=[0, 5], strides=[0, 0]))
-    rewritten(path, a_check(largest_error=math.inf, tolerance=math.nan, elements=8))
-    rewritten(path, an_error(thread=[3, 0, 0], block=[1, 0, 0], line=0))
+    rewrite_file(path, in_meta(totals=dict.fromkeys(NAMES, 2**40)))
+    rewrite_file(path, in_buffer(2, shape=[0, 5], strides=[0, 0]))
+    rewrite_file(path, a_check(largest_error=math.inf, tolerance=math.nan, elements=8))
+    rewrite_file(path, an_error(thread=[3, 0, 0], block=[1, 0, 0], line=0))
     assert load(path).error is not None
 
 
@@ -186,7 +186,7 @@ def test_arrays_too_large_to_be_shown_are_told_as_such(path: Path, shape: list[i
         in_buffer(0, shape=shape, strides=strides, size=math.prod(shape))(arrays)
         del arrays["initial.0"]
 
-    rewritten(path, change)
+    rewrite_file(path, change)
     with pytest.raises(TraceFileError, match=r"elements together, more than can be shown; trace the kernel"):
         load(path)
 

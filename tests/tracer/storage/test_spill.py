@@ -15,7 +15,7 @@ from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.storage import spill
 from tilescope.tracer.storage.trace_file import TraceFileError, load, save
 from tilescope.tracer.storage.validation import ACCESS_COLUMNS
-from traces import BUFFERS, OPS, rewritten, trace_of
+from traces import BUFFERS, OPS, rewrite_file, trace_of
 
 COLUMNS = (*ACCESS_COLUMNS, "value")
 
@@ -104,7 +104,7 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_is_told_as_by_open_and_leaves_nothing(damage, tmp_path: Path):
     path, folder = saved(made(3), tmp_path)
-    rewritten(path, DAMAGES[damage])
+    rewrite_file(path, DAMAGES[damage])
     for where in (None, folder):
         with pytest.raises(TraceFileError, match="the trace is damaged or cut short"):
             load(path, aside=where)

@@ -31,7 +31,7 @@ from tilescope.tracer.storage import npz, trace_file
 from tilescope.tracer.storage.npz import read
 from tilescope.tracer.storage.trace_file import FORMAT, VERSION, TraceFileError, load, save
 from tilescope.tracer.storage.validation import ACCESS_COLUMNS, BARRIER_COLUMNS
-from traces import rewritten
+from traces import rewrite_file
 
 KERNEL = """
 @cuda.jit
@@ -332,7 +332,7 @@ def test_newer_file_is_told_whatever_else_it_holds(tmp_path: Path):
 def test_a_file_of_the_first_format_is_told_to_be_traced_again(tmp_path: Path):
     path = tmp_path / "t"
     save(small(tmp_path), path)
-    rewritten(path, lambda arrays: arrays["meta"].update(version=1))
+    rewrite_file(path, lambda arrays: arrays["meta"].update(version=1))
     with pytest.raises(
         TraceFileError, match=rf"older Tilescope.*format 1.*reads {VERSION}.*trace the kernel"
     ):
@@ -346,7 +346,7 @@ def test_pickle_is_never_read(tmp_path: Path):
     def put_object(arrays: dict[str, Any]) -> None:
         arrays["value"] = np.array([print] * 32, object)
 
-    rewritten(path, put_object)
+    rewrite_file(path, put_object)
     with pytest.raises(TraceFileError, match="header of value"):
         load(path)
 
@@ -414,9 +414,9 @@ BAD: dict[str, Callable[[dict[str, Any]], Any]] = {
 def test_file_that_does_not_hold_together_is_refused(tmp_path: Path, name: str):
     path = tmp_path / "t"
     save(small(tmp_path), path, compress=False)
-    rewritten(path, lambda arrays: None)
+    rewrite_file(path, lambda arrays: None)
     load(path)
-    rewritten(path, BAD[name])
+    rewrite_file(path, BAD[name])
     with pytest.raises(TraceFileError, match=r"damaged or cut short \(.+\); copy it again"):
         load(path)
 
@@ -479,7 +479,7 @@ def test_random_numbers_never_give_anything_else(
         raw = arrays[name].view(np.uint8)
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
 
-    rewritten(path, change)
+    rewrite_file(path, change)
     outcome(path, path.read_bytes())
 
 
@@ -523,7 +523,7 @@ def test_random_json_never_gives_anything_else(
         )
         container[key] = value
 
-    rewritten(path, change)
+    rewrite_file(path, change)
     outcome(path, path.read_bytes())
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines import both, kernel
+from engines import kernel_source, run_both
 from launching import Array, Scalar, launch
 from noted_on_host import notes_on_host
 from tilescope.kernels.scenarios.catalogue import names
@@ -120,10 +120,15 @@ def thread_by_thread(trace):
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_of_access_is_noted_as_the_compiled_engine_records_it(tmp_path, form):
     made = launch(
-        tmp_path, AROUND + kernel(FORMS[form]), LONGS, grid=(2, 1, 1), block=(16, 1, 1), schedule="sequential"
+        tmp_path,
+        AROUND + kernel_source(FORMS[form]),
+        LONGS,
+        grid=(2, 1, 1),
+        block=(16, 1, 1),
+        schedule="sequential",
     )
     run = measured(made)
-    ours, theirs = run.trace, both(made)[0]
+    ours, theirs = run.trace, run_both(made)[0]
     assert thread_by_thread(ours) == thread_by_thread(theirs)
     assert ours.value.tolist() == theirs.value.tolist()
     assert compare(ours, run.results, theirs).differences == ()
@@ -133,7 +138,7 @@ def test_a_form_of_access_is_noted_as_the_compiled_engine_records_it(tmp_path, f
 def test_a_kernel_of_the_catalogue_notes_what_the_compiled_engine_records(spec):
     scenario, values, options = parse_spec(spec)
     made = launch_of(scenario, values, **options)
-    run, theirs = measured(made), both(made, Schedule("sequential"))[0]
+    run, theirs = measured(made), run_both(made, Schedule("sequential"))[0]
     assert thread_by_thread(run.trace) == thread_by_thread(theirs)
     assert np.allclose(run.trace.value, theirs.value, 1e-5, 1e-5, equal_nan=True)
     assert run.trace.check == theirs.check or run.trace.check.equal == theirs.check.equal
@@ -156,7 +161,7 @@ def test_every_kernel_of_the_catalogue_can_be_marked():
 def test_barriers_of_the_block_are_those_of_the_engine():
     scenario, values, _ = parse_spec("sum-sequential:count=64,threads=32")
     made = launch_of(scenario, values)
-    ours, theirs = measured(made).trace, both(made, Schedule("sequential"))[0]
+    ours, theirs = measured(made).trace, run_both(made, Schedule("sequential"))[0]
 
     def arrivals(trace):
         barriers = trace.barriers
@@ -184,7 +189,7 @@ def test_what_cannot_be_marked_is_refused_in_a_sentence(tmp_path, body):
         "@cuda.jit(device=True)\ndef again(values, n):\n"
         "    if n == 0:\n        return 0\n    return values[n] + again(values, n - 1)\n\n"
     )
-    made = launch(tmp_path, around + kernel(body), LONGS)
+    made = launch(tmp_path, around + kernel_source(body), LONGS)
     _, plain = load_kernel(made)
     with pytest.raises(NotMarkable, match=REFUSED[body]) as refused:
         noting_kernel(plain.py_func, {"a": np.dtype("int64"), "out": np.dtype("int64")})
@@ -202,7 +207,7 @@ def test_records_are_refused():
 
 def test_scalars_and_constants_are_those_of_the_launch(tmp_path):
     made = launch(
-        tmp_path, "SIZE = 4\n" + kernel("i = cuda.grid(1)\nout[i] = a[i] * n + SIZE", "a, n, out"),
+        tmp_path, "SIZE = 4\n" + kernel_source("i = cuda.grid(1)\nout[i] = a[i] * n + SIZE", "a, n, out"),
         (LONGS[0], Scalar(3), LONGS[1]), block=(32, 1, 1), constants={"SIZE": 9},
     )  # fmt: skip
     assert measured(made).results["out"][:3].tolist() == [9, 12, 15]

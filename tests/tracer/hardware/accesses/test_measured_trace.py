@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from launching import contents
+from launching import final_contents
 from noted_on_host import STARTS, notes_on_host
 from tilescope.tracer.hardware.accesses.client import GpuNotes, check_size, notes_per_thread
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run, values_of
@@ -44,7 +44,7 @@ def private():
 def test_accesses_of_several_multiprocessors_stand_in_the_order_in_which_they_were_made(private):
     run = measured_run(private)
     assert run.multiprocessors == len(STARTS)
-    assert contents(run.trace, "bins").tolist() == run.results["bins"].tolist()
+    assert final_contents(run.trace, "bins").tolist() == run.results["bins"].tolist()
     assert run.trace.check.equal
     # The host ran its blocks one after the other.
     assert (np.diff(run.trace.block.astype(int)) >= 0).all()

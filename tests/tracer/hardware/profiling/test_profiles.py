@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from made_profiles import made_profile, made_record, recorded_as
+from synthetic_profiles import replace_recorded_profiles, synthetic_profile, synthetic_record
 from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer.hardware.profiling import profile_recording
 from tilescope.tracer.hardware.profiling.profile_recording import (
@@ -162,8 +162,8 @@ def test_the_record_that_comes_along_can_be_read_and_has_the_lessons():
 
 
 def test_a_profile_is_found_by_parameters_and_by_launch(monkeypatch):
-    made = made_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32", input="ones")
-    recorded_as(monkeypatch, made_record(made))
+    made = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32", input="ones")
+    replace_recorded_profiles(monkeypatch, synthetic_record(made))
     own = case("matmul-tiled")
     assert profile_of("matmul-tiled", own.values, "warm") == made
     assert profile_of("matmul-tiled", own.values, "cold") is None
@@ -177,8 +177,8 @@ def test_a_profile_is_found_by_parameters_and_by_launch(monkeypatch):
 
 def test_figures_of_a_row_are_of_the_device_that_it_ran_on(monkeypatch):
     own = case("matmul-tiled")
-    record = made_record(made_profile("matmul-tiled", **own.values))
-    recorded_as(monkeypatch, record)
+    record = synthetic_record(synthetic_profile("matmul-tiled", **own.values))
+    replace_recorded_profiles(monkeypatch, record)
     row, device = row_of(own), record.device
     found = figures_of(row, device, "kernel-warm")
     assert found.profile is record.profiles[0]
@@ -202,7 +202,7 @@ def test_figures_of_a_row_are_of_the_device_that_it_ran_on(monkeypatch):
     ],
 )
 def test_a_record_with_impossible_numbers_gives_nothing(changed):
-    good = made_record(made_profile("matmul-tiled"))
+    good = synthetic_record(synthetic_profile("matmul-tiled"))
     assert decode(msgspec.json.encode(good)) == good
     bad = msgspec.structs.replace(good.profiles[0], **changed)
     assert decode(msgspec.json.encode(msgspec.structs.replace(good, profiles=(bad,)))) is None
@@ -229,7 +229,7 @@ def test_amounts_have_three_digits():
 
 
 def test_words_leave_out_what_is_not_known():
-    profile = made_profile("matmul-tiled", l1_hits=None)
+    profile = synthetic_profile("matmul-tiled", l1_hits=None)
     assert hits_text(profile) == "L2 had 98.8 % of the sectors requested from it"
     assert hits_text(msgspec.structs.replace(profile, l2_hits=None)) == ""
     assert profile_text(profile).startswith(

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from made_profiles import H200, made_profile
+from synthetic_profiles import H200, synthetic_profile
 from tilescope.tracer.hardware.occupancy import occupancy
 from tilescope.tracer.hardware.profiling import kernel_recording, profile_recording, record
 from tilescope.tracer.hardware.profiling.compiled_kernels import decode
@@ -102,7 +102,9 @@ def test_one_command_records_all_three_files(played, monkeypatch, tmp_path, caps
     monkeypatch.setattr(record, "find_profiler", lambda: ("ncu", "2025.3.1.0"))
     values = case("matmul-tiled").values
     monkeypatch.setattr(
-        record, "profile_cases", lambda path, cases, caches: [made_profile("matmul-tiled", caches, **values)]
+        record,
+        "profile_cases",
+        lambda path, cases, caches: [synthetic_profile("matmul-tiled", caches, **values)],
     )
     assert record.main() == 0
     kernels = decode((tmp_path / "kernels.json").read_bytes())
