@@ -205,8 +205,8 @@ def breaches(imports: list[Import]) -> list[str]:
 
 def paths_in(text: str) -> list[str]:
     """Return what looks like a path of this checkout among the words in backticks of a text, without its line."""
-    found = re.findall(r"`((?:api|app|docs|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
-    return sorted({path.partition(":")[0] for path in found})
+    matches = re.findall(r"`((?:api|app|docs|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
+    return sorted({path.partition(":")[0] for path in matches})
 
 
 def top(module):

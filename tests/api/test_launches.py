@@ -37,7 +37,7 @@ def doubled(tmp_path_factory):
         grid=(2, 1, 1),
         block=(32, 1, 1),
     )
-    trace = run_simulator(described, lambda done, of: None)
+    trace = run_simulator(described, lambda done, total: None)
     return tilescope.TracedLaunch(lambda: trace)
 
 
@@ -178,9 +178,9 @@ def test_the_examples_in_the_readme_print_what_stands_there(tmp_path):
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     command = [sys.executable, "-m", "pytest", "-qs", "-p", "no:cacheprovider", "-W", "ignore"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment)
-    told = done.stdout.replace(f"{tmp_path}/", "")
-    assert told.startswith(printed), done.stdout
-    assert done.returncode == 1 and f"E       {failure.strip()}" in told
+    output = done.stdout.replace(f"{tmp_path}/", "")
+    assert output.startswith(printed), done.stdout
+    assert done.returncode == 1 and f"E       {failure.strip()}" in output
     assert load(tmp_path / "reverse.npz").kernel == "reverse"
 
 
@@ -222,7 +222,7 @@ def test_counters_as_compiled_are_those_of_what_the_compiler_leaves(tmp_path):
     text = "@cuda.jit\ndef kernel(a, unused, out):\n    i = cuda.grid(1)\n    x = unused[i]\n    out[i] = a[i] * a[i]\n"
     arrays = (Array((64,), fill="arange"), Array((64,)), Array((64,)))
     described = launch(tmp_path, text, arrays, grid=(2, 1, 1), block=(32, 1, 1))
-    trace = run_simulator(described, lambda done, of: None)
+    trace = run_simulator(described, lambda done, total: None)
     traced = tilescope.TracedLaunch(lambda: trace)
     assert traced.counters["global_load_requests"] == 6
     assert traced.compiled_counters["global_load_requests"] == 2

@@ -152,7 +152,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not has_device(), reason="ther
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
+def gpu_results(tmp_path_factory):
     """Return what each function leaves on the GPU, what it leaves traced, and the kernels that were recorded."""
     folder = tmp_path_factory.mktemp("gpu")
     (folder / "program.py").write_text(PROGRAM)
@@ -164,7 +164,7 @@ def said(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_traced_leaves_what_the_gpu_leaves(said, name):
-    on_gpu, traced, kernels = said[name]
+def test_what_is_traced_leaves_what_the_gpu_leaves(gpu_results, name):
+    on_gpu, traced, kernels = gpu_results[name]
     assert traced == on_gpu
     assert kernels == KERNELS.get(name, ["declared" if name == "signed" else "scale"])

@@ -137,8 +137,8 @@ def served(tmp_path_factory):
 
 
 def test_after_its_death_the_next_launch_has_a_new_process(served):
-    *told, last = served[:-5]
-    assert not told or "ended unexpectedly (signal 9" in told[0]
+    *output, last = served[:-5]
+    assert not output or "ended unexpectedly (signal 9" in output[0]
     assert last == "[3.0, 3.0, 3.0, 3.0] True"
 
 

@@ -23,19 +23,19 @@ def measured(times: int) -> dict[str, list[float]]:
     window = main_window((SPEC,))
     window.stage.jobs.cache = None
     rest(window)
-    found: dict[str, list[float]] = {"compiled": [], "anew": [], "struck": [], "back": []}
+    results: dict[str, list[float]] = {"compiled": [], "anew": [], "struck": [], "back": []}
     for number in range(times):
-        found["anew"].append(_run(window, f"{SUM} * {number + 2}.5"))
-        found["compiled"].append(_run(window, SUM))
-        found["compiled"].append(_run(window, f"{SUM} * {number + 2}.5"))
+        results["anew"].append(_run(window, f"{SUM} * {number + 2}.5"))
+        results["compiled"].append(_run(window, SUM))
+        results["compiled"].append(_run(window, f"{SUM} * {number + 2}.5"))
     window.editing.editing.undo_all()
     rest(window)
     for line in window.side.source.editor.barriers:
         for _ in range(times):
-            found["struck"].append(_click(window, line))
-            found["back"].append(_click(window, line))
+            results["struck"].append(_click(window, line))
+            results["back"].append(_click(window, line))
     window.stage.jobs.worker.close()
-    return found
+    return results
 
 
 def rest(window: Any) -> None:

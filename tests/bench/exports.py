@@ -33,7 +33,7 @@ def exported(trace: Path, ending: str) -> dict[str, Any]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    found = {
+    results = {
         "seconds": time.perf_counter() - begin,
         "processor": used.ru_utime + used.ru_stime,
         "megabytes": used.ru_maxrss * KILO / 1e6,
@@ -41,7 +41,7 @@ def exported(trace: Path, ending: str) -> dict[str, Any]:
         "status": process.returncode,
     }
     out.unlink(missing_ok=True)
-    return found
+    return results
 
 
 def saved(spec: str, path: Path) -> None:
@@ -60,8 +60,8 @@ def main(spec: str, endings: list[str]) -> None:
         path = Path(folder) / "trace.npz"
         command = [sys.executable, __file__, SAVE, spec, str(path)]
         count = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-        found: dict[str, Any] = {"accesses": int(count), "bytes": path.stat().st_size}
-        print(json.dumps(found | {ending: exported(path, ending) for ending in endings}))
+        results: dict[str, Any] = {"accesses": int(count), "bytes": path.stat().st_size}
+        print(json.dumps(results | {ending: exported(path, ending) for ending in endings}))
 
 
 if __name__ == "__main__":

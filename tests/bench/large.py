@@ -83,7 +83,7 @@ def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
     settled = time.perf_counter() - begin
     window.draw()
     window.repaint()
-    found = {
+    results = {
         "settled": settled,
         "picture": time.perf_counter() - begin,
         "still": max(b[0] - a[0] for a, b in pairwise(beats)) - BEAT / 1000,
@@ -93,7 +93,7 @@ def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
     }
     peak.stopped.set()
     window.close()
-    return found
+    return results
 
 
 if __name__ == "__main__":

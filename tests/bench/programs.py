@@ -129,13 +129,13 @@ def first(name: str, cold: bool) -> dict[str, float]:
 def launches(name: str, words: list[str]) -> dict[str, float]:
     """Return what a launch takes under a command."""
     with tempfile.TemporaryDirectory() as folder:
-        script, told = Path(folder) / f"{name}.py", Path(folder) / "told.json"
+        script, messages = Path(folder) / f"{name}.py", Path(folder) / "told.json"
         program = PROGRAMS[name].format(n=1 << 20, times=LAUNCHES)
-        script.write_text(HEAD + TIMED + program + TOLD.replace("{path!r}", repr(str(told))))
+        script.write_text(HEAD + TIMED + program + TOLD.replace("{path!r}", repr(str(messages))))
         for _ in range(2):  # the first compiles
             run([*words, str(script)], folder)
-        found: dict[str, float] = json.loads(told.read_text())
-        return found
+        output: dict[str, float] = json.loads(messages.read_text())
+        return output
 
 
 def run(words: list[str], home: str) -> None:
@@ -153,8 +153,8 @@ def main() -> None:
     parser.add_argument("name", choices=PROGRAMS)
     parser.add_argument("--cold", action="store_true")
     given, words = parser.parse_known_args()
-    found = first(given.name, given.cold) if given.what == "first" else launches(given.name, words)
-    print(json.dumps(found))
+    results = first(given.name, given.cold) if given.what == "first" else launches(given.name, words)
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

@@ -45,19 +45,19 @@ def main() -> None:
     count = recording.outlook.frames
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"film{suffix}"
-        begun, both, mine = time.perf_counter(), time.process_time(), time.thread_time()
+        begun, both, own = time.perf_counter(), time.process_time(), time.thread_time()
         for _ in recording.write(path):
             pass
-        wall, draw = time.perf_counter() - begun, time.thread_time() - mine
+        wall, draw = time.perf_counter() - begun, time.thread_time() - own
         write = time.process_time() - both - draw
         size = path.stat().st_size if suffix else sum(file.stat().st_size for file in path.iterdir())
     worker.close()
-    found = {
+    results = {
         "frames": count, "rate": count / wall, "free": count / max(draw, write), "draw": 1000 * draw / count,
         "write": 1000 * write / count, "bytes": size, "expected": recording.outlook.bytes,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
     }  # fmt: skip
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

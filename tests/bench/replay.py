@@ -34,12 +34,12 @@ return out;
 """
 
 
-def measured(what: list[str]) -> dict[str, Any]:
+def measured(words: list[str]) -> dict[str, Any]:
     """Return the row of a replay."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "replay.html"
         begin = time.process_time()
-        write_replay_file(Namespace(what=what, output=str(path), text_size=1.0))
+        write_replay_file(Namespace(what=words, output=str(path), text_size=1.0))
         taken = time.process_time() - begin
         document = unpacked(path.read_text("utf-8"))
         moments = sum(track["moments"][1] - track["moments"][0] + 1 for track in document["tracks"])

@@ -27,9 +27,9 @@ SMALL = {"m": 64, "k": 32, "n": 64, "tile": 32, "side": 4}
 
 @pytest.fixture(scope="module")
 def worker():
-    made = Worker()
-    yield made
-    made.close()
+    worker = Worker()
+    yield worker
+    worker.close()
 
 
 def counters(worker, name, **values):
@@ -144,8 +144,8 @@ MERGED = {  # by rung and number of results: neighbours that the compiler loads 
 
 @pytest.mark.parametrize(
     "read",
-    [one for one in recorded_launches() if one.scenario in NAMES],
-    ids=lambda one: f"{one.scenario} {one.values['tile']} {one.values['side']}",
+    [item for item in recorded_launches() if item.scenario in NAMES],
+    ids=lambda first: f"{first.scenario} {first.values['tile']} {first.values['side']}",
 )
 def test_a_rung_counts_as_the_hardware_but_for_loads_that_the_compiler_merged(worker, read):
     trace = worker.run(launch_of(find(read.scenario), read.values))
@@ -154,8 +154,8 @@ def test_a_rung_counts_as_the_hardware_but_for_loads_that_the_compiler_merged(wo
     for number, buffer in enumerate(trace.buffers):
         if buffer.name in loads:
             loads[buffer.name] = int(((requests.buffer == number) & (requests.op == Op.LOAD)).sum())
-    mine, (of_a, of_b) = totals_of(trace, requests), MERGED[read.scenario, read.values["side"]]
-    mine["shared_load_instructions"] = loads["tile_a"] // of_a + loads["tile_b"] // of_b
-    differing = {name for name, number in read.counters.items() if mine[name] != number}
+    own, (of_a, of_b) = totals_of(trace, requests), MERGED[read.scenario, read.values["side"]]
+    own["shared_load_instructions"] = loads["tile_a"] // of_a + loads["tile_b"] // of_b
+    differing = {name for name, number in read.counters.items() if own[name] != number}
     assert differing <= {"shared_load_wavefronts"}
     assert not differing or of_a * of_b > 1

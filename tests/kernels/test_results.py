@@ -24,14 +24,14 @@ PITFALLS = [s for s in KERNELS if s.pitfall]
 
 
 def traced(name, values=None, **options):
-    return run(launch_of(find(name), values or {}, **options), lambda done, of: None)
+    return run(launch_of(find(name), values or {}, **options), lambda done, total: None)
 
 
 @pytest.fixture(scope="module")
 def worker():
-    made = Worker()
-    yield made
-    made.close()
+    worker = Worker()
+    yield worker
+    worker.close()
 
 
 def is_right(trace):
@@ -230,23 +230,23 @@ def test_the_counter_ends_at(name, schedule, expected):
 
 
 def test_a_random_schedule_loses_some_of_the_racing_counts():
-    found = {
+    results = {
         final_contents(traced("count-racing", schedule=Schedule("random", seed)), "counter")[0]
         for seed in range(5)
     }
-    assert all(1 <= count < 1024 for count in found)
-    assert len(found) > 1
+    assert all(1 <= count < 1024 for count in results)
+    assert len(results) > 1
 
 
 def test_histograms_count_what_numpy_counts_and_private_bins_spare_global_atomics():
-    whole, private = traced("histogram-global"), traced("histogram-private")
-    for trace in (whole, private):
+    complete, private = traced("histogram-global"), traced("histogram-private")
+    for trace in (complete, private):
         bins = final_contents(trace, "bins")
         assert bins.shape == (150,)
         assert 4090 <= bins.sum() <= 4096
     buffers = [b.name for b in private.buffers]
-    atomics = [t.buffer[t.op >= 2] for t in (whole, private)]
-    assert np.sum(atomics[0] == buffers.index("bins")) == final_contents(whole, "bins").sum()
+    atomics = [t.buffer[t.op >= 2] for t in (complete, private)]
+    assert np.sum(atomics[0] == buffers.index("bins")) == final_contents(complete, "bins").sum()
     assert np.sum(atomics[1] == buffers.index("bins")) == 8 * 150
 
 
@@ -271,8 +271,8 @@ def test_the_early_return_keeps_three_quarters_of_its_blocks_idle():
 
 def test_threads_say_their_phases_in_order():
     trace = traced("barrier-three-threads", schedule=Schedule("random", 3))
-    said = trace.value[np.argsort(trace.step)].astype(int).tolist()
-    assert [sorted(said[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
+    output = trace.value[np.argsort(trace.step)].astype(int).tolist()
+    assert [sorted(output[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
 
 
 # --- transposes: the counters of an H200
@@ -366,6 +366,6 @@ def test_sequential_sums_avoid_the_conflicts_of_interleaved_ones():
 @pytest.mark.parametrize("read", H200["padded"], ids=lambda read: f"{read['scenario']} {read['values']}")
 def test_padded_tiles_cost_what_a_gpu_counts(read):
     trace = traced(read["scenario"], read["values"])
-    found = totals_of(trace, requests_of(trace))
+    counters = totals_of(trace, requests_of(trace))
     expected = {name: n for name, n in read.items() if name not in ("scenario", "values")}
-    assert {name: found[name] for name in expected} == expected
+    assert {name: counters[name] for name in expected} == expected

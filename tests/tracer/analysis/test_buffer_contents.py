@@ -53,8 +53,8 @@ def copy_of(buffer: Buffer, trace: Trace, block: int, thread: int) -> int:
 
 def replay(trace: Trace, requests: Requests, moment: int) -> Replay:
     done = Replay()
-    made = requests.moment[requests.request]
-    for row in sorted(np.flatnonzero(made <= moment).tolist(), key=lambda r: trace.step[r]):
+    built = requests.moment[requests.request]
+    for row in sorted(np.flatnonzero(built <= moment).tolist(), key=lambda r: trace.step[r]):
         buffer = int(trace.buffer[row])
         copy = copy_of(BUFFERS[buffer], trace, int(trace.block[row]), int(trace.thread[row]))
         key = buffer, copy, int(trace.index[row])
@@ -65,10 +65,10 @@ def replay(trace: Trace, requests: Requests, moment: int) -> Replay:
     return done
 
 
-def shown(buffer: Buffer, known: dict[Any, Any], otherwise: Any, dtype: Any) -> np.ndarray:
+def shown(buffer: Buffer, known_names: dict[Any, Any], otherwise: Any, dtype: Any) -> np.ndarray:
     """Return an array in the buffer's shape of what is known of each access index, or otherwise of it."""
     elements = buffer.elements()
-    entries = [known.get(i, otherwise(i)) for i in elements.ravel().tolist()]
+    entries = [known_names.get(i, otherwise(i)) for i in elements.ravel().tolist()]
     return np.array(entries).astype(dtype).reshape(elements.shape)
 
 
@@ -79,7 +79,7 @@ def see(
     """Give each element that is accessed at the moment what that access saw or left."""
     buffer = BUFFERS[number]
     copy = copy_of(buffer, trace, block, thread)
-    made = requests.moment[requests.request]
+    built = requests.moment[requests.request]
 
     def is_ours(row: int) -> bool:
         own = copy_of(buffer, trace, int(trace.block[row]), int(trace.thread[row]))
@@ -88,7 +88,7 @@ def see(
     def is_looked_at(row: int) -> bool:
         return (trace.block[row], trace.thread[row]) == (block, thread) and trace.op[row] <= Op.STORE
 
-    now = [row for row in np.flatnonzero(made == moment).tolist() if is_ours(row)]
+    now = [row for row in np.flatnonzero(built == moment).tolist() if is_ours(row)]
     writes = [row for row in np.flatnonzero(trace.op != Op.LOAD).tolist() if is_ours(row)]
     for row in sorted(now, key=lambda r: (is_looked_at(r), r)) if moment < requests.end else []:
         index = int(trace.index[row])
@@ -135,33 +135,33 @@ def compare_few(contents: BufferContents, moment: int, number: int, block: int, 
     """What is kept of the few elements that are touched is what is there of all."""
     reads = contents.sparse_reads(number, moment, block, thread)
     if reads is not None:
-        whole = contents.reads(number, moment, block, thread).ravel()
-        assert reads[1].tolist() == whole[reads[0]].tolist()
-        assert reads[1].sum() == whole.sum()
+        complete = contents.reads(number, moment, block, thread).ravel()
+        assert reads[1].tolist() == complete[reads[0]].tolist()
+        assert reads[1].sum() == complete.sum()
     writes = contents.sparse_writes(number, moment, block, thread)
     if writes is not None:
         elements, values, written = writes
         np.testing.assert_array_equal(
             values, contents.values(number, moment, block, thread).ravel()[elements]
         )
-        whole = contents.written(number, moment, block, thread).ravel()
-        assert written.tolist() == whole[elements].tolist()
-        assert written.sum() == whole.sum()
+        complete = contents.written(number, moment, block, thread).ravel()
+        assert written.tolist() == complete[elements].tolist()
+        assert written.sum() == complete.sum()
 
 
 @pytest.mark.parametrize(
-    ("spacing", "many"), [(2, access_history.MANY), (access_history.SPACING, access_history.MANY), (2, 0)]
+    ("spacing", "width"), [(2, access_history.MANY), (access_history.SPACING, access_history.MANY), (2, 0)]
 )
 @examples
 @given(programs(), KIND, st.integers(1, 3), st.data())
 def test_memory_at_any_moment_is_what_a_replay_leaves(
-    spacing: int, many: int, programs: Programs, kind: str, resident: int, data: st.DataObject
+    spacing: int, width: int, programs: Programs, kind: str, resident: int, data: st.DataObject
 ):
     trace = trace_of(programs, kind, resident)
     requests = requests_of(trace)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(access_history, "SPACING", spacing)
-        patch.setattr(access_history, "MANY", many)
+        patch.setattr(access_history, "MANY", width)
         patch.setattr(access_history, "FEW", 1)
         contents = contents_of(trace, requests)
         for moment in data.draw(st.lists(st.integers(0, requests.end), min_size=1, max_size=4)):
@@ -187,12 +187,12 @@ def test_accesses_of_a_moment_are_those_of_its_requests(programs: Programs, kind
 
 def touched(trace: Trace, block: int) -> dict[tuple[int, int], set[int]]:
     """Return the access indices that a block touches of global and constant memory, by buffer and phase."""
-    found: dict[tuple[int, int], set[int]] = {}
+    results: dict[tuple[int, int], set[int]] = {}
     for row in np.flatnonzero(trace.block == block).tolist():
         number = int(trace.buffer[row])
         if BUFFERS[number].space in ("global", "constant"):
-            found.setdefault((number, int(trace.phase[row])), set()).add(int(trace.index[row]))
-    return found
+            results.setdefault((number, int(trace.phase[row])), set()).add(int(trace.index[row]))
+    return results
 
 
 @pytest.mark.parametrize("sparse", [0, buffer_contents.SPARSE])  # elements as they come, or each once
@@ -204,7 +204,7 @@ def test_a_block_touches_what_its_accesses_do(sparse: int, programs: Programs, k
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffer_contents, "SPARSE", sparse)
         for block in trace.blocks.tolist():
-            found = {
+            results = {
                 (number, phase): set(part.tolist())
                 for number, (elements, phases, first) in contents.touched(block).items()
                 for phase, part in zip(phases.tolist(), np.split(elements, first[1:]), strict=True)
@@ -214,7 +214,7 @@ def test_a_block_touches_what_its_accesses_do(sparse: int, programs: Programs, k
                 - {-1}
                 for (number, phase), index in touched(trace, block).items()
             }
-            assert found == {key: elements for key, elements in expected.items() if elements}
+            assert results == {key: elements for key, elements in expected.items() if elements}
 
 
 @examples
@@ -277,7 +277,7 @@ def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_i
     launch = launch_of(
         catalogue.find(kernel), {"m": 5, "k": 23, "n": 7, "tile": 8}, schedule=Schedule(schedule, 3)
     )
-    trace = run(launch, lambda done, of: None)
+    trace = run(launch, lambda done, total: None)
     requests = requests_of(trace)
     contents = contents_of(trace, requests)
     a, b, c = (contents.values(number, requests.end) for number in range(3))
@@ -364,7 +364,9 @@ def test_a_trace_without_values_still_knows_reads_and_writers():
 
 def test_some_values_of_a_large_buffer_have_its_extremes_and_what_is_written():
     sizes = {"m": 512, "k": 512, "n": 512, "tile": 8}
-    traced = run_compiled(launch_of(catalogue.find("matmul-tiled"), sizes, blocks=[0]), lambda done, of: None)
+    traced = run_compiled(
+        launch_of(catalogue.find("matmul-tiled"), sizes, blocks=[0]), lambda done, total: None
+    )
     requests = requests_of(traced)
     memory = contents_of(traced, requests)
     for number, buffer in enumerate(traced.buffers):

@@ -26,8 +26,8 @@ def test_both_ways_order_requests_alike(name):
 
 @pytest.mark.parametrize("size", [15, 16, 20])
 def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
-    made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
-    requests = requests_of(compiled.run_compiled(made, ignore_progress))
+    launch = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
+    requests = requests_of(compiled.run_compiled(launch, ignore_progress))
     each = np.split(requests.order, requests.start[1:-1])
     assert requests.accesses.heads().tolist() == [rows[0] for rows in each]
     generator = np.random.default_rng(size)
@@ -41,23 +41,23 @@ def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
 
 @pytest.mark.parametrize(("size", "left"), [(16, 0.0), (20, 0.5), (15, 0.9)])
 def test_what_lanes_did_not_alike_is_left_to_the_long_way(size, left):
-    made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
-    trace = compiled.run_compiled(made, ignore_progress)
-    found = access_matrices(trace)
-    others = len(found[1]) / len(trace) if found else 1.0
+    launch = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
+    trace = compiled.run_compiled(launch, ignore_progress)
+    matrices = access_matrices(trace)
+    others = len(matrices[1]) / len(trace) if matrices else 1.0
     assert (others == 0) == (left == 0) and others <= left
     assert_same_request_order(trace)
 
 
 def test_a_mapped_trace_is_the_same_and_outlives_its_file(tmp_path):
-    made = compiled.run_compiled(
+    launch = compiled.run_compiled(
         launch_of(find("matmul-tiled"), {"m": 128, "k": 64, "n": 64}), ignore_progress
     )
     for compress in (False, True):
         path = tmp_path / "trace"
-        save(made, path, compress=compress)
+        save(launch, path, compress=compress)
         mapped = load(path, mapped=True)
         assert isinstance(mapped.index.base, np.memmap) == (not compress)
         path.unlink()
-        assert_same(mapped, made, 0.0)
+        assert_same(mapped, launch, 0.0)
         assert not mapped.index.flags.writeable

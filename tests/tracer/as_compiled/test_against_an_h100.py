@@ -37,20 +37,20 @@ def is_counted(name: str) -> bool:
     return space == "shared" and kind in ("load", "store")
 
 
-def compared(found: dict[str, int], measured: dict[str, int]) -> dict[str, tuple[int, int]]:
-    names = [name for name in {**found, **measured} if is_counted(name)]
-    pairs = {name: (found.get(name, 0), measured.get(name, 0)) for name in names}
+def compared(results: dict[str, int], measured: dict[str, int]) -> dict[str, tuple[int, int]]:
+    names = [name for name in {**results, **measured} if is_counted(name)]
+    pairs = {name: (results.get(name, 0), measured.get(name, 0)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def differing(names: list[str], folder: Path, *options: str) -> dict[str, dict[str, tuple[int, int]]]:
     """Return the counters that differ, by case, as (counted, measured)."""
     measured, answers = recorded_counters(), count_launches([*recorded_launches(names, folder)], *options)
-    found = {
+    results = {
         name: compared(nonzero_counters(answer), measured[name])
         for name, answer in zip(names, answers, strict=True)
     }
-    return {name: pairs for name, pairs in found.items() if pairs}
+    return {name: pairs for name, pairs in results.items() if pairs}
 
 
 def test_llvm_leaves_the_accesses_that_an_h100_counted(tmp_path):

@@ -12,7 +12,7 @@ LANES = range(32)
 
 
 def every(loops: list[Loop]) -> list[Loop]:
-    return [one for loop in loops for one in (loop, *every(list(loop.inner)))]
+    return [item for loop in loops for item in (loop, *every(list(loop.inner)))]
 
 
 @given(st.lists(st.lists(st.integers(0, 7), max_size=2, unique=True), min_size=8, max_size=8))

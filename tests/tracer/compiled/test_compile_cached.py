@@ -24,9 +24,9 @@ def misses_and_hits(path: Path) -> tuple[int, int]:
     module = importlib.util.module_from_spec(spec)
     sys.modules["doubles"] = module  # where numba looks for it when it reads what it has kept
     spec.loader.exec_module(module)
-    made = stage.compile_cached(module.double)
-    assert made(21) == 42
-    return sum(made.stats.cache_misses.values()), sum(made.stats.cache_hits.values())
+    built = stage.compile_cached(module.double)
+    assert built(21) == 42
+    return sum(built.stats.cache_misses.values()), sum(built.stats.cache_hits.values())
 
 
 def test_what_another_version_of_the_engine_left_is_compiled_anew(
@@ -50,12 +50,12 @@ def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "made",
+    "dispatcher",
     [
         compiled_cost.add_request, block_counters.add_requests, block_counters.count_all,
         streaming_counters.count_at,
     ],
-    ids=lambda made: made.py_func.__name__,
+    ids=lambda built: built.py_func.__name__,
 )  # fmt: skip
-def test_what_counts_is_of_the_version_of_the_rules(made):
-    assert made._cache._cache_file._source_stamp == stage.engine_version((request_cost.__file__,))
+def test_what_counts_is_of_the_version_of_the_rules(dispatcher):
+    assert dispatcher._cache._cache_file._source_stamp == stage.engine_version((request_cost.__file__,))

@@ -91,7 +91,7 @@ def test_a_date_that_numba_does_not_convert_is_refused(tmp_path):
     source = "@cuda.jit\ndef kernel(a, out):\n    out[0] = a[0]\n"
     given = dates(tmp_path, np.zeros(2, "M8[h]")), dates(tmp_path, np.zeros(2, "M8[D]"), "out")
     with pytest.raises(NotCompilableError, match="store"):
-        compiled.run_compiled(launch(tmp_path, source, given), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, source, given), lambda done, total: None)
 
 
 TAKING = """
@@ -106,17 +106,17 @@ def test_dates_as_arguments(tmp_path):
     linecache.cache["dates.py"] = (len(TAKING), None, TAKING.splitlines(keepends=True), "dates.py")
     names: dict[str, object] = {}
     exec(compile(TAKING, "dates.py", "exec"), names)
-    made = []
+    results = []
     for engine in ("compiled", "simulator"):
         given = (DAYS.copy(), DAYS[4], DAYS[1] - DAYS[0], np.zeros(8, bool), np.zeros(8, "M8[D]"))
         parameters = ("dates", "target", "delta", "matches", "out")
-        record = RunRecord(launch(tmp_path, "", schedule="sequential"), parameters, lambda done, of: None)
+        record = RunRecord(launch(tmp_path, "", schedule="sequential"), parameters, lambda done, total: None)
         if engine == "compiled":
             compiled.execute(record, names["kernel"], given)
         else:
             Execution(record).execute(names["kernel"], (1, 1, 1), (1, 1, 1), given, debug=False)
-        made.append((finish(record, "dates.py", ""), given))
-    assert_same(made[0][0], made[1][0], 0)
-    for _, given in made:
+        results.append((finish(record, "dates.py", ""), given))
+    assert_same(results[0][0], results[1][0], 0)
+    for _, given in results:
         assert np.flatnonzero(given[3]).tolist() == [4]
         assert np.array_equal(given[4], DAYS - given[2], equal_nan=True)

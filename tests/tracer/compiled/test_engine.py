@@ -58,9 +58,9 @@ def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
 
 
 def test_a_number_of_more_than_64_bits_is_left_to_the_simulator(tmp_path):
-    made = launch(tmp_path, kernel_source("pass", "n"), (Scalar(1 << 63),))
+    kernel_launch = launch(tmp_path, kernel_source("pass", "n"), (Scalar(1 << 63),))
     with pytest.raises(NotCompilableError, match="n is 9223372036854775808"):
-        compiled.run_compiled(made, ignore_progress)
+        compiled.run_compiled(kernel_launch, ignore_progress)
 
 
 VIEWS = ("a.reshape(5, 5)[0, 0]", "a[::2].ravel()[1]")
@@ -73,17 +73,17 @@ def test_a_view_that_compiled_code_can_not_make_is_left_to_the_simulator(tmp_pat
 
 
 def test_the_simulator_takes_over_and_says_why(tmp_path):
-    made = launch(tmp_path, kernel_source("out[0] = a.sum()"), LONGS, engine="compiled")
-    traced = engine.run(made, ignore_progress)
+    kernel_launch = launch(tmp_path, kernel_source("out[0] = a.sum()"), LONGS, engine="compiled")
+    traced = engine.run(kernel_launch, ignore_progress)
     assert final_contents(traced, "out")[0] == sum(range(64))
     assert "not compiled: line 6: " in traced.made_by
 
 
 def test_the_launch_names_the_engine(tmp_path):
     body = "out[cuda.grid(1)] = a[cuda.grid(1)]"
-    made = launch(tmp_path, kernel_source(body), LONGS, block=(64, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(body), LONGS, block=(64, 1, 1))
     traces = [
-        engine.run(msgspec.structs.replace(made, engine=e), ignore_progress)
+        engine.run(msgspec.structs.replace(kernel_launch, engine=e), ignore_progress)
         for e in ("compiled", "simulator")
     ]
     assert ["compiled" in trace.made_by for trace in traces] == [True, False]
@@ -91,20 +91,24 @@ def test_the_launch_names_the_engine(tmp_path):
 
 
 def test_a_launch_with_a_race_is_shown_in_lockstep(tmp_path):
-    made = launch(tmp_path, kernel_source("a[0] += 1"), LONGS, (32, 1, 1), (32, 1, 1), engine="compiled")
-    shown = engine.run(made, ignore_progress)
+    kernel_launch = launch(
+        tmp_path, kernel_source("a[0] += 1"), LONGS, (32, 1, 1), (32, 1, 1), engine="compiled"
+    )
+    shown = engine.run(kernel_launch, ignore_progress)
     assert final_contents(shown, "a")[0] == 1
     assert shown.made_by.endswith("; run again in turns: its threads may interact")
-    sequential = engine.run(msgspec.structs.replace(made, schedule=Schedule("sequential")), ignore_progress)
+    sequential = engine.run(
+        msgspec.structs.replace(kernel_launch, schedule=Schedule("sequential")), ignore_progress
+    )
     assert final_contents(sequential, "a")[0] == 1024
     assert "compiled" in sequential.made_by
 
 
 def test_a_python_program_is_not_compiled():
     scenario = find("barrier-three-threads"), find("python-barrier")
-    for one in scenario:
-        made = msgspec.structs.replace(launch_of(one, {}), engine="compiled")
-        assert engine.run(made, ignore_progress).error is None
+    for item in scenario:
+        launch = msgspec.structs.replace(launch_of(item, {}), engine="compiled")
+        assert engine.run(launch, ignore_progress).error is None
 
 
 RAISING = ('raise ValueError("no five")', 'assert i != 5, "no five"', "check(i)", "check_and_wait(i)")
@@ -193,10 +197,11 @@ out[a[i] * 2**40] = 3"""
 
 
 def test_an_edited_kernel_is_another_one(tmp_path):
-    made = launch(tmp_path, kernel_source("out[0] = 1"), LONGS)
-    other = msgspec.structs.replace(made, source=made.source.replace("= 1", "= 2"))
+    kernel_launch = launch(tmp_path, kernel_source("out[0] = 1"), LONGS)
+    other = msgspec.structs.replace(kernel_launch, source=kernel_launch.source.replace("= 1", "= 2"))
     assert [
-        final_contents(compiled.run_compiled(m, ignore_progress), "out")[0] for m in (made, other, made)
+        final_contents(compiled.run_compiled(m, ignore_progress), "out")[0]
+        for m in (kernel_launch, other, kernel_launch)
     ] == [1, 2, 1]
 
 
@@ -233,8 +238,8 @@ out[cuda.grid(1)] = s[0]"""
     environment["TILESCOPE_HOME"] = str(tmp_path / "home")
     command = [sys.executable, "-P", "-c", ALONE, str(path)]
     options = {"env": environment, "capture_output": True, "text": True, "check": True}
-    said = [subprocess.run(command, **options).stdout for _ in range(2)]
-    assert [line.split() for line in said] == [["32", "None", "0", "0"], ["32", "None", "1", "0"]]
+    results = [subprocess.run(command, **options).stdout for _ in range(2)]
+    assert [line.split() for line in results] == [["32", "None", "0", "0"], ["32", "None", "1", "0"]]
     assert list((tmp_path / "home" / "cache" / "compiled").glob("*.py"))
 
 

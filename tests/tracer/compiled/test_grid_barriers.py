@@ -21,9 +21,9 @@ def kernel(a, out):
 
 
 def test_blocks_that_wait_for_each_other_see_what_all_have_stored(tmp_path):
-    made = assert_engines_agree(launch(tmp_path, GATHERED, LONGS, grid=(4, 1, 1), block=(16, 1, 1)))
-    assert set(made.barriers.reach.tolist()) == {GRID_SCOPE}
-    assert len(made.barriers.thread) == 2 * 64
+    kernel_launch = assert_engines_agree(launch(tmp_path, GATHERED, LONGS, grid=(4, 1, 1), block=(16, 1, 1)))
+    assert set(kernel_launch.barriers.reach.tolist()) == {GRID_SCOPE}
+    assert len(kernel_launch.barriers.thread) == 2 * 64
 
 
 def test_a_device_function_waits_for_the_grid_that_it_is_given(tmp_path):
@@ -76,5 +76,7 @@ def test_fences_between_a_value_and_its_flag(tmp_path, name):
                 out[0] += out[k]
     """
     arguments = (*LONGS, Array((65,), "int64"))
-    made = assert_engines_agree(launch(tmp_path, source, arguments, grid=(4, 1, 1), block=(16, 1, 1)))
-    assert len(made.warp_barriers.thread) == 65
+    kernel_launch = assert_engines_agree(
+        launch(tmp_path, source, arguments, grid=(4, 1, 1), block=(16, 1, 1))
+    )
+    assert len(kernel_launch.warp_barriers.thread) == 65

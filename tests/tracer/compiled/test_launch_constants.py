@@ -95,20 +95,20 @@ FUNCTIONS = {
 @pytest.fixture
 def compiled(monkeypatch, tmp_path):
     """The names of the kernels that were compiled since, in a folder where none is kept."""
-    found: list[str] = []
+    results: list[str] = []
     compile_anew = compiling._compile
 
     def noted(program, arguments, entry, path):
-        found.append(path.stem)
+        results.append(path.stem)
         return compile_anew(program, arguments, entry, path)
 
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     monkeypatch.setattr(compiling, "compiled_kernels", {})
     monkeypatch.setattr(compiling, "_compile", noted)
-    return found
+    return results
 
 
-def made(folder, source, number):
+def numbered_launch(folder, source, number):
     return launch(
         folder, f"N = 5\n{source}", IN_OUT, grid=(2, 1, 1), block=(32, 1, 1), constants={"N": number}
     )
@@ -117,7 +117,7 @@ def made(folder, source, number):
 @pytest.mark.parametrize("name", ONE_CODE)
 def test_numbers_that_decide_values_alone_share_code(tmp_path, compiled, name):
     for number in (4, 7, 8):
-        assert_engines_agree(made(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
+        assert_engines_agree(numbered_launch(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
     assert len(compiled) == 1
 
 
@@ -126,7 +126,7 @@ def test_numbers_that_decide_more_have_code_of_their_own(tmp_path, compiled, nam
     functions = textwrap.dedent(FUNCTIONS.get(name, ""))
     source = f"{functions}\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {OTHER_CODE[name]}\n"
     for number in (4, 7, 8):
-        assert_engines_agree(made(tmp_path, source, number))
+        assert_engines_agree(numbered_launch(tmp_path, source, number))
     assert len(set(compiled)) >= 3
 
 
@@ -159,5 +159,5 @@ def test_large_launches_have_code_for_their_numbers(tmp_path, compiled, monkeypa
     monkeypatch.setattr(engine, "LARGE", 128)
     source = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = a[i] % N\n"
     for number in (4, 7):
-        assert_engines_agree(made(tmp_path, source, number))
+        assert_engines_agree(numbered_launch(tmp_path, source, number))
     assert len(compiled) == 2

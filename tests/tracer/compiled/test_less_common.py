@@ -204,25 +204,27 @@ def kernel(pair, colour, level, out):
 def trace_of(tmp_path, engine, *given):
     """Return the trace of TAKING by an engine's own `execute`, and the array that it writes."""
     out = np.zeros(2)
-    made = RunRecord(
-        launch(tmp_path, "", schedule="sequential"), ("pair", "colour", "level", "out"), lambda done, of: None
+    run_record = RunRecord(
+        launch(tmp_path, "", schedule="sequential"),
+        ("pair", "colour", "level", "out"),
+        lambda done, total: None,
     )
     linecache.cache["taking.py"] = (len(TAKING), None, TAKING.splitlines(keepends=True), "taking.py")
     names = {"Colour": Colour}
     exec(compile(TAKING, "taking.py", "exec"), names)
     if engine == "compiled":
-        compiled.execute(made, names["kernel"], (*given, out))
+        compiled.execute(run_record, names["kernel"], (*given, out))
     else:
-        Execution(made).execute(names["kernel"], (1, 1, 1), (1, 1, 1), (*given, out), debug=False)
-    return finish(made, "taking.py", ""), out
+        Execution(run_record).execute(names["kernel"], (1, 1, 1), (1, 1, 1), (*given, out), debug=False)
+    return finish(run_record, "taking.py", ""), out
 
 
 def test_named_tuples_and_enums_as_arguments(tmp_path):
     given = (Pair(np.arange(4.0), np.int32(5)), Colour.BLUE, Level.LOW)
-    (ours, mine), (theirs, other) = (
+    (ours, own), (theirs, other) = (
         trace_of(tmp_path, engine, *given) for engine in ("compiled", "simulator")
     )
-    assert mine.tolist() == other.tolist() == [16, 2]
+    assert own.tolist() == other.tolist() == [16, 2]
     assert_same(ours, theirs, 0)
     assert trace_of(tmp_path, "compiled", given[0], Colour.RED, 4)[1].tolist() == [0, 2]
 
@@ -233,7 +235,7 @@ def test_what_nobody_foresaw_is_a_refusal_too(tmp_path, n):
         f"@cuda.jit\ndef kernel(a, out):\n    s = cuda.shared.array(8 // {n}, int64)\n    out[0] = s[0]\n"
     )
     with pytest.raises(NotCompilableError, match="Error while compiling: "):
-        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, total: None)
 
 
 GLOBALS = """

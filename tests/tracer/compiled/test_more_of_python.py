@@ -184,9 +184,9 @@ def test_an_alignment_that_numba_refuses(tmp_path, alignment):
         tile = cuda.shared.array(64, float32, alignment={alignment})
         tile[0] = 1
     """
-    made = launch(tmp_path, source, FLOATS)
+    kernel_launch = launch(tmp_path, source, FLOATS)
     with pytest.raises(NotCompilableError, match="Alignment must be"):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
 
 
 PRINTING = """
@@ -209,17 +209,17 @@ def test_kernels_print_in_the_order_of_turns_as_the_simulator_does(tmp_path, cap
         Array((64,), "float32", "arange"),
         Array((64,), "float64"),
     )
-    made = launch(tmp_path, PRINTING, arguments, (2, 1, 1), (3, 1, 1), schedule, 1)
-    compiled.run_compiled(made, lambda done, of: None, turns=schedule != "sequential")
+    kernel_launch = launch(tmp_path, PRINTING, arguments, (2, 1, 1), (3, 1, 1), schedule, 1)
+    compiled.run_compiled(kernel_launch, lambda done, total: None, turns=schedule != "sequential")
     ours = capsys.readouterr().out
-    run_simulator(made, lambda done, of: None)
+    run_simulator(kernel_launch, lambda done, total: None)
     assert ours == capsys.readouterr().out
     assert ours.count("thread") == 6
 
 
 def test_who_prints_takes_turns_at_once(tmp_path):
-    made = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
-    assert compiled.CompiledLaunch(made, lambda done, of: None).threads_interact
+    kernel_launch = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
+    assert compiled.CompiledLaunch(kernel_launch, lambda done, total: None).threads_interact
 
 
 def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
@@ -229,7 +229,9 @@ def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
         Array((64,), "float64"),
     )
     with pytest.raises(NotCompilableError, match="depends on the order"):
-        compiled.run_compiled(launch(tmp_path, PRINTING, arguments, block=(4, 1, 1)), lambda done, of: None)
+        compiled.run_compiled(
+            launch(tmp_path, PRINTING, arguments, block=(4, 1, 1)), lambda done, total: None
+        )
     assert capsys.readouterr().out == ""
 
 
@@ -264,15 +266,15 @@ def test_functions_that_call_themselves_are_refused(tmp_path):
     with pytest.raises(LoadError, match="it calls itself"):
         run_simulator(
             launch(tmp_path, RECURSIVE.replace("DEPTH", "100"), LONGS, block=(16, 1, 1)),
-            lambda done, of: None,
+            lambda done, total: None,
         )
 
 
 def test_a_function_that_calls_itself_too_often_is_refused(tmp_path):
     source = RECURSIVE.replace("DEPTH", "a[i] + 100000000")
-    made = launch(tmp_path, source, LONGS, block=(16, 1, 1))
+    kernel_launch = launch(tmp_path, source, LONGS, block=(16, 1, 1))
     with pytest.raises(NotCompilableError, match="the recursion of depth is too deep"):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
 
 
 def test_the_parts_of_a_float(tmp_path):
@@ -323,8 +325,8 @@ def kernel(a, out):
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "int32", "float32", "float64"])
 def test_a_division_by_zero_in_a_kernel_to_be_debugged(dtype, operation, tmp_path):
     arguments = Array((64,), dtype, "arange"), Array((64,), "float64")
-    made = launch(tmp_path, DIVIDING.replace("OPERATION", operation), arguments, block=(64, 1, 1))
-    error = assert_engines_agree(made).error
+    kernel_launch = launch(tmp_path, DIVIDING.replace("OPERATION", operation), arguments, block=(64, 1, 1))
+    error = assert_engines_agree(kernel_launch).error
     assert (error.type, error.message, error.thread) == ("ZeroDivisionError", "division by zero", (40, 0, 0))
     assert DIVIDING.splitlines()[error.line - 4].strip() == "OPERATION)"
 
@@ -356,11 +358,11 @@ def test_too_few_components(tmp_path):
     def kernel(a, out):
         out[0] = cuda.float32x4(1, 2, 3).x
     """
-    made = launch(tmp_path, source, FLOATS)
+    kernel_launch = launch(tmp_path, source, FLOATS)
     with pytest.raises(NotCompilableError):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
     with pytest.raises(LoadError, match="float32x4"):
-        run_simulator(made, lambda done, of: None)
+        run_simulator(kernel_launch, lambda done, total: None)
 
 
 @pytest.mark.parametrize("arguments", [FLOATS, LONGS], ids=["floats", "longs"])
@@ -508,7 +510,7 @@ def test_arrays_that_a_kernel_makes(tmp_path):
 @pytest.mark.usefixtures("memory_in_kernels")
 def test_an_index_outside_an_array_that_a_kernel_makes_is_left_to_the_simulator(index, tmp_path):
     with pytest.raises(NotCompilableError, match="outside a NumPy array"):
-        compiled.run_compiled(launch(tmp_path, MADE.replace("INDEX", index), LONGS), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, MADE.replace("INDEX", index), LONGS), lambda done, total: None)
 
 
 REGISTERED = """
@@ -555,7 +557,7 @@ def test_functions_that_numba_was_told_of(dtype, tmp_path):
 def test_a_function_that_numba_was_not_told_of_is_refused(tmp_path):
     source = "def f(x):\n    return x\n\n@cuda.jit\ndef kernel(a, out):\n    out[0] = f(a[0])\n"
     with pytest.raises(NotCompilableError, match="line 9: f, a function of Python"):
-        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, total: None)
 
 
 OTHER_DIVISIONS = """
@@ -573,16 +575,16 @@ def kernel(a, out):
 @pytest.mark.parametrize("line", ["x /= y", "x //= y", "out[i] /= y", "out[i] %= y"])
 def test_assignments_that_divide_by_zero_in_a_kernel_to_be_debugged(line, tmp_path):
     arguments = Array((64,), "float64", "arange"), Array((64,), "float64", "ones")
-    made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), arguments, block=(4, 1, 1))
-    error = assert_engines_agree(made).error
+    kernel_launch = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), arguments, block=(4, 1, 1))
+    error = assert_engines_agree(kernel_launch).error
     assert (error.type, error.thread) == ("ZeroDivisionError", (2, 0, 0))
 
 
 @pytest.mark.parametrize("line", ["x = y ** -1", "x = operator.truediv(x, y)"])
 def test_a_division_whose_line_numba_does_not_say_is_left_to_the_simulator(line, tmp_path):
-    made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
+    kernel_launch = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
     with pytest.raises(NotCompilableError, match="Numba raised ZeroDivisionError"):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
 
 
 def test_a_function_that_only_numba_can_run_ends_both_engines_alike(tmp_path):

@@ -69,33 +69,33 @@ def noted(monkeypatch):
     return Noted(monkeypatch)
 
 
-def of_cores(made: Launch, count: int, turns: bool = False) -> Trace:
+def of_cores(launch: Launch, count: int, turns: bool = False) -> Trace:
     """Return the trace of a launch on so many cores."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel_run, "cores", lambda: count)
-        return compiled.run_compiled(made, ignore_progress, turns=turns)
+        return compiled.run_compiled(launch, ignore_progress, turns=turns)
 
 
-def alike(made: Launch) -> Trace:
+def alike(launch: Launch) -> Trace:
     """Assert that one, two and three cores give the same trace; return it."""
-    one = of_cores(made, 1)
+    item = of_cores(launch, 1)
     for count in (2, 3):
-        assert_identical(of_cores(made, count), one)
-    return one
+        assert_identical(of_cores(launch, count), item)
+    return item
 
 
 @pytest.mark.parametrize("scenario", [s for s in scenarios() if s.engine != "python"], ids=lambda s: s.name)
 def test_scenarios_are_traced_alike(scenario):
-    made = launch_of(scenario, {})
-    rows = alike(limit_accesses(made, ALL)).accesses
+    launch = launch_of(scenario, {})
+    rows = alike(limit_accesses(launch, ALL)).accesses
     for limit in (0, rows // 3):
-        alike(limit_accesses(made, limit))
+        alike(limit_accesses(launch, limit))
 
 
 @pytest.mark.parametrize("kept", [0, ALL, 40_000])
 def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
-    made = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
-    trace = alike(limit_accesses(made, kept))
+    launch = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    trace = alike(limit_accesses(launch, kept))
     assert (noted.shared, noted.undone) == (2, 0)
     assert trace.check.equal
     assert trace.recorded.tolist() == list(range({0: 0, ALL: 16, 40_000: 1}[kept]))
@@ -115,17 +115,17 @@ def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
 )
 def test_what_one_core_alone_can_tell_is_run_there(tmp_path, body):
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = launch(tmp_path, kernel_source(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
-        alike(limit_accesses(made, limit))
+        alike(limit_accesses(kernel_launch, limit))
 
 
 def test_late_blocks_that_write_what_the_first_ones_only_read_are_run_on_one_core(tmp_path, noted):
     body = "i = cuda.grid(1)\nfor k in range(40):\n    out[i] += a[i]\nif i > 40:\n    a[i] = 1"
-    made = launch(tmp_path, kernel_source(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0):
         before = noted.undone
-        alike(limit_accesses(made, limit))
+        alike(limit_accesses(kernel_launch, limit))
         assert noted.undone == before + 2
 
 
@@ -141,27 +141,27 @@ if b == 11:
     out[i] += 5
 """
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = launch(tmp_path, kernel_source(body.strip()), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(body.strip()), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
-        alike(limit_accesses(made, limit))
+        alike(limit_accesses(kernel_launch, limit))
     assert noted.shared
     assert not noted.undone
 
 
 def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
     monkeypatch.setattr(TouchedMemory, "add", lambda *given: 1 // 0)
     with pytest.warns(UserWarning, match="on one core after an internal error: ZeroDivisionError"):
-        trace = of_cores(limit_accesses(made, ALL), 2)
-    assert_identical(trace, of_cores(limit_accesses(made, ALL), 1))
+        trace = of_cores(limit_accesses(kernel_launch, ALL), 2)
+    assert_identical(trace, of_cores(limit_accesses(kernel_launch, ALL), 1))
 
 
 def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     body = APART + "\nif i == 500:\n    raise ValueError('no')"
-    made = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    assert alike(limit_accesses(made, ALL)).error is not None
+    kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(kernel_launch, ALL)).error is not None
     assert noted.undone
 
 
@@ -169,8 +169,8 @@ def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
 def test_blocks_may_make_other_numbers_of_accesses_than_the_first_ones(more, tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     body = f"b = cuda.blockIdx.x\n{APART}\nif {more}:\n    out[i] += 1"
-    made = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    assert alike(limit_accesses(made, ALL)).accesses == 640 * 3
+    kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(kernel_launch, ALL)).accesses == 640 * 3
     assert bool(noted.undone) == (more == "b >= 5")
 
 
@@ -179,15 +179,15 @@ def test_columns_in_files_are_written_by_all_cores(tmp_path, noted, monkeypatch)
     monkeypatch.setattr(column_files, "_shares", True)
     monkeypatch.setattr(column_files, "SMALL", 1000)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel_source(APART), longs, grid=(11, 1, 1), block=(64, 1, 1))
-    assert alike(limit_accesses(made, ALL)).accesses == 1280
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(11, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(kernel_launch, ALL)).accesses == 1280
     assert noted.shared and not noted.undone
 
 
 def test_chosen_blocks_are_shared_too(tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    trace = alike(msgspec.structs.replace(limit_accesses(made, ALL), blocks=(1, 3, 4, 8, 9)))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    trace = alike(msgspec.structs.replace(limit_accesses(kernel_launch, ALL), blocks=(1, 3, 4, 8, 9)))
     assert trace.recorded.tolist() == [1, 3, 4, 8, 9]
     assert (noted.shared, noted.undone) == (2, 0)
 
@@ -195,28 +195,28 @@ def test_chosen_blocks_are_shared_too(tmp_path, noted):
 def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
     seen: list[tuple[int, int]] = []
-    compiled.run_compiled(limit_accesses(made, ALL), lambda done, of: seen.append((done, of)))
+    compiled.run_compiled(limit_accesses(kernel_launch, ALL), lambda done, total: seen.append((done, total)))
     assert seen == sorted(seen)
-    assert {of for _, of in seen} == {40}
+    assert {total for _, total in seen} == {40}
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error):
     monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
 
-    def report(done: int, of: int) -> None:
+    def report(done: int, total: int) -> None:
         if done > 5:
             raise error("enough")
 
     if error is KeyboardInterrupt:
         with pytest.raises(KeyboardInterrupt):
-            compiled.run_compiled(limit_accesses(made, ALL), report)
+            compiled.run_compiled(limit_accesses(kernel_launch, ALL), report)
     else:
-        assert compiled.run_compiled(limit_accesses(made, ALL), report).error.message == "enough"
+        assert compiled.run_compiled(limit_accesses(kernel_launch, ALL), report).error.message == "enough"
 
 
 def with_blocks_apart(source: str) -> str:
@@ -243,30 +243,32 @@ def test_random_kernels_are_traced_alike(
         patch.setattr(stage, "cache_folder", lambda: Path(os.devnull) / "nowhere")
         patch.setattr(row_recorder, "COUNTED", rows)
         source = with_blocks_apart(source) if apart else source
-        made = launch(Path(folder), source, arrays, (grid, 1, 1), (block, 1, 1))
-        whole = alike(limit_accesses(made, ALL))
-        alike(limit_accesses(made, 0))
-        alike(limit_accesses(made, int(share * whole.accesses)))
+        kernel_launch = launch(Path(folder), source, arrays, (grid, 1, 1), (block, 1, 1))
+        complete = alike(limit_accesses(kernel_launch, ALL))
+        alike(limit_accesses(kernel_launch, 0))
+        alike(limit_accesses(kernel_launch, int(share * complete.accesses)))
 
 
-@pytest.mark.parametrize(("mine", "others", "met"), [("r", "r", False), ("r", "w", True), ("w", "w", True)])
-def test_who_touches_what_others_write_meets_them(mine, others, met):
+@pytest.mark.parametrize(
+    ("own_accesses", "others", "met"), [("r", "r", False), ("r", "w", True), ("w", "w", True)]
+)
+def test_who_touches_what_others_write_meets_them(own_accesses, others, met):
     buffers = [
         Buffer("a", "global", "<f8", (4,), (8,), 256, 8, 4),
         Buffer("s", "shared", "<f8", (4,), (8,), 0, 8, 4),
     ]
-    found = []
-    for how in (mine, others):
+    results = []
+    for how in (own_accesses, others):
         rows = np.zeros(2, ROW)
         rows["index"], rows["key"] = 3, (0, 1 << SITE_BITS)
-        found.append(TouchedMemory(buffers))
+        results.append(TouchedMemory(buffers))
         ops = np.array([Op.LOAD if how == "r" else Op.STORE], np.uint8)
-        assert found[-1].add(rows, ops) == 0  # a buffer that is not known
-        found[-1].learn(0, 0)
-        assert found[-1].add(rows, ops) == 1
-        found[-1].learn(1, 1)
-        assert found[-1].add(rows, ops) == 2
-    assert has_cross_block_conflict(found) == met
+        assert results[-1].add(rows, ops) == 0  # a buffer that is not known
+        results[-1].learn(0, 0)
+        assert results[-1].add(rows, ops) == 1
+        results[-1].learn(1, 1)
+        assert results[-1].add(rows, ops) == 2
+    assert has_cross_block_conflict(results) == met
 
 
 @pytest.mark.parametrize("step", [1, 2, -1, 0, 7])
@@ -301,11 +303,11 @@ def _unexpected(given: Any) -> None:
 def test_of_places_beside_each_other_each_counts(place):
     """Places are looked at eight at once: each is read, written, both or neither by one and by the other."""
     buffer = Buffer("a", "global", "|u1", (9,), (1,), 0, 1, 9)
-    for mine, others in product(range(4), repeat=2):
-        one, other = TouchedMemory([buffer]), TouchedMemory([buffer])
-        one.places[:11], other.places[:11] = [1, 2, 0] * 3 + [1, 3], [1, 0, 2] * 3 + [1, 0]
-        one.places[place], other.places[place] = mine, others
-        assert has_cross_block_conflict([one, other]) == bool(mine and others and (mine | others) & 2)
+    for own, others in product(range(4), repeat=2):
+        first, other = TouchedMemory([buffer]), TouchedMemory([buffer])
+        first.places[:11], other.places[:11] = [1, 2, 0] * 3 + [1, 3], [1, 0, 2] * 3 + [1, 0]
+        first.places[place], other.places[place] = own, others
+        assert has_cross_block_conflict([first, other]) == bool(own and others and (own | others) & 2)
 
 
 def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypatch):
@@ -330,9 +332,11 @@ def test_ctrl_c_stops_all_cores(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel_run.ParallelRun, "run", interrupted)
     body = "x = a[0]\nwhile cuda.blockIdx.x and x >= 0:\n    x = (x + 1) % 100\nout[cuda.grid(1)] = x"
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = limit_accesses(launch(tmp_path, kernel_source(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL)
+    kernel_launch = limit_accesses(
+        launch(tmp_path, kernel_source(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL
+    )
     with pytest.raises(KeyboardInterrupt):
-        compiled.run_compiled(made, ignore_progress)
+        compiled.run_compiled(kernel_launch, ignore_progress)
     assert not [thread for thread in threading.enumerate() if "_work" in thread.name]
 
 

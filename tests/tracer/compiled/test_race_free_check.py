@@ -53,10 +53,10 @@ def kernel(a, out):
 def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
     trace = run(launch_of(find("matmul-tiled"), {}), ignore_progress)
     assert trace.apart
-    known, unknown = (
-        findings_of(made, requests_of(made)) for made in (trace, replace(trace, is_race_free=False))
+    known_names, unknown = (
+        findings_of(trace, requests_of(trace)) for trace in (trace, replace(trace, is_race_free=False))
     )
-    assert list(map(repr, known)) == list(map(repr, unknown))
+    assert list(map(repr, known_names)) == list(map(repr, unknown))
 
 
 @pytest.mark.parametrize("line", ALONE.values(), ids=ALONE)
@@ -88,8 +88,8 @@ def kernel(out):
     cuda.shared.array(0, float32)[t] = t
     out[t] = cuda.shared.array(0, int32)[63 - t]
 """
-    made = launch(tmp_path, source, (Array((64,)),), block=(64, 1, 1), shared_bytes=256)
-    trace = compiled.run_compiled(made, ignore_progress)
+    kernel_launch = launch(tmp_path, source, (Array((64,)),), block=(64, 1, 1), shared_bytes=256)
+    trace = compiled.run_compiled(kernel_launch, ignore_progress)
     assert has_harmful_race(trace) and not is_race_free(trace)
 
 
@@ -135,10 +135,10 @@ def test_what_was_stored_to_first_is_not_looked_through_for_reads_of_nothing(
     monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
     trace = traced(tmp_path, line)
     look = scan_trace(trace, cores)
-    found = uninitialised_findings(replace(trace, is_initialised=False), requests_of(trace))
-    known = uninitialised_findings(
+    findings = uninitialised_findings(replace(trace, is_initialised=False), requests_of(trace))
+    known_names = uninitialised_findings(
         trace.with_scan_results(is_race_free=True, is_initialised=look.initialised), requests_of(trace)
     )
     assert look.initialised == (line in FILLED.values())
-    assert bool(found) == (line in UNFILLED.values())
-    assert list(map(repr, known)) == list(map(repr, found))
+    assert bool(findings) == (line in UNFILLED.values())
+    assert list(map(repr, known_names)) == list(map(repr, findings))

@@ -387,37 +387,37 @@ def test_catalogue(name):
 
 @pytest.mark.parametrize("limit", [40_000, 100_000])
 def test_past_the_cap_the_same_blocks_are_kept_and_all_are_counted(limit):
-    made = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
-    capped = assert_engines_agree(msgspec.structs.replace(made, limits=Limits(accesses=limit)))
+    launch = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    capped = assert_engines_agree(msgspec.structs.replace(launch, limits=Limits(accesses=limit)))
     assert 0 < len(capped) < capped.accesses
     assert capped.totals
 
 
 def test_an_endless_loop_with_accesses_is_stopped(tmp_path):
     body = "while True:\n    a[0] += 1"
-    made = launch(tmp_path, kernel_source(body), LONGS, limits=Limits(accesses=50_000))
-    ended = compiled.run_compiled(made, ignore_progress)
+    kernel_launch = launch(tmp_path, kernel_source(body), LONGS, limits=Limits(accesses=50_000))
+    ended = compiled.run_compiled(kernel_launch, ignore_progress)
     assert ended.notice.startswith("Stopped after ")
     assert ended.check is None
 
 
 def test_chosen_blocks_and_progress(tmp_path):
     seen = []
-    made = launch(
+    kernel_launch = launch(
         tmp_path, kernel_source(BODIES["grid-stride loop"]), LONGS, (4, 1, 1), (8, 1, 1), blocks=(1, 3)
     )
-    assert_engines_agree(made)
-    compiled.run_compiled(made, lambda done, of: seen.append((done, of)))
+    assert_engines_agree(kernel_launch)
+    compiled.run_compiled(kernel_launch, lambda done, total: seen.append((done, total)))
     assert seen == [(1, 2), (2, 2)]
 
 
 def test_under_lockstep_a_trace_has_its_moments(tmp_path):
     from tilescope.tracer.simulator.numba_patch import run
 
-    made = launch_of(find("matmul-tiled"), {"m": 16, "k": 40, "n": 24, "tile": 8})
+    launch = launch_of(find("matmul-tiled"), {"m": 16, "k": 40, "n": 24, "tile": 8})
     ours, theirs = (
         requests_of(trace)
-        for trace in (compiled.run_compiled(made, ignore_progress), run(made, ignore_progress))
+        for trace in (compiled.run_compiled(launch, ignore_progress), run(launch, ignore_progress))
     )
     for name in (
         "block",

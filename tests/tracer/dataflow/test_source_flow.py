@@ -85,8 +85,8 @@ def test_what_reaches_a_store(name):
     target = {"an atomic": "cuda.atomic", "a function that stores": "x[k] = v"}.get(name, "out[")
     store = next(place for place in flow if place in places(text, target))
     for load, (older, newest) in expected.items():
-        found = [carried for place, carried in flow[store].items() if place in places(text, load)]
-        assert found == [(older, newest)], load
+        results = [carried for place, carried in flow[store].items() if place in places(text, load)]
+        assert results == [(older, newest)], load
 
 
 @pytest.mark.parametrize(

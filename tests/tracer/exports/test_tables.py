@@ -157,13 +157,13 @@ def test_files_have_their_folders_only_where_two_are_called_alike(tmp_path: Path
 def test_metadata_says_of_which_launch_and_whether_it_is_a_part(tmp_path: Path):
     trace = random_trace(5)
     for part in ("", "A part of the launch: 2 of 4 blocks ran."):
-        told = json.loads(pq.read_schema(written(trace, tmp_path, ".parquet", part)).metadata[b"tilescope"])
-        assert told["kernel"] == "kernel" and told["rows"] == len(trace) and told["notice"] == part
-        assert [site["line"] for site in told["sites"]] == [site.line for site in trace.sites]
-    assert told["part"] is True
-    whole = replace(trace, grid=(len(trace.blocks), 1, 1))
+        output = json.loads(pq.read_schema(written(trace, tmp_path, ".parquet", part)).metadata[b"tilescope"])
+        assert output["kernel"] == "kernel" and output["rows"] == len(trace) and output["notice"] == part
+        assert [site["line"] for site in output["sites"]] == [site.line for site in trace.sites]
+    assert output["part"] is True
+    complete = replace(trace, grid=(len(trace.blocks), 1, 1))
     assert (
-        json.loads(pq.read_schema(written(whole, tmp_path, ".parquet")).metadata[b"tilescope"])["part"]
+        json.loads(pq.read_schema(written(complete, tmp_path, ".parquet")).metadata[b"tilescope"])["part"]
         is False
     )
 
@@ -173,9 +173,9 @@ def test_few_rows_are_in_memory_at_once(ending, tmp_path: Path, monkeypatch: pyt
     small = random_trace(6)
     times = 300_000 // len(small)
     names = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
-    many = {name: np.tile(getattr(small, name), times) for name in names}
+    count = {name: np.tile(getattr(small, name), times) for name in names}
     steps = np.arange(times * len(small), dtype=np.uint32)
-    trace = replace(small, **many, steps=steps, accesses=len(steps))
+    trace = replace(small, **count, steps=steps, accesses=len(steps))
     monkeypatch.setattr(csv_file, "ROWS", 1 << 12)
     monkeypatch.setattr(parquet_file, "ROWS", 1 << 12)
     written(small, tmp_path, ending)  # imports
@@ -237,7 +237,7 @@ def test_a_disk_that_is_full_in_the_midst_is_told(ending, tmp_path: Path):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_ctrl_c_leaves_nothing(ending, tmp_path: Path):
-    def interrupted(done, of):
+    def interrupted(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -276,7 +276,7 @@ def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(ending, pac
 def test_a_launch_of_which_no_access_is_kept_is_not_written_as_an_empty_table(tmp_path: Path):
     trace = random_trace(11)
     names = ("block", "thread", "phase", "index", "op", "buffer", "site", "value")
-    nobody = {name: getattr(trace, name)[:0] for name in names} | {"steps": trace.step[:0]}
+    missing = {name: getattr(trace, name)[:0] for name in names} | {"steps": trace.step[:0]}
     with pytest.raises(ExportError, match=r"no accesses to write\. 0 of 5 are here"):
-        write.write_export(replace(trace, **nobody), tmp_path / "t.csv", "0 of 5 are here.", ignore_progress)
+        write.write_export(replace(trace, **missing), tmp_path / "t.csv", "0 of 5 are here.", ignore_progress)
     assert not list(tmp_path.iterdir())

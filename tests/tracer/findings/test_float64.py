@@ -67,7 +67,7 @@ def asked(tmp_path_factory):
 @pytest.mark.parametrize(("body", "names", "cause"), ARITHMETIC)
 def test_float64_arithmetic(asked, body, names, cause):
     assert sorted(o.name for o in asked[body]) == names
-    assert all(any(cause in said for said, *_ in o.causes) for o in asked[body])
+    assert all(any(cause in finding for finding, *_ in o.causes) for o in asked[body])
 
 
 SCALED = "@cuda.jit(device=True)\ndef scaled(x):\n    return x * {half}\n\n"
@@ -111,7 +111,7 @@ LEFT = ["b[i] = a[i] ** 2 + a[i]", "b[i] = a[i] * (i > 3) + a[i]", "b[i] = max(a
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
+def reports(tmp_path_factory):
     """Return what is said of each body, asked in one go: a question of its own takes a second."""
     bodies = [b for wide, *_, narrow in MENDED for b in (wide, narrow)] + [mean for mean, _ in MEANS] + LEFT
     some = (IN, OUT, Array((64,), "complex64"), Array((64,), "int32"), Scalar(3))
@@ -122,19 +122,19 @@ def said(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("wide", "causes", "remedy", "narrow"), MENDED)
-def test_the_causes_are_named_and_the_remedies_mend_them(said, wide, causes, remedy, narrow):
-    (told,) = said[wide]
-    assert told.remedy == remedy
-    assert all(cause in told.message for cause in causes), told.message
-    assert told.message.count(" and ") + told.message.count(",") <= 3 and len(told.message) < 160, (
-        told.message
+def test_the_causes_are_named_and_the_remedies_mend_them(reports, wide, causes, remedy, narrow):
+    (finding,) = reports[wide]
+    assert finding.remedy == remedy
+    assert all(cause in finding.message for cause in causes), finding.message
+    assert finding.message.count(" and ") + finding.message.count(",") <= 3 and len(finding.message) < 160, (
+        finding.message
     )
-    assert said[narrow] == []
+    assert reports[narrow] == []
 
 
 @pytest.mark.parametrize(("mean", "remedies"), MEANS)
-def test_only_all_of_the_remedies_mend_a_mean(said, mean, remedies):
-    assert [told.remedy for told in said[mean]] == remedies
+def test_only_all_of_the_remedies_mend_a_mean(reports, mean, remedies):
+    assert [finding.remedy for finding in reports[mean]] == remedies
 
 
 def test_lines_through_which_one_number_flows_are_one_finding_and_others_another(tmp_path):
@@ -147,8 +147,8 @@ def test_lines_through_which_one_number_flows_are_one_finding_and_others_another
 
 
 @pytest.mark.parametrize("body", LEFT)
-def test_whole_numbers_that_leave_a_float32_as_it_is_are_not_told(said, body):
-    assert said[body] == []
+def test_whole_numbers_that_leave_a_float32_as_it_is_are_not_told(reports, body):
+    assert reports[body] == []
 
 
 def test_what_a_device_function_returns_is_mended_in_it(tmp_path):
@@ -158,7 +158,7 @@ def test_what_a_device_function_returns_is_mended_in_it(tmp_path):
         for half in ("0.5", "float32(0.5)")
     ]
     wide, narrow = map(float64_lines, operations_of(asked))
-    assert [told.remedy for told in wide] == ["write float32(0.5)", "let scaled return float32"]
+    assert [finding.remedy for finding in wide] == ["write float32(0.5)", "let scaled return float32"]
     assert narrow == []
 
 
@@ -174,12 +174,12 @@ def test_what_is_unpacked_is_mended_where_it_is_returned(tmp_path):
         w, h = halves(a[i])
         out[i] = h * w
     """
-    made = launch(tmp_path, source, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    kernel_launch = launch(tmp_path, source, (Array((32,)), Array((32,))), block=(32, 1, 1))
     causes = {
         cause
-        for operation in operations_of([made])[0]
-        for what, _, remedy in operation.causes
-        for cause in (what, remedy)
+        for operation in operations_of([kernel_launch])[0]
+        for label, _, remedy in operation.causes
+        for cause in (label, remedy)
     }
     assert {"halves(), which returns float64", "let halves return float32"} <= causes
 
@@ -192,8 +192,8 @@ def test_a_device_function_is_looked_into(tmp_path):
     source = "@cuda.jit(device=True)\ndef half(x):\n    return x * 0.5\n" + kernel_text(
         "arg1[t] = half(arg0[t])", 2
     )
-    (found,) = operations_of([launch(tmp_path, source, (IN, OUT), block=(32, 1, 1))])
-    assert [o.name for o in found] == ["mul"] and found[0].causes[0][0] == "0.5"
+    (finding,) = operations_of([launch(tmp_path, source, (IN, OUT), block=(32, 1, 1))])
+    assert [o.name for o in finding] == ["mul"] and finding[0].causes[0][0] == "0.5"
 
 
 def test_a_kernel_that_numba_can_not_compile_has_no_operations(tmp_path):
@@ -214,9 +214,9 @@ def test_an_iteration_in_float64_that_gives_whole_numbers_is_told_once(tmp_path)
         launch(tmp_path, source, (INTO["whole"], Scalar(0.5), Scalar(9))) for source in (wide, narrow, named)
     ]
     asked += [launch(tmp_path, wide, (INTO["real"], Scalar(0.5), Scalar(9)))]
-    (told,), *others = map(float64_lines, operations_of(asked))
-    assert (told.severity, told.line, told.number) == ("note", 7, 2)
-    assert told.remedy == "where float32 is precise enough, write float32(0.0) and pass c as float32"
+    (finding,), *others = map(float64_lines, operations_of(asked))
+    assert (finding.severity, finding.line, finding.number) == ("note", 7, 2)
+    assert finding.remedy == "where float32 is precise enough, write float32(0.0) and pass c as float32"
     assert others == [[], [], []]
 
 
@@ -227,8 +227,8 @@ def test_whole_numbers_scaled_once_are_not_told(tmp_path):
 def test_float64_is_told_with_its_line_and_remedy(tmp_path):
     body = SUM.format(start="0.0").strip()
     ended = trace(tmp_path, kernel_text(body, 2), (IN, OUT), block=(32, 1, 1))
-    found = findings_of(ended, requests_of(ended), arithmetic(tmp_path, body, IN, OUT))
-    finding = next(f for f in found if f.kind == "float64")
+    findings = findings_of(ended, requests_of(ended), arithmetic(tmp_path, body, IN, OUT))
+    finding = next(f for f in findings if f.kind == "float64")
     assert (finding.severity, finding.count, finding.remedy) == ("warning", 1, "write float32(0.0)")
     file, line = source_location(finding, ended)
     assert "total +=" in ended.sources[file].splitlines()[line - 1]

@@ -12,7 +12,7 @@ from tilescope.tracer.findings.all_findings import findings_of
 FLOATS = (Array((256,), "float32", "random"), Array((256,), "float32"))
 
 
-def told(folder, kind, body, *arguments, **options):
+def findings_in(folder, kind, body, *arguments, **options):
     ended = trace_kernel(folder, body, *(arguments or FLOATS), **options)
     return [f for f in findings_of(ended, requests_of(ended)) if f.kind == kind]
 
@@ -21,13 +21,13 @@ LOOP = "total = 0.0\nfor k in range(16):\n    total += arg0[(i + k) % 256]\n"
 
 
 def test_a_store_in_a_loop_of_which_the_last_alone_counts(tmp_path):
-    (found,) = told(tmp_path, "overwritten", LOOP + "    arg1[i] = total")
-    assert (found.severity, found.count, found.name) == ("warning", 128 * 15, "arg1")
-    assert found.message.startswith(
+    (finding,) = findings_in(tmp_path, "overwritten", LOOP + "    arg1[i] = total")
+    assert (finding.severity, finding.count, finding.name) == ("warning", 128 * 15, "arg1")
+    assert finding.message.startswith(
         "1,920 of 2,048 stores to arg1 on line 10 are overwritten by the same thread in a loop"
     )
-    assert found.remedy == "keep it in a local variable, and store once after the loop"
-    assert told(tmp_path, "overwritten", LOOP + "arg1[i] = total") == []
+    assert finding.remedy == "keep it in a local variable, and store once after the loop"
+    assert findings_in(tmp_path, "overwritten", LOOP + "arg1[i] = total") == []
 
 
 @pytest.mark.parametrize(
@@ -41,23 +41,25 @@ def test_a_store_in_a_loop_of_which_the_last_alone_counts(tmp_path):
     ],
 )
 def test_stores_that_somebody_reads_or_that_are_few_are_not_told(tmp_path, body):
-    assert told(tmp_path, "overwritten", body) == []
+    assert findings_in(tmp_path, "overwritten", body) == []
 
 
 HOT = {"block": 256, "grid": 8}
 
 
 def test_thousands_of_atomics_on_one_address_are_told_to_be_put_together(tmp_path):
-    (found,) = told(tmp_path, "hot atomic", "cuda.atomic.max(arg1, 0, arg0[i % 256])", **HOT)
-    assert (found.severity, found.count, found.name) == ("warning", 2048, "arg1")
-    assert "2,048 atomics on line 7 update one address, arg1[0]" in found.message
-    assert "let one thread of each block make the atomic" in found.remedy
+    (finding,) = findings_in(tmp_path, "hot atomic", "cuda.atomic.max(arg1, 0, arg0[i % 256])", **HOT)
+    assert (finding.severity, finding.count, finding.name) == ("warning", 2048, "arg1")
+    assert "2,048 atomics on line 7 update one address, arg1[0]" in finding.message
+    assert "let one thread of each block make the atomic" in finding.remedy
 
 
 def test_a_thread_that_makes_many_atomics_itself_adds_up_first(tmp_path):
-    (found,) = told(tmp_path, "hot atomic", "for k in range(32):\n    cuda.atomic.add(arg1, 0, 1)", block=64)
-    assert "where 256 atomics would do, one for each thread" in found.message
-    assert "local variable" in found.remedy
+    (finding,) = findings_in(
+        tmp_path, "hot atomic", "for k in range(32):\n    cuda.atomic.add(arg1, 0, 1)", block=64
+    )
+    assert "where 256 atomics would do, one for each thread" in finding.message
+    assert "local variable" in finding.remedy
 
 
 @pytest.mark.parametrize(
@@ -71,4 +73,4 @@ def test_a_thread_that_makes_many_atomics_itself_adds_up_first(tmp_path):
     ],
 )
 def test_atomics_that_are_few_at_each_address_or_needed_are_not_told(tmp_path, body):
-    assert told(tmp_path, "hot atomic", body, **HOT) == []
+    assert findings_in(tmp_path, "hot atomic", body, **HOT) == []

@@ -45,8 +45,8 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("timelines")
     done = measure(*SCENARIOS, "--output", str(folder))
     assert done.returncode == 0, done.stderr
-    found = {path: load(path) for path in folder.iterdir()}
-    by_spec = {spec: next(t for p, t in found.items() if _names(t, spec)) for spec in SCENARIOS}
+    results = {path: load(path) for path in folder.iterdir()}
+    by_spec = {spec: next(t for p, t in results.items() if _names(t, spec)) for spec in SCENARIOS}
     return by_spec, done.stdout
 
 

@@ -88,15 +88,15 @@ def numpy_multiplies(monkeypatch):
 
 def test_without_cublas_it_is_our_own_kernel(numpy_multiplies):
     numpy_multiplies()
-    found = ceilings_of(PlayedGpu())
-    assert (found.copy_gb_per_s, found.empty_kernel_us, found.two_events_us) == (4200, 1.4, 1.25)
-    assert [(peak.dtype, peak.by) for peak in found.peaks] == [
+    results = ceilings_of(PlayedGpu())
+    assert (results.copy_gb_per_s, results.empty_kernel_us, results.two_events_us) == (4200, 1.4, 1.25)
+    assert [(peak.dtype, peak.by) for peak in results.peaks] == [
         ("float32", "cuda-c"),
         ("float32", "registers"),
         ("float64", "cuda-c"),
         ("float64", "registers"),
     ]
-    product, registers = found.peaks[:2]
+    product, registers = results.peaks[:2]
     assert product.told == "product 512 x 512, large_product.cu"
     assert product.gflop_per_s == pytest.approx(2 * 512**3 / 10 / 1000)
     assert registers.gflop_per_s == 57_000

@@ -51,8 +51,8 @@ def test_the_interval_holds_the_median_as_often_as_it_says(count):
 
 def test_more_samples_tell_more():
     random = np.random.default_rng(0)
-    few, many = (tuple(random.normal(100, 5, n)) for n in (30, 1000))
-    assert relative_half_width(many) < relative_half_width(few)
+    few, count = (tuple(random.normal(100, 5, n)) for n in (30, 1000))
+    assert relative_half_width(count) < relative_half_width(few)
     assert relative_half_width((5.0,) * 30) == 0
 
 
@@ -69,12 +69,12 @@ class Clock:
         return self.now
 
     def sampler(self, seconds, microseconds, log, name):
-        def one():
+        def take_sample():
             self.now += seconds
             log.append(name)
             return microseconds()
 
-        return one
+        return take_sample
 
 
 def test_samples_are_taken_in_turns_until_the_median_is_known():
@@ -84,8 +84,8 @@ def test_samples_are_taken_in_turns_until_the_median_is_known():
         "steady": clock.sampler(0.001, lambda: 50.0, log, "steady"),
         "noisy": clock.sampler(0.001, lambda: float(random.normal(100, 3)), log, "noisy"),
     }
-    found = sample(samplers, StoppingCriterion(0.01, 10), clock=clock)
-    steady, noisy = found["steady"], found["noisy"]
+    samples = sample(samplers, StoppingCriterion(0.01, 10), clock=clock)
+    steady, noisy = samples["steady"], samples["noisy"]
     assert len(steady[0]) == FEWEST
     assert steady[1] and noisy[1]
     assert len(noisy[0]) > FEWEST
@@ -100,10 +100,12 @@ def test_the_time_limit_ends_what_does_not_settle():
         "wild": clock.sampler(0.01, lambda: next(values), [], "wild"),
         "long": clock.sampler(5, lambda: 5e6, [], "long"),
     }
-    found = sample(samplers, StoppingCriterion(0.01, 1), lambda done, of: counts.append((done, of)), clock)
-    assert 100 <= len(found["wild"][0]) <= 101
-    assert not found["wild"][1]
-    assert len(found["long"][0]) == 3
+    samples = sample(
+        samplers, StoppingCriterion(0.01, 1), lambda done, sampling: counts.append((done, sampling)), clock
+    )
+    assert 100 <= len(samples["wild"][0]) <= 101
+    assert not samples["wild"][1]
+    assert len(samples["long"][0]) == 3
     assert counts == [(1, 2), (2, 2)]
 
 
@@ -121,14 +123,14 @@ def test_a_failing_sample_says_whose():
 
 
 def test_a_file_gives_back_every_sample(tmp_path):
-    made = measurement(1.5, 2.25, 1.75)
-    save(made, tmp_path / "m.json")
-    assert load(tmp_path / "m.json") == made
-    assert made.origin == "NVIDIA H200, 2026-11-20"
-    assert made.rows[0].timing("kernel-warm").median == 1.75
-    assert made.rows[0].timing("cpu") is None
-    assert made.rows[0].flop == 2 * 64**3
-    assert made.rows[0].bytes == 3 * 64 * 64 * 4
+    built = measurement(1.5, 2.25, 1.75)
+    save(built, tmp_path / "m.json")
+    assert load(tmp_path / "m.json") == built
+    assert built.origin == "NVIDIA H200, 2026-11-20"
+    assert built.rows[0].timing("kernel-warm").median == 1.75
+    assert built.rows[0].timing("cpu") is None
+    assert built.rows[0].flop == 2 * 64**3
+    assert built.rows[0].bytes == 3 * 64 * 64 * 4
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
 
 

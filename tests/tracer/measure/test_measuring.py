@@ -122,13 +122,13 @@ class PlayedGpu:
 
 def served(cases, gpu=None, calls=None):
     messages = []
-    made = iter(calls or [{}] * len(cases))
+    results = iter(calls or [{}] * len(cases))
     serve(
         Request(tuple(cases)),
         messages.append,
         gpu or PlayedGpu(),
         "",
-        lambda a, g: Played(a, **next(made)),
+        lambda a, g: Played(a, **next(results)),
         lambda gpu: None,
     )
     return messages
@@ -218,18 +218,18 @@ def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
             RowMeasured(0, rows[2]),
         ],
     )
-    said = []
-    made = MeasureClient(cases).run(lambda *progress: said.append(progress), start)
-    assert made.rows == (rows[0], broken, rows[2])
+    results = []
+    trace = MeasureClient(cases).run(lambda *progress: results.append(progress), start)
+    assert trace.rows == (rows[0], broken, rows[2])
     assert [request.cases for request in requests] == [tuple(cases), (cases[2],)]
     assert [request.ceilings for request in requests] == [True, False]
-    assert made.device == DEVICE
+    assert trace.device == DEVICE
     assert (
         "checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,dtype_b=same,input=random,padding=0",
         0,
         3,
-    ) in said
-    assert said[-1][1:] == (3, 3)
+    ) in results
+    assert results[-1][1:] == (3, 3)
 
 
 def test_a_process_that_dies_takes_one_row_with_it():
@@ -239,9 +239,9 @@ def test_a_process_that_dies_takes_one_row_with_it():
         [DeviceOpened(DEVICE, None, ""), RowStarted(0)],
         [DeviceOpened(DEVICE, None, ""), RowStarted(0), RowMeasured(0, rows[1])],
     )
-    made = MeasureClient(cases).run(start=start)
-    assert "ended while it ran" in made.rows[0].problem
-    assert made.rows[1] == rows[1]
+    trace = MeasureClient(cases).run(start=start)
+    assert "ended while it ran" in trace.rows[0].problem
+    assert trace.rows[1] == rows[1]
 
 
 def test_without_a_device_there_is_a_sentence_and_no_file():
@@ -257,7 +257,7 @@ def test_a_cancelled_measurement_says_so():
     measuring = MeasureClient(cases_of(["python-threads"]), time_limit=60)
     measuring_started = []
 
-    def report(text, done, of):
+    def report(text, done, total):
         measuring_started.append(text)
         measuring.cancel()
 
@@ -294,9 +294,9 @@ def test_the_command_refuses_before_it_measures(tmp_path):
 
 
 def test_the_table_has_medians_and_problems():
-    made = measurement(1.5, 2.5, 2.25)
-    wrong = msgspec.structs.replace(made.rows[0], timings=(), problem="It is wrong.")
-    text = table(msgspec.structs.replace(made, rows=(*made.rows, wrong)))
+    built = measurement(1.5, 2.5, 2.25)
+    wrong = msgspec.structs.replace(built.rows[0], timings=(), problem="It is wrong.")
+    text = table(msgspec.structs.replace(built, rows=(*built.rows, wrong)))
     assert "kernel-warm" in text
     assert "2.25" in text
     assert text.endswith("It is wrong.")

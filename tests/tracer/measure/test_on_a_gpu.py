@@ -69,7 +69,7 @@ def measure(tmp_path_factory):
 @pytest.fixture(scope="module")
 def sound(measure):
     """Return the rows of every kernel outside the pitfalls, at one size each."""
-    names = [one.name for one in scenarios() if not one.pitfall and one.parameters]
+    names = [scenario.name for scenario in scenarios() if not scenario.pitfall and scenario.parameters]
     first = {name: find(name).parameters[0] for name in names}
     return measure(*(f"{name}:{p.name}={p.default}" for name, p in first.items())).rows
 

@@ -27,9 +27,9 @@ DEEPER = "def power(x):\n    return x\n"
 
 @pytest.fixture(scope="module")
 def worker():
-    made = Worker()
-    yield made
-    made.close()
+    worker = Worker()
+    yield worker
+    worker.close()
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def folder(tmp_path):
 def planned(folder: Path):
     """Return the launch of the kernel in a folder, as the window plans it."""
     scenario = replace(find("vector-double"), kernel=f"{folder / 'kernels.py'}:kernel")
-    made = launch_of(scenario, {})
-    one = (1, 1, 1)
-    return replace(made, arguments=(Array((1,)),), scenario="", grid=one, block=one, constants={})
+    launch = launch_of(scenario, {})
+    item = (1, 1, 1)
+    return replace(launch, arguments=(Array((1,)),), scenario="", grid=item, block=item, constants={})
 
 
 def test_what_is_beside_a_file_is_found_through_its_imports(folder):
@@ -68,10 +68,10 @@ def test_a_change_beside_the_file_is_seen_by_a_warm_worker(worker, folder, engin
 
 
 def test_a_change_beside_the_file_is_another_trace_for_the_cache(worker, folder, tmp_path):
-    made = planned(folder)
-    trace = worker.run(made)
+    built = planned(folder)
+    trace = worker.run(built)
     cache = TraceCache(tmp_path / "cache")
-    cache.put(made, trace)
+    cache.put(built, trace)
     assert cache.get(planned(folder)) is not None
     (folder / "deeper.py").write_text(DEEPER + "\n")
     assert cache.get(planned(folder)) is None

@@ -62,16 +62,16 @@ def test_a_product_that_is_only_added_is_fused(tmp_path):
     lines = ["out[i] = x[i] * y[i] - w[i]"]
     x, y, w = given(tmp_path, lines)
     expected = np.array([fma("float32", *numbers) for numbers in zip(x, y, -w, strict=True)], np.float32)
-    for found in results(tmp_path, lines, "float32"):
-        assert found.tobytes() == expected.tobytes()
+    for matches in results(tmp_path, lines, "float32"):
+        assert matches.tobytes() == expected.tobytes()
     assert expected.tobytes() != (x * y - w).tobytes()
 
 
 def test_a_product_that_is_stored_too_is_rounded(tmp_path):
     lines = ["p = x[i] * y[i]", "out[i] = p + w[i]", "w[i] = p"]
     x, y, w = given(tmp_path, lines)
-    for found in results(tmp_path, lines, "float32"):
-        assert found.tobytes() == (x * y + w).tobytes()
+    for matches in results(tmp_path, lines, "float32"):
+        assert matches.tobytes() == (x * y + w).tobytes()
 
 
 def test_a_product_before_a_loop_is_not_computed_again_in_it(tmp_path):

@@ -78,8 +78,8 @@ def functions_of(case):
         if expression.startswith("abs(x[i]) complex")
         else []
     )
-    made = [OTHER_NAMES.get(name, name) + ("f" if single else "") for name in names]
-    return made + re.findall(r"libdevice\.(\w+)", expression)
+    results = [OTHER_NAMES.get(name, name) + ("f" if single else "") for name in names]
+    return results + re.findall(r"libdevice\.(\w+)", expression)
 
 
 GROUPS = sorted({group(case) for case in RECORDED})
@@ -93,31 +93,31 @@ def results(engine, name, folder):
     for number, case in enumerate(cases):
         expression = re.sub(r" \S+->\S+$", "", case["case"])
         text += KERNEL.format(number=number, expression=expression)
-    program, given, made = folder / "program.py", folder / "cases.json", folder / "results.json"
+    program, given, built = folder / "program.py", folder / "cases.json", folder / "results.json"
     program.write_text(text + LAUNCHES)
     given.write_text(json.dumps(cases))
-    command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, program, given, made]
+    command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, program, given, built]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    return zip(cases, json.loads(made.read_text()), strict=True)
+    return zip(cases, json.loads(built.read_text()), strict=True)
 
 
 def as_numbers(text, dtype):
     return np.frombuffer(bytes.fromhex(text), dtype)
 
 
-def differing(found, expected):
+def differing(results, expected):
     """Return which results differ in their bits; a nan is one, whatever its bits."""
-    if found.dtype.kind not in "fc":
-        return found != expected
-    bits = f"V{found.dtype.itemsize}"
-    return (found.view(bits) != expected.view(bits)) & ~(np.isnan(found) & np.isnan(expected))
+    if results.dtype.kind not in "fc":
+        return results != expected
+    bits = f"V{results.dtype.itemsize}"
+    return (results.view(bits) != expected.view(bits)) & ~(np.isnan(results) & np.isnan(expected))
 
 
-def distance(found, expected):
+def distance(results, expected):
     """Return by how many units in the last place two floats of one sign differ."""
-    bits = f"i{found.dtype.itemsize}"
-    return int(abs(found.view(bits).astype(np.int64) - expected.view(bits).astype(np.int64)).max())
+    bits = f"i{results.dtype.itemsize}"
+    return int(abs(results.view(bits).astype(np.int64) - expected.view(bits).astype(np.int64)).max())
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -126,15 +126,15 @@ def test_results_are_an_h100s_bit_for_bit(tmp_path, engine, name):
     if name.startswith("functions") and not available():
         pytest.skip("libdevice is not installed (the extra `nvidia`)")
     wrong = []
-    for case, made in results(engine, name, tmp_path):
+    for case, built in results(engine, name, tmp_path):
         if engine == "simulator" and case["case"].startswith(UNFUSED_IN_SIMULATOR):
             continue
-        found, expected = (as_numbers(text, case["out_dtype"]) for text in (made, case["out"]))
-        different = differing(found, expected)
+        matches, expected = (as_numbers(text, case["out_dtype"]) for text in (built, case["out"]))
+        different = differing(matches, expected)
         if not different.any():
             continue
         if any(not is_exact(f"__nv_{function}") for function in functions_of(case)):
-            if "fast_" not in case["case"] and distance(found[different], expected[different]) > NEAR:
+            if "fast_" not in case["case"] and distance(matches[different], expected[different]) > NEAR:
                 wrong.append(case["case"])
             continue
         wrong.append(case["case"])

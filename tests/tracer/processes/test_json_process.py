@@ -30,8 +30,8 @@ def test_messages_come_back_in_order_and_prints_do_not_mix_with_them():
         for message in ({"a": 1}, [2, "ä"]):
             process.send(message)
         process.end_input()
-        said = [msgspec.json.decode(line) for line in process.lines()]
-        assert said == [['{"a":1}'], ['[2,"ä"]']]
+        results = [msgspec.json.decode(line) for line in process.lines()]
+        assert results == [['{"a":1}'], ['[2,"ä"]']]
         assert process.describe_death() == "exit code 0: not for you"
 
 
@@ -72,8 +72,8 @@ def test_its_death_is_told_in_words(code: str, death: str):
 
 
 def test_what_was_told_before_explains_no_death():
-    said = "import sys; print('old', file=sys.stderr, flush=True); print('[]', flush=True); input()"
-    with python(said) as process:
+    output = "import sys; print('old', file=sys.stderr, flush=True); print('[]', flush=True); input()"
+    with python(output) as process:
         assert next(process.lines()) == b"[]\n"
         process.forget_errors()
         process.send(0)

@@ -129,12 +129,12 @@ def test_a_message_within_a_block(tmp_path, fence):
     body = MESSAGE.replace("b == 1", "t == 33").replace("t == 0 and t == 33", "t == 33").replace("POLL", POLL)
     given_ = (Array((1,), "int32"), Array((1,), "int32"), Array((1,), "int32"))
 
-    def found(release, acquire):
+    def races_with(release, acquire):
         text = body.replace("RELEASE", release).replace("ACQUIRE", acquire)
         return racing_buffers(trace_kernel(tmp_path, text, *given_, block=64, grid=1))
 
-    assert found(fence, fence) == set()
-    assert found("pass", fence) == {"arg0"}
+    assert races_with(fence, fence) == set()
+    assert races_with("pass", fence) == {"arg0"}
 
 
 def test_a_flag_that_is_a_plain_variable_is_a_race(tmp_path):
@@ -223,20 +223,22 @@ def test_at_every_moment_a_barrier_of_the_grid_is_behind_all_blocks_or_none(tmp_
 def test_blocks_that_never_come_to_a_barrier_of_the_grid_are_an_error(tmp_path, schedule):
     body = "arg0[i] = i\ng = cuda.cg.this_grid()\ng.sync()\nif b != 2:\n    g.sync()"
     ended = trace_kernel(tmp_path, body, Array((128,), "int32"), schedule=schedule)
-    (found,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
-    assert (found.kind, found.count) == ("barrier", 1)
-    assert found.message.startswith("1 block never comes to the grid's barrier on line 11, first block 2")
-    whole = trace_kernel(tmp_path, body.replace("b != 2", "b < 4"), Array((128,), "int32"), schedule=schedule)
-    assert not [f for f in findings_of(whole, requests_of(whole)) if f.severity == "error"]
+    (finding,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
+    assert (finding.kind, finding.count) == ("barrier", 1)
+    assert finding.message.startswith("1 block never comes to the grid's barrier on line 11, first block 2")
+    complete = trace_kernel(
+        tmp_path, body.replace("b != 2", "b < 4"), Array((128,), "int32"), schedule=schedule
+    )
+    assert not [f for f in findings_of(complete, requests_of(complete)) if f.severity == "error"]
 
 
 @EVERY
 def test_threads_that_miss_a_barrier_of_the_grid_are_told_of_that(tmp_path, schedule):
     body = "if t < 8:\n    cuda.cg.this_grid().sync()\narg0[i] = 1"
     ended = trace_kernel(tmp_path, body, Array((128,), "int32"), schedule=schedule)
-    (found,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
-    assert (found.kind, found.count) == ("barrier", 4 * 24)
-    assert found.remedy.startswith("move the grid's sync() out of the branch")
+    (finding,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
+    assert (finding.kind, finding.count) == ("barrier", 4 * 24)
+    assert finding.remedy.startswith("move the grid's sync() out of the branch")
 
 
 @EVERY
@@ -247,5 +249,5 @@ def test_what_is_written_behind_a_barrier_of_the_grid_is_not_there_before_it(tmp
         (f"arg0[(i + 40) % 128] = 1\n{sync}\nx = arg0[i]", []),
     ):
         ended = trace_kernel(tmp_path, body, Array((128,), "int32", "empty"), schedule=schedule)
-        found = findings_of(ended, requests_of(ended))
-        assert [f.kind for f in found if f.severity == "error"] == kinds
+        findings = findings_of(ended, requests_of(ended))
+        assert [f.kind for f in findings if f.severity == "error"] == kinds

@@ -37,23 +37,23 @@ def can_meet(steps):
 
     known[t][u]: up to which statement of thread u all comes before what t does next.
     """
-    known = np.full((THREADS, THREADS), -1)
-    found = set()
+    known_names = np.full((THREADS, THREADS), -1)
+    findings = set()
     for j, (writes, shift, factor, barrier) in enumerate(steps):
         place = (shift + factor * np.arange(THREADS)) % 81
         for i, (also, other_shift, other_factor, _) in enumerate(steps[: j + 1]):
             other = (other_shift + other_factor * np.arange(THREADS)) % 81
             same = (place[:, None] == other[None, :]) & ~np.eye(THREADS, dtype=bool)
-            if (writes or also) and (same & (known < i)).any():
-                found.add((i, j))
+            if (writes or also) and (same & (known_names < i)).any():
+                findings.add((i, j))
         groups = [BARRIERS[barrier](t) for t in range(THREADS)]
-        before = known.copy()
+        before = known_names.copy()
         np.fill_diagonal(before, j)
         for t in range(THREADS):
             mates = [u for u in range(THREADS) if groups[u] == groups[t]]
             if len(mates) > 1:
-                known[t] = before[mates].max(axis=0)
-    return found
+                known_names[t] = before[mates].max(axis=0)
+    return findings
 
 
 @QUICK
@@ -69,11 +69,11 @@ def test_only_lanes_that_a_mask_names_are_ordered(tmp_path, steps, schedule):
     first = 1 + ended.sources[ended.sites[0].file].splitlines().index(
         "    s = cuda.shared.array(81, float32)"
     )
-    found = {
+    findings = {
         tuple(sorted(numbers.index(ended.sites[site].line - first) for site in race.sites))
         for race in races_of(ended, missed_barriers_of(ended))
     }
-    assert found == can_meet(steps)
+    assert findings == can_meet(steps)
 
 
 @EVERY

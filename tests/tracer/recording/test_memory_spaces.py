@@ -42,9 +42,9 @@ def kernel(out):
 
 @pytest.mark.parametrize("inserted", ["", "# one line\n", "# two\n# lines\n", "ONE = 1\n\n\n\n"])
 def test_arrays_keep_their_names_when_lines_are_inserted_above_and_the_file_runs_again(tmp_path, inserted):
-    made = "TABLE = np.ones(2, np.float32)\n"
+    built = "TABLE = np.ones(2, np.float32)\n"
     for text in (NAMED, inserted + NAMED, NAMED.replace("tile", "other"), NAMED):
-        traced = trace(tmp_path, made + text, (Array((1,)),))
+        traced = trace(tmp_path, built + text, (Array((1,)),))
         names = {buffer.name for buffer in traced.buffers}
         assert names == {"out", "own", "table", "other" if "other" in text else "tile"}
 
@@ -208,14 +208,14 @@ def test_records_are_accessed_field_by_field(tmp_path):
     assert final_contents(traced, "out").tolist() == [1.5 + 70000 - 65536 + 8, 0.5 + 70000 - 65536 + 8]
     fields = {b.name: b for b in traced.buffers}
     point = np.dtype([("x", np.float32), ("n", np.int16), ("v", np.float64, (3,))], align=True)
-    whole = fields["points"]
-    assert fields["points.n"].address - whole.address == point.fields["n"][1]
+    complete = fields["points"]
+    assert fields["points.n"].address - complete.address == point.fields["n"][1]
     assert fields["points.x"].unit == point.itemsize
     assert {i for _, _, _, i in access_rows(traced, "points.x")} == {0, 1}
     values = fields["points.v"]
     element = values.address + {i for _, _, _, i in access_rows(traced, "points.v")}.pop() * values.unit
     offset = point.fields["v"][1] + 16
-    assert element - whole.address in (offset, offset + point.itemsize)
+    assert element - complete.address in (offset, offset + point.itemsize)
 
 
 def test_device_array_is_poisoned():
@@ -305,11 +305,11 @@ def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
         even[1] = 4
         whole[0] = whole[2]
     """
-    made = launch(tmp_path, source, (Array((4,)), Array((4,))))
-    module, kernel = numba_patch.load_kernel(made)
+    kernel_launch = launch(tmp_path, source, (Array((4,)), Array((4,))))
+    module, kernel = numba_patch.load_kernel(kernel_launch)
     device = cuda.to_device(np.zeros(4, np.float32))
     traced = numba_patch.trace_kernel(
-        made, module, kernel, (device[::2], device), ("even", "whole"), lambda done, of: None
+        kernel_launch, module, kernel, (device[::2], device), ("even", "whole"), lambda done, total: None
     )
     assert len(traced.buffers) == 1
     assert traced.index.tolist() == [2, 2, 0]

@@ -110,11 +110,11 @@ def test_real_and_imaginary_parts_are_views(tmp_path):
         out[0] = z[1].imag + out.real[0]
     """
     traced = trace(tmp_path, source, (Array((3,), "complex64", "ones"), Array((1,))))
-    whole, imag, real = (
+    complete, imag, real = (
         next(b for b in traced.buffers if b.name == name) for name in ("z", "z.imag", "z.real")
     )
-    assert (imag.address - whole.address, real.address - whole.address) == (4, 0)
-    assert imag.unit == real.unit == whole.unit == 8
+    assert (imag.address - complete.address, real.address - complete.address) == (4, 0)
+    assert imag.unit == real.unit == complete.unit == 8
     assert final_contents(traced, "out")[0] == 7
     assert access_rows(traced, "z.imag") == [(0, 0, "S", 1)]
     assert access_rows(traced, "z.real") == [(0, 0, "R", 1)]

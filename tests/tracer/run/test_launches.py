@@ -26,7 +26,7 @@ def kernel(a, out):
 
 
 def traced(launch):
-    return run(launch, lambda done, of: None)
+    return run(launch, lambda done, total: None)
 
 
 @pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"])
@@ -116,9 +116,9 @@ def test_after_an_error_the_next_launch_runs(tmp_path):
 
 
 def test_past_the_cap_counters_go_on_without_accesses(tmp_path):
-    whole = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
-    everything = traced(whole)
-    capped = traced(msgspec.structs.replace(whole, limits=Limits(accesses=100_000)))
+    complete = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    everything = traced(complete)
+    capped = traced(msgspec.structs.replace(complete, limits=Limits(accesses=100_000)))
     assert 0 < len(capped) <= 100_000
     assert capped.accesses == everything.accesses == len(everything)
     assert capped.is_part
@@ -131,8 +131,8 @@ def test_past_the_cap_counters_go_on_without_accesses(tmp_path):
 
 
 def test_the_memory_cap_counts_too():
-    whole = launch_of(find("matmul-naive-col-on-x"), {"m": 64, "k": 64, "n": 32})
-    capped = traced(msgspec.structs.replace(whole, limits=Limits(memory=48 * 40_000)))
+    complete = launch_of(find("matmul-naive-col-on-x"), {"m": 64, "k": 64, "n": 32})
+    capped = traced(msgspec.structs.replace(complete, limits=Limits(memory=48 * 40_000)))
     assert 0 < len(capped) <= 40_000
     assert "40,000" in capped.notice
 
@@ -223,7 +223,7 @@ def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
     with pytest.raises(
         numba_patch.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"
     ):
-        run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, of: None)
+        run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, total: None)
 
 
 RACING = """
@@ -235,12 +235,12 @@ def kernel(out):
 
 @pytest.mark.parametrize("source", [RACING, RACING.replace("out[0] += 1", "cuda.atomic.add(out, 0, 1)")])
 def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeypatch, source):
-    made = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
-    in_turns = engine.run(made, lambda done, of: None)
+    kernel_launch = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
+    in_turns = engine.run(kernel_launch, lambda done, total: None)
     assert final_contents(in_turns, "out").tolist() == [1 if source == RACING else 32]
     for part in (engine, compiled):
         monkeypatch.setattr(part, "MAX_TURNS", 10)
-    left = engine.run(made, lambda done, of: None)
+    left = engine.run(kernel_launch, lambda done, total: None)
     assert left.made_by.endswith("compiled")
     assert left.notice.startswith("The threads ran one after the other")
     assert final_contents(left, "out").tolist() == [32]

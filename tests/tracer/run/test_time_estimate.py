@@ -28,13 +28,13 @@ class Clock:
         return self.now
 
 
-def left_after(seconds: list[float], of: int) -> float | None:
+def left_after(seconds: list[float], total: int) -> float | None:
     """Return the seconds left after blocks that took so long each."""
     clock = Clock()
     reckoned, left = TimeEstimate(clock), None
     for done, each in enumerate(seconds, 1):
         clock.now += each
-        left = reckoned.seconds_left(done, of)
+        left = reckoned.seconds_left(done, total)
     return left
 
 
@@ -61,22 +61,22 @@ def test_a_new_launch_is_reckoned_anew():
 def test_who_does_not_want_to_wait_is_told_how_long_it_takes():
     clock = Clock()
     reckoned = TimeEstimate(clock)
-    with pytest.raises(PatienceExceededError) as told:
+    with pytest.raises(PatienceExceededError) as output:
         for done in range(1, 100):
             clock.now += 1
             reckoned.check_patience(30, done, 100)
-    assert told.value.seconds == pytest.approx(100)
-    assert told.value.blocks == 100
+    assert output.value.seconds == pytest.approx(100)
+    assert output.value.blocks == 100
 
 
 def test_a_launch_whose_first_blocks_take_longer_than_is_waited_for_is_left_too():
     clock = Clock()
     reckoned = TimeEstimate(clock)
-    with pytest.raises(PatienceExceededError) as told:
+    with pytest.raises(PatienceExceededError) as output:
         for done in range(1, 100):
             clock.now += 40
             reckoned.check_patience(30, done, 100)
-    assert told.value.seconds == pytest.approx(4000)
+    assert output.value.seconds == pytest.approx(4000)
     nearly = TimeEstimate(clock)
     for done in range(1, 5):
         clock.now += 11
@@ -94,8 +94,8 @@ def test_durations_as_one_says_them(seconds, text):
 
 def job(patience: float | None) -> Job:
     """Return a job for the worker."""
-    made = launch_of(find("matmul-tiled"), {})
-    return Job(1, msgspec.Raw(encode(made).encode()), "nowhere", patience)
+    launch = launch_of(find("matmul-tiled"), {})
+    return Job(1, msgspec.Raw(encode(launch).encode()), "nowhere", patience)
 
 
 def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
@@ -118,8 +118,8 @@ def test_the_worker_waits_where_nobody_minds(monkeypatch, tmp_path):
     monkeypatch.setattr(time_estimate, "ESTIMATE_AFTER", 0.0)
     from tilescope.tracer.run.engine import run
 
-    made = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "tile": 8})
-    asked = Job(1, msgspec.Raw(encode(made).encode()), str(tmp_path / "trace"))
+    launch = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "tile": 8})
+    asked = Job(1, msgspec.Raw(encode(launch).encode()), str(tmp_path / "trace"))
     assert isinstance(answer(asked, run, lambda event: None), Done)
 
 
@@ -142,12 +142,12 @@ def slow(monkeypatch) -> list[float | None]:
 def test_counters_that_take_long_need_a_yes(slow, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     assert main.main(["counters", SPEC]) == 2
-    out, told = capsys.readouterr()
+    out, output = capsys.readouterr()
     assert out == ""
-    assert told.count("\n") == 1
-    assert "takes about 30 minutes for its 65,536 blocks" in told
-    assert "--yes" in told
-    assert f"{SPEC},blocks=0" in told
+    assert output.count("\n") == 1
+    assert "takes about 30 minutes for its 65,536 blocks" in output
+    assert "--yes" in output
+    assert f"{SPEC},blocks=0" in output
 
 
 def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, tmp_path):
@@ -164,12 +164,12 @@ def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, 
     assert usual.splitlines()[:8] == counted.splitlines()[:8]
 
 
-@pytest.mark.parametrize(("said", "status"), [("y", 0), ("", 2)])
-def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, said, status):
+@pytest.mark.parametrize(("question", "status"), [("y", 0), ("", 2)])
+def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, question, status):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda: said)
+    monkeypatch.setattr("builtins.input", lambda: question)
     assert main.main(["counters", SPEC]) == status
     assert "Count them all? [y/N]" in capsys.readouterr().err
 
@@ -177,10 +177,10 @@ def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, said, st
 def test_what_takes_far_longer_than_anybody_waits_is_told_at_a_glance():
     clock = Clock()
     far, longer = TimeEstimate(clock), TimeEstimate(clock)
-    with pytest.raises(PatienceExceededError) as told:
+    with pytest.raises(PatienceExceededError) as output:
         for done in range(1, 100):
             clock.now += 0.02
             longer.check_patience(10, done, 2_000)  # forty seconds: is looked at for longer
             far.check_patience(10, done, 65_536)
-    assert told.value.seconds == pytest.approx(0.02 * 65_536)
+    assert output.value.seconds == pytest.approx(0.02 * 65_536)
     assert clock.now == pytest.approx(100.0 + 20 * 0.02)

@@ -53,19 +53,19 @@ def double(folder: Path, source: str = DOUBLE, blocks: int = 4) -> Launch:
 
 def run(worker: Worker, launch: Launch) -> int:
     """Run `double` and return the number of the process that did it."""
-    said: list[str] = []
-    trace = worker.run(launch, output=said.append)
+    results: list[str] = []
+    trace = worker.run(launch, output=results.append)
     assert trace.value is not None
     assert trace.value[trace.op == 1].tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
-    return int("".join(said).split()[1])
+    return int("".join(results).split()[1])
 
 
 def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> BaseException:
     """Run a launch in a thread, call `then(process number)` once its kernel runs, and return what `run` raised."""
-    said, started, raised = [], threading.Event(), []
+    results, started, raised = [], threading.Event(), []
 
     def listen(text: str) -> None:
-        said.append(text)
+        results.append(text)
         if "endless" in text:
             started.set()
 
@@ -78,19 +78,19 @@ def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> Ba
     thread = threading.Thread(target=work)
     thread.start()
     assert started.wait(60)
-    then(int("".join(said).split()[1]))
+    then(int("".join(results).split()[1]))
     thread.join(60)
     assert not thread.is_alive()
     return raised[0]
 
 
 def test_matmul_comes_back_checked_and_leaves_no_file(worker: Worker):
-    made = launch_of(find("matmul-tiled"), {"m": 32, "k": 16, "n": 32, "tile": 8})
-    told: list[tuple[int, int]] = []
-    trace = worker.run(made, lambda done, of: told.append((done, of)))
+    launch = launch_of(find("matmul-tiled"), {"m": 32, "k": 16, "n": 32, "tile": 8})
+    results: list[tuple[int, int]] = []
+    trace = worker.run(launch, lambda done, total: results.append((done, total)))
     assert trace.check is not None and trace.check.equal
     assert trace.kernel == "tiled" and trace.grid == (4, 4, 1)
-    assert told[-1] == (16, 16) and told == sorted(told)
+    assert results[-1] == (16, 16) and results == sorted(results)
     assert not list(worker._folder.glob("*.trace"))
 
 
@@ -100,16 +100,16 @@ def test_process_stays_warm(worker: Worker, tmp_path: Path):
 
 def test_prints_arrive_in_order_and_harm_nothing(worker: Worker, tmp_path: Path):
     source = "import os\nos.write(1, b'{}\\n')\n" + DOUBLE + "    print('thread', i)\n"
-    said: list[str] = []
-    trace = worker.run(double(tmp_path, source), output=said.append)
+    results: list[str] = []
+    trace = worker.run(double(tmp_path, source), output=results.append)
     assert len(trace) == 16
-    assert "".join(said).splitlines()[1:] == [f"thread {i}" for i in range(8)]
+    assert "".join(results).splitlines()[1:] == [f"thread {i}" for i in range(8)]
 
 
 def test_prints_of_odd_text_arrive(worker: Worker, tmp_path: Path):
-    said: list[str] = []
-    worker.run(double(tmp_path, DOUBLE + "print('ä\\ud800', end='')\n"), output=said.append)
-    assert said[-1] == "ä?"
+    results: list[str] = []
+    worker.run(double(tmp_path, DOUBLE + "print('ä\\ud800', end='')\n"), output=results.append)
+    assert results[-1] == "ä?"
 
 
 def test_module_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
@@ -154,10 +154,10 @@ def test_launch_that_is_none_is_one_sentence_and_the_process_goes_on(
 
 
 def test_syntax_error_names_its_line(worker: Worker, tmp_path: Path):
-    made = double(tmp_path, "\n\ndef kernel(:\n")
-    line = made.source.splitlines().index("def kernel(:") + 1
+    built = double(tmp_path, "\n\ndef kernel(:\n")
+    line = built.source.splitlines().index("def kernel(:") + 1
     with pytest.raises(WorkerError, match=rf"\b{line}\b"):
-        worker.run(made)
+        worker.run(built)
 
 
 def test_array_beyond_the_memory_is_one_sentence(worker: Worker, tmp_path: Path):
@@ -313,11 +313,11 @@ assert "numba" not in sys.modules
 def test_same_launch_gives_the_same_file_to_the_byte(worker: Worker, tmp_path: Path):
     from tilescope.tracer.storage.trace_file import save
 
-    made = launch_of(find("matmul-naive-row-on-x"), {"m": 8, "k": 8, "n": 8, "tile": 8})
+    launch = launch_of(find("matmul-naive-row-on-x"), {"m": 8, "k": 8, "n": 8, "tile": 8})
     for name in ("one", "two"):
-        save(worker.run(made), tmp_path / name)
+        save(worker.run(launch), tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert np.array_equal(load(tmp_path / "one").index, worker.run(made).index)
+    assert np.array_equal(load(tmp_path / "one").index, worker.run(launch).index)
 
 
 def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():

@@ -52,7 +52,9 @@ def test_who_is_there_does_not_depend_on_the_order(tmp_path, schedule):
 
     source = "@cuda.jit\ndef kernel(a, out):\n    t = cuda.threadIdx.x\n    x = a[t] + a[31 - t % 32]\n    if a[t] % 3 == 0:\n        out[t] = cuda.activemask()\n"  # noqa: E501
     arrays = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = trace(tmp_path, source, arrays, block=(64, 1, 1), schedule=schedule, seed=5)
+    launch_trace = trace(tmp_path, source, arrays, block=(64, 1, 1), schedule=schedule, seed=5)
     chosen = np.arange(64) % 3 == 0
     masks = [sum(1 << lane for lane in range(32) if chosen[32 * w + lane]) for w in range(2)]
-    assert final_contents(made, "out").tolist() == [masks[t // 32] * int(chosen[t]) for t in range(64)]
+    assert final_contents(launch_trace, "out").tolist() == [
+        masks[t // 32] * int(chosen[t]) for t in range(64)
+    ]

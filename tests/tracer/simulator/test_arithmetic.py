@@ -116,10 +116,10 @@ def test_who_changes_a_frozen_global_is_told_once(tmp_path):
     path = tmp_path / "frozen.py"
     path.write_text(FROZEN + "launch(kernel, np.float64)\n")
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(path)]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=300).stderr.splitlines()
-    assert "note: K was 3 when kernel was first compiled; on a GPU it stays 3." in told
-    assert "note: TABLE was other numbers when kernel was first compiled; on a GPU it stays so." in told
-    assert len(told) == len(set(told))
+    output = subprocess.run(command, capture_output=True, text=True, timeout=300).stderr.splitlines()
+    assert "note: K was 3 when kernel was first compiled; on a GPU it stays 3." in output
+    assert "note: TABLE was other numbers when kernel was first compiled; on a GPU it stays so." in output
+    assert len(output) == len(set(output))
 
 
 ATOMICS = """

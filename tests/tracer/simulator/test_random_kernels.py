@@ -45,13 +45,15 @@ def test_the_trace_explains_memory(
     source: str, block: int, grid: int, resident: int, schedule: str, seed: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        made = launch(
+        kernel_launch = launch(
             Path(folder), source, (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32")), (grid, 1, 1),
             (block, 1, 1), schedule, seed, resident=resident,
         )  # fmt: skip
-        module, kernel = numba_patch.load_kernel(made)
+        module, kernel = numba_patch.load_kernel(kernel_launch)
         arrays = [np.arange(SIZE, dtype=np.int32), np.zeros(SIZE, np.int32)]
-        trace = numba_patch.trace_kernel(made, module, kernel, arrays, ("a", "b"), lambda done, of: None)
+        trace = numba_patch.trace_kernel(
+            kernel_launch, module, kernel, arrays, ("a", "b"), lambda done, total: None
+        )
     assert trace.error is None, trace.error
     for name, array in zip("ab", arrays, strict=True):
         assert final_contents(trace, name).tolist() == array.tolist()

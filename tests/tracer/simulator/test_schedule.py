@@ -104,8 +104,8 @@ def test_nothing_passes_a_barrier(tmp_path, schedule):
     expected = np.tile((np.arange(32) + 1) % 32 + 2, 3)
     assert final_contents(traced, "out").tolist() == expected.tolist()
     for block in range(3):
-        mine = traced.block == block
-        assert (np.diff(traced.phase[mine].astype(int)) >= 0).all()
+        own = traced.block == block
+        assert (np.diff(traced.phase[own].astype(int)) >= 0).all()
     assert len(traced.barriers.block) == 3 * 32 * 6
 
 
@@ -177,11 +177,18 @@ def test_three_dimensional_grids_and_blocks(tmp_path):
     expected = np.arange(48).reshape(4, 3, 4).transpose(2, 1, 0)
     assert final_contents(traced, "out").tolist() == expected.tolist()
     x, y, z = 1, 2, 1
-    mine = (traced.block == 1 + 2 * 1) & (traced.thread == x + 2 * (y + 3 * z))
-    assert traced.index[mine].tolist() == [np.ravel_multi_index((3, 2, 3), (4, 3, 4))]
+    own = (traced.block == 1 + 2 * 1) & (traced.thread == x + 2 * (y + 3 * z))
+    assert traced.index[own].tolist() == [np.ravel_multi_index((3, 2, 3), (4, 3, 4))]
 
 
 def test_progress_counts_blocks(tmp_path):
     seen = []
-    trace(tmp_path, COUNTER, ONE, grid=(3, 1, 1), report=lambda done, of: seen.append((done, of)), resident=1)
+    trace(
+        tmp_path,
+        COUNTER,
+        ONE,
+        grid=(3, 1, 1),
+        report=lambda done, total: seen.append((done, total)),
+        resident=1,
+    )
     assert seen == [(1, 3), (2, 3), (3, 3)]

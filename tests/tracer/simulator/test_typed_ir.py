@@ -161,14 +161,14 @@ def _rounded(exact, kind):
     """Return the float of a kind that is nearest to a fraction."""
     near = np.dtype(kind).type(float(exact))
     around = [near, np.nextafter(near, -np.inf, dtype=kind), np.nextafter(near, np.inf, dtype=kind)]
-    return float(min(around, key=lambda one: abs(Fraction(float(one)) - exact)))
+    return float(min(around, key=lambda first: abs(Fraction(float(first)) - exact)))
 
 
 def test_a_product_that_is_kept_is_rounded_by_itself(tmp_path):
     body = "x = a[3] * float32(0.1)\nout[t] = x + float32(-0.3)\nout[0] = x"
     single = np.float32
-    found = computed(tmp_path, body, "float32", "float32")
-    assert found[1] == float(single(single(3) * single(0.1)) + single(-0.3))
+    results = computed(tmp_path, body, "float32", "float32")
+    assert results[1] == float(single(single(3) * single(0.1)) + single(-0.3))
 
 
 def test_a_kernel_that_numba_refuses_does_not_run(tmp_path):
@@ -192,6 +192,6 @@ def test_what_numba_can_not_be_asked_runs_untyped_and_says_so(tmp_path):
         out[cuda.threadIdx.x] = twice(a[cuda.threadIdx.x])
     """
     arguments = (Array((4,), "int64", "arange"), Array((4,), "int64"))
-    traced = run(launch(tmp_path, source, arguments, block=(4, 1, 1)), lambda done, of: None)
+    traced = run(launch(tmp_path, source, arguments, block=(4, 1, 1)), lambda done, total: None)
     assert "untyped: a function that the program registered with Numba" in traced.made_by
     assert final_contents(traced, "out").tolist() == [0, 2, 4, 6]

@@ -29,10 +29,10 @@ def run(folder, schedule, body, block=(64, 1, 1)):
     return final_contents(traced(folder, schedule, body, block), "out")
 
 
-def told(folder, schedule, body, block=(64, 1, 1)):
+def barrier_findings(folder, schedule, body, block=(64, 1, 1)):
     """Return what is said of barriers, worst first."""
-    made = traced(folder, schedule, body, block)
-    return [f for f in findings_of(made, requests_of(made)) if f.kind == "barrier"]
+    trace = traced(folder, schedule, body, block)
+    return [f for f in findings_of(trace, requests_of(trace)) if f.kind == "barrier"]
 
 
 T = np.arange(64)
@@ -160,19 +160,24 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_lanes_that_do_not_come_as_the_mask_says_are_found(tmp_path, schedule, name):
     wrong, severity, message, twin = FAULTS[name]
-    (found,) = told(tmp_path, schedule, wrong)
-    assert found.severity == severity
-    assert message in found.message
-    assert told(tmp_path, schedule, twin) == []
+    (results,) = barrier_findings(tmp_path, schedule, wrong)
+    assert results.severity == severity
+    assert message in results.message
+    assert barrier_findings(tmp_path, schedule, twin) == []
 
 
 def test_lanes_of_a_block_that_is_no_multiple_of_32(tmp_path, schedule):
     block = (48, 1, 1)
-    (found,) = told(tmp_path, schedule, SUM.format(mask=FULL), block)
-    assert found.severity == "error" and found.threads == ((0, 47),)
-    assert "16 lanes from which cuda.shfl_down_sync on line 10 takes values are not there" in found.message
-    assert "warp 1 of a block of 48 threads has 16 lanes" in found.message
-    assert told(tmp_path, schedule, "out[t] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncwarp()", block) == []
+    (results,) = barrier_findings(tmp_path, schedule, SUM.format(mask=FULL), block)
+    assert results.severity == "error" and results.threads == ((0, 47),)
+    assert "16 lanes from which cuda.shfl_down_sync on line 10 takes values are not there" in results.message
+    assert "warp 1 of a block of 48 threads has 16 lanes" in results.message
+    assert (
+        barrier_findings(
+            tmp_path, schedule, "out[t] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncwarp()", block
+        )
+        == []
+    )
 
 
 def test_a_lane_that_the_mask_leaves_out_holds_nobody_up(tmp_path, schedule):
@@ -183,13 +188,13 @@ def test_a_lane_that_the_mask_leaves_out_holds_nobody_up(tmp_path, schedule):
 
 def test_half_a_warp_that_names_itself_may_ask_beyond(tmp_path, schedule):
     body = SUM.replace("16, ", "").format(mask="0xffff").replace("\n", "\n    ")
-    assert told(tmp_path, schedule, f"if t < 16:\n    {body}") == []
+    assert barrier_findings(tmp_path, schedule, f"if t < 16:\n    {body}") == []
 
 
 def test_faults_are_kept_in_the_file_and_those_from_before_they_had_kinds_are_read(tmp_path, schedule):
-    made = traced(tmp_path, schedule, FAULTS["is at another call"][0])
-    save(made, tmp_path / "a.npz")
-    assert load(tmp_path / "a.npz").missing == made.missing != ()
+    trace = traced(tmp_path, schedule, FAULTS["is at another call"][0])
+    save(trace, tmp_path / "a.npz")
+    assert load(tmp_path / "a.npz").missing == trace.missing != ()
 
     def older(arrays):
         for lost in arrays["meta"]["missing"]:
@@ -197,5 +202,5 @@ def test_faults_are_kept_in_the_file_and_those_from_before_they_had_kinds_are_re
 
     rewrite_file(tmp_path / "a.npz", older)
     assert load(tmp_path / "a.npz").missing == tuple(
-        replace(m, why="waiting", other=-1) for m in made.missing
+        replace(m, why="waiting", other=-1) for m in trace.missing
     )

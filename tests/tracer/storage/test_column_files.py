@@ -23,16 +23,16 @@ def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, m
     monkeypatch.setattr(column_files, "_shares", True)
     monkeypatch.setattr(column_files, "SMALL", 1000)
     monkeypatch.setattr(npz, "LARGE", 1000)
-    made = compiled.run_compiled(
+    trace = compiled.run_compiled(
         limit_accesses(launch_of(find("matmul-tiled"), {}), 20_000_000), ignore_progress
     )
     path = tmp_path / "trace"
-    save(made, path, compress=False, handed_over=True)
-    assert path.stat().st_size < made.nbytes / 2
+    save(trace, path, compress=False, handed_over=True)
+    assert path.stat().st_size < trace.nbytes / 2
     taken = load(path, mapped=True, ours=True)
     close_named()
-    assert_same(taken, made, 0.0)
-    assert np.array_equal(taken.step, made.step)
+    assert_same(taken, trace, 0.0)
+    assert np.array_equal(taken.step, trace.step)
     assert not taken.value.flags.writeable
     with pytest.raises(TraceFileError, match="names or sizes of its columns"):
         load(path)

@@ -34,16 +34,16 @@ Arrays = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+def real_trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     """Return a real trace: two blocks of four threads, two phases, 32 accesses."""
     arrays = (Array((8,), fill="arange"), Array((8,)))
     return trace(tmp_path_factory.mktemp("made"), KERNEL, arrays, grid=(2, 1, 1), block=(4, 1, 1))
 
 
 @pytest.fixture
-def path(made: Trace, tmp_path: Path) -> Path:
+def path(real_trace: Trace, tmp_path: Path) -> Path:
     """Return the file of that trace, whose columns stand as they are."""
-    save(made, tmp_path / "t.npz", compress=False)
+    save(real_trace, tmp_path / "t.npz", compress=False)
     return tmp_path / "t.npz"
 
 
@@ -74,13 +74,13 @@ def repeated(table: str, count: int) -> Callable[[Arrays], None]:
 
 
 def an_error(**changes: Any) -> Callable[[Arrays], None]:
-    told = {"type": "E", "message": "m", "block": [0, 0, 0], "thread": [0, 0, 0], "file": "f", "line": 1}
-    return in_meta(error=told | changes)
+    results = {"type": "E", "message": "m", "block": [0, 0, 0], "thread": [0, 0, 0], "file": "f", "line": 1}
+    return in_meta(error=results | changes)
 
 
 def a_check(**changes: Any) -> Callable[[Arrays], None]:
-    told = {"largest_error": 0.5, "tolerance": 0.1, "equal": False, "differing": 1, "elements": 8}
-    return in_meta(check=told | changes)
+    results = {"largest_error": 0.5, "tolerance": 0.1, "equal": False, "differing": 1, "elements": 8}
+    return in_meta(check=results | changes)
 
 
 def a_missing_lane(**changes: Any) -> Callable[[Arrays], None]:
@@ -159,15 +159,15 @@ def test_a_phase_that_another_block_reached_is_refused(tmp_path: Path):
         load(tmp_path / "t")
 
 
-def test_columns_of_wide_numbers_are_those_of_narrow_ones(made: Trace, path: Path):
+def test_columns_of_wide_numbers_are_those_of_narrow_ones(real_trace: Trace, path: Path):
     """NumPy makes floats of uint64 and int64 together."""
     wide = [name for name in np.load(path).files if name != "meta" and np.load(path)[name].dtype.kind == "u"]
     rewrite_file(path, lambda a: a.update({name: a[name].astype(np.uint64) for name in wide}))
     back = load(path)
     for name in ("block", "thread", "phase", "op", "buffer", "site", "index", "step"):
         assert getattr(back, name).dtype == np.uint8
-        assert np.array_equal(getattr(back, name), getattr(made, name))
-    assert len(requests_of(back)) == len(requests_of(made))
+        assert np.array_equal(getattr(back, name), getattr(real_trace, name))
+    assert len(requests_of(back)) == len(requests_of(real_trace))
 
 
 def test_numbers_within_bounds_are_taken(path: Path):

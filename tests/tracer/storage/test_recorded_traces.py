@@ -46,10 +46,10 @@ def folder(measured, tmp_path):
 
 def test_a_recording_is_found_whatever_the_launch_says_of_how_it_is_traced(folder, measured):
     wanted = launch(f"{SPEC},schedule=measured,resident=3,engine=simulator,keep=all")
-    found = recorded(wanted, [folder])
-    assert found.made_by == measured.made_by and found.schedule == "measured"
-    assert found.value.tolist() == measured.value.tolist()
-    assert device_of(found) == "Made-up GPU"
+    recording = recorded(wanted, [folder])
+    assert recording.made_by == measured.made_by and recording.schedule == "measured"
+    assert recording.value.tolist() == measured.value.tolist()
+    assert device_of(recording) == "Made-up GPU"
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_files_of_the_package_are_called_alike_everywhere_and_as_here_once_they_
     moved = portable(measured)
     assert {site.file for site in moved.sites} == set(moved.sources) == {"tilescope/kernels/histogram.py"}
     save(moved, tmp_path / file_name(launch(SPEC)))
-    found = recorded(launch(SPEC), [tmp_path])
-    assert {site.file for site in found.sites} == set(found.sources) == {file}
-    assert found.sources[file] == measured.sources[file]
+    recording = recorded(launch(SPEC), [tmp_path])
+    assert {site.file for site in recording.sites} == set(recording.sources) == {file}
+    assert recording.sources[file] == measured.sources[file]
 
 
 def test_files_of_others_keep_their_names(measured):
@@ -129,10 +129,10 @@ def test_recordings_of_this_computer_lie_in_the_data_folder():
 
 def test_the_worker_gives_a_recording_for_the_measured_schedule(folder, measured, monkeypatch):
     monkeypatch.setattr("tilescope.tracer.storage.recorded_traces.own_folder", lambda: folder)
-    found = run(launch(f"{SPEC},schedule=measured"), lambda done, of: None)
-    assert found.made_by == measured.made_by
+    trace = run(launch(f"{SPEC},schedule=measured"), lambda done, total: None)
+    assert trace.made_by == measured.made_by
     with pytest.raises(Exception, match="No GPU has recorded"):
-        run(launch("count-racing:num_blocks=9,threads=8,schedule=measured"), lambda done, of: None)
+        run(launch("count-racing:num_blocks=9,threads=8,schedule=measured"), lambda done, total: None)
 
 
 def test_recordings_are_never_taken_from_the_cache_nor_kept_there(measured, tmp_path):

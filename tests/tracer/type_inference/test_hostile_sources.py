@@ -119,9 +119,9 @@ def answers(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [*ATTEMPTS, *KERNELS])
 def test_nothing_of_a_source_text_runs(answers, name):
-    folder, known = answers
+    folder, known_names = answers
     assert not (folder / file_name(name)).exists()
-    assert name in known
+    assert name in known_names
     left = {path.name for path in folder.iterdir()}
     assert left == {"kernels.py", "attack_beside.py"}
 

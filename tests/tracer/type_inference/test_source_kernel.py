@@ -38,7 +38,7 @@ def launch(text, name, arguments=FLOATS):
 
 
 def answers(launches):
-    return TypeInference(seconds=200).answers_to([source_question(one) for one in launches])
+    return TypeInference(seconds=200).answers_to([source_question(launch) for launch in launches])
 
 
 def test_correct_kernels_are_told_nothing():
@@ -61,13 +61,13 @@ def test_what_a_text_does_not_say_is_missing(name):
 
 def test_the_catalogue_compiles():
     launches = [launch_of(scenario, {}) for scenario in scenarios()]
-    launches = [one for one in launches if not is_python_program(one)]
-    found = answers(launches)
-    assert len(found) > 20 and all(answer.refusal is None for answer in found)
+    launches = [launch for launch in launches if not is_python_program(launch)]
+    results = answers(launches)
+    assert len(results) > 20 and all(answer.refusal is None for answer in results)
 
 
 @pytest.mark.parametrize(
-    ("signature", "known"),
+    ("signature", "is_complete"),
     [
         ("'void(float32[:], float32[::1], int32)'", True),
         ("void(float32[:], float32[::1], int32)", True),
@@ -79,12 +79,12 @@ def test_the_catalogue_compiles():
         ("SIGNATURE", False),
     ],
 )
-def test_a_signature_is_read_as_syntax(signature, known):
+def test_a_signature_is_read_as_syntax(signature, is_complete):
     """The integer n & 1 of a float32, as the launch passes it, would be refused."""
     asked = launch(SIGNED.format(signature=signature), "kernel", (*FLOATS[:2], Scalar(0.5, "float32")))
     question = question_of_source(asked)
-    assert bool(question.missing()) != known
-    if known:
+    assert bool(question.missing()) != is_complete
+    if is_complete:
         assert question.functions[0].signature[0].layout == "A"
 
 

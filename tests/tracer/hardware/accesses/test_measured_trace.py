@@ -88,9 +88,9 @@ def test_notes_are_read_back_as_they_were_written(private, tmp_path):
 def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
     path = tmp_path / "notes.npz"
     private.save(path)
-    whole = path.read_bytes()
-    for kept in (0, 10, len(whole) // 2, len(whole) - 30):
-        path.write_bytes(whole[:kept])
+    complete = path.read_bytes()
+    for kept in (0, 10, len(complete) // 2, len(complete) - 30):
+        path.write_bytes(complete[:kept])
         with pytest.raises(NotesError, match=r"can't be read .*; run it again\.$"):
             load(path)
     with pytest.raises(NotesError):
@@ -98,7 +98,7 @@ def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (lambda notes: replace(notes, rows=notes.rows[:-1]), "notes, but threads counted"),
         (lambda notes: replace(notes, rows=notes.rows[:, :5]), "the rows have another shape"),
@@ -106,9 +106,9 @@ def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
         (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "an unknown site"),
     ],
 )
-def test_notes_that_do_not_fit_each_other_are_refused(private, tmp_path, spoil, said):
+def test_notes_that_do_not_fit_each_other_are_refused(private, tmp_path, spoil, message):
     spoil(private).save(tmp_path / "notes.npz")
-    with pytest.raises(NotesError, match=said):
+    with pytest.raises(NotesError, match=message):
         load(tmp_path / "notes.npz")
 
 
@@ -169,15 +169,15 @@ for line in sys.stdin:
 
 def test_a_process_that_ends_is_started_anew_for_the_next_launch(private, tmp_path):
     private.save(tmp_path / "made.npz")
-    made = private.head.launch
+    built = private.head.launch
     with GpuNotes((sys.executable, "-c", ANSWERING, str(tmp_path / "made.npz"))) as notes_of:
-        assert notes_of(made, 40).head == private.head
+        assert notes_of(built, 40).head == private.head
         with pytest.raises(NotesError, match=r"ended while it ran \(exit code 1: it is on fire\)\."):
-            notes_of(made, 1)
-        assert notes_of(made, 40).head == private.head
+            notes_of(built, 1)
+        assert notes_of(built, 40).head == private.head
         with pytest.raises(NotesError, match=r"^No such GPU\.$"):
-            notes_of(made, 2)
-        assert notes_of(made, 40).head == private.head
+            notes_of(built, 2)
+        assert notes_of(built, 40).head == private.head
 
 
 def test_without_a_gpu_it_is_said_that_there_is_none(private):
@@ -195,5 +195,5 @@ def test_bits_become_values_of_the_buffers_type(dtype):
     values = np.array([1, 0, 1], dtype)
     bits = np.array([int.from_bytes(value.tobytes(), "little") for value in values], np.uint64)
     buffer = Buffer("a", "global", dtype, (3,), (values.itemsize,), 0, values.itemsize, 3)
-    found = values_of(bits, np.zeros(3, np.int64), [buffer])
-    assert found.dtype == values.dtype and found.tolist() == values.tolist()
+    results = values_of(bits, np.zeros(3, np.int64), [buffer])
+    assert results.dtype == values.dtype and results.tolist() == values.tolist()

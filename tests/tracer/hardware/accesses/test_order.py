@@ -20,11 +20,11 @@ def words(*numbers):
 def ordered(multiprocessor, cycles, thread, atomic=None, element=None, old=None, left=None):
     """Return the rows in their order, and the order."""
     count = len(cycles)
-    found = order_of(
+    results = order_of(
         CLOCKS, longs(*multiprocessor), words(*cycles), longs(*thread), np.array(atomic or [False] * count),
         longs(*(element or [0] * count)), words(*(old or [0] * count)), words(*(left or [0] * count)),
     )  # fmt: skip
-    return np.argsort(found.times, kind="stable").tolist(), found
+    return np.argsort(results.times, kind="stable").tolist(), results
 
 
 def test_clocks_of_two_multiprocessors_are_brought_onto_one_axis():
@@ -89,8 +89,8 @@ def test_rising_times_are_the_least_that_rise_within_each_group(seed):
     group = np.sort(chance.integers(0, 4, 40))
     times = chance.integers(-50, 50, 40)
     expected = []
-    for number, (time, one) in enumerate(zip(times.tolist(), group.tolist(), strict=True)):
-        same = number and group[number - 1] == one
+    for number, (time, item) in enumerate(zip(times.tolist(), group.tolist(), strict=True)):
+        same = number and group[number - 1] == item
         expected.append(max(time, expected[-1] + 1) if same else time)
     assert raise_within_groups(times, group).tolist() == expected, f"seed {seed}"
 

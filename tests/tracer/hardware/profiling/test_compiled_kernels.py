@@ -28,12 +28,12 @@ def launch(spec):
 
 @pytest.mark.parametrize("scenario", CUDA, ids=lambda s: s.name)
 def test_every_kernel_of_the_catalogue_has_an_occupancy_as_its_lesson_shows_it(scenario):
-    found = occupancy_of(launch_of(scenario, {}))
-    assert found is not None, (
+    launch = occupancy_of(launch_of(scenario, {}))
+    assert launch is not None, (
         "its code was changed: record it anew, python -m tilescope.tracer.hardware.profiling.record"
     )
-    assert 0 < found.occupancy.share <= 1
-    assert found.compiled.registers > 0
+    assert 0 < launch.occupancy.share <= 1
+    assert launch.compiled.registers > 0
 
 
 def test_the_code_does_not_follow_from_sizes_and_follows_from_all_else():
@@ -76,16 +76,16 @@ def test_a_digest_is_of_the_function_with_its_decorators():
 
 def test_words_say_room_limits_and_where_the_numbers_are_from():
     own = launch("matmul-tiled:tile=4")
-    found = occupancy_of(own)
-    text = occupancy_text(found, own)
+    results = occupancy_of(own)
+    text = occupancy_text(results, own)
     assert "room for 32 blocks of it at once: 32 of 64 warps, an occupancy of 50 %" in text
     assert text.endswith("The launch has 256 blocks.")
-    assert limiters_text(found) == "the limit of 32 blocks"
+    assert limiters_text(results) == "the limit of 32 blocks"
     assert (
-        f"{found.compiled.registers} registers a thread and 128 bytes of shared memory a block of 1 warp"
-        in (basis_text(found))
+        f"{results.compiled.registers} registers a thread and 128 bytes of shared memory a block of 1 warp"
+        in (basis_text(results))
     )
-    assert "compute capability 9.0" in basis_text(found)
+    assert "compute capability 9.0" in basis_text(results)
     naive = occupancy_of(launch("matmul-naive-col-on-x"))
     assert "no shared memory" in basis_text(naive)
 
@@ -93,10 +93,11 @@ def test_words_say_room_limits_and_where_the_numbers_are_from():
 def test_a_block_that_does_not_fit_is_said_to():
     own = launch("matmul-tiled")
     large = msgspec.structs.replace(own, shared_bytes=300_000)
-    found = occupancy_of(large)
-    assert found.occupancy.blocks == 0
+    results = occupancy_of(large)
+    assert results.occupancy.blocks == 0
     assert (
-        occupancy_text(found, large) == "No block of it fits on a multiprocessor, for want of shared memory."
+        occupancy_text(results, large)
+        == "No block of it fits on a multiprocessor, for want of shared memory."
     )
 
 

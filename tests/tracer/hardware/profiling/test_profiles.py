@@ -69,11 +69,16 @@ def test_the_output_is_read_launch_by_launch_in_base_units():
 
 def test_a_profile_has_the_metrics_and_no_rate_where_nothing_was_asked():
     first, second = rows_of_log(LOG)
-    found = profile_of_row(case("matmul-tiled"), "warm", first)
-    assert (found.dram_bytes, found.registers, found.l1_hits, found.l2_hits) == (33_024, 32, 12.5, 98.75)
-    assert (found.nanoseconds, found.warps_active, found.occupancy) == (4_128, 12.4, 100)
-    found = profile_of_row(case("matmul-tiled"), "cold", second)
-    assert (found.l1_hits, found.l2_hits, found.dram_bytes) == (None, None, 1_280)
+    results = profile_of_row(case("matmul-tiled"), "warm", first)
+    assert (results.dram_bytes, results.registers, results.l1_hits, results.l2_hits) == (
+        33_024,
+        32,
+        12.5,
+        98.75,
+    )
+    assert (results.nanoseconds, results.warps_active, results.occupancy) == (4_128, 12.4, 100)
+    results = profile_of_row(case("matmul-tiled"), "cold", second)
+    assert (results.l1_hits, results.l2_hits, results.dram_bytes) == (None, None, 1_280)
     with pytest.raises(MeasurementError, match=r"did not count dram__bytes_read\.sum of matmul-tiled"):
         profile_of_row(case("matmul-tiled"), "warm", {**first, "dram__bytes_read.sum": None})
 
@@ -111,8 +116,8 @@ class PlayedProfiler:
 def test_launches_under_the_profiler_and_their_rows_are_brought_together(tmp_path, monkeypatch):
     played = PlayedProfiler.writing(tmp_path, LOG)
     cases = [case("matmul-tiled"), case("count-atomic")]
-    found = profile_cases(played.path, cases, "cold")
-    assert [(p.scenario, p.caches, p.dram_bytes) for p in found] == [
+    results = profile_cases(played.path, cases, "cold")
+    assert [(p.scenario, p.caches, p.dram_bytes) for p in results] == [
         ("matmul-tiled", "cold", 33_024), ("count-atomic", "cold", 1_280),
     ]  # fmt: skip
     monkeypatch.setattr(profile_recording, "PROFILER", (played.path,))
@@ -157,19 +162,19 @@ def test_the_record_that_comes_along_can_be_read_and_has_the_lessons():
     record = recorded_profiles()
     assert record is not None and record.device.name == "NVIDIA H200"
     for name in ("matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled", "matmul-two-buffers"):
-        found = profile_of_launch(launch_of(catalogue.find(name), {}), "warm")
-        assert found is not None and found.occupancy > 0, name
+        launch = profile_of_launch(launch_of(catalogue.find(name), {}), "warm")
+        assert launch is not None and launch.occupancy > 0, name
 
 
 def test_a_profile_is_found_by_parameters_and_by_launch(monkeypatch):
-    made = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32", input="ones")
-    replace_recorded_profiles(monkeypatch, synthetic_record(made))
+    built = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32", input="ones")
+    replace_recorded_profiles(monkeypatch, synthetic_record(built))
     own = case("matmul-tiled")
-    assert profile_of("matmul-tiled", own.values, "warm") == made
+    assert profile_of("matmul-tiled", own.values, "warm") == built
     assert profile_of("matmul-tiled", own.values, "cold") is None
     assert profile_of("matmul-tiled", own.values | {"m": 32}, "warm") is None
     scenario = catalogue.find("matmul-tiled")
-    assert profile_of_launch(launch_of(scenario, {}), "warm") == made
+    assert profile_of_launch(launch_of(scenario, {}), "warm") == built
     assert profile_of_launch(launch_of(scenario, {"tile": 8}), "warm") is None
     edited = msgspec.structs.replace(launch_of(scenario, {}), source="")
     assert profile_of_launch(edited, "warm") is None
@@ -180,10 +185,10 @@ def test_figures_of_a_row_are_of_the_device_that_it_ran_on(monkeypatch):
     record = synthetic_record(synthetic_profile("matmul-tiled", **own.values))
     replace_recorded_profiles(monkeypatch, record)
     row, device = row_of(own), record.device
-    found = figures_of(row, device, "kernel-warm")
-    assert found.profile is record.profiles[0]
-    assert found.room.occupancy.blocks == 8
-    assert any("Nsight Compute" in text for text in found.texts)
+    results = figures_of(row, device, "kernel-warm")
+    assert results.profile is record.profiles[0]
+    assert results.room.occupancy.blocks == 8
+    assert any("Nsight Compute" in text for text in results.texts)
     assert figures_of(row, device, "kernel-cold").profile is None
     other = msgspec.structs.replace(device, name="NVIDIA L4", compute_capability=(8, 9))
     assert figures_of(row, other, "kernel-warm").texts == []

@@ -154,8 +154,8 @@ def test_a_launch_that_fails_under_the_profiler_leaves_the_others(played, monkey
 
 
 def test_a_launch_that_the_driver_refuses_has_no_block(played, monkeypatch):
-    found = list(driver_answers(None, []))
-    assert len(found) > 10_000
+    answers = list(driver_answers(None, []))
+    assert len(answers) > 10_000
     assert kernel_recording._answer(Loaded(32, 0, 0, PlayedKernel(32, 0)), 0, 2000).blocks == 0
 
 
