@@ -230,12 +230,12 @@ def run(folder: Path, **environment: str) -> dict:
 
 @pytest.fixture(scope="module", params=["for a GPU", "simulator"])
 def results(request, tmp_path_factory):
-    """Return what the program says of its launches, in a process of either kind."""
+    """Return the program's output about its launches, in a process of either kind."""
     simulated = {"NUMBA_ENABLE_CUDASIM": "1"} if request.param == "simulator" else {}
     return run(tmp_path_factory.mktemp("traced"), **simulated) | {"kind": request.param}
 
 
-def test_results_come_back_of_what_closures_globals_and_other_modules_say(results):
+def test_results_of_closures_globals_and_other_modules_are_returned(results):
     assert results["closed"] == [23, 24, 26, 23, 24, 26]
     assert results["names as they are now"] == [5 * before + 17 for before in results["closed"]]
     assert results["grid"] == ["closed", [2, 1, 1], [4, 1, 1]]
@@ -245,7 +245,7 @@ def test_nothing_of_the_program_runs_again(results):
     assert results["imported"] == ["helpers", "program"]
 
 
-def test_counters_and_columns_say_what_was_done(results):
+def test_counters_and_columns_match_the_launch(results):
     assert results["counters"] == {
         "global_load_requests": 2, "global_load_sectors": 2, "global_load_bytes": 24,
         "global_store_requests": 2, "global_store_sectors": 2, "global_store_bytes": 24,
@@ -260,11 +260,11 @@ def test_counters_and_columns_say_what_was_done(results):
 
 
 @pytest.mark.parametrize("view", ["gaps", "fortran", "transposed", "small"])
-def test_views_of_all_kinds_are_written_in_place_and_nothing_beside_them(results, view):
+def test_views_of_all_kinds_are_written_in_place_and_nothing_else(results, view):
     assert results[view] == [8, 8, results[view][3], results[view][3]]
 
 
-def test_records_and_their_fields_come_back(results):
+def test_records_and_their_fields_are_returned(results):
     assert results["records"] == [[[0, 2.5], [1, 2.5]], [42, 2.5]]
     assert results["field"] == [1, 1, 1]
 
@@ -283,7 +283,7 @@ def test_forall_has_a_thread_for_each_task(results):
     assert results["forall"] in ([4, 1, 1], [100, 1, 1])  # the simulator's own makes blocks of one thread
 
 
-def test_what_can_t_be_taken_is_refused_in_a_sentence_that_names_it(results):
+def test_unsupported_arguments_are_refused_by_name(results):
     why = results["why"]
     assert why["no kernel"] == "3 is not a configured kernel; write kernel[blocks, threads]."
     assert "argument a of fill is a str" in why["text"] and "argument a of fill is a list" in why["list"]
@@ -295,31 +295,31 @@ def test_what_can_t_be_taken_is_refused_in_a_sentence_that_names_it(results):
     assert "2,000 threads in a block" in why["threads"]
 
 
-def test_a_kernel_that_raises_says_where_and_what_it_did_is_there(results):
+def test_a_kernel_that_raises_reports_the_line_and_keeps_its_writes(results):
     assert "thread (0, 0, 0) of block (0, 0, 0) raised ValueError: too small." in results["why"]["raising"]
     assert results["left by raising"] == [7] and results["raised"] == "raising"
 
 
-def test_record_takes_every_launch_and_gives_the_inner_ones_to_both(results):
+def test_trace_launches_has_every_launch_and_nested_contexts_share_theirs(results):
     assert results["recorded"] == [["fill", "closed", "raising"], ["closed"], [1, 1, 1, 1]]
 
 
-def test_parts_of_one_device_array_are_one_memory(results):
+def test_parts_of_one_device_array_share_memory(results):
     assert results["device array"] == [1, 1, 1, 1, 11, 11, 11, 11]
 
 
-def test_what_is_raised_inside_goes_on_and_launches_are_numba_s_again(results):
+def test_exceptions_propagate_and_restore_numba_s_launches(results):
     assert results["through"] == ["'mine'", 1]
     assert results["afterwards"] == ("CudaSupportError" if results["kind"] == "for a GPU" else 1)
 
 
-def test_numba_cuda_s_own_functions_say_that_they_need_a_gpu(results):
+def test_numba_cuda_s_functions_report_that_they_need_a_gpu(results):
     if results["kind"] == "for a GPU":
         assert "pass NumPy arrays to the kernel" in results["to_device"][0]
     else:
         assert results["to_device"] == []
 
 
-def test_the_user_s_process_is_left_as_it_is(results):
+def test_the_user_s_process_is_unchanged(results):
     assert results["modules"] == []
     assert results["simulator"] == ("1" if results["kind"] == "simulator" else "")

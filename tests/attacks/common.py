@@ -109,7 +109,7 @@ def run(
     words: list[str], timeout: float = 60, env: dict[str, str | None] | None = None, cwd: Path | str | None = None,
     memory: float = 6000, stdin: int | None = subprocess.DEVNULL,
 ) -> Ended:  # fmt: skip
-    """Run a command with limits on time (seconds) and on memory of the whole family (MB)."""
+    """Run a command with limits on its time (seconds) and on the memory of its process tree (MB)."""
     environment = dict(os.environ)
     for key, value in (env or {}).items():
         if value is None:
@@ -360,5 +360,5 @@ class Reader(threading.Thread):
         while chunk := os.read(self.pipe.fileno(), 65536):
             self.text = (self.text + chunk)[-2_000_000:]
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.text.decode(errors="replace")

@@ -81,35 +81,42 @@ class Writer:
             lines += getattr(self, f"_{self.dice.choice(kinds)}", lambda depth: [self.barrier()])(depth)
         return lines
 
-    def at(self) -> str:
+    def index(self) -> str:
         return f"({self.dice.choice(INDICES)}) % {SIZE}"
 
     def array(self) -> str:
         return self.dice.choice("abs")
 
     def _move(self, depth: int) -> list[str]:
-        return [f"{self.array()}[{self.at()}] = {self.array()}[{self.at()}]"]
+        return [f"{self.array()}[{self.index()}] = {self.array()}[{self.index()}]"]
 
     def _add(self, depth: int) -> list[str]:
-        return [f"{self.array()}[{self.at()}] += {self.array()}[{self.at()}] + {self.dice.randint(0, 9)}"]
+        return [
+            f"{self.array()}[{self.index()}] += {self.array()}[{self.index()}] + {self.dice.randint(0, 9)}"
+        ]
 
     def _local(self, depth: int) -> list[str]:
-        return [f"mine[i % 3] = {self.array()}[{self.at()}]", f"{self.array()}[{self.at()}] = mine[i % 3]"]
+        return [
+            f"mine[i % 3] = {self.array()}[{self.index()}]",
+            f"{self.array()}[{self.index()}] = mine[i % 3]",
+        ]
 
     def _atomic(self, depth: int) -> list[str]:
         name = self.dice.choice(("add", "sub", "max", "min", "xor", "inc"))
-        return [f"cuda.atomic.{name}({self.array()}, {self.at()}, {self.dice.randint(1, 9)})"]
+        return [f"cuda.atomic.{name}({self.array()}, {self.index()}, {self.dice.randint(1, 9)})"]
 
     def _ticket(self, depth: int) -> list[str]:
-        return [f"v = cuda.atomic.add({self.array()}, {self.at()}, 1)"]
+        return [f"v = cuda.atomic.add({self.array()}, {self.index()}, 1)"]
 
     def _cas(self, depth: int) -> list[str]:
         return [
-            f"v = cuda.atomic.cas({self.array()}, {self.at()}, {self.dice.randint(0, 2)}, {self.dice.randint(0, 3)})"
+            f"v = cuda.atomic.cas({self.array()}, {self.index()}, {self.dice.randint(0, 2)}, {self.dice.randint(0, 3)})"
         ]
 
     def _exchange(self, depth: int) -> list[str]:
-        return [f"v = cuda.atomic.exch({self.array()}, {self.at()}, {self.dice.choice(('t', '1', 'v % 7'))})"]
+        return [
+            f"v = cuda.atomic.exch({self.array()}, {self.index()}, {self.dice.choice(('t', '1', 'v % 7'))})"
+        ]
 
     def _fence(self, depth: int) -> list[str]:
         return [f"cuda.threadfence{self.dice.choice(('', '_block'))}()"]

@@ -48,7 +48,7 @@ def window(
     except subprocess.TimeoutExpired:
         common.end(common.family(process.pid))
         code = None
-    output = reader.said()
+    output = reader.output()
     output = "\n".join(line for line in output.splitlines() if "This plugin does not" not in line)
     if common.TRACEBACK.search(output):
         tally.fail("traceback of the window", f"{label}: {output[-350:]}")
@@ -355,8 +355,8 @@ def windows(folder: Path, tally: common.Tally) -> None:
         except subprocess.TimeoutExpired:
             common.end(common.family(process.pid))
             code = None
-        if code or common.TRACEBACK.search(reader.said()):
-            tally.fail("several windows", f"status {code} {reader.said()[-200:]}")
+        if code or common.TRACEBACK.search(reader.output()):
+            tally.fail("several windows", f"status {code} {reader.output()[-200:]}")
         else:
             tally.fine("one of several")
     from tilescope.app.model.settings import load

@@ -158,7 +158,7 @@ def html(folder: Path, tally: common.Tally) -> None:
             time.sleep(0.05)
         common.end(common.family(window.pid))
         window.wait()
-        output = reader.said()
+        output = reader.output()
         labels = re.findall(r"RICH (.*)", output)
         if opened:
             tally.fail(

@@ -87,7 +87,7 @@ def lectures() -> list[str]:
 
 
 def mutant(texts: list[str], number: int) -> tuple[str, bytes]:
-    """Return what was done, and the bytes of a lecture."""
+    """Mutate a lecture; return a description and its bytes."""
     rng = random.Random(common.SEED + number)
     kind = rng.choice(("bytes", "lines", "values", "made", "made", "numbers", "paragraphs"))
     text = rng.choice(texts)
@@ -148,7 +148,7 @@ def random_lecture(rng: random.Random) -> str:
 
 
 def surroundings(folder: Path) -> None:
-    """Put beside a lecture what it may name."""
+    """Write the files that a lecture may name."""
     (folder / "x.npz").write_bytes(b"PK\3\4nothing")
     (folder / "x.py").write_text("open(__file__ + '.ran', 'w')\n")
     (folder / "folder.npz").mkdir()

@@ -157,7 +157,7 @@ class Driver:
         self.open()
 
     def open(self) -> None:
-        """Show a window anew."""
+        """Show a new window."""
         from tilescope.app.control.session_jobs import SessionJobs
         from tilescope.app.window.main_window import MainWindow
         from tilescope.tracer.run.worker_client import Worker
@@ -363,7 +363,7 @@ class Driver:
             self.open()
 
     def do_reopen(self) -> None:
-        """Close, whatever is being made, and begin anew."""
+        """Close during any work, and restart."""
         from PySide6.QtWidgets import QMessageBox
 
         self.answer = QMessageBox.StandardButton.Discard

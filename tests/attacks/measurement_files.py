@@ -18,7 +18,7 @@ from mutants import NASTY_INTS, NASTY_TEXTS, _put, flip_bytes, foreign, splice, 
 
 
 def base() -> bytes:
-    """Return a small measurement: some rows of the recorded one, whole ones are large."""
+    """Return a small measurement: some rows of the recorded one, since complete ones are large."""
     from tilescope.tracer.measure.measurement import recorded_measurements
 
     file = json.loads(recorded_measurements()[0].read_bytes())

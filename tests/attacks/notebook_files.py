@@ -95,7 +95,7 @@ def deep(rng: random.Random) -> bytes:
 
 
 def old(rng: random.Random) -> dict:
-    """Return a notebook of another version, whole or with a part of another type."""
+    """Build a notebook of another version, complete or with a part of another type."""
     cells = [{"cell_type": "code", "language": "python", "input": text, "outputs": []} for text in SOURCES]
     results = {
         "nbformat": rng.choice((1, 2, 3, 0, -1, 5, 99, "4", None, 4.5, 10**30)), "nbformat_minor": 0,

@@ -1,4 +1,4 @@
-"""Input files (a=, b=) that are damaged, foreign, huge, or code: through `counters` and through the planning alone.
+"""Input files (a=, b=) that are damaged, foreign, huge, or code: through `counters` and through only the planning.
 
 python npy_files.py [COUNT [CLI]]
 """

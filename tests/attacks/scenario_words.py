@@ -1,4 +1,4 @@
-"""Command lines nobody should write: scenario words, options, files; each a sentence and status 2, or an answer.
+"""Invalid command lines: scenario words, options, files; each a sentence and status 2, or an answer.
 
 python scenario_words.py [COUNT [FIRST]]: so many through `main` of the command line in a child with limits, every
 tenth also through the real command.

@@ -22,7 +22,7 @@ from mutants import _put, flip_bytes, foreign, splice, truncate
 
 
 def base(folder: Path) -> bytes:
-    """Return what a real window writes when it is closed."""
+    """Return the settings that a real window writes when it is closed."""
     home = folder / "home"
     window = subprocess.Popen(
         [common.binary(), "matmul-tiled:m=8,k=8,n=8,tile=8"],
@@ -211,7 +211,7 @@ def main() -> int:
         handled, current = 0, waiting[0]
         while True:
             over = child.poll() is not None
-            lines = list(reader.said().split("\n")[:-1])
+            lines = list(reader.output().split("\n")[:-1])
             for line in lines[handled:]:
                 begun = time.monotonic()
                 current = int(line.split()[1])
@@ -221,7 +221,7 @@ def main() -> int:
                         f"{kind} {output.rpartition(' at ')[2].partition(' <')[0][:50]}", f"{label}: {output}"
                     )
             handled = len(lines)
-            if over and handled == len(reader.said().split("\n")[:-1]):
+            if over and handled == len(reader.output().split("\n")[:-1]):
                 break
             if time.monotonic() - begun > 60:
                 common.end(common.family(child.pid))

@@ -170,7 +170,7 @@ def main() -> int:
         reader, _current, begun, seen = common.Reader(child.stdout), position, time.monotonic(), ""
         handled = 0
         while True:
-            lines = reader.said().splitlines(keepends=True)
+            lines = reader.output().splitlines(keepends=True)
             fresh = [line for line in lines[handled:] if line.endswith("\n")]
             handled += len(fresh)
             for line in fresh:

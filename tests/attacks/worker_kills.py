@@ -1,4 +1,4 @@
-"""The worker killed at random moments while the window traces: the window says so, and traces again with another one.
+"""The worker killed at random moments while the window traces: the window reports it, and traces again with a new one.
 
 python worker_kills.py [KILLS]. In one window (offscreen). After each kill the next trace must come.
 """

@@ -36,7 +36,7 @@ def launch(m: int, k: int, n: int, kept: int = 100_000_000, order: str = "sequen
 
 
 def seconds(launch_trace: Launch) -> tuple[float, int]:
-    """Return how long a trace takes, and its accesses."""
+    """Measure the seconds of a trace, and count its accesses."""
     from tilescope.tracer.compiled.driver.engine import run_compiled
 
     begin = time.perf_counter()

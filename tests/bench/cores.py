@@ -38,7 +38,7 @@ def launch(name: str, values: dict[str, Any], kept: int) -> Launch:
 
 
 def seconds(launch: Launch, cores: int) -> tuple[float, float]:
-    """Return how long a trace takes on so many cores, and how long processors were busy."""
+    """Measure the seconds of a trace on a number of cores, and its processor time."""
     parallel_run.cores = lambda: cores
     begin, busy = time.perf_counter(), time.process_time()
     run_compiled(launch, lambda done, total: None)

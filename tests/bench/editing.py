@@ -1,6 +1,6 @@
 """Print, as JSON, the seconds from an edit of the 64-cube tiled product to the picture of the new version.
 
-python editing.py TIMES   Ctrl+Enter on a text that was compiled before, and on one that nobody has compiled, and clicks
+python editing.py TIMES   Ctrl+Enter on a text that was compiled before, and on a new one, and clicks
                           in the gutter that strike a barrier out and put it back, each so often; no trace is in a cache
 """
 
@@ -64,7 +64,7 @@ def _run(window: Any, text: str) -> float:
 
 
 def _click(window: Any, line: int) -> float:
-    """Click in the gutter beside a line."""
+    """Click in the gutter next to a line."""
     from PySide6.QtCore import QPoint, Qt
     from PySide6.QtTest import QTest
 
@@ -81,7 +81,7 @@ def _click(window: Any, line: int) -> float:
 
 
 def _seconds(window: Any, act: Callable[[], object]) -> float:
-    """Return how long it takes from an act of the user's to the painted picture of another version."""
+    """Measure the time from a user's action to the painted picture of another version."""
     from PySide6.QtWidgets import QApplication
 
     before = list(window.stage.sessions)

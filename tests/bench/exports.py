@@ -26,7 +26,7 @@ KILO = 1 if sys.platform == "darwin" else 1024  # bytes in what `ru_maxrss` coun
 
 
 def exported(trace: Path, ending: str) -> dict[str, Any]:
-    """Return what one export costs."""
+    """Measure the cost of one export."""
     out = trace.with_suffix(f".{ending}")
     command = [sys.executable, "-m", "tilescope", "export", str(trace), "-o", str(out)]
     begin = time.perf_counter()

@@ -25,7 +25,7 @@ PAINTED = 2  # beats after which what may be painted is
 
 
 def megabytes(process: int) -> float:
-    """Return what a process has in memory, pages that it shares by their share; 0 where nobody knows."""
+    """Measure a process's proportional memory (PSS); 0 if it is unknown."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -47,7 +47,7 @@ class MemoryPeak(threading.Thread):
 
 
 def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
-    """Return what a launch costs; to look at its memory takes time, too."""
+    """Measure the cost of a launch; measuring its memory takes time, too."""
     window = main_window((spec.split(":")[0] + ":m=16,k=16,n=16",))
     from PySide6.QtCore import QEventLoop, Qt, QTimer
 

@@ -26,7 +26,7 @@ BEFORE: dict[str, Any] = json.loads((HERE / "before.json").read_text(encoding="u
 
 
 def output(name: str, *words: str, home: str) -> Any:
-    """Return what one of the scripts beside this one prints, read as JSON."""
+    """Run one of the scripts in this folder; return its JSON output."""
     environment = os.environ | {"TILESCOPE_HOME": home, "QT_LOGGING_RULES": "*.warning=false"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as for most users, modules are compiled once
     if "DISPLAY" not in environment:
@@ -37,12 +37,12 @@ def output(name: str, *words: str, home: str) -> Any:
 
 
 def load() -> str:
-    """Return how many processes have wanted a processor in the last minute."""
+    """Return the load average of the last minute."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def medians(name: str, *words: str, home: str | None) -> Any:
-    """Return the medians of what one of the scripts beside this one prints in several rounds; lists are joined.
+    """Compute the medians of a script's output over several rounds; lists are joined.
 
     home: None for a new one in each round, where nothing is cached.
     """
@@ -67,7 +67,7 @@ def show(label: str, number: str, rest: str) -> None:
 
 
 def engines(home: str) -> None:
-    """Print the traced tiled 64-cube against Numba's own simulator, each a process of its own, in turn."""
+    """Print the traced tiled 64-cube against Numba's own simulator, each in a separate process, in turn."""
     rows = [
         (
             output("numba_simulator", home=home),
@@ -92,7 +92,7 @@ def engines(home: str) -> None:
 
 
 def compiled(home: str, *, quick: bool) -> None:
-    """Print what the compiled engine costs, warm, beside Numba's own simulator in turn."""
+    """Print what the compiled engine costs, warm, in turn with Numba's simulator."""
     rows = [(output("numba_simulator", home=home), output("compiled", home=home)) for _ in range(ROUNDS)]
     plain, ours = (median(column) for column in zip(*((a, b["seconds"]) for a, b in rows), strict=True))
     print(f"compiled engine, tiled product, everything recorded; median of {ROUNDS} rounds in turn")
@@ -146,7 +146,7 @@ CHECKS = {
 
 
 def programs(home: str) -> None:
-    """Print how soon `check` answers, and what a launch costs a program beside the engine's own time."""
+    """Print how soon `check` answers, and what a launch costs a program apart from the engine's time."""
     print(f"a program of ten lines, from `tilescope check` to its end; median of {ROUNDS}")
     for cold, kind, asked in ((["--cold"], "nothing cached", 2.5), ([], "all cached", 1.2)):
         for name, text in CHECKS.items():

@@ -66,7 +66,7 @@ def wait_until(holds: Any) -> None:
 
 
 def is_drawn(window: Any) -> bool:
-    """Return whether a window shows all that is to come."""
+    """Check whether a window shows everything."""
     return all(window.stage.sessions) and window.stage.is_settled() and not window.central.is_held
 
 
@@ -115,7 +115,7 @@ def scrubbed(window: Any, step: float) -> list[float]:
 def scrub(step: float) -> dict[str, float]:
     """Return percentiles of the milliseconds from setting the moment until the window has painted it.
 
-    step: moments from one frame to the next, as a drag makes them; 0 for random jumps over the whole launch.
+    step: moments from one frame to the next, as a drag makes them; 0 for random jumps over the complete launch.
     """
     window, times, work = main_window(), [], []
     from PySide6.QtWidgets import QApplication
@@ -142,7 +142,7 @@ def scrub(step: float) -> dict[str, float]:
 
 
 def frame(step: float) -> dict[str, Any]:
-    """Return what a frame of a scrub costs on average: milliseconds, pixels that widgets paint, and texts.
+    """Measure the average cost of a frame of a scrub: milliseconds, pixels that widgets paint, and texts.
 
     By the class of the widget, the dearest first; "ready" is what happens before anything is painted, and "Qt" what is
     left of the painting.
@@ -334,7 +334,7 @@ def _pull(handle: Any, point: Any, held: Any) -> None:
 
 
 def _shows(window: Any, name: str, text: str) -> bool:
-    """Return whether every pane that has a parameter shows a launch with this value."""
+    """Check whether every pane with a parameter shows a launch with this value."""
     return all(str(s.values.get(name, text)) == text for s in window.stage.setups)
 
 

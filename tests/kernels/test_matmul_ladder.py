@@ -1,5 +1,5 @@
 """The rungs of the ladder to cuBLAS: right for every shape that they take, refused in a sentence otherwise, and why
-each is faster than the one before, in counters counted by hand."""
+each is faster than the one before, in manually computed counters."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_any_multiples_of_the_tile_equal_numpy(worker, name, sizes, source):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sizes", [{"m": 63}, {"n": 33}, {"k": 30}, {"m": 1, "k": 1, "n": 1}])
-def test_what_the_kernel_does_not_check_is_refused_before_it_runs(name, sizes):
+def test_unchecked_sizes_are_refused_before_the_kernel_runs(name, sizes):
     scenario = find(name)
     with pytest.raises(CatalogueError, match="must be multiples of 32, K a multiple of 8"):
         scenario.plan(settle(scenario, SMALL | sizes))

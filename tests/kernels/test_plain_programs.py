@@ -115,7 +115,7 @@ def test_the_order_within_a_phase_is_free_and_across_it_is_not():
     assert len(orders) > 1
 
 
-def test_chosen_blocks_alone_are_played():
+def test_only_chosen_blocks_are_played():
     trace = traced("python-loops", {"m": 9, "k": 2, "n": 9, "tile": 8}, blocks=[3])
     assert set(trace.block.tolist()) == {3}
     c = final_contents(trace, "c")
@@ -135,7 +135,7 @@ def test_chosen_blocks_alone_are_played():
         ("said[2, t] = 10", "raise ValueError('no') or 10", "no"),
     ],
 )
-def test_an_edited_program_that_goes_wrong_says_so(old, new, words):
+def test_a_broken_edited_program_is_reported(old, new, words):
     right = launch_of(find("python-barrier"), {})
     assert old in right.source
     trace = run(

@@ -61,7 +61,7 @@ def test_pitfalls_are_wrong_on_the_sizes_that_break(name, values):
     assert not is_right(traced(name, values))
 
 
-def test_every_pitfall_shows_its_fault_at_once_and_has_both_kinds_of_sizes():
+def test_every_pitfall_shows_its_fault_and_has_both_kinds_of_sizes():
     assert len(PITFALLS) == 7
     for scenario in PITFALLS:
         assert scenario.group == "Pitfalls"
@@ -146,7 +146,7 @@ def test_the_product_of_the_documentation_that_is_not_square():
 
 
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
-def test_blocks_of_four_threads_count_as_by_hand(engine, worker):
+def test_blocks_of_four_threads_match_a_manual_count(engine, worker):
     """4 blocks of one warp of 4 lanes, 2 steps each: two rows of 2 elements of a 4 x 4 matrix lie in one sector."""
     values = {"m": 4, "k": 4, "n": 4, "tile": 2, "input": "arange-ones"}
     trace = worker.run(launch_of(find("matmul-tiled"), values, engine=engine))
@@ -269,7 +269,7 @@ def test_the_early_return_keeps_three_quarters_of_its_blocks_idle():
     assert np.all(final_contents(trace, "c") == 192)
 
 
-def test_threads_say_their_phases_in_order():
+def test_threads_write_their_phases_in_order():
     trace = traced("barrier-three-threads", schedule=Schedule("random", 3))
     output = trace.value[np.argsort(trace.step)].astype(int).tolist()
     assert [sorted(output[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
@@ -279,7 +279,7 @@ def test_threads_say_their_phases_in_order():
 
 
 @pytest.mark.parametrize("kind", ["naive", "tile", "padded"])
-def test_transposes_ask_what_the_h200_was_asked(kind):
+def test_transposes_make_the_requests_of_the_h200(kind):
     trace = traced(f"transpose-{kind}")
     totals = totals_of(trace, requests_of(trace))
     measured = H200["launches"][f"transpose_{kind} 64x64"]
@@ -336,12 +336,12 @@ def test_an_offset_that_begins_inside_a_sector_costs_one_more(offset, sectors):
 
 
 @pytest.mark.parametrize(("dtype", "sectors"), [("uint8", {2}), ("int16", {3}), ("float64", {9})])
-def test_so_it_is_for_elements_of_another_size(dtype, sectors):
+def test_other_element_sizes_behave_the_same(dtype, sectors):
     assert sectors_of_loads("copy-offset", {"offset": 1, "dtype": dtype}) == sectors
 
 
 @pytest.mark.parametrize("stride", [1, 2, 8, 32])
-def test_copies_ask_what_the_h200_was_asked(stride):
+def test_copies_make_the_requests_of_the_h200(stride):
     trace = traced("copy-stride", {"count": 1024, "threads": 128, "stride": stride})
     totals = totals_of(trace, requests_of(trace))
     measured = H200["launches"][f"strided_copy {stride}"]

@@ -96,7 +96,7 @@ class Replay:
 
 @pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("name", ["histogram-global", "histogram-private"])
-def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
+def test_bin_counts_match_a_replay_and_end_at_numpys_counts(name, kind):
     trace, requests = traced(name, kind, **SIZES)
     contents = contents_of(trace, requests)
     number = histogram_buffer(trace, find(name).roles)
@@ -111,7 +111,7 @@ def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
 
 @pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("name", ["histogram-global", "histogram-private", "count-racing", "count-atomic"])
-def test_meetings_are_those_of_a_replay(name, kind):
+def test_collisions_match_a_replay(name, kind):
     known_names = {p.name for p in find(name).parameters}
     trace, requests = traced(name, kind, **{k: v for k, v in SIZES.items() if k in known_names})
     number = histogram_buffer(trace, find(name).roles)
@@ -179,7 +179,7 @@ def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path,
         assert additions.kept(moment) == contents.settled(1, moment).sum()
 
 
-def test_what_does_not_count_is_not_taken_for_it(tmp_path):
+def test_irrelevant_accesses_are_not_counted(tmp_path):
     for name in ("vector-double", "sum-sequential", "barrier-three-threads"):
         launch_trace, _ = traced(name)
         assert histogram_buffer(launch_trace, find(name).roles) is None
@@ -188,7 +188,7 @@ def test_what_does_not_count_is_not_taken_for_it(tmp_path):
     assert histogram_buffer(launch_trace, {}) is None
 
 
-def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
+def test_a_launch_has_numpys_counts_and_the_edges_of_its_bins():
     counting = matmul("histogram-private", **SIZES).counting
     assert counting.edges == (-4.0, 4.0)
     assert counting.bins == 17
@@ -230,7 +230,7 @@ def test_another_seed_is_another_launch_on_the_same_input():
     assert seeds_for(small) == SEEDS
 
 
-def test_the_recorded_gpus_answer_is_found_for_its_own_launch_alone():
+def test_the_recorded_gpu_outcome_is_returned_only_for_its_launch():
     (launch,) = recorded_outcomes_of(launch_of(find("count-racing"), {}))
     assert "H200" in launch.device
     assert set(launch.outcomes) == {1}

@@ -154,7 +154,7 @@ def compare_few(contents: BufferContents, moment: int, number: int, block: int, 
 )
 @examples
 @given(programs(), KIND, st.integers(1, 3), st.data())
-def test_memory_at_any_moment_is_what_a_replay_leaves(
+def test_memory_at_any_moment_matches_a_replay(
     spacing: int, width: int, programs: Programs, kind: str, resident: int, data: st.DataObject
 ):
     trace = trace_of(programs, kind, resident)
@@ -269,9 +269,7 @@ def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Progr
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 @pytest.mark.parametrize("kernel", ["matmul-naive-col-on-x", "matmul-tiled"])
-def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_it_must(
-    kernel: str, schedule: str
-):
+def test_a_finished_matmul_has_its_product_and_its_minimum_reads(kernel: str, schedule: str):
     from tilescope.tracer.simulator.numba_patch import run
 
     launch = launch_of(
@@ -351,7 +349,7 @@ def test_at_the_end_an_element_holds_what_the_last_step_left(kind: str):
     assert contents_of(trace, requests).writer(PLAIN, 0, requests.end) == np.flatnonzero(trace.op == A)[-1]
 
 
-def test_a_trace_without_values_still_knows_reads_and_writers():
+def test_a_trace_without_values_still_has_reads_and_writers():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 4), (1, L, PLAIN, 4), (2, S, TILE, 0)]]})
     force_setattr(trace, "value", None)
     contents = contents_of(trace, requests_of(trace))

@@ -205,7 +205,7 @@ KIND = st.sampled_from(["lockstep", "sequential", "random"])
 
 @examples
 @given(programs(), KIND)
-def test_counters_at_a_moment_are_those_of_the_requests_made_by_then(programs: Programs, kind: str):
+def test_counters_at_a_moment_cover_the_requests_up_to_it(programs: Programs, kind: str):
     trace = trace_of(programs, kind, 2)
     requests = requests_of(trace)
     counters = counters_of(trace, requests)
@@ -219,7 +219,7 @@ def test_counters_at_a_moment_are_those_of_the_requests_made_by_then(programs: P
 
 
 def one_request(requests: Any, r: int) -> dict[str, int]:
-    """Return what one request adds to the counters."""
+    """Compute the counters of one request."""
     buffer, op = BUFFERS[requests.buffer[r]], Op(requests.op[r])
     if buffer.space == "global":
         name = f"global_{op.name.lower()}"
@@ -233,7 +233,7 @@ def one_request(requests: Any, r: int) -> dict[str, int]:
 
 @examples
 @given(programs(), KIND)
-def test_reads_and_lines_at_a_moment_are_those_of_the_accesses_made_by_then(programs: Programs, kind: str):
+def test_reads_and_lines_at_a_moment_cover_the_accesses_up_to_it(programs: Programs, kind: str):
     trace = trace_of(programs, kind)
     requests = requests_of(trace)
     counters = counters_of(trace, requests)
@@ -258,7 +258,7 @@ def test_totals_of_blocks_add_up(programs: Programs):
     assert totals_of(complete, requests_of(complete)) == dict(parts)
 
 
-def test_a_trace_that_lacks_rows_shows_the_totals_that_came_with_it():
+def test_a_trace_without_all_rows_shows_its_saved_totals():
     trace = trace_of({(0, 0): [[(0, 0, 0, 0)]]})
     trace.totals.update(dict.fromkeys(NAMES, 7))
     counters = counted(trace)

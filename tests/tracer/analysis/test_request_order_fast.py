@@ -18,14 +18,14 @@ KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_both_ways_order_requests_alike(name):
+def test_both_methods_order_requests_alike(name):
     assert_same_request_order(
         compiled.run_compiled(launch_of(find(name), {}, schedule=Schedule("sequential")), ignore_progress)
     )
 
 
 @pytest.mark.parametrize("size", [15, 16, 20])
-def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
+def test_accesses_of_selected_requests_match_those_of_all(size):
     launch = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
     requests = requests_of(compiled.run_compiled(launch, ignore_progress))
     each = np.split(requests.order, requests.start[1:-1])
@@ -40,7 +40,7 @@ def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
 
 
 @pytest.mark.parametrize(("size", "left"), [(16, 0.0), (20, 0.5), (15, 0.9)])
-def test_what_lanes_did_not_alike_is_left_to_the_long_way(size, left):
+def test_irregular_lanes_use_the_slow_method(size, left):
     launch = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
     trace = compiled.run_compiled(launch, ignore_progress)
     matrices = access_matrices(trace)

@@ -81,7 +81,7 @@ def by_warp(trace: Trace, requests: Requests) -> list[list[list[int]]]:
 
 @examples
 @given(programs(), KIND, st.integers(1, 3), st.integers(0, 9))
-def test_requests_are_those_of_brute_force(programs: Programs, kind: str, resident: int, seed: int):
+def test_requests_match_brute_force(programs: Programs, kind: str, resident: int, seed: int):
     trace = trace_of(programs, kind, resident, seed)
     requests = requests_of(trace)
     assert by_warp(trace, requests) == groups_in_order(trace)
@@ -90,7 +90,7 @@ def test_requests_are_those_of_brute_force(programs: Programs, kind: str, reside
 
 @examples
 @given(programs(), KIND, st.integers(1, 3))
-def test_requests_worked_out_in_small_pieces_are_the_same(programs: Programs, kind: str, resident: int):
+def test_requests_computed_in_small_pieces_are_the_same(programs: Programs, kind: str, resident: int):
     trace = trace_of(programs, kind, resident)
     at_once = requests_of(trace)
     with pytest.MonkeyPatch.context() as patch:
@@ -195,7 +195,7 @@ def test_random_moments_follow_the_steps_and_are_as_few_as_they_can(programs: Pr
 
 @examples
 @given(programs(), KIND)
-def test_every_column_says_what_its_accesses_do(programs: Programs, kind: str):
+def test_every_column_describes_its_accesses(programs: Programs, kind: str):
     trace = trace_of(programs, kind)
     requests = requests_of(trace)
     assert sorted(requests.order.tolist()) == list(range(len(trace)))

@@ -37,7 +37,7 @@ def traced(folder, body, block=(64, 1, 1), schedule="lockstep"):
      ("shfl_xor_sync(-1, v, 3)", LANES ^ 3),
      ("shfl_sync(-1, v, 7)", np.full(32, 7))],
 )  # fmt: skip
-def test_a_shuffle_has_a_moment_and_says_whose_value_each_lane_gets(tmp_path, call, givers, schedule):
+def test_a_shuffle_has_a_moment_and_the_source_of_each_lanes_value(tmp_path, call, givers, schedule):
     requests = requests_of(traced(tmp_path, f"v = cuda.{call}", schedule=schedule))
     exchanges = requests.exchanges
     assert (
@@ -58,7 +58,7 @@ def test_the_warps_of_a_launch_exchange_at_the_same_moments_in_lockstep(tmp_path
     assert requests.moment.tolist() == [1, 1, 7, 7]
 
 
-def test_a_vote_says_who_says_yes_and_a_match_only_who_came(tmp_path):
+def test_a_vote_has_the_votes_and_a_match_only_the_participants(tmp_path):
     requests = requests_of(traced(tmp_path, "v = cuda.ballot_sync(-1, v % 3 == 0)", (40, 1, 1))).exchanges
     assert requests.kind(0) == "vote" and requests.votes(0).tolist() == (LANES % 3 == 0).astype(int).tolist()
     assert requests.votes(1).tolist() == [int((32 + lane) % 3 == 0) for lane in range(8)] + [-1] * 24
@@ -67,7 +67,7 @@ def test_a_vote_says_who_says_yes_and_a_match_only_who_came(tmp_path):
     assert requests.kind(0) == "match" and (requests.votes(0) == -1).all() and len(requests.lanes(0)[0]) == 32
 
 
-def test_lanes_that_leave_early_and_those_of_another_branch_take_no_part(tmp_path):
+def test_lanes_that_leave_early_or_take_another_branch_do_not_participate(tmp_path):
     body = "if t % 32 >= 16:\n        out[t] = 0\n        return\n    v = cuda.shfl_down_sync(0xFFFF, v, 8)"
     requests = requests_of(traced(tmp_path, body))
     exchanges = requests.exchanges

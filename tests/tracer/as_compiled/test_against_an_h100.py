@@ -29,7 +29,7 @@ CONTENDED = ["global sub float32", "global max float32", "shared add float32", "
 
 
 def is_counted(name: str) -> bool:
-    """Return whether Nsight Compute was asked for a counter."""
+    """Check whether Nsight Compute measured a counter."""
     space, _, rest = name.partition("_")
     kind, _, measure = rest.partition("_")
     if space == "global":
@@ -65,7 +65,7 @@ def test_ptxas_joins_the_accesses_that_it_joined_for_an_h100(tmp_path):
     assert differing(JOINED + KERNELS[::6], tmp_path) == {}
 
 
-def test_contended_loops_say_that_their_rounds_are_not_known(tmp_path):
+def test_contended_loops_report_unknown_rounds(tmp_path):
     for answer in count_launches([*recorded_launches(CONTENDED, tmp_path)], "--without-nvidia"):
         assert any("only a GPU shows how often" in note for note in answer.notes)
 

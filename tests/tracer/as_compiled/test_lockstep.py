@@ -20,7 +20,7 @@ def numbers(count):
     return np.arange(count, dtype=np.float32)
 
 
-def test_lanes_that_diverged_meet_again_behind_the_branch(tmp_path):
+def test_diverged_lanes_reconverge_after_the_branch(tmp_path):
     text = (
         "    v = float32(0)\n    if i % 2:\n        v = a[i + 32] * 3\n    else:\n        v = math.sqrt(a[i])\n"
         "    out[i] = v\n"
@@ -54,7 +54,7 @@ def test_inner_loops_of_several_lengths_end_together(tmp_path):
     assert counts["global_reduction_requests"] == 8  # two rounds of the longest, in each of four
 
 
-def test_a_block_goes_on_behind_a_barrier_when_all_have_come(tmp_path):
+def test_a_block_continues_after_a_barrier_when_all_have_arrived(tmp_path):
     text = (
         "    s = cuda.shared.array(64, float32)\n    t = cuda.threadIdx.x\n    s[t] = a[t]\n    cuda.syncthreads()\n"
         "    out[t] = s[63 - t]\n"
@@ -88,7 +88,7 @@ def test_shuffles_and_votes_give_what_a_gpu_gives(tmp_path):
     ("    while cuda.atomic.cas(out, 0, 0, 0) == 0:\n        pass\n", "wait for each other for ever"),
     ("    out[i * 1_000_000_000_000] = 1\n", "can't be counted"),
 ])  # fmt: skip
-def test_what_can_not_be_counted_ends_in_a_sentence(text, reason, tmp_path):
+def test_uncountable_kernels_are_refused_in_a_sentence(text, reason, tmp_path):
     from tilescope.tracer.as_compiled.client import CompiledCounting
 
     counting = CompiledCounting(None)
@@ -103,7 +103,7 @@ def test_what_can_not_be_counted_ends_in_a_sentence(text, reason, tmp_path):
         counting.close()
 
 
-def test_each_access_is_of_its_place_in_the_source(tmp_path):
+def test_each_access_has_its_source_position(tmp_path):
     text = HEAD + '    "é"; out[i] = a[i] + a[i + 32]\n'
     (launch,) = count_launches(
         [launch_of_text(text, numbers(64), numbers(32), folder=tmp_path)], "--without-nvidia"

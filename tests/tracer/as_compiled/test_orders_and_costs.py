@@ -16,7 +16,7 @@ def every(loops: list[Loop]) -> list[Loop]:
 
 
 @given(st.lists(st.lists(st.integers(0, 7), max_size=2, unique=True), min_size=8, max_size=8))
-def test_each_block_comes_once_and_each_loop_is_one_piece(successors):
+def test_each_block_appears_once_and_each_loop_is_one_piece(successors):
     order, loops = order_blocks(successors)
     assert order[0] == 0 or any(0 in loop.blocks for loop in loops)
     assert len(order) == len(set(order))

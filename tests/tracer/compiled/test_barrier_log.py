@@ -24,7 +24,7 @@ def arrivals(generator: np.random.Generator, count: int, most: int, of_warp: flo
 
 
 def kept(log: BarrierLog) -> list[list[int]]:
-    """Return the columns of a log; sites are numbered anew, ten higher."""
+    """Return the columns of a log; sites are renumbered, ten higher."""
     barriers = log.barriers(lambda number: number + 10)
     return [getattr(barriers, name).tolist() for name in NAMES]
 
@@ -38,7 +38,7 @@ def expected(log: Ints, of_warp: bool) -> list[list[int]]:
 
 @pytest.mark.parametrize("of_warp", [False, True])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_a_log_keeps_those_of_its_kind_in_order_however_large_their_numbers_become(of_warp, share):
+def test_a_log_keeps_barriers_of_its_kind_in_order_for_large_numbers(of_warp, share):
     seed = random.randrange(1 << 30)
     print("seed", seed)
     generator, log = np.random.default_rng(seed), BarrierLog(MEMORY, 16, of_warp=of_warp)

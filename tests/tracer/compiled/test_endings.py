@@ -56,7 +56,7 @@ def endless(folder: Path) -> Launch:
 
 @pytest.mark.parametrize("scenario", [s for s in scenarios() if s.pitfall], ids=lambda s: s.name)
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
-def test_a_pitfall_is_found_by_both_engines(scenario, schedule):
+def test_both_engines_report_a_pitfall(scenario, schedule):
     launch = launch_of(scenario, {}, schedule=Schedule(schedule))
     ours, theirs = (
         engine.run(msgspec.structs.replace(launch, engine=e), ignore_progress)
@@ -163,7 +163,7 @@ def test_a_signal_is_kept_while_something_is_compiled_for_a_launch(monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_what_a_signal_asks_while_a_kernel_is_compiled_is_done_afterwards_and_a_second_one_at_once():
+def test_a_first_signal_waits_for_compilation_and_a_second_one_acts_at_once():
     done = []
     with pytest.raises(KeyboardInterrupt), delay_signals():
         signal.raise_signal(signal.SIGINT)

@@ -47,7 +47,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
+def test_unsupported_kernels_are_refused_in_one_sentence(tmp_path, body):
     with pytest.raises(NotCompilableError, match=REFUSED[body]) as caught:
         compiled.run_compiled(launch(tmp_path, kernel_source(body), LONGS), ignore_progress)
     text = str(caught.value)
@@ -67,12 +67,12 @@ VIEWS = ("a.reshape(5, 5)[0, 0]", "a[::2].ravel()[1]")
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_that_compiled_code_can_not_make_is_left_to_the_simulator(tmp_path, view):
+def test_a_view_that_compiled_code_can_not_create_is_left_to_the_simulator(tmp_path, view):
     with pytest.raises(NotCompilableError, match=r"view|reshape"):
         compiled.run_compiled(launch(tmp_path, kernel_source(f"out[0] = {view}"), LONGS), ignore_progress)
 
 
-def test_the_simulator_takes_over_and_says_why(tmp_path):
+def test_the_simulator_takes_over_and_reports_the_reason(tmp_path):
     kernel_launch = launch(tmp_path, kernel_source("out[0] = a.sum()"), LONGS, engine="compiled")
     traced = engine.run(kernel_launch, ignore_progress)
     assert final_contents(traced, "out")[0] == sum(range(64))
@@ -115,7 +115,7 @@ RAISING = ('raise ValueError("no five")', 'assert i != 5, "no five"', "check(i)"
 
 
 @pytest.mark.parametrize("line", RAISING)
-def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, line):
+def test_a_kernel_that_raises_reports_the_line_and_keeps_its_trace(tmp_path, line):
     source = f"""
     @cuda.jit(device=True)
     def check(i):
@@ -213,7 +213,7 @@ def test_an_edit_of_any_file_of_the_engine_makes_other_code():
     assert {"compile.py", "state.py"} <= {file.name for file in files}
 
 
-ALONE = """
+SINGLE = """
 import sys
 from pathlib import Path
 from tilescope.tracer.compiled.driver import compile as compiling, engine
@@ -236,7 +236,7 @@ out[cuda.grid(1)] = s[0]"""
     path.write_text(encode(launch(tmp_path, kernel_source(body), LONGS, block=(8, 1, 1))), encoding="utf-8")
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     environment["TILESCOPE_HOME"] = str(tmp_path / "home")
-    command = [sys.executable, "-P", "-c", ALONE, str(path)]
+    command = [sys.executable, "-P", "-c", SINGLE, str(path)]
     options = {"env": environment, "capture_output": True, "text": True, "check": True}
     results = [subprocess.run(command, **options).stdout for _ in range(2)]
     assert [line.split() for line in results] == [["32", "None", "0", "0"], ["32", "None", "1", "0"]]

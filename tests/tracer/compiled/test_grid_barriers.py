@@ -1,4 +1,4 @@
-"""The compiled engine where threads wait for the whole grid, and where fences order what they do."""
+"""The compiled engine with grid barriers and with fences."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_more_phases_and_larger_indices_than_a_byte_holds(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [500, 3000, 10_000])
-def test_a_launch_of_which_a_part_is_kept(kept, tmp_path):
+def test_a_launch_that_keeps_part_of_its_accesses(kept, tmp_path):
     launch = limit_accesses(launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16, "tile": 4}), kept)
     assert_alike(launch)
     assert_alike(msgspec.structs.replace(launch, schedule=Schedule("random", 3)))
@@ -122,7 +122,7 @@ def test_an_access_outside_has_its_step(tmp_path):
 
 
 def test_columns_end_with_their_trace():
-    """What compiled code was told of them is let go, and no collection has to find that."""
+    """References from compiled code are released without a garbage collection."""
     launch = launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16}, schedule=Schedule("sequential"))
     gc.collect()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Whole-number constants that compiled code is told as it begins: code is shared where they decide values alone."""
+"""Integer constants that are passed at launch: code is shared if they only affect values."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ def numbered_launch(folder, source, number):
 
 
 @pytest.mark.parametrize("name", ONE_CODE)
-def test_numbers_that_decide_values_alone_share_code(tmp_path, compiled, name):
+def test_numbers_that_only_affect_values_share_code(tmp_path, compiled, name):
     for number in (4, 7, 8):
         assert_engines_agree(numbered_launch(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
     assert len(compiled) == 1
 
 
 @pytest.mark.parametrize("name", OTHER_CODE)
-def test_numbers_that_decide_more_have_code_of_their_own(tmp_path, compiled, name):
+def test_numbers_that_affect_more_have_separate_code(tmp_path, compiled, name):
     functions = textwrap.dedent(FUNCTIONS.get(name, ""))
     source = f"{functions}\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {OTHER_CODE[name]}\n"
     for number in (4, 7, 8):

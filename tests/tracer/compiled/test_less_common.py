@@ -106,7 +106,7 @@ def test_numbers_become_half_precision(tmp_path):
     assert_engines_agree(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
 
 
-def test_what_is_written_for_a_function_of_cuda_is_defined():
+def test_attributes_of_cuda_functions_are_defined():
     names = {f"_ts_cuda_{name.replace('.', '_')}" for name in FUNCTIONS}
     assert names == {name for name in SUPPORT if name.startswith("_ts_cuda_")}
     assert {name for name, _ in UPDATES.values()} <= SUPPORT.keys()
@@ -230,7 +230,7 @@ def test_named_tuples_and_enums_as_arguments(tmp_path):
 
 
 @pytest.mark.parametrize("n", [0, "'x'"])
-def test_what_nobody_foresaw_is_a_refusal_too(tmp_path, n):
+def test_unexpected_errors_are_refusals_too(tmp_path, n):
     source = (
         f"@cuda.jit\ndef kernel(a, out):\n    s = cuda.shared.array(8 // {n}, int64)\n    out[0] = s[0]\n"
     )

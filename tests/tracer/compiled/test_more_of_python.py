@@ -203,7 +203,7 @@ def kernel(a, b, out):
 
 
 @pytest.mark.parametrize("schedule", ["sequential", "lockstep", "random"])
-def test_kernels_print_in_the_order_of_turns_as_the_simulator_does(tmp_path, capsys, schedule):
+def test_kernels_print_in_the_order_of_turns_as_in_the_simulator(tmp_path, capsys, schedule):
     arguments = (
         Array((64,), "float64", "arange"),
         Array((64,), "float32", "arange"),
@@ -217,12 +217,12 @@ def test_kernels_print_in_the_order_of_turns_as_the_simulator_does(tmp_path, cap
     assert ours.count("thread") == 6
 
 
-def test_who_prints_takes_turns_at_once(tmp_path):
+def test_kernels_that_print_take_turns_at_once(tmp_path):
     kernel_launch = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
     assert compiled.CompiledLaunch(kernel_launch, lambda done, total: None).threads_interact
 
 
-def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
+def test_nothing_is_printed_in_an_unspecified_order(tmp_path, capsys):
     arguments = (
         Array((64,), "float64", "arange"),
         Array((64,), "float32", "arange"),
@@ -432,7 +432,7 @@ def test_numbers_rounded_to_digits(dtype, tmp_path):
     assert_engines_agree(launch(tmp_path, source, given, block=(32, 1, 1)))
 
 
-def test_what_is_rounded_as_on_a_gpu_and_not_as_python_does(tmp_path):
+def test_rounding_follows_the_gpu_and_not_python(tmp_path):
     source = kernel_source("out[0] = round(a[1] * 0.075, 2)\nout[1] = round(a[1] * 1e300, 1)")
     trace = assert_engines_agree(
         launch(tmp_path, source, (Array((4,), "float64", "arange"), Array((2,), "float64")))
@@ -462,7 +462,7 @@ def test_members_of_enums_by_their_names(tmp_path):
     assert trace.value.tolist() == [1, 5]
 
 
-def test_a_tuple_made_of_a_tuple(tmp_path):
+def test_a_tuple_created_from_a_tuple(tmp_path):
     source = """
     @cuda.jit
     def kernel(a, out):
@@ -548,13 +548,13 @@ def kernel(a, out):
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float64"])
-def test_functions_that_numba_was_told_of(dtype, tmp_path):
+def test_functions_registered_with_numba(dtype, tmp_path):
     assert_engines_agree(
         launch(tmp_path, REGISTERED, (Array((8,), dtype, "arange"), Array((8,), "float64")), block=(8, 1, 1))
     )
 
 
-def test_a_function_that_numba_was_not_told_of_is_refused(tmp_path):
+def test_a_function_not_registered_with_numba_is_refused(tmp_path):
     source = "def f(x):\n    return x\n\n@cuda.jit\ndef kernel(a, out):\n    out[0] = f(a[0])\n"
     with pytest.raises(NotCompilableError, match="line 9: f, a function of Python"):
         compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, total: None)
@@ -581,7 +581,7 @@ def test_assignments_that_divide_by_zero_in_a_kernel_to_be_debugged(line, tmp_pa
 
 
 @pytest.mark.parametrize("line", ["x = y ** -1", "x = operator.truediv(x, y)"])
-def test_a_division_whose_line_numba_does_not_say_is_left_to_the_simulator(line, tmp_path):
+def test_a_division_without_a_line_from_numba_is_left_to_the_simulator(line, tmp_path):
     kernel_launch = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
     with pytest.raises(NotCompilableError, match="Numba raised ZeroDivisionError"):
         compiled.run_compiled(kernel_launch, lambda done, total: None)
@@ -638,7 +638,7 @@ def test_accesses_outside_give_poison_in_every_order(tmp_path):
         ("a[t * -300_000] = 1", "a[-300000] lies 2,399,488 bytes before the start of a"),
     ],
 )
-def test_what_a_gpu_can_not_address_ends_the_launch(tmp_path, body, why):
+def test_accesses_that_a_gpu_can_not_address_end_the_launch(tmp_path, body, why):
     source = kernel_source("t = cuda.threadIdx.x\n" + body)
     ours, theirs = run_both(launch(tmp_path, source, LONGS, block=(8, 1, 1)))
     assert theirs.error is not None and why in theirs.error.message
@@ -657,7 +657,7 @@ def test_misaligned_elements_end_the_launch(tmp_path):
     assert error is not None and error.message.startswith("b, seen as int32 from byte 2 on")
 
 
-def test_local_names_for_what_numba_knows_when_it_compiles(tmp_path):
+def test_local_aliases_of_compile_time_constants(tmp_path):
     source = """
     @cuda.jit(device=True)
     def twice(x):

@@ -176,7 +176,7 @@ def in_turns(launch: Launch, schedule: Schedule = LOCKSTEP, **changes: object) -
 
 
 @pytest.mark.parametrize("name", MEETING)
-def test_threads_meet(tmp_path, name):
+def test_threads_interact(tmp_path, name):
     launch = made_of(tmp_path, MEETING[name])
     assert_engines_agree(launch)
     same_by_resident(launch)
@@ -209,7 +209,7 @@ def test_more_blocks_run_at_once_where_others_wait_for_them(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(("name", "schedule"), [case for case in CASES if case[1].seed < 2])
-def test_what_waits_for_ever_is_left_to_the_simulator_to_tell(tmp_path, name, schedule):
+def test_endless_waits_are_left_to_the_simulator_to_report(tmp_path, name, schedule):
     launch = in_turns(made_of(tmp_path, FLAGS[name], grid=5, block=4, resident=2), schedule)
     with pytest.raises(NotCompilableError, match="wait"):
         compiled.run_compiled(launch, ignore_progress, turns=True)
@@ -219,7 +219,7 @@ def test_what_waits_for_ever_is_left_to_the_simulator_to_tell(tmp_path, name, sc
 
 
 @pytest.mark.parametrize("line", ["while f[3] == 0:\n    pass", "while True:\n    cuda.syncthreads()"])
-def test_what_waits_for_nobody_is_left_to_the_simulator_to_tell(tmp_path, line):
+def test_waits_without_a_partner_are_left_to_the_simulator_to_report(tmp_path, line):
     launch = made_of(tmp_path, line, grid=2, block=3)
     with pytest.raises(NotCompilableError, match="wait"):
         compiled.run_compiled(launch, ignore_progress, turns=True)
@@ -275,7 +275,7 @@ out[16 + t] += d[t % 4]"""
 
 @pytest.mark.parametrize("limit", [0, 9_000, 20_000])
 @pytest.mark.parametrize("schedule", [LOCKSTEP, RANDOM], ids=str)
-def test_past_the_cap_as_much_is_kept_and_all_is_counted(tmp_path, limit, schedule):
+def test_past_the_cap_the_same_accesses_are_kept_and_all_are_counted(tmp_path, limit, schedule):
     body = "for k in range(t % 3, 60):\n    out[(t * k) % 64] += a[t] * k\n    cuda.atomic.add(out, k, 1)"
     launch = in_turns(made_of(tmp_path, body, grid=9, block=16), schedule, resident=2)
     ours, theirs = run_both(msgspec.structs.replace(launch, limits=Limits(accesses=limit)), schedule)
@@ -284,7 +284,7 @@ def test_past_the_cap_as_much_is_kept_and_all_is_counted(tmp_path, limit, schedu
 
 
 @pytest.mark.parametrize("schedule", [LOCKSTEP, RANDOM], ids=str)
-def test_what_never_ends_is_stopped_at_the_same_access(tmp_path, schedule):
+def test_an_endless_kernel_is_stopped_at_the_same_access(tmp_path, schedule):
     launch = made_of(
         tmp_path, "while True:\n    cuda.atomic.add(out, x % 64, 1)\n    out[t] += 1", grid=2, block=5
     )
@@ -321,7 +321,7 @@ def test_more_resident_blocks_than_phases_are_numbered_at_once(tmp_path, monkeyp
     assert_same(*run_both(launch, LOCKSTEP), 0.0)
 
 
-def test_past_the_cap_too_a_wait_for_others_is_found_in_sequence(tmp_path):
+def test_past_the_cap_waits_are_still_detected_under_the_sequential_schedule(tmp_path):
     body = "cuda.atomic.min(out, 0, 7)\nwhile cuda.atomic.add(f, 2, 0) < 3:\n    cuda.atomic.max(f, 2, 0)"
     launch = in_turns(made_of(tmp_path, body, grid=1, block=4), Schedule("sequential"))
     with pytest.raises(NotCompilableError, match="wait for another"):

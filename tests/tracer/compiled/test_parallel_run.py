@@ -47,7 +47,7 @@ def shared_at_once(monkeypatch):
 
 
 class Noted:
-    """How often blocks ran beside each other, and how often that had to be undone."""
+    """Counts how often blocks ran in parallel, and how often that was undone."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shared = self.undone = 0
@@ -93,7 +93,7 @@ def test_scenarios_are_traced_alike(scenario):
 
 
 @pytest.mark.parametrize("kept", [0, ALL, 40_000])
-def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
+def test_independent_blocks_run_in_parallel(noted, kept):
     launch = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
     trace = alike(limit_accesses(launch, kept))
     assert (noted.shared, noted.undone) == (2, 0)
@@ -113,7 +113,7 @@ def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
         "i = cuda.grid(1)\nif i > 40:\n    cuda.shfl_sync(3, i, 0)\nout[i] = 1",
     ],
 )
-def test_what_one_core_alone_can_tell_is_run_there(tmp_path, body):
+def test_launches_that_need_one_core_run_on_one_core(tmp_path, body):
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
     kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
@@ -148,7 +148,7 @@ if b == 11:
     assert not noted.undone
 
 
-def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
+def test_an_internal_error_is_reported_and_loses_nothing(tmp_path, monkeypatch):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
     monkeypatch.setattr(TouchedMemory, "add", lambda *given: 1 // 0)
@@ -157,7 +157,7 @@ def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
     assert_identical(trace, of_cores(limit_accesses(kernel_launch, ALL), 1))
 
 
-def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
+def test_an_exception_of_a_kernel_is_not_an_internal_error(tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     body = APART + "\nif i == 500:\n    raise ValueError('no')"
     kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
@@ -203,7 +203,7 @@ def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error):
+def test_an_exception_in_a_progress_callback_stops_all(tmp_path, monkeypatch, error):
     monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
@@ -220,7 +220,7 @@ def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error
 
 
 def with_blocks_apart(source: str) -> str:
-    """Return a random kernel whose blocks have elements of their own, and whose atomics are none."""
+    """Build a random kernel whose blocks have separate elements, without atomics."""
     source = re.sub(r"cuda\.atomic\.add\((\w+), (.*), (\d+)\)", r"\1[\2] += \3", source)
     return re.sub(rf"\b([ab])\[(.*?) % {SIZE}\]", rf"\1[\2 % {SIZE} + {SIZE} * cuda.blockIdx.x]", source)
 
@@ -237,7 +237,7 @@ def with_blocks_apart(source: str) -> str:
 def test_random_kernels_are_traced_alike(
     source: str, apart: bool, block: int, grid: int, rows: int, share: float
 ) -> None:
-    """Whether each block has elements of its own, or they meet and all is undone."""
+    """Blocks have separate elements, or they interact and the run is undone."""
     arrays = (Array((9 * SIZE,), "int32", "arange"), Array((9 * SIZE,), "int32"))
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage, "cache_folder", lambda: Path(os.devnull) / "nowhere")
@@ -252,7 +252,7 @@ def test_random_kernels_are_traced_alike(
 @pytest.mark.parametrize(
     ("own_accesses", "others", "met"), [("r", "r", False), ("r", "w", True), ("w", "w", True)]
 )
-def test_who_touches_what_others_write_meets_them(own_accesses, others, met):
+def test_threads_that_touch_memory_that_others_write_interact(own_accesses, others, met):
     buffers = [
         Buffer("a", "global", "<f8", (4,), (8,), 256, 8, 4),
         Buffer("s", "shared", "<f8", (4,), (8,), 0, 8, 4),
@@ -273,7 +273,7 @@ def test_who_touches_what_others_write_meets_them(own_accesses, others, met):
 
 @pytest.mark.parametrize("step", [1, 2, -1, 0, 7])
 @pytest.mark.parametrize("lanes", [32, 20])
-def test_counted_rows_are_noted_a_warp_at_a_time_as_each_of_them_would_be(step, lanes):
+def test_counting_rows_by_warp_matches_counting_them_one_by_one(step, lanes):
     """Two warps, each lane with a load and a store, whose elements follow each other or do not."""
     buffers = [
         Buffer("a", "global", "<f4", (999,), (4,), 256, 4, 999),
@@ -300,7 +300,7 @@ def _unexpected(given: Any) -> None:
 
 
 @pytest.mark.parametrize("place", range(11))
-def test_of_places_beside_each_other_each_counts(place):
+def test_each_of_two_adjacent_places_counts(place):
     """Places are looked at eight at once: each is read, written, both or neither by one and by the other."""
     buffer = Buffer("a", "global", "|u1", (9,), (1,), 0, 1, 9)
     for own, others in product(range(4), repeat=2):

@@ -72,7 +72,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
-def test_both_engines_take_records(tmp_path, body):
+def test_both_engines_support_records(tmp_path, body):
     source = f"""{LAYOUTS}
 @cuda.jit(device=True)
 def norm(p):
@@ -111,7 +111,7 @@ assert particles["tag"].tolist() == list(range(12))
 )
 
 
-ALONE = (
+SINGLE = (
     HEAD
     + """
 FIELDS = [("mass", "f4"), ("velocity", "f4", (3,))]
@@ -142,16 +142,16 @@ def traced_alike(tmp_path, path):
 
 
 def test_one_record_as_an_argument_and_constant_records(script, tmp_path):
-    ours = traced_alike(tmp_path, script(ALONE))
+    ours = traced_alike(tmp_path, script(SINGLE))
     assert {"particle.mass", "known.mass"} <= {b.name for b in ours.buffers}
 
 
-def test_records_of_the_host_are_changed_where_they_lie(script, tmp_path):
+def test_host_records_are_changed_in_place(script, tmp_path):
     ours = traced_alike(tmp_path, script(GIVEN))
     assert {b.name: b.unit for b in ours.buffers}["particles.velocity"] == 32
 
 
-def test_a_record_outside_its_array_is_a_view_of_which_each_field_is_outside(tmp_path):
+def test_a_record_outside_its_array_has_only_fields_outside(tmp_path):
     source = f"""{LAYOUTS}
 @cuda.jit
 def kernel(a, out):

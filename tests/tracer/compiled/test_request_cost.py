@@ -97,7 +97,7 @@ def trace_with(results: list[Request]) -> Trace:
 
 @examples
 @given(st.lists(requests(), min_size=1, max_size=8), st.sampled_from([1, 3, 1024]))
-def test_every_form_of_the_rules_counts_alike(lane_requests: list[Request], chunk: int):
+def test_every_form_of_the_rules_gives_the_same_counts(lane_requests: list[Request], chunk: int):
     wanted = [literally(request) for request in lane_requests]
     rules, scratch = rules_of([request.buffer for request in lane_requests]), new_scratch()
     plain = [cost_of(r.low, len(r.low), r.mask, r.op, n, rules, scratch) for n, r in enumerate(lane_requests)]
@@ -123,7 +123,7 @@ def sums_of(results: list[Request]) -> np.ndarray:
 
 @examples
 @given(st.lists(requests(), max_size=8))
-def test_counters_are_what_their_requests_add(lane_requests: list[Request]):
+def test_counters_are_the_sums_of_their_requests(lane_requests: list[Request]):
     wanted = Counter(dict.fromkeys(NAMES, 0))
     for request in lane_requests:
         space, size, lanes = request.buffer.space, request.buffer.itemsize, len(request.index)

@@ -55,7 +55,7 @@ class Arm:
     def _number(self, text: str) -> int:
         return int(text[1:]) if text.startswith("#") else int(str(self.registers[text]))
 
-    def _at(self, text: str) -> int:
+    def _address(self, text: str) -> int:
         parts = text.strip("[]").split(", ")
         return sum(map(self._number, parts))
 
@@ -69,18 +69,18 @@ class Arm:
         self.registers[to] = self.registers[first]
 
     def _str(self, first: str, place: str) -> None:
-        self.memory[self._at(place)] = self.registers[first]
+        self.memory[self._address(place)] = self.registers[first]
 
     def _stp(self, first: str, other: str, place: str) -> None:
-        self.memory[self._at(place)], self.memory[self._at(place) + WORD] = (
+        self.memory[self._address(place)], self.memory[self._address(place) + WORD] = (
             self.registers[first],
             self.registers[other],
         )
 
     def _ldp(self, first: str, other: str, place: str) -> None:
         self.registers[first], self.registers[other] = (
-            self.memory[self._at(place)],
-            self.memory[self._at(place) + WORD],
+            self.memory[self._address(place)],
+            self.memory[self._address(place) + WORD],
         )
 
     def _br(self, to: str) -> None:
@@ -92,7 +92,7 @@ class Arm:
         assert self.called
 
 
-def test_on_arm_a_stack_begins_and_another_goes_on_with_all_that_it_had():
+def test_on_arm_a_stack_begins_and_another_continues_with_its_registers():
     arm, here, new = Arm(), stacks.ARM64, 3 * END
     own = {register: f"mine {register}" for register in KEPT_BY_ARM}
     arm.registers |= {**own, "x0": 64, "x1": new - WORD * here.words}

@@ -34,7 +34,7 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_recorder, "COUNTED", 64)
 
 
-def whole_and_summary(launch: Launch) -> tuple[Trace, Trace]:
+def trace_and_summary(launch: Launch) -> tuple[Trace, Trace]:
     """Return the traces of a launch with all accesses and with none."""
     return compiled.run_compiled(limit_accesses(launch, 20_000_000), ignore_progress), compiled.run_compiled(
         limit_accesses(launch, 0), ignore_progress
@@ -42,22 +42,22 @@ def whole_and_summary(launch: Launch) -> tuple[Trace, Trace]:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_a_summary_has_the_counters_of_the_whole_trace(name):
-    assert_counted(*whole_and_summary(launch_of(find(name), {})))
+def test_a_summary_has_the_counters_of_the_complete_trace(name):
+    assert_counted(*trace_and_summary(launch_of(find(name), {})))
 
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.usefixtures("few_rows")
-def test_wherever_the_rows_are_cut(name):
-    assert_counted(*whole_and_summary(launch_of(find(name), {})))
+def test_counters_do_not_depend_on_where_rows_are_cut(name):
+    assert_counted(*trace_and_summary(launch_of(find(name), {})))
 
 
 @pytest.mark.parametrize("tile", [2, 4])
 @pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-tiled", "matmul-tiled-early-return"])
 @pytest.mark.usefixtures("few_rows")
-def test_of_blocks_of_fewer_threads_than_a_warp(name, tile):
+def test_blocks_smaller_than_a_warp(name, tile):
     sizes = {"m": 9, "k": 6, "n": 7, "tile": tile}
-    assert_counted(*whole_and_summary(launch_of(find(name), sizes)))
+    assert_counted(*trace_and_summary(launch_of(find(name), sizes)))
 
 
 WARPS = """
@@ -76,9 +76,9 @@ def kernel(a, out):
 
 
 @pytest.mark.usefixtures("few_rows")
-def test_of_kernels_whose_warps_meet_between_barriers(tmp_path):
+def test_kernels_whose_warps_interact_between_barriers(tmp_path):
     arrays = (Array((64,), "int32", "arange"), Array((64,), "int32"))
-    assert_counted(*whole_and_summary(launch(tmp_path, WARPS, arrays, block=(64, 1, 1))))
+    assert_counted(*trace_and_summary(launch(tmp_path, WARPS, arrays, block=(64, 1, 1))))
 
 
 SHAPES = """
@@ -102,11 +102,11 @@ def kernel(a, b, out):
 
 
 @pytest.mark.usefixtures("few_rows")
-def test_of_sites_whose_requests_change_their_shape_their_lanes_and_their_array(tmp_path):
+def test_sites_whose_requests_change_shape_lanes_and_array(tmp_path):
     arrays = (Array((256,), "float32"), Array((256,), "float64"), Array((64,), "int32"))
     source = SHAPES.replace("int16", "numba.int16")
     kernel_launch = launch(tmp_path, f"import numba\n{source}", arrays, grid=(2, 1, 1), block=(64, 1, 1))
-    assert_counted(*whole_and_summary(kernel_launch))
+    assert_counted(*trace_and_summary(kernel_launch))
 
 
 OTHER_LANES = """
@@ -128,10 +128,10 @@ def kernel(out):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
 @pytest.mark.parametrize("way", [requests_of, requests_as_irregular])
 @pytest.mark.usefixtures("few_rows")
-def test_of_requests_that_differ_in_the_lanes_that_make_them(tmp_path, dtype, elsewhere, way):
+def test_requests_with_different_lanes(tmp_path, dtype, elsewhere, way):
     source = f"import numba\n{OTHER_LANES.format(dtype=dtype, elsewhere=elsewhere)}"
     kernel_launch = launch(tmp_path, source, (Array((1,), "int32"),), grid=(3, 1, 1), block=(96, 1, 1))
-    complete, summary = whole_and_summary(kernel_launch)
+    complete, summary = trace_and_summary(kernel_launch)
     assert_counted(complete, summary)
     requests, size = way(complete), np.dtype(dtype).itemsize
     for number, rows in enumerate(np.split(requests.order, requests.start[1:-1])):
@@ -152,7 +152,7 @@ def test_summaries_agree_with_the_h200(size):
                 assert totals[f"global_{op}_{counter}"] == measured[f"global_{op}_{counter}"]
 
 
-def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
+def test_the_simulator_gives_the_same_counts_and_keeps_nothing(tmp_path):
     launch = launch_of(find("matmul-tiled"), {"m": 20, "k": 20, "n": 20, "tile": 8})
     ours, theirs = (
         run(limit_accesses(launch, 0), ignore_progress) for run in (compiled.run_compiled, numba_patch.run)

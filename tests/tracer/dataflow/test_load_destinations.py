@@ -46,7 +46,7 @@ KERNELS = {
 
 
 def arrows(trace):
-    """Return where each loaded element goes, by (name, index), of those that go somewhere."""
+    """Map each loaded element with a destination to it, by (name, index)."""
     to = LoadDestinations(trace).with_ndim(np.arange(len(trace)))
     names = [buffer.name for buffer in trace.buffers]
     place = [(names[b], int(i)) for b, i in zip(trace.buffer, trace.index, strict=True)]
@@ -56,7 +56,7 @@ def arrows(trace):
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("schedule", ["lockstep", "random"])
-def test_an_element_goes_where_its_value_is_stored(tmp_path, name, schedule):
+def test_an_element_goes_to_the_place_of_its_store(tmp_path, name, schedule):
     body, expected = KERNELS[name]
     source = f"import numba\n@cuda.jit\ndef kernel(a, out):\n        t = cuda.threadIdx.x{body}\n"
     launch_trace = trace(tmp_path, source, (IN, OUT), block=(8, 1, 1), schedule=schedule, seed=1)

@@ -68,7 +68,7 @@ class Read:
             self.texts[argument.string_value_iid] if kind == "string_value_iid" else getattr(argument, kind)
         )
 
-    def said(self, event):
+    def arguments_of(self, event):
         """Return the arguments of an event by name."""
         return {self.arguments.get(a.name_iid, a.name): self.value(a) for a in event.debug_annotations}
 
@@ -134,7 +134,7 @@ def test_every_request_is_a_slice_of_its_warp_with_its_site_as_arguments(session
 
 
 def site_place(read, event):
-    output, place = read.said(event), read.places[event.source_location_iid]
+    output, place = read.arguments_of(event), read.places[event.source_location_iid]
     assert output["line"] == place.line_number and f":{output['line']}:" in output["site"]
     return (
         output["line"],
@@ -187,7 +187,7 @@ def test_phases_are_slices_of_their_block(session):
     )
 
 
-def test_nobody_takes_moments_for_measured_time(session):
+def test_moments_are_not_labelled_as_measured_time(session):
     part = "A part of the launch: 1 of 3 blocks ran."
     read = Read(session.trace, part)
     output = "modelled order, not measured time: 1 µs is 1 moment"
@@ -195,7 +195,7 @@ def test_nobody_takes_moments_for_measured_time(session):
     ((_, begin, end, name, event),) = read.slices("launch")
     assert output in name and "a part of it" in name
     assert (begin, end) == (MOMENT, (session.end + 1) * MOMENT)
-    messages = read.said(event)
+    messages = read.arguments_of(event)
     assert (
         messages["clock"] == output
         and messages["notice"] == part

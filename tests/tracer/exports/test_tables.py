@@ -1,4 +1,4 @@
-"""CSV and Parquet: what is read back is the trace, in numbers and words; written whole or not at all."""
+"""CSV and Parquet: the files round-trip the trace and are written atomically."""
 
 import csv
 import errno
@@ -45,14 +45,14 @@ def words_of(trace):
 
 
 def same_bits(read, expected):
-    """Return whether numbers are equal to the bit, but for which nan it is."""
+    """Check whether numbers have equal bits; any two nans are equal."""
     read = np.asarray(read).astype(expected.dtype)
     equal = read.view(f"u{read.itemsize}") == expected.view(f"u{expected.itemsize}")
     return bool((equal | (read != read) & (expected != expected)).all())
 
 
 def same_values(trace, read):
-    """Return whether columns hold the trace's values; read: name to column."""
+    """Check whether columns hold the trace's values; read: name to column."""
     if trace.value.dtype.kind != "c":
         return same_bits(read["value"], trace.value)
     parts = {"value_real": trace.value.real.copy(), "value_imag": trace.value.imag.copy()}
@@ -60,7 +60,7 @@ def same_values(trace, read):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_parquet_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_parquet_round_trips_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(parquet_file, "ROWS", 20)
     seed = random.randrange(1 << 30)
     print("seed", seed)
@@ -76,7 +76,7 @@ def test_parquet_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_csv_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_csv_round_trips_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(csv_file, "ROWS", 20)
     seed = random.randrange(1 << 30)
     print("seed", seed)
@@ -99,7 +99,7 @@ def test_csv_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.M
     assert same_values(trace, read)
 
 
-def test_whole_numbers_of_any_length_are_written_in_full():
+def test_integers_of_any_length_are_written_in_full():
     numbers = sorted({10**n + d for n in range(19) for d in (-1, 0, 1)} | {2**64 - 1, 0, 100_010_000})
     for kept in (numbers, [0, 0], [20_000_000, 5]):
         column = np.array(kept, np.uint64)
@@ -108,7 +108,7 @@ def test_whole_numbers_of_any_length_are_written_in_full():
         assert texts == [str(number) for number in kept]
 
 
-def test_columns_are_called_by_the_words_of_the_house(tmp_path: Path):
+def test_columns_have_the_standard_names(tmp_path: Path):
     head = written(random_trace(1), tmp_path, ".csv").read_text().splitlines()[0]
     assert head == "block,thread,phase,step,op,buffer,space,file,line,column,index,value"
     names = [column.name for column in access_columns(replace(random_trace(1), value=None))]
@@ -139,7 +139,7 @@ def test_commas_quotes_and_other_scripts_stay_in_their_cell(tmp_path: Path):
     assert [row["buffer"] for row in rows] == words_of(trace)["buffer"]
 
 
-def test_files_have_their_folders_only_where_two_are_called_alike(tmp_path: Path):
+def test_files_have_folders_only_to_tell_equal_names_apart(tmp_path: Path):
     assert file_names(["/a/b.py", "/a/c.py", "/a/b.py", "n.ipynb [3]"]) == [
         "b.py",
         "c.py",
@@ -154,7 +154,7 @@ def test_files_have_their_folders_only_where_two_are_called_alike(tmp_path: Path
     assert pq.read_table(written(trace, tmp_path, ".parquet"))["file"].to_pylist() == words_of(trace)["file"]
 
 
-def test_metadata_says_of_which_launch_and_whether_it_is_a_part(tmp_path: Path):
+def test_metadata_names_the_launch_and_marks_a_part(tmp_path: Path):
     trace = random_trace(5)
     for part in ("", "A part of the launch: 2 of 4 blocks ran."):
         output = json.loads(pq.read_schema(written(trace, tmp_path, ".parquet", part)).metadata[b"tilescope"])
@@ -210,7 +210,7 @@ ENDINGS = [".csv", ".parquet", ".pftrace"]
     ],
     ids=["full", "forbidden", "broken"],
 )
-def test_what_can_t_be_written_is_a_sentence_and_leaves_the_old_file(
+def test_a_failed_write_is_reported_in_a_sentence_and_keeps_the_old_file(
     ending, fails, sentence, tmp_path, monkeypatch
 ):
     path = tmp_path / f"t{ending}"
@@ -228,7 +228,7 @@ def test_what_can_t_be_written_is_a_sentence_and_leaves_the_old_file(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="without /dev/full")
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_disk_that_is_full_in_the_midst_is_told(ending, tmp_path: Path):
+def test_a_disk_that_fills_up_during_a_write_is_reported(ending, tmp_path: Path):
     path = tmp_path / f"t{ending}"
     path.symlink_to("/dev/full")
     with pytest.raises(ExportError, match="the disk is full"):
@@ -253,7 +253,7 @@ def test_ctrl_c_leaves_nothing(ending, tmp_path: Path):
         ("f.csv", "is a folder; choose a file name."),
     ],
 )
-def test_a_name_that_can_t_be_is_refused_at_once(name, sentence, tmp_path: Path):
+def test_an_impossible_name_is_refused_at_once(name, sentence, tmp_path: Path):
     (tmp_path / "f.csv").mkdir()
     with pytest.raises(ExportError, match=sentence.replace(".", r"\.")):
         write.check_export(tmp_path / name)
@@ -263,7 +263,7 @@ def test_a_name_that_can_t_be_is_refused_at_once(name, sentence, tmp_path: Path)
     ("ending", "package"),
     [(".parquet", "pyarrow"), (".parquet", "pyarrow.parquet"), (".pftrace", "perfetto")],
 )
-def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(ending, package, tmp_path, monkeypatch):
+def test_a_missing_package_is_reported_with_the_install_command(ending, package, tmp_path, monkeypatch):
     for name in list(sys.modules):
         if name == package or name.startswith(f"{package}."):
             monkeypatch.delitem(sys.modules, name)
@@ -273,7 +273,7 @@ def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(ending, pac
     written(random_trace(10), tmp_path, ".csv")
 
 
-def test_a_launch_of_which_no_access_is_kept_is_not_written_as_an_empty_table(tmp_path: Path):
+def test_a_launch_without_kept_accesses_is_not_written_as_an_empty_table(tmp_path: Path):
     trace = random_trace(11)
     names = ("block", "thread", "phase", "index", "op", "buffer", "site", "value")
     missing = {name: getattr(trace, name)[:0] for name in names} | {"steps": trace.step[:0]}

@@ -91,7 +91,7 @@ def test_every_verdict_has_its_kernel():
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 @pytest.mark.parametrize("name", CASES)
-def test_errors_are_those_of_the_sanitizer(tmp_path, name, schedule):
+def test_errors_match_the_sanitizer(tmp_path, name, schedule):
     blocks = 4 if name.startswith("matmul") else 1
     _, reported = findings(tmp_path, CASES[name], schedule, blocks)
     assert errors(reported) == {TOOLS[tool] for tool, verdict in VERDICTS[name].items() if verdict}
@@ -104,7 +104,7 @@ def test_the_correct_twin_is_silent(tmp_path, name, schedule):
     assert not [f for f in reported if f.kind in TOOLS.values()]
 
 
-def test_counts_are_those_of_the_sanitizer(tmp_path):
+def test_counts_match_the_sanitizer(tmp_path):
     ended, reported = findings(tmp_path, CASES["barrier_in_half_the_block"])
     barrier = next(f for f in reported if f.kind == "barrier")
     assert barrier.count == VERDICTS["barrier_in_half_the_block"]["synccheck"]
@@ -119,7 +119,7 @@ def test_counts_are_those_of_the_sanitizer(tmp_path):
     )  # one line is the tool's own sum
 
 
-def test_the_missing_barrier_is_named_for_both_tiles(tmp_path):
+def test_the_missing_barrier_is_reported_for_both_tiles(tmp_path):
     ended, reported = findings(tmp_path, CASES["matmul_without_first_barrier"], blocks=4)
     races = [f for f in reported if f.kind == "race"]
     stores = {ended.buffers[ended.buffer[row]].name: row for f in races for row in f.example if ended.op[row]}
@@ -136,7 +136,7 @@ def test_the_missing_barrier_is_named_for_both_tiles(tmp_path):
         assert ended.index[first] == ended.index[other] and ended.phase[first] == ended.phase[other]
 
 
-def test_the_missing_second_barrier_is_asked_for_before_the_loop_comes_round(tmp_path):
+def test_the_missing_second_barrier_is_reported_before_the_next_iteration(tmp_path):
     body = MATMUL.replace("FIRST", SYNC).replace("SECOND", "pass")
     for schedule in ("lockstep", "sequential"):
         ended, reported = findings(tmp_path, body, schedule, blocks=4)

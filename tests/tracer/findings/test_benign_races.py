@@ -84,6 +84,6 @@ def test_a_search_may_read_levels_that_others_set_meanwhile(tmp_path, schedule):
         "if i == 0:\n    arg0[0] = 5\nif arg0[0] == 5 and i == 40:\n    arg1[0] = 1",
     ],
 )
-def test_what_another_order_would_change_is_an_error(tmp_path, body):
+def test_a_race_that_changes_the_result_is_an_error(tmp_path, body):
     given = (Array((16,), "int32"), Array((1,), "int32"))
     assert "error" in races(tmp_path, body, *given)

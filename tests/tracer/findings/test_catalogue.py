@@ -36,7 +36,7 @@ LESSONS = {
 
 
 @pytest.mark.parametrize(("group", "scenario"), KERNELS, ids=[s.name for _, s in KERNELS])
-def test_errors_are_in_pitfalls_alone(group, scenario):
+def test_only_pitfalls_have_errors(group, scenario):
     from tilescope.tracer.simulator.numba_patch import run
 
     ended = run(launch_of(scenario, {}), lambda done, total: None)
@@ -48,7 +48,7 @@ def test_errors_are_in_pitfalls_alone(group, scenario):
         assert not [f for f in findings if f.kind in ("race", "barrier", "bounds", "unwritten")]
 
 
-def test_of_blocks_of_fewer_threads_than_a_warp_the_rows_are_told_as_they_are():
+def test_rows_of_small_blocks_are_reported_as_they_are():
     from tilescope.kernels.scenarios.catalogue import find
     from tilescope.tracer.simulator.numba_patch import run
 

@@ -40,7 +40,7 @@ def findings_in(folder, source, *arguments, block=(16, 16, 1), grid=(3, 3, 1), k
 @pytest.mark.parametrize(
     ("body", "places"), [(MATMUL, {("c", 12)}), (STENCIL, {("a", 9), ("b", 12), ("c", 12)})]
 )
-def test_swapped_axes_are_one_finding_that_says_so(tmp_path, body, places):
+def test_swapped_axes_are_reported_as_one_finding(tmp_path, body, places):
     (swapped,) = findings_in(tmp_path, HEAD.format(names="row, col") + body, kinds=("uncoalesced",))
     assert swapped.severity == "warning"
     assert swapped.remedy == (
@@ -52,7 +52,7 @@ def test_swapped_axes_are_one_finding_that_says_so(tmp_path, body, places):
     assert not [f for f in right if f.severity == "warning" or "threadIdx" in f.remedy]
 
 
-def test_tiles_that_are_filled_across_are_told_with_the_axes(tmp_path):
+def test_tiles_filled_across_are_reported_with_the_axes(tmp_path):
     body = """
     s = cuda.shared.array((16, 16), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -72,7 +72,7 @@ def test_a_transpose_has_no_axes_to_swap_but_takes_a_tile(tmp_path):
         assert "tile in shared memory" in finding.remedy and "grid" not in finding.remedy
 
 
-def test_narrow_blocks_are_told_to_be_wider(tmp_path):
+def test_wider_blocks_are_suggested_for_narrow_ones(tmp_path):
     body = "    if row < 48 and col < 48:\n        c[row, col] = a[row, col]\n"
     source = HEAD.format(names="col, row") + body
     bytes_ = (Array((64, 64), "int8"),) * 3
@@ -83,7 +83,7 @@ def test_narrow_blocks_are_told_to_be_wider(tmp_path):
     )
 
 
-def test_a_guard_that_is_missing_is_one_error(tmp_path):
+def test_a_missing_guard_is_one_error(tmp_path):
     lines = (
         "t = a[row, col]",
         "t += b[row, col] + b[row + 1, col]",
@@ -97,7 +97,7 @@ def test_a_guard_that_is_missing_is_one_error(tmp_path):
     assert bounds.message.endswith("(also b on line 8, c on lines 9 and 10 and a on line 10).")
 
 
-def test_indices_that_data_decide_are_another_cause_than_those_of_threads(tmp_path):
+def test_data_dependent_indices_have_another_cause_than_thread_indices(tmp_path):
     body = "    t = b[a[row, col], 0]\n    c[row, col + 1] = t\n"
     given = (Array((48, 48), "int32", "arange"), SQUARE, SQUARE)
     two = findings_in(tmp_path, HEAD.format(names="col, row") + body, *given, kinds=("bounds",))
@@ -133,7 +133,7 @@ def test_rows_that_become_longer_suit_all_accesses_of_an_array(tmp_path):
     assert not [f for f in after if "longer" in f.remedy]
 
 
-def test_places_are_listed_as_long_as_they_are_few():
+def test_places_are_listed_while_they_are_few():
     few = [RelatedPlace("", 3, "a"), RelatedPlace("", 5, "a"), RelatedPlace("x/other.py", 4, "b")]
     assert message_of("So it is.", few) == "So it is (also a on lines 3 and 5 and b on line 4 of other.py)."
     count = [RelatedPlace("", line, "a") for line in range(20, 30)]

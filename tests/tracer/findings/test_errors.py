@@ -1,4 +1,4 @@
-"""Barriers missed, memory read that nobody wrote, indices outside: each with its correct twin."""
+"""Missed barriers, uninitialised reads and indices out of bounds, each with its correct twin."""
 
 from __future__ import annotations
 
@@ -107,12 +107,12 @@ def test_barriers(tmp_path, schedule, body, expected):
         ("for k in range(8):\n    if k == t:\n        break\n    cuda.syncthreads()", "let every thread of the block"),
     ],
 )  # fmt: skip
-def test_threads_that_ran_past_a_barrier_are_told_how_to_come_to_it(tmp_path, body, remedy):
+def test_threads_past_a_barrier_get_a_remedy(tmp_path, body, remedy):
     _, (finding,) = kernel(tmp_path, body, OUT)
     assert finding.severity == "error" and finding.remedy.startswith(remedy)
 
 
-def test_a_return_of_another_function_is_no_return_of_the_thread(tmp_path):
+def test_a_return_of_a_device_function_does_not_end_the_thread(tmp_path):
     source = (
         "@cuda.jit(device=True)\ndef helper(t):\n    if t < 8:\n        return 1\n    cuda.syncthreads()\n"
         "    return 2\n@cuda.jit\ndef kernel():\n    helper(cuda.threadIdx.x)"
@@ -202,13 +202,13 @@ def test_a_return_before_a_barrier_and_what_it_left_unwritten_are_one_finding(
         ("arg0[t] += 1", 0),
     ],
 )
-def test_reads_of_what_nobody_wrote(tmp_path, schedule, body, expected):
+def test_uninitialised_reads(tmp_path, schedule, body, expected):
     _, findings = kernel(tmp_path, body, OUT, Array((64,), "int32", "empty"), schedule=schedule)
     assert sum(f.count for f in findings) == expected
     assert {(f.kind, f.severity) for f in findings} <= {("unwritten", "error")}
 
 
-def test_each_block_has_shared_memory_of_its_own(tmp_path):
+def test_each_block_has_separate_shared_memory(tmp_path):
     body = (
         "s = cuda.shared.array(64, int32)\nif cuda.blockIdx.x == 0:\n    s[t] = t\n"
         "cuda.syncthreads()\narg0[i] = s[t]"
@@ -250,7 +250,7 @@ def held(folder, content, fill="empty"):
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "complex64", "complex128", "int32", "uint64"]
 )
-def test_what_an_earlier_launch_left_empty_is_told_from_what_it_wrote(tmp_path, dtype):
+def test_memory_left_uninitialised_by_an_earlier_launch_is_told_apart_from_written_memory(tmp_path, dtype):
     content = np.full(64, poison(np.dtype(dtype)), dtype)
     content[:24] = 1
     assert held(tmp_path, content) == [("unwritten", "error", 40)]
@@ -264,7 +264,7 @@ def test_a_picture_may_hold_the_bytes_of_poison(tmp_path):
     assert held(tmp_path, np.full(64, poison(np.dtype("uint8")))) == [("unwritten", "error", 64)]
 
 
-def test_of_a_part_of_the_blocks_nothing_is_said_of_global_memory(tmp_path):
+def test_global_memory_is_not_reported_for_a_part_of_the_blocks(tmp_path):
     body = "if cuda.blockIdx.x == 0:\n    arg0[t] = t\nelse:\n    x = arg0[t]"
     given = Array((64,), "int32", "empty")
     _, findings = kernel(tmp_path, body, given, grid=2, blocks=(1,))
@@ -313,7 +313,7 @@ def _unordered(trace, write, read):
 
 @settings(max_examples=150, deadline=None)
 @given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
-def test_unwritten_reads_are_those_found_one_by_one(made_of, kind, overlap, seed):
+def test_uninitialised_reads_match_a_search_one_by_one(made_of, kind, overlap, seed):
     trace = trace_of(made_of, kind, resident=2, seed=seed)
     count = int(trace.blocks.max()) + 1
     empty = np.frombuffer(b"\xa5" * 2 * BUFFERS[2].size, np.int16)

@@ -36,7 +36,7 @@ def report_of(trace: Trace) -> list[tuple[Any, ...]]:
 
 
 def pictures(trace: Trace) -> list[list[Any]]:
-    """Return what every buffer holds and how often it was read, in every block at some moments."""
+    """Collect the contents and read counts of every buffer, in every block at some moments."""
     requests = requests_of(trace)
     held, findings = contents_of(trace, requests), []
     for moment in range(0, requests.end + 1, 3):
@@ -57,9 +57,7 @@ def in_small_parts(change: pytest.MonkeyPatch) -> None:
 
 @examples
 @given(programs(), KIND, st.integers(1, 2))
-def test_a_launch_looked_at_in_small_parts_has_the_same_findings(
-    programs: Programs, kind: str, resident: int
-):
+def test_a_launch_analysed_in_small_parts_has_the_same_findings(programs: Programs, kind: str, resident: int):
     trace = trace_of(programs, kind, resident)
     complete, drawn = report_of(trace), pictures(trace)
     with pytest.MonkeyPatch.context() as change:
@@ -68,7 +66,7 @@ def test_a_launch_looked_at_in_small_parts_has_the_same_findings(
         assert pictures(trace) == drawn
 
 
-def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
+def test_parts_are_complete_blocks_under_the_sequential_schedule(monkeypatch: pytest.MonkeyPatch):
     from tilescope.kernels.scenarios.catalogue import find
     from tilescope.tracer.model.launch import Schedule
     from tilescope.tracer.model.plan import launch_of

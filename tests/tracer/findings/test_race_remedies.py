@@ -79,7 +79,7 @@ REMEDIES = {
 
 @EVERY
 @pytest.mark.parametrize("name", REMEDIES)
-def test_a_remedy_is_one_that_can_be_followed(tmp_path, schedule, name):
+def test_a_remedy_can_be_followed(tmp_path, schedule, name):
     wrong, remedy, mended = REMEDIES[name]
     findings = errors(tmp_path, S + wrong, schedule=schedule)
     lines = [f"line {number + 6}" for number in range(12)]
@@ -88,7 +88,7 @@ def test_a_remedy_is_one_that_can_be_followed(tmp_path, schedule, name):
     assert errors(tmp_path, S + mended, schedule=schedule) == []
 
 
-def test_of_many_pairs_of_lines_the_neighbours_are_told(tmp_path):
+def test_adjacent_lines_are_reported_of_many_pairs(tmp_path):
     body = S + "".join(f"s[t] = arg0[t]\nx = s[t ^ {k}]\n" for k in (1, 2, 4, 8))
     (finding,) = errors(tmp_path, body, block=64)
     assert finding.remedy == "put cuda.syncwarp() between line 8 and line 9"
@@ -96,14 +96,14 @@ def test_of_many_pairs_of_lines_the_neighbours_are_told(tmp_path):
     assert finding.message.endswith("(also at 6 more places, first s on line 10).")
 
 
-def test_what_is_not_told_by_itself_is_counted_to_what_is(tmp_path):
+def test_merged_races_are_counted_with_the_reported_one(tmp_path):
     body = S + "s[t] = arg0[t]\nx = s[63 - t]\nif t > 0:\n    y = s[t - 1]"
     (finding,) = errors(tmp_path, body)
     assert finding.remedy == "put cuda.syncthreads() between line 8 and line 9"
     assert finding.count == 64 and len(finding.rows) == 64 + 64 + 63
 
 
-def test_a_barrier_in_a_branch_does_not_stand_for_one_outside(tmp_path):
+def test_a_barrier_in_a_branch_does_not_replace_one_outside(tmp_path):
     body = S + "s[t] = arg0[t]\nif b == 0:\n    x = s[63 - t]\n    s[t] = 1\ny = s[t ^ 32]"
     assert [f.remedy for f in errors(tmp_path, body)] == [
         "put cuda.syncthreads() between line 8 and line 10",
@@ -169,7 +169,7 @@ def test_a_message_within_a_block_needs_a_fence_and_no_barrier(tmp_path, schedul
     )
 
 
-def test_lanes_for_which_another_speaks_meet_it_first(tmp_path):
+def test_lanes_represented_by_another_meet_it_first(tmp_path):
     fence = "cuda.threadfence_block()"
     single = (S + FLAG).replace("ACQUIRE", fence).replace("    cuda.syncwarp()\n", "")
     (finding,) = errors(tmp_path, single.replace("RELEASE", fence))
@@ -186,7 +186,7 @@ def test_a_slot_taken_by_an_atomic_still_needs_the_barrier(tmp_path):
     assert errors(tmp_path, S + body.format(slots + "cuda.syncthreads()\n")) == []
 
 
-def test_elements_of_several_blocks_are_said_to_be(tmp_path):
+def test_elements_of_several_blocks_are_reported_as_such(tmp_path):
     body = S + "s[t] = arg0[t]\narg1[t + 64 * b] = s[63 - t]"
     (finding,) = errors(tmp_path, body, grid=2)
     assert finding.message.startswith("128 elements of s in 2 blocks are written on line 8")

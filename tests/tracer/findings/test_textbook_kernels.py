@@ -1,4 +1,4 @@
-"""Kernels as textbooks have them are free of warnings, and what a remedy names does mend what it is told of."""
+"""Textbook kernels have no warnings, and remedies fix the reported problems."""
 
 from __future__ import annotations
 
@@ -124,20 +124,20 @@ def kernel(a, out):
     ],
     ids=["reduction", "stencil", "warp sums", "grid stride", "of bytes", "wide blocks", "image", "count"],
 )
-def test_what_textbooks_have_is_free_of_warnings(tmp_path, source, arguments, grid, block):
+def test_textbook_kernels_have_no_warnings(tmp_path, source, arguments, grid, block):
     assert warnings(tmp_path, source, *arguments, grid=grid, block=block) == set()
 
 
 @pytest.mark.parametrize("tile", [8, 16])
 @pytest.mark.parametrize("n", [16, 20, 31, 50])
-def test_a_tiled_product_is_free_of_warnings_whatever_its_size(tmp_path, tile, n):
+def test_a_tiled_product_of_any_size_has_no_warnings(tmp_path, tile, n):
     blocks = -(-n // tile)
     arguments = (Array((n, n)), Array((n, n)), Array((n, n)), Scalar(n))
     source = f"TILE = {tile}\n{MATMUL}"
     assert warnings(tmp_path, source, *arguments, grid=(blocks, blocks, 1), block=(tile, tile, 1)) == set()
 
 
-def test_a_note_on_rows_that_begin_within_a_sector_is_mended_by_longer_ones(tmp_path):
+def test_longer_rows_fix_rows_that_begin_within_a_sector(tmp_path):
     source, shape = f"TILE = 16\n{MATMUL}", {"grid": (4, 4, 1), "block": (16, 16, 1)}
     note = findings_in(tmp_path, source, *[Array((50, 50))] * 3, Scalar(50), **shape)["uncoalesced", "note"]
     assert "begin within a sector" in note.message and note.remedy == "make them a multiple of 32 bytes long"
@@ -148,7 +148,7 @@ def test_a_note_on_rows_that_begin_within_a_sector_is_mended_by_longer_ones(tmp_
     assert findings_in(tmp_path, shifted, vector(257, "int8"), vector(256, "int8"), grid=(4, 1, 1)) == {}
 
 
-def test_successive_numbers_mend_a_reduction_whose_threads_lie_apart(tmp_path):
+def test_consecutive_numbers_fix_a_reduction_with_scattered_threads(tmp_path):
     some = (vector(500), vector(4))
     finding = findings_in(tmp_path, INTERLEAVED, *some, grid=(4, 1, 1), block=(128, 1, 1))[
         "idle lanes", "warning"
@@ -178,7 +178,7 @@ def kernel(out):
         (16, "s[x, y] = x", "s[0, 0]", "2 elements"),
     ],
 )
-def test_rows_as_much_longer_as_told_mend_a_bank_conflict(tmp_path, side, place, element, more):
+def test_the_suggested_row_length_fixes_a_bank_conflict(tmp_path, side, place, element, more):
     def tile(shape):
         source = TILE.format(shape=shape, side=side, place=place, element=element)
         return findings_in(tmp_path, source, vector(side * side), block=(side, side, 1))
@@ -192,7 +192,7 @@ def test_rows_as_much_longer_as_told_mend_a_bank_conflict(tmp_path, side, place,
     assert not [f for f in longer.values() if f.kind == "bank conflict" and f.sites == finding.sites]
 
 
-def test_rows_that_a_warp_shares_are_worth_a_note(tmp_path):
+def test_rows_shared_by_a_warp_are_noted(tmp_path):
     """As of a tile with its halo: two rows of 16 threads, 18 elements apart, meet in two banks."""
 
     def tile(shape):
@@ -207,7 +207,7 @@ def test_rows_that_a_warp_shares_are_worth_a_note(tmp_path):
     assert ("bank conflict", "note") not in tile((18, 48))
 
 
-def test_longer_rows_are_not_named_where_they_mend_nothing(tmp_path):
+def test_longer_rows_are_not_suggested_where_they_fix_nothing(tmp_path):
     source = "@cuda.jit\ndef kernel(out):\n    t = cuda.threadIdx.x\n    s = cuda.shared.array({}, float32)\n"
     flat = source.format(64) + "    s[2 * t] = t\n    out[t] = s[2 * t]\n"
     findings = findings_in(tmp_path, flat, vector(32), block=(32, 1, 1))["bank conflict", "warning"]
@@ -230,7 +230,7 @@ def kernel(a, out):
 """
 
 
-def test_a_copy_for_each_lane_mends_conflicts_that_the_data_make(tmp_path):
+def test_a_copy_for_each_lane_fixes_data_dependent_conflicts(tmp_path):
     def counted(shape, cell, place):
         source = HISTOGRAM.format(shape=shape, cell=cell, place=place)
         some = (Array((32,), "int32", "arange"), vector(32, "int32"))
@@ -280,7 +280,7 @@ def kernel(a, c):
     ],
     ids=["sum in memory", "own element", "others' elements"],
 )
-def test_what_is_loaded_again_is_mended_as_told(tmp_path, bad, severity, good, remedy):
+def test_the_remedy_fixes_repeated_loads(tmp_path, bad, severity, good, remedy):
     def run(parts):
         words = dict(zip(("before", "step", "after"), parts, strict=True))
         return findings_in(tmp_path, AGAIN.format(**words), vector(512), vector(64))
@@ -291,7 +291,7 @@ def test_what_is_loaded_again_is_mended_as_told(tmp_path, bad, severity, good, r
     assert run(good) == {}
 
 
-def test_a_field_apart_is_mended_by_an_array_of_its_own(tmp_path):
+def test_a_separate_array_fixes_scattered_fields(tmp_path):
     fields = [("x", "float32"), ("y", "float32"), ("z", "float32"), ("w", "float32")]
     some = "@cuda.jit\ndef kernel(p, out):\n    i = cuda.grid(1)\n    out[i] = {}\n"
     records = Array((128,), ", ".join(kind for _, kind in fields))

@@ -114,7 +114,7 @@ def bytes_of(trace, requests, request):
 
 
 def is_spread(trace, requests, request, wanted):
-    """Return whether a request costs more sectors than wanted wherever its pieces begin, by listing them."""
+    """Check whether a request costs too many sectors for any start of its pieces, by listing them."""
     pieces = []
     for first, last in bytes_of(trace, requests, request):
         if pieces and first - pieces[-1][1] <= 32:
@@ -156,7 +156,7 @@ def test_the_sectors_of_a_site_are_those_of_its_requests(made_of):
     assert findings == {}
 
 
-def test_every_finding_is_whole(tmp_path):
+def test_every_finding_is_complete(tmp_path):
     body = "if t % 4 == 0:\n    arg1[t] = arg0[8 * t]"
     ended, findings = kernel(tmp_path, body, IN, OUT, block=(40, 1, 1))
     assert {f.kind for f in findings} == {"uncoalesced", "idle lanes", "block size"}

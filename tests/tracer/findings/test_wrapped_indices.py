@@ -49,11 +49,11 @@ def test_each_row_of_a_matrix_may_wrap(tmp_path):
         "k = t + 1\nout[t] = a[k - 1]",
     ],
 )
-def test_what_is_meant_or_does_not_wrap_is_not_noted(tmp_path, body):
+def test_intended_or_missing_wraps_are_not_noted(tmp_path, body):
     assert notes(tmp_path, body) == []
 
 
-def test_rows_of_threads_that_each_begin_anew_do_not_wrap(tmp_path):
+def test_rows_of_threads_that_each_restart_do_not_wrap(tmp_path):
     assert notes(tmp_path, "k = x + 1\nout[16 * y + x] = a[k - 1]", (16,), (16, 4, 1)) == []
 
 
@@ -95,7 +95,7 @@ def test_an_index_that_data_make_negative_is_noted(tmp_path, name, schedule, eng
     )
 
 
-def test_an_index_from_data_that_is_none_below_zero_is_not_noted(tmp_path):
+def test_a_data_index_that_is_never_negative_is_not_noted(tmp_path):
     given = (Array((16,), "int64", "arange"), Array((32,), "int64"), Scalar(0))
     for line in LINES.values():
         ended = trace(tmp_path, COUNTS.format(line=line.replace("- 5", "+ 16")), given, block=(32, 1, 1))

@@ -59,7 +59,7 @@ def mark_texts(source: MarkedSource) -> list[str]:
 
 
 def of_text(folder: Any, body: str, detail: Detail = "all", arguments: str = "a, out") -> list[str]:
-    """Return what a kernel's marks begin, with lines counted from that of its `def`, which is 0."""
+    """List the segments that a kernel's marks begin; lines are counted from its `def`, which is 0."""
     kernel_launch = launch(folder, f"@cuda.jit\ndef kernel({arguments}):\n{body}", VECTORS)
     shift = HEADER.count("\n") + 2
     source = marked(kernel_launch, detail)
@@ -71,7 +71,7 @@ def of_text(folder: Any, body: str, detail: Detail = "all", arguments: str = "a,
 
 
 def of_scenario(name: str, detail: Detail = "all") -> list[str]:
-    """Return what a scenario's marks begin, with lines counted from that of its `def`, which is 0."""
+    """List the segments that a scenario's marks begin; lines are counted from its `def`, which is 0."""
     launch = launch_of(find(name), {})
     source = marked(launch, detail)
     first = load_kernel(launch)[1].py_func.__code__.co_firstlineno + 1
@@ -104,14 +104,14 @@ def test_device_functions_are_what_they_do():
     ]  # fmt: skip
 
 
-def test_thinned_marks_stand_at_barriers_alone():
+def test_thinned_marks_are_only_at_barriers():
     assert of_scenario("sum-sequential", "barriers") == [
         "load 1-3", "wait! 4-4", "other 5-6", "compute 7-8", "wait! 9-9", "atomic 11-12",
     ]  # fmt: skip
     assert of_scenario("histogram-global", "barriers") == ["other 1-5"]
 
 
-def test_marks_at_the_ends_alone_are_none_that_are_written():
+def test_marks_only_at_the_ends_are_not_written():
     assert of_scenario("matmul-tiled", "ends") == ["other 1-19"]
 
 
@@ -136,11 +136,11 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_what_statements_are(tmp_path, body):
+def test_kinds_of_statements(tmp_path, body):
     assert of_text(tmp_path, body) == BODIES[body]
 
 
-def test_a_kernel_without_a_source_of_its_own_is_refused_in_a_sentence(tmp_path):
+def test_a_kernel_without_a_source_is_refused_in_a_sentence(tmp_path):
     kernel_launch = launch(tmp_path, "exec('def kernel(a, out): pass')\nkernel = cuda.jit(kernel)\n", VECTORS)
     with pytest.raises(NotMarkableError, match=r"The kernel can't be marked: .*\."):
         marked(kernel_launch)
@@ -258,7 +258,7 @@ ALLOWED = {
 }
 
 
-def test_accesses_and_barriers_are_where_the_marks_say(both):
+def test_accesses_and_barriers_match_the_marks(both):
     """Of each warp's first lane: the kind and the lines of the segment in which each access lies, and its phase."""
     segments = decoded(both)
     rows = np.flatnonzero(~both.of_marks())

@@ -94,7 +94,7 @@ def test_phases_last_from_their_first_warp_to_their_last(session, timeline):
     assert set(phase_cycles(timeline, 2)) == set(own.phase.tolist())
 
 
-def test_nothing_is_said_of_a_block_whose_warps_were_not_recorded(session, timeline):
+def test_blocks_without_recorded_warps_have_no_times(session, timeline):
     kept = timeline.segments.block != 4
     columns = (getattr(timeline.segments, name)[kept] for name in type(timeline.segments).__struct_fields__)
     partly = replace(timeline, segments=type(timeline.segments)(*columns))

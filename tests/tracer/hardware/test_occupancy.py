@@ -1,4 +1,4 @@
-"""Occupancy: held against NVIDIA's own calculator, against the driver of an H200, and by hand."""
+"""Occupancy, compared with NVIDIA's calculator, with the driver of an H200, and with manual counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_every_limit_is_that_of_nvidias_calculator(capability):
 
 
 @pytest.mark.skipif(not DRIVER.exists(), reason="the driver's answers are not recorded")
-def test_blocks_are_what_the_driver_of_an_h200_says():
+def test_blocks_match_the_driver_of_an_h200():
     recorded = json.loads(DRIVER.read_text(encoding="utf-8"))
     for registers, static, dynamic, threads, blocks in recorded["answers"]:
         results = occupancy(tuple(recorded["capability"]), registers, static + dynamic, threads)
@@ -51,7 +51,7 @@ def test_blocks_are_what_the_driver_of_an_h200_says():
         ((256, 0, 32), 0, ("registers",)),
     ],
 )
-def test_what_limits_is_named_and_all_that_tie(takes, blocks, limiters):
+def test_all_limits_that_tie_are_named(takes, blocks, limiters):
     results = occupancy(HOPPER, *takes)
     assert (results.blocks, results.limiters) == (blocks, limiters)
 
@@ -68,7 +68,7 @@ def test_the_same_kernel_fits_otherwise_on_other_devices():
     }  # fmt: skip
 
 
-def test_what_takes_nothing_is_limited_by_nothing():
+def test_unused_resources_do_not_limit():
     results = occupancy((7, 0), 0, 0, 32)
     assert (results.limits["registers"], results.limits["shared memory"]) == (UNBOUNDED, UNBOUNDED)
     assert (results.blocks, results.limiters) == (32, ("blocks",))

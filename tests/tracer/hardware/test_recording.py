@@ -54,7 +54,7 @@ def served(folder, **options):
     return results
 
 
-def test_each_case_ends_in_a_file_or_in_a_sentence(tmp_path):
+def test_each_case_ends_in_a_file_or_in_a_message(tmp_path):
     output = served(tmp_path)
     path = tmp_path / "transpose-tile-rows40-cols40-padding0-float32.npz"
     assert output == [
@@ -73,7 +73,7 @@ def test_a_lost_device_ends_the_process(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_process_that_ends_early_is_started_anew(tmp_path):
+def test_a_process_that_ends_early_is_restarted(tmp_path):
     requests, progress = [], []
     lists = [[TimelineStarted(0, "launching")], [TimelineRecorded(0, str(tmp_path / "x.npz"))]]
 
@@ -88,14 +88,14 @@ def test_a_process_that_ends_early_is_started_anew(tmp_path):
     assert progress == [("transpose-tile:rows=40,cols=40,padding=0,dtype=float32: launching", 0, 2)]
 
 
-def test_without_a_device_it_is_said_why(tmp_path):
+def test_a_missing_device_is_reported(tmp_path):
     with pytest.raises(MeasurementError, match=r"No GPU, .* driver\."):
         record_timelines(
             CASES, tmp_path, start=lambda request: iter([NoDevice("No GPU, there is no driver.")])
         )
 
 
-def test_a_process_is_asked_for_kernels_of_numba_alone(tmp_path):
+def test_only_numba_kernels_are_sent_to_a_process(tmp_path):
     requests = []
 
     def start(request):
@@ -112,7 +112,7 @@ def test_a_process_is_asked_for_kernels_of_numba_alone(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"), [("cuda-c-naive", "written in CUDA C"), ("python-loops", "a Python program")]
 )
-def test_what_has_no_kernel_of_numba_is_refused(name, message):
+def test_kernels_not_from_numba_are_refused(name, message):
     assert message in reason_for_refusal(case(name))
     assert not reason_for_refusal(case("matmul-tiled"))
 
@@ -123,7 +123,7 @@ def test_names_of_files_hold_the_parameters_and_nothing_that_a_system_refuses():
     assert len(file_name(case("matmul-tiled", a="x" * 300))) < 140
 
 
-def test_the_table_says_what_marks_cost_and_where_time_went():
+def test_the_table_shows_the_cost_of_marks_and_the_use_of_time():
     built = timeline_of(CASES[0])
     head = replace(built.head, launch_microseconds=6.5, empty_microseconds=2.0, notes=("Some.",))
     title, names, row, note, *_ = table([replace(built, head=head)]).splitlines()
@@ -152,6 +152,6 @@ def test_baselines_have_no_timeline():
         (["--timeline", "matmul-tild"], "matmul-tild"),
     ],
 )
-def test_a_command_that_can_not_be_followed_ends_in_a_sentence(words, message, capsys):
+def test_an_invalid_command_is_refused_in_a_sentence(words, message, capsys):
     assert main(["measure", *words]) == 2
     assert message in capsys.readouterr().err

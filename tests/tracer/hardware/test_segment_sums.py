@@ -1,4 +1,4 @@
-"""What segments add up to, by hand and against sums over each segment."""
+"""Sums of segments, compared with manual sums and with sums over each segment."""
 
 import numpy as np
 import pytest

@@ -56,7 +56,7 @@ def same(first: Any, other: Any) -> None:
         np.testing.assert_array_equal(own, theirs, name)
 
 
-def test_what_was_written_is_read_back(timeline, path):
+def test_a_timeline_round_trips(timeline, path):
     trace = load(path)
     assert trace.head == timeline.head == load_head(path)
     same(trace.spans, timeline.spans)
@@ -85,7 +85,7 @@ def columns(path: Path) -> dict[str, Any]:
 
 
 def rewrite(path: Path, **changed: Any) -> None:
-    """Write a file anew with other columns, as anybody with NumPy could; None leaves one out."""
+    """Rewrite a file with other columns, as anybody with NumPy could; None leaves one out."""
     results = {name: column for name, column in (columns(path) | changed).items() if column is not None}
     with path.open("wb") as file:
         np.savez(file, **results)
@@ -132,7 +132,7 @@ def test_a_damaged_file_is_refused(path, damage):
     assert str(error.value).startswith(str(path)) and str(error.value).endswith(".")
 
 
-def test_a_file_that_lost_or_changed_bytes_is_refused_or_says_the_same(timeline, path):
+def test_a_file_with_lost_or_changed_bytes_is_refused_or_reads_the_same(timeline, path):
     seed = random.randrange(1 << 30)
     print("seed", seed)
     chosen = random.Random(seed)
@@ -152,7 +152,7 @@ def test_a_file_that_lost_or_changed_bytes_is_refused_or_says_the_same(timeline,
         same(trace.segments, timeline.segments)
 
 
-def test_a_file_that_is_not_there_or_can_not_be_written(timeline, tmp_path):
+def test_a_missing_file_and_a_file_that_can_not_be_written(timeline, tmp_path):
     with pytest.raises(TimelineFileError, match="can't be read"):
         load(tmp_path / "none.npz")
     with pytest.raises(TimelineFileError, match="can't be written"):
@@ -171,13 +171,13 @@ def own(timeline, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_timelines_of_a_launch_are_found(own, timeline):
+def test_the_timelines_of_a_launch_are_returned(own, timeline):
     results = timelines_of("matmul-tiled", SIZE)
     assert [item.head for item in results] == [timeline.head]
     assert [item.head for item in timelines_of_launch(matmul())] == [timeline.head]
 
 
-def test_those_of_another_launch_or_another_text_are_not(own):
+def test_timelines_of_another_launch_or_source_are_not_returned(own):
     ours = matmul()
     assert not timelines_of("matmul-tiled", SIZE | {"k": 64})
     assert not timelines_of("matmul-tiled-dynamic", SIZE)

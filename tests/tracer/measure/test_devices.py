@@ -1,4 +1,4 @@
-"""The GPUs of a computer: what numba tells of them as data, the process that lists them, and how it may end."""
+"""The GPUs of a computer: their data from Numba, the process that lists them, and its possible ends."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_device_is_listed_as_the_source_document_does():
     }  # fmt: skip
 
 
-def test_what_keeps_kernels_from_a_device_is_said():
+def test_unusable_devices_are_reported_with_the_reason():
     listing = listed(device(), device(1, "Tesla V100", (7, 0), 30), device(2, "Quadro P2000", (6, 1), 31))
     assert [d.problem for d in listing.devices] == [
         "",
@@ -70,7 +70,7 @@ def test_the_process_answers_on_a_computer_without_a_gpu_too():
     assert COMMAND[-1] == "tilescope.tracer.measure.list_devices"
 
 
-def test_an_answer_is_read_and_anything_else_is_a_sentence():
+def test_a_valid_answer_is_read_and_any_other_is_reported():
     listing = listed(device())
     assert saying(msgspec.json.encode(listing).decode()).run() == listing
     for text in ("", "nonsense", "{}", '{"devices": [3]}', '{"devices": [], "more": 1}'):
@@ -78,7 +78,7 @@ def test_an_answer_is_read_and_anything_else_is_a_sentence():
             saying(text).run()
 
 
-def test_a_process_that_dies_is_told_with_its_last_words():
+def test_the_death_of_a_process_is_reported_with_its_last_output():
     listing = DeviceListing((sys.executable, "-c", "import sys; sys.exit('the driver is broken')"))
     with pytest.raises(MeasurementError, match=r"exit code 1: the driver is broken"):
         listing.run()
@@ -101,5 +101,5 @@ def test_it_is_cancelled_from_another_thread_and_before_it_begins():
         listing.run()
 
 
-def test_a_list_without_devices_says_why():
+def test_a_list_without_devices_has_a_reason():
     assert DeviceList((), reason="There is none.").summary == "There is none."

@@ -40,7 +40,7 @@ def test_the_median_interval_is_made_of_order_statistics():
 
 
 @given(st.integers(6, 1500))
-def test_the_interval_holds_the_median_as_often_as_it_says(count):
+def test_the_interval_contains_the_median_as_often_as_promised(count):
     low, _ = median_interval(tuple(float(i) for i in range(count)))
     below = int(low)
     tail = sum(math.comb(count, k) for k in range(below + 1)) / 2**count
@@ -49,7 +49,7 @@ def test_the_interval_holds_the_median_as_often_as_it_says(count):
     assert wider > 0.0245
 
 
-def test_more_samples_tell_more():
+def test_more_samples_give_a_narrower_interval():
     random = np.random.default_rng(0)
     few, count = (tuple(random.normal(100, 5, n)) for n in (30, 1000))
     assert relative_half_width(count) < relative_half_width(few)
@@ -77,7 +77,7 @@ class Clock:
         return take_sample
 
 
-def test_samples_are_taken_in_turns_until_the_median_is_known():
+def test_samples_are_taken_in_turns_until_the_median_is_stable():
     clock, log = Clock(), []
     random = np.random.default_rng(1)
     samplers = {
@@ -93,7 +93,7 @@ def test_samples_are_taken_in_turns_until_the_median_is_known():
     assert log[: 2 * FEWEST] == ["steady", "noisy"] * FEWEST
 
 
-def test_the_time_limit_ends_what_does_not_settle():
+def test_the_time_limit_ends_unstable_sampling():
     clock, counts = Clock(), []
     values = iter([100.0, 300.0] * 1000)
     samplers = {
@@ -109,7 +109,7 @@ def test_the_time_limit_ends_what_does_not_settle():
     assert counts == [(1, 2), (2, 2)]
 
 
-def test_a_failing_sample_says_whose():
+def test_a_failing_sample_names_its_row():
     def fail():
         raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
 
@@ -122,7 +122,7 @@ def test_a_failing_sample_says_whose():
 # --- the file
 
 
-def test_a_file_gives_back_every_sample(tmp_path):
+def test_a_file_round_trips_every_sample(tmp_path):
     built = measurement(1.5, 2.25, 1.75)
     save(built, tmp_path / "m.json")
     assert load(tmp_path / "m.json") == built
@@ -204,7 +204,7 @@ def test_a_file_that_is_too_large_is_not_even_read(tmp_path):
         load(path)
 
 
-def test_files_that_are_not_there_are_refused(tmp_path):
+def test_missing_files_are_refused(tmp_path):
     with pytest.raises(MeasurementError, match="can't be read"):
         load(tmp_path / "gone.json")
     with pytest.raises(MeasurementError, match="can't be written"):

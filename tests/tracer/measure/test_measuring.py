@@ -79,7 +79,7 @@ def test_cuda_c_sources_have_the_functions_that_the_catalogue_names():
 
 
 class Played:
-    """A timed call that computes what it should, or not, and takes the times that it is told."""
+    """A timed call that computes a right or wrong result and takes the given times."""
 
     compiles = True
 
@@ -188,7 +188,7 @@ def test_problems_are_sentences():
 
 
 def processes(*scripts):
-    """Return what stands for the process: each start plays the next list of events; requests are kept."""
+    """Replace the process: each start plays the next list of events; requests are kept."""
     requests, left = [], list(scripts)
 
     def start(request):
@@ -198,7 +198,7 @@ def processes(*scripts):
     return start, requests
 
 
-def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
+def test_another_process_measures_the_rows_after_a_lost_device():
     cases = [case("matmul-tiled", m=m) for m in (1, 2, 3)]
     rows = [row_of(a) for a in cases]
     broken = msgspec.structs.replace(rows[1], problem="broken")
@@ -244,7 +244,7 @@ def test_a_process_that_dies_takes_one_row_with_it():
     assert trace.rows[1] == rows[1]
 
 
-def test_without_a_device_there_is_a_sentence_and_no_file():
+def test_a_missing_device_is_reported_and_no_file_is_written():
     start, _ = processes([DeviceOpened(None, None, "No GPU can be used: no driver.")])
     with pytest.raises(MeasurementError, match="no driver"):
         MeasureClient([case("matmul-tiled")]).run(start=start)
@@ -253,7 +253,7 @@ def test_without_a_device_there_is_a_sentence_and_no_file():
         MeasureClient([case("matmul-tiled")]).run(start=start)
 
 
-def test_a_cancelled_measurement_says_so():
+def test_a_cancelled_measurement_is_reported():
     measuring = MeasureClient(cases_of(["python-threads"]), time_limit=60)
     measuring_started = []
 

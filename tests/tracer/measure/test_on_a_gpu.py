@@ -51,7 +51,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not has_device(), reason="ther
 
 @pytest.fixture(scope="module")
 def measure(tmp_path_factory):
-    """Return what measures scenarios in a process of its own: measure(*scenarios) -> Measurement."""
+    """Return a function that measures scenarios in a separate process: measure(*scenarios) -> Measurement."""
 
     def run(*wanted):
         path = tmp_path_factory.mktemp("measured") / "measured.json"
@@ -117,7 +117,7 @@ def test_the_file_names_the_device_and_its_ceilings(measure):
     assert {peak.dtype for peak in measured.ceilings.peaks} >= {"float32"}
 
 
-def test_whole_numbers_are_what_was_measured():
+def test_integers_match_the_measurements():
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     done = subprocess.run(
         [sys.executable, str(PROGRAM)], capture_output=True, text=True, env=environment, timeout=600

@@ -1,4 +1,4 @@
-"""Modules beside a kernel's file: they are imported as for a script, and a change of one makes another launch."""
+"""Modules next to a kernel's file are imported as for a script, and a change of one gives another launch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def planned(folder: Path):
     return replace(launch, arguments=(Array((1,)),), scenario="", grid=item, block=item, constants={})
 
 
-def test_what_is_beside_a_file_is_found_through_its_imports(folder):
+def test_modules_next_to_a_file_are_imported(folder):
     (folder / "unused.py").write_text("")
     assert [p.name for p in imported_texts(folder / "kernels.py", KERNEL)] == ["helping.py", "deeper.py"]
     assert imports_digest(folder / "kernels.py", "import numpy\n") == ""
@@ -58,7 +58,7 @@ def test_what_is_beside_a_file_is_found_through_its_imports(folder):
 @pytest.mark.parametrize(
     ("name", "old", "new"), [("helping.py", "* 10", "* 11"), ("helping.py", "x *", "(x + 1) *")]
 )
-def test_a_change_beside_the_file_is_seen_by_a_warm_worker(worker, folder, engine, name, old, new):
+def test_a_warm_worker_sees_a_change_of_an_imported_module(worker, folder, engine, name, old, new):
     first = worker.run(replace(planned(folder), engine=engine))
     path = folder / name
     path.write_text(path.read_text().replace(old, new))
@@ -67,7 +67,7 @@ def test_a_change_beside_the_file_is_seen_by_a_warm_worker(worker, folder, engin
     assert final_contents(second, "out").tolist() == [22 if new == "* 11" else 30]
 
 
-def test_a_change_beside_the_file_is_another_trace_for_the_cache(worker, folder, tmp_path):
+def test_a_change_of_an_imported_module_is_another_trace_for_the_cache(worker, folder, tmp_path):
     built = planned(folder)
     trace = worker.run(built)
     cache = TraceCache(tmp_path / "cache")
@@ -77,7 +77,7 @@ def test_a_change_beside_the_file_is_another_trace_for_the_cache(worker, folder,
     assert cache.get(planned(folder)) is None
 
 
-def test_two_folders_each_have_their_own(worker, folder, tmp_path_factory):
+def test_two_folders_have_separate_modules(worker, folder, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     for path in folder.glob("*.py"):
         (other / path.name).write_text(path.read_text().replace("* 10", "* 7"))

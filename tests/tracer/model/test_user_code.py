@@ -1,4 +1,4 @@
-"""Whose code a finding is told of: the user's, by where the file lies, and never a library's that it calls."""
+"""Findings are reported in the user's code, by the file's location, and never in a library."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def put(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def project(tmp_path):
-    """What tells the user's code from libraries, for a kernel in a folder that has files of all kinds."""
+    """Create the UserCode of a kernel whose folder has files of all kinds."""
     for name in (
         "kernel.py",
         "helper.py",
@@ -92,7 +92,7 @@ def project(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["kernel.py", "helper.py", "shapes/round/ball.py", "later.py"])
-def test_what_lies_beside_a_kernel_is_the_user_s(project, tmp_path, name):
+def test_files_next_to_a_kernel_are_the_user_s(project, tmp_path, name):
     assert project.owns(str(tmp_path / "program" / name))
 
 
@@ -100,11 +100,11 @@ def test_what_lies_beside_a_kernel_is_the_user_s(project, tmp_path, name):
     "folder",
     [SITE, "env/Lib/site-packages", "usr/lib/python3/dist-packages", ".local/lib/python3.11/site-packages"],
 )
-def test_what_is_installed_is_a_library_s_though_it_lies_in_the_program_s_folder(project, tmp_path, folder):
+def test_installed_files_are_a_library_s_even_in_the_program_s_folder(project, tmp_path, folder):
     assert not project.owns(str(tmp_path / "program" / folder / "lib" / "fast.py"))
 
 
-def test_a_folder_that_packages_were_installed_into_is_a_library_s_whatever_it_is_called(project, tmp_path):
+def test_a_folder_of_installed_packages_is_a_library_s_whatever_its_name(project, tmp_path):
     """As by `pip install --target vendor`."""
     path = put(tmp_path / "program" / "vendor" / "lib" / "fast.py", "")
     assert project.owns(str(put(tmp_path / "program" / "own" / "lib" / "fast.py", "")))
@@ -120,8 +120,8 @@ def test_an_archive_is_a_library_s_unless_it_is_the_program(project, tmp_path):
     assert UserCode(str(archive / "kernel.py")).owns(str(archive / "parts.py"))
 
 
-def test_what_is_imported_from_elsewhere_is_a_library_s(project, tmp_path):
-    """As a library that somebody develops, installed with --editable."""
+def test_files_imported_from_elsewhere_are_a_library_s(project, tmp_path):
+    """A library in development is installed with --editable."""
     assert not project.owns(str(put(tmp_path / "elsewhere" / "lib" / "fast.py", "")))
 
 
@@ -136,14 +136,14 @@ def test_links_change_nothing(project, tmp_path):
     assert not project.owns(str(tmp_path / "also" / SITE / "lib" / "fast.py"))
 
 
-def test_a_kernel_of_a_package_has_all_of_the_package_for_its_own(tmp_path):
+def test_a_kernel_of_a_package_owns_the_complete_package(tmp_path):
     for name in ("__init__.py", "filters/__init__.py", "filters/blur.py", "common.py"):
         put(tmp_path / "src" / "images" / name, "")
     own = UserCode(str(tmp_path / "src" / "images" / "filters" / "blur.py"))
     assert own.owns(str(tmp_path / "src" / "images" / "common.py"))
 
 
-def test_python_numba_and_tilescope_are_no_user_s(project, monkeypatch, tmp_path):
+def test_python_numba_and_tilescope_are_not_the_user_s(project, monkeypatch, tmp_path):
     import numba
 
     for module in (os, json, np, numba, pytest, importlib.metadata, user_code):
@@ -178,7 +178,7 @@ gather[2, 32](np.zeros(1024, np.float32), np.zeros(64, np.float32))
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
 @pytest.mark.parametrize(("folder", "expected"), [(SITE, []), (".", ["parts.py"])])
-def test_waste_in_a_module_beside_the_program_is_told_there_and_a_library_s_nowhere(
+def test_waste_in_a_user_module_is_reported_there_and_a_library_s_nowhere(
     script, tmp_path, folder, expected, engine
 ):
     findings = check_program(tmp_path, script(program(tmp_path, folder, WASTE)), "--engine", engine)
@@ -198,7 +198,7 @@ turn[1, 64](np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
 """
 
 
-def test_a_race_in_a_library_is_told_at_the_line_that_calls_it_by_both_engines_alike(script, tmp_path):
+def test_a_race_in_a_library_is_reported_at_the_calling_line_by_both_engines(script, tmp_path):
     path = script(program(tmp_path, SITE, RACE))
     ours, theirs = (check_program(tmp_path, path, "--engine", engine) for engine in ("compiled", "simulator"))
     assert ours == theirs
@@ -220,7 +220,7 @@ draw[1, 32](create_xoroshiro128p_states(32, seed=1), np.zeros(32, np.float32))
 
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
-def test_a_state_of_random_numbers_that_threads_share_is_told_where_they_draw(script, tmp_path, engine):
+def test_a_shared_state_of_random_numbers_is_reported_where_threads_draw(script, tmp_path, engine):
     path = script(HEAD + RANDOM)
     findings = check_program(tmp_path, path, "--engine", engine)
     line = 1 + path.read_text().splitlines().index(
@@ -239,7 +239,7 @@ far[2, 32](
 
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
-def test_errors_of_a_library_s_kernel_are_told_where_it_is_launched_and_its_waste_nowhere(
+def test_errors_of_a_library_s_kernel_are_reported_at_its_launch_and_its_waste_nowhere(
     script, tmp_path, engine
 ):
     path = script(program(tmp_path, SITE, FAR))
@@ -260,7 +260,7 @@ BODIES = {
 
 
 def kernel(tmp_path, body):
-    """Return a launch of 32 threads whose kernel uses a library; `own` is a device function beside it."""
+    """Return a launch of 32 threads whose kernel uses a library; `own` is a device function next to it."""
     name = f"parts_{tmp_path.name}"  # a module that no other test has imported
     put(tmp_path / SITE / f"{name}.py", DEVICE)
     using = USING.format(folder=str(tmp_path / SITE)).replace("parts", name)
@@ -271,14 +271,14 @@ def kernel(tmp_path, body):
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_both_engines_have_the_same_places_all_of_the_user_s(tmp_path, name):
+def test_both_engines_report_the_same_places_all_of_the_user_s(tmp_path, name):
     trace = assert_engines_agree(kernel(tmp_path, BODIES[name]))
     assert {site.file for site in trace.sites} == {str(tmp_path / "kernels.py")}
     assert set(trace.sources) == {str(tmp_path / "kernels.py")}
     assert (trace.error is None) == (name != "an error")
 
 
-def test_each_access_of_a_library_keeps_a_site_of_its_own(tmp_path):
+def test_each_access_of_a_library_keeps_a_separate_site(tmp_path):
     """So that what a request is does not change: one warp at one place in a library's code."""
     for trace in run_both(kernel(tmp_path, BODIES["shared memory"])):
         lines = [site.line for site in trace.sites]
@@ -286,13 +286,13 @@ def test_each_access_of_a_library_keeps_a_site_of_its_own(tmp_path):
         assert len(set(lines)) == 1
 
 
-def test_an_error_in_a_library_is_told_at_the_line_that_calls_it(tmp_path):
+def test_an_error_in_a_library_is_reported_at_the_calling_line(tmp_path):
     for trace in run_both(kernel(tmp_path, BODIES["an error"])):
         assert trace.error.file == str(tmp_path / "kernels.py")
         assert "refused(a, t)" in trace.sources[trace.error.file].splitlines()[trace.error.line - 1]
 
 
-def test_a_launch_that_waits_for_ever_in_a_library_is_told_at_the_line_that_calls_it(tmp_path):
+def test_an_endless_wait_in_a_library_is_reported_at_the_calling_line(tmp_path):
     built = kernel(tmp_path, "out[t] = waited(out)")
     trace = run(built, lambda done, total: None)
     (finding,) = [f for f in findings_of(trace, requests_of(trace)) if f.kind == "launch"]

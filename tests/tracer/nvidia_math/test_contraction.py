@@ -27,7 +27,7 @@ def expression(rng, depth=3):
 
 
 def repeats_a_product(text):
-    """Return whether a product occurs twice: LLVM computes that once, and may then fuse neither use of it."""
+    """Check whether a product occurs twice: LLVM computes that once, and may then fuse neither use of it."""
     products = [
         n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)
     ]
@@ -41,7 +41,7 @@ def kernel_of(lines):
 
 
 def results(tmp_path, lines, dtype):
-    """Return what both engines leave in `out`."""
+    """Compute `out` with both engines."""
     arguments = (*NUMBERS[dtype], Array((64,), dtype))
     traces = run_both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))
     return [final_contents(trace, "out") for trace in traces]
@@ -86,7 +86,7 @@ def test_a_product_before_a_loop_is_not_computed_again_in_it(tmp_path):
 
 
 def given(tmp_path, lines):
-    """Return what the three arrays hold before the launch."""
+    """Return the contents of the three arrays before the launch."""
     arguments = (*NUMBERS["float32"], Array((64,), "float32"))
     trace = run_both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))[0]
     return [trace.initial[number].copy() for number in range(3)]

@@ -87,7 +87,7 @@ GROUPS = sorted({group(case) for case in RECORDED})
 
 @cache
 def results(engine, name, folder):
-    """Return what the cases of a group come to."""
+    """Compute the results of the cases of a group."""
     cases = [case for case in RECORDED if group(case) == name]
     text = PROGRAM
     for number, case in enumerate(cases):
@@ -107,7 +107,7 @@ def as_numbers(text, dtype):
 
 
 def differing(results, expected):
-    """Return which results differ in their bits; a nan is one, whatever its bits."""
+    """Find the results with different bits; all nans are equal."""
     if results.dtype.kind not in "fc":
         return results != expected
     bits = f"V{results.dtype.itemsize}"

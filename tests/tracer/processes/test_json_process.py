@@ -1,4 +1,4 @@
-"""A process that is spoken to in JSON: what it says arrives, how it ended is told, and nothing of it is left."""
+"""A process with JSON messages: they arrive, its end is reported, and it leaves nothing."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says
     ],
 )
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_its_death_is_told_in_words(code: str, death: str):
+def test_the_death_of_a_process_is_described(code: str, death: str):
     with python(code) as process:
         process.send("to somebody who does not listen")
         assert list(process.lines()) == []
         assert process.describe_death() == death
 
 
-def test_what_was_told_before_explains_no_death():
+def test_earlier_output_does_not_explain_a_death():
     output = "import sys; print('old', file=sys.stderr, flush=True); print('[]', flush=True); input()"
     with python(output) as process:
         assert next(process.lines()) == b"[]\n"
@@ -80,7 +80,7 @@ def test_what_was_told_before_explains_no_death():
         assert process.describe_death() == "exit code 0"
 
 
-def test_one_that_can_not_be_started_is_a_sentence_with_its_name(tmp_path: Path):
+def test_a_process_that_can_not_start_is_reported_by_name(tmp_path: Path):
     with pytest.raises(
         StartError, match=r"^The odd process can't be started \(.*missing.*\); close other programs\.$"
     ):
@@ -89,7 +89,7 @@ def test_one_that_can_not_be_started_is_a_sentence_with_its_name(tmp_path: Path)
         JsonProcess("odd process", (sys.executable,), tmp_path / "no such folder")
 
 
-def test_at_the_end_it_is_gone(tmp_path: Path):
+def test_the_process_ends_at_the_end(tmp_path: Path):
     with python("input()") as process:
         assert process.poll() is None
     assert process.poll() not in (None, 0)

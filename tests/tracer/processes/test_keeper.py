@@ -1,4 +1,4 @@
-"""The keeper of a program: what the program starts ends with it, with a word, and with whoever started the keeper."""
+"""The keeper of a program ends its children with it, with a report, and when the keeper's parent ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def kept(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize("end", ["by itself", "told", "input closed", "keeper killed"])
-def test_nothing_of_a_program_outlives_it(tmp_path, end):
+def test_no_child_process_outlives_the_program(tmp_path, end):
     folder, note = tmp_path / "traces", tmp_path / "pids"
     folder.mkdir()
     with kept(folder, FAMILY, str(note), "0.2" if end == "by itself" else "100") as process:
@@ -69,7 +69,7 @@ for n in range(100_000):
 """
 
 
-def test_what_it_prints_is_short_however_long_it_is(tmp_path):
+def test_long_output_is_shortened(tmp_path):
     with kept(tmp_path, PRINTS) as process:
         assert process.stderr is not None and process.stdout is not None
         lines = process.stderr.read().decode().splitlines()  # its input stays open: somebody listens

@@ -1,4 +1,4 @@
-"""What orders threads beside the barriers of a block: fences with atomics, the grid's barriers, masks of syncwarp."""
+"""Thread ordering without block barriers: fences with atomics, grid barriers, masks of syncwarp."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_without_the_atomic_so_is_the_counter(tmp_path):
     assert racing_buffers(ended) == {"arg1", "arg2"}
 
 
-def test_an_atomic_whose_result_nobody_uses_takes_nothing_in(tmp_path):
+def test_an_atomic_without_a_used_result_does_not_acquire(tmp_path):
     body = LAST_BLOCK.replace("last[0] = TICKET ==", "cuda.atomic.add(arg2, 0, 1)\n    last[0] = b ==")
     ended = trace_kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *SUM, schedule="sequential")
     assert "arg1" in racing_buffers(ended)
@@ -169,7 +169,7 @@ def test_a_lock_orders_those_who_hold_it(tmp_path, schedule):
     assert racing_buffers(ended("pass")) == {"arg0"} or schedule == "sequential"
 
 
-def test_a_lock_without_fences_is_found_in_any_order(tmp_path):
+def test_a_lock_without_fences_is_reported_in_any_order(tmp_path):
     text = LOCK.replace("ACQUIRE", "pass").replace("RELEASE", "pass")
     given_ = (Array((1,), "int32"), Array((1,), "int32"))
     assert racing_buffers(trace_kernel(tmp_path, text, *given_, schedule="sequential")) == {"arg0"}
@@ -186,7 +186,7 @@ def test_a_lock_without_fences_is_found_in_any_order(tmp_path):
         ),
     ],
 )
-def test_the_fence_that_is_missing_is_named(tmp_path, release, acquire, remedy):
+def test_the_missing_fence_is_named(tmp_path, release, acquire, remedy):
     body = MESSAGE.replace("RELEASE", release).replace("POLL", POLL).replace("ACQUIRE", acquire)
     given_ = (Array((1,), "int32"), Array((1,), "int32"), Array((1,), "int32"))
     (race,) = harmful_races(trace_kernel(tmp_path, body, *given_, grid=2))
@@ -233,7 +233,7 @@ def test_blocks_that_never_come_to_a_barrier_of_the_grid_are_an_error(tmp_path, 
 
 
 @EVERY
-def test_threads_that_miss_a_barrier_of_the_grid_are_told_of_that(tmp_path, schedule):
+def test_threads_that_miss_a_barrier_of_the_grid_are_reported(tmp_path, schedule):
     body = "if t < 8:\n    cuda.cg.this_grid().sync()\narg0[i] = 1"
     ended = trace_kernel(tmp_path, body, Array((128,), "int32"), schedule=schedule)
     (finding,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
@@ -242,7 +242,7 @@ def test_threads_that_miss_a_barrier_of_the_grid_are_told_of_that(tmp_path, sche
 
 
 @EVERY
-def test_what_is_written_behind_a_barrier_of_the_grid_is_not_there_before_it(tmp_path, schedule):
+def test_writes_behind_a_grid_barrier_are_not_visible_before_it(tmp_path, schedule):
     sync = "cuda.cg.this_grid().sync()"
     for body, kinds in (
         (f"x = arg0[i]\n{sync}\narg0[(i + 40) % 128] = 1 + x", ["unwritten"]),

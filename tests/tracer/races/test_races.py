@@ -71,7 +71,7 @@ def can_meet(steps):
 
 @QUICK
 @given(statements(), st.sampled_from(["lockstep", "sequential", "random"]))
-def test_a_kernel_without_some_barriers_is_caught_where_two_threads_can_meet(tmp_path, steps, schedule):
+def test_a_kernel_without_some_barriers_races_where_two_threads_interact(tmp_path, steps, schedule):
     lines = ["s = cuda.shared.array(81, float32)"]
     for writes, shift, factor, barrier in steps:
         element = f"s[({shift} + {factor} * t) % 81]"
@@ -98,7 +98,7 @@ def test_a_kernel_without_some_barriers_is_caught_where_two_threads_can_meet(tmp
 # --- made-up traces of several blocks, atomics and buffers that overlap, against every two accesses
 
 
-NOBODY = MissedBarriers(*[np.empty(0, np.int64)] * 4, np.empty(0, bool))
+NO_MISSED_BARRIERS = MissedBarriers(*[np.empty(0, np.int64)] * 4, np.empty(0, bool))
 
 
 def overlapping(built):
@@ -120,7 +120,7 @@ def with_steps(trace):
 
 
 def taken_in(trace, start, a, q, b):
-    """Return whether an atomic (q) takes in one before (a) for who makes a later access (b)."""
+    """Check whether an atomic (q) acquires an earlier one (a) for the thread of a later access (b)."""
     same = (
         start[q] == start[a] and trace.buffers[trace.buffer[q]].space == trace.buffers[trace.buffer[a]].space
     )
@@ -165,10 +165,10 @@ def meetings(trace):
 
 @settings(max_examples=150, deadline=None)
 @given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
-def test_races_are_those_of_every_two_accesses(made_of, kind, overlap, seed):
+def test_races_match_a_search_over_all_pairs(made_of, kind, overlap, seed):
     trace = with_steps(trace_of(made_of, kind, resident=2, seed=seed))
     trace = overlapping(trace) if overlap else trace
-    findings = races_of(trace, NOBODY)
+    findings = races_of(trace, NO_MISSED_BARRIERS)
     expected = meetings(trace)
     harmful = {sites for sites, harm in expected if harm}
     assert {r.sites for r in findings if r.harmful} >= harmful
@@ -218,7 +218,7 @@ def test_a_race_in_one_warp_needs_no_more_than_a_warp_barrier(tmp_path):
     assert "cuda.syncthreads()" in two[0].remedy
 
 
-def test_blocks_meet_in_global_memory_at_any_time(tmp_path):
+def test_blocks_interact_in_global_memory_at_any_time(tmp_path):
     body = "if cuda.blockIdx.x == 0:\n    arg0[t] = 1\ncuda.syncthreads()\nif cuda.blockIdx.x == 1:\n    x = arg0[t]"
     findings = races(kernel(tmp_path, body, Array((32,)), block=32, grid=2))
     assert [f.severity for f in findings] == ["error"] and findings[0].count == 32
@@ -226,7 +226,7 @@ def test_blocks_meet_in_global_memory_at_any_time(tmp_path):
     assert races(kernel(tmp_path, body.replace("== 1", "== 0"), Array((32,)), block=32, grid=2)) == []
 
 
-def test_an_update_without_an_atomic_is_told_to_take_one(tmp_path):
+def test_an_atomic_is_suggested_for_an_update(tmp_path):
     findings = races(kernel(tmp_path, "arg0[0] += 1", Array((1,), "int32"), block=32, grid=2))
     assert [f.severity for f in findings] == ["error"]
     assert "cuda.atomic" in findings[0].remedy
@@ -282,15 +282,15 @@ def test_nan_written_by_all_is_one_value(tmp_path):
 
 @settings(max_examples=150, deadline=None)
 @given(programs(), st.booleans(), st.integers(0, 5))
-def test_following_every_access_finds_what_the_phases_tell(made_of, overlap, seed):
+def test_following_every_access_gives_the_same_races_as_phases(made_of, overlap, seed):
     """Where nothing but barriers orders threads; atomics whose results are used order more, and are left out."""
     launch_trace = with_steps(trace_of(made_of, "random", resident=2, seed=seed))
     launch_trace = overlapping(launch_trace) if overlap else launch_trace
     assume(not (launch_trace.op == Op.ATOMIC).any())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(finder, "needs_happens_before", lambda trace, group: True)
-        followed = races_of(launch_trace, NOBODY)
-    findings = races_of(launch_trace, NOBODY)
+        followed = races_of(launch_trace, NO_MISSED_BARRIERS)
+    findings = races_of(launch_trace, NO_MISSED_BARRIERS)
     assert {r.sites for r in followed if r.harmful} == {r.sites for r in findings if r.harmful}
     assert {(r.buffer, r.sites, r.scope, r.harmful) for r in followed} == {
         (r.buffer, r.sites, r.scope, r.harmful) for r in findings

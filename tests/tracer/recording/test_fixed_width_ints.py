@@ -1,4 +1,4 @@
-"""Whole numbers of small types: both engines compute with them in 64 bits, as the GPU does."""
+"""Integers of small types: both engines compute with them in 64 bits, as the GPU does."""
 
 from __future__ import annotations
 

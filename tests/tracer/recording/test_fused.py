@@ -26,7 +26,7 @@ def ratio(value):
 
 
 def is_nearest(results, exact, kind):
-    """Return whether a float is the nearest to a number, of two the even one."""
+    """Check whether a float is the nearest to a number; a tie goes to the even one."""
     largest = ratio(np.finfo(kind).max)
     if math.isinf(results):
         step = largest - ratio(np.nextafter(np.finfo(kind).max, np.dtype(kind).type(0)))

@@ -96,7 +96,7 @@ def test_dynamic_shared_memory_in_two_slices_and_two_types(tmp_path):
     assert {i for _, _, op, i in access_rows(traced, "whole") if op == "S"} == set(range(8))
 
 
-def test_local_arrays_are_each_threads_own(tmp_path):
+def test_local_arrays_are_separate_for_each_thread(tmp_path):
     source = """
     @cuda.jit
     def kernel(out):
@@ -127,7 +127,7 @@ def test_constant_arrays(tmp_path):
     assert traced.initial[number].tolist() == [0, 1, 4, 9]
 
 
-def test_device_functions_have_their_own_sites_and_may_hold_barriers(tmp_path):
+def test_device_functions_have_separate_sites_and_may_contain_barriers(tmp_path):
     source = """
     @cuda.jit(device=True)
     def neighbour(tile, t):

@@ -73,7 +73,7 @@ def test_a_loop_that_only_passes_names_its_line(tmp_path, monkeypatch):
     assert line_of(launched, "while True") <= ended(launched, monkeypatch).line <= line_of(launched, "pass")
 
 
-def test_accesses_without_end_are_told_as_a_block_that_does_not_end(tmp_path, monkeypatch):
+def test_endless_accesses_are_reported_as_a_block_that_does_not_end(tmp_path, monkeypatch):
     monkeypatch.setattr(endless, "BLOCK_LIMITS", {True: LIMIT, False: LIMIT})
     launched = launch_of_source(tmp_path, STORING)
     output = ended(launched, monkeypatch)
@@ -107,7 +107,7 @@ def worker() -> Iterator[Worker]:
     worker.close()
 
 
-def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
+def test_the_worker_reports_it_and_stays_warm(worker: Worker, tmp_path: Path):
     worker.run(launch_of_source(tmp_path, HEAD + "    a[i] = 2 * a[i]\n"))
     process = worker._alive[0].pid
     launched = launch_of_source(tmp_path, FOR_EVER)
@@ -129,7 +129,9 @@ def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
         ("\ndef kernel(a):\n    pass\n", "write @cuda.jit above it", "def kernel"),
     ],
 )
-def test_what_makes_no_launch_says_where(worker: Worker, tmp_path: Path, source: str, words: str, line: str):
+def test_a_file_without_a_launch_reports_the_line(
+    worker: Worker, tmp_path: Path, source: str, words: str, line: str
+):
     launched = launch_of_source(tmp_path, source)
     with pytest.raises(WorkerError, match=words) as raised:
         worker.run(launched)
@@ -137,7 +139,7 @@ def test_what_makes_no_launch_says_where(worker: Worker, tmp_path: Path, source:
     assert raised.value.line == (line_of(launched, line) if line else 0)
 
 
-def test_a_kernel_that_raises_says_where(worker: Worker, tmp_path: Path):
+def test_a_kernel_that_raises_reports_the_line(worker: Worker, tmp_path: Path):
     launched = launch_of_source(
         tmp_path, HEAD + "    if i == 5:\n        raise ValueError('no')\n    a[i] = 1\n"
     )
@@ -146,7 +148,7 @@ def test_a_kernel_that_raises_says_where(worker: Worker, tmp_path: Path):
     assert (error.file, error.line) == (launched.kernel.rpartition(":")[0], line_of(launched, "raise"))
 
 
-def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
+def test_a_function_compiled_meanwhile_is_not_mistaken_for_the_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What counts accesses is compiled when the first ones are there, which may take longer than the limit."""

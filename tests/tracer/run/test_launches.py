@@ -41,7 +41,7 @@ def test_results_equal_numpy(name, values):
     assert trace.check.largest_error <= trace.check.tolerance
 
 
-def test_a_wrong_result_is_told(tmp_path):
+def test_a_wrong_result_is_reported(tmp_path):
     right = launch_of(find("matmul-tiled"), {"m": 16, "k": 32, "n": 16})
     wrong = msgspec.structs.replace(right, source=right.source.replace("range(TILE)", "range(TILE - 1)"))
     check = traced(wrong).check
@@ -52,13 +52,13 @@ def test_a_wrong_result_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "count-racing"])
-def test_how_many_elements_differ_is_counted(name):
+def test_different_elements_are_counted(name):
     check = traced(launch_of(find(name), {})).check
     assert (check.differing, check.elements) == ((0, 64 * 64) if name == "matmul-tiled" else (1, 1))
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
-def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, schedule):
+def test_a_kernel_that_raises_reports_the_line_and_keeps_its_trace(tmp_path, schedule):
     source = """
     @cuda.jit
     def kernel(a):
@@ -87,7 +87,7 @@ def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, schedule)
     assert ended.check is None
 
 
-def test_an_access_outside_is_recorded_and_not_made(tmp_path):
+def test_an_access_outside_is_recorded_and_not_performed(tmp_path):
     source = """
     @cuda.jit
     def kernel(a, out):
@@ -180,7 +180,7 @@ def test_memory_columns_take_at_most_24_bytes_an_access():
         ("@cuda.jit\ndef kernel(a, b):\n    pass\n", "takes 2 arguments, not 1"),
     ],
 )
-def test_a_file_that_makes_no_launch_gives_one_sentence(tmp_path, source, text):
+def test_a_file_without_a_launch_gives_one_sentence(tmp_path, source, text):
     with pytest.raises(LoadError, match=text) as caught:
         trace(tmp_path, source, (Array((1,)),))
     assert "\n" not in str(caught.value)
@@ -234,7 +234,7 @@ def kernel(out):
 
 
 @pytest.mark.parametrize("source", [RACING, RACING.replace("out[0] += 1", "cuda.atomic.add(out, 0, 1)")])
-def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeypatch, source):
+def test_a_launch_too_large_for_lockstep_is_reported(tmp_path, monkeypatch, source):
     kernel_launch = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
     in_turns = engine.run(kernel_launch, lambda done, total: None)
     assert final_contents(in_turns, "out").tolist() == [1 if source == RACING else 32]

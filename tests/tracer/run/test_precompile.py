@@ -47,7 +47,7 @@ def used() -> PrecompileQueue:
     return built
 
 
-def test_a_kernel_of_ours_is_run_where_nothing_is_asked_for_and_then_nothing_more(compiled):
+def test_a_catalogue_kernel_is_precompiled_once_when_the_worker_is_idle(compiled):
     ahead = PrecompileQueue()
     assert ahead.pause() == REST
     ahead.go_on()
@@ -57,7 +57,7 @@ def test_a_kernel_of_ours_is_run_where_nothing_is_asked_for_and_then_nothing_mor
     assert not compiled and used().pause() is None
 
 
-def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
+def test_a_run_uses_precompiled_code(tmp_path, compiled):
     ahead, (first, other) = used(), (launch_of_source(tmp_path, KERNEL.format(n)) for n in (101, 102))
     ahead.want([first, other])
     while len(ahead):
@@ -68,7 +68,7 @@ def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
     assert trace.value is not None and trace.value[trace.op == 1].tolist() == [102 * n for n in range(8)]
 
 
-def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_path, compiled):
+def test_cached_kernels_are_not_precompiled(tmp_path, compiled):
     first, other = (launch_of_source(tmp_path, KERNEL.format(n)) for n in (108, 109))
     run(first, lambda done, total: None)
     ahead = used()
@@ -81,7 +81,7 @@ def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_pat
     assert not len(ahead) and len(compiled) == 3
 
 
-def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp_path, monkeypatch):
+def test_a_newer_request_precedes_older_ones_and_the_oldest_are_dropped(tmp_path, monkeypatch):
     order: list[Launch] = []
     monkeypatch.setattr(precompile, "_compile", lambda wish, *, keep: order.append(wish))
     ahead, wishes = (
@@ -102,7 +102,7 @@ def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp
     "source",
     ["def kernel(:\n", "raise SystemExit(3)\n", "while True:\n    pass\n", "other = 3\n", "print('loud')\n"],
 )
-def test_a_file_that_makes_no_kernel_does_no_harm(tmp_path, capsys, source):
+def test_a_file_without_a_kernel_does_no_harm(tmp_path, capsys, source):
     ahead = used()
     ahead.want([launch_of_source(tmp_path, source)])
     while len(ahead):

@@ -84,7 +84,7 @@ def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> Ba
     return raised[0]
 
 
-def test_matmul_comes_back_checked_and_leaves_no_file(worker: Worker):
+def test_matmul_is_returned_checked_and_leaves_no_file(worker: Worker):
     launch = launch_of(find("matmul-tiled"), {"m": 32, "k": 16, "n": 32, "tile": 8})
     results: list[tuple[int, int]] = []
     trace = worker.run(launch, lambda done, total: results.append((done, total)))
@@ -117,7 +117,7 @@ def test_module_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
         worker.run(double(tmp_path, DOUBLE + "input()\n"))
 
 
-def test_kernel_that_numba_refuses_is_one_sentence(worker: Worker, tmp_path: Path):
+def test_kernel_refused_by_numba_is_one_sentence(worker: Worker, tmp_path: Path):
     with pytest.raises(
         WorkerError, match=r"kernels.py:\d+: Numba can't compile kernel .* a GPU has no input\(\)"
     ):
@@ -142,7 +142,7 @@ def test_kernel_that_raises_gives_the_trace_up_to_there(worker: Worker, tmp_path
         ("@cuda.jit\ndef kernel(a, b):\n    pass\n", ["2 arguments", "not 1"]),
     ],
 )
-def test_launch_that_is_none_is_one_sentence_and_the_process_goes_on(
+def test_missing_launch_is_one_sentence_and_the_process_continues(
     worker: Worker, tmp_path: Path, source: str, words: list[str]
 ):
     before = run(worker, double(tmp_path))
@@ -184,7 +184,7 @@ def test_cancel_without_a_run_changes_nothing(worker: Worker, tmp_path: Path):
     assert run(worker, double(tmp_path)) == before
 
 
-def test_process_killed_under_way_is_told_and_the_next_run_works(worker: Worker, tmp_path: Path):
+def test_killed_process_is_reported_and_the_next_run_works(worker: Worker, tmp_path: Path):
     error = in_thread(worker, double(tmp_path, ENDLESS), lambda process: os.kill(process, signal.SIGTERM))
     assert isinstance(error, WorkerError)
     assert "ended unexpectedly" in str(error) and "next run starts a new one" in str(error)
@@ -194,14 +194,14 @@ def test_process_killed_under_way_is_told_and_the_next_run_works(worker: Worker,
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_process_killed_while_idle_is_replaced_without_a_word(worker: Worker, tmp_path: Path):
+def test_process_killed_while_idle_is_replaced_silently(worker: Worker, tmp_path: Path):
     before = run(worker, double(tmp_path))
     os.kill(before, signal.SIGKILL)
     assert wait_for_exit(before)
     assert run(worker, double(tmp_path)) != before
 
 
-def test_segfault_is_told_and_the_next_run_works(worker: Worker, tmp_path: Path):
+def test_segfault_is_reported_and_the_next_run_works(worker: Worker, tmp_path: Path):
     crash = DOUBLE + "import ctypes\nctypes.string_at(0)\n"
     with pytest.raises(WorkerError, match="ended unexpectedly"):
         worker.run(double(tmp_path, crash))
@@ -247,7 +247,7 @@ def test_close_cancels_ends_the_process_and_removes_the_folder(tmp_path: Path):
     worker.close()
 
 
-def test_process_that_can_not_start_is_told_with_its_last_words(
+def test_process_that_can_not_start_is_reported_with_its_last_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(worker_client, "COMMAND", (sys.executable, "-c", "raise SystemExit('no numba here')"))
@@ -257,7 +257,7 @@ def test_process_that_can_not_start_is_told_with_its_last_words(
     worker.close()
 
 
-def test_program_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_program_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker_client, "COMMAND", (str(tmp_path / "missing"),))
     worker = Worker()
     worker.start()
@@ -320,7 +320,7 @@ def test_same_launch_gives_the_same_file_to_the_byte(worker: Worker, tmp_path: P
     assert np.array_equal(load(tmp_path / "one").index, worker.run(launch).index)
 
 
-def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():
+def test_progress_is_reported_at_most_20_times_a_second_and_at_the_end():
     sent: list[WorkerMessage] = []
     now = 0.0
     report = reporter(7, sent.append, lambda: now)
@@ -331,7 +331,7 @@ def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():
     assert 50 < len(sent) <= 102
 
 
-def test_lines_are_sent_whole():
+def test_lines_are_sent_complete():
     sent: list[WorkerMessage] = []
     stream = Printed(sent.append)
     print("a", "b", file=stream)

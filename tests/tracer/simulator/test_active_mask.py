@@ -35,7 +35,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_both_engines_know_who_is_there(tmp_path, name):
+def test_both_engines_have_the_same_active_lanes(tmp_path, name):
     body, expected = BODIES[name]
     lines = "\n    ".join(f"t = cuda.threadIdx.x\n{body}".split("\n"))
     arrays = (Array((32,), "int64", "arange"), Array((32,), "int64"))
@@ -47,7 +47,7 @@ def test_both_engines_know_who_is_there(tmp_path, name):
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "random"])
-def test_who_is_there_does_not_depend_on_the_order(tmp_path, schedule):
+def test_active_lanes_do_not_depend_on_the_order(tmp_path, schedule):
     from launching import trace
 
     source = "@cuda.jit\ndef kernel(a, out):\n    t = cuda.threadIdx.x\n    x = a[t] + a[31 - t % 32]\n    if a[t] % 3 == 0:\n        out[t] = cuda.activemask()\n"  # noqa: E501

@@ -112,7 +112,7 @@ def test_globals_and_closures_are_frozen_for_each_types_of_arguments(tmp_path, e
     assert run(engine, path) == ["8.0", "8.0", "1257.0", "2.0", "2.0"]
 
 
-def test_who_changes_a_frozen_global_is_told_once(tmp_path):
+def test_changing_a_frozen_global_is_reported_once(tmp_path):
     path = tmp_path / "frozen.py"
     path.write_text(FROZEN + "launch(kernel, np.float64)\n")
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(path)]
@@ -150,7 +150,7 @@ for out in outs:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_an_atomic_is_given_becomes_a_number_of_the_arrays_type(tmp_path, engine):
+def test_operands_of_an_atomic_are_converted_to_the_arrays_type(tmp_path, engine):
     path = tmp_path / "atomics.py"
     path.write_text(ATOMICS)
     single = float(np.float32(0.1))

@@ -109,14 +109,14 @@ def test_nothing_passes_a_barrier(tmp_path, schedule):
     assert len(traced.barriers.block) == 3 * 32 * 6
 
 
-def test_resident_says_how_many_blocks_run_at_once(tmp_path):
+def test_resident_limits_the_simultaneous_blocks(tmp_path):
     for resident, expected in ((1, 4), (2, 2), (4, 1)):
         traced = trace(tmp_path, COUNTER, ONE, grid=(4, 1, 1), block=(8, 1, 1), resident=resident)
         assert final_contents(traced, "counter")[0] == expected
         assert traced.resident == resident
 
 
-def test_threads_that_return_early_hold_nobody_up(tmp_path):
+def test_threads_that_return_early_do_not_block_others(tmp_path):
     source = """
     @cuda.jit
     def kernel(out):
@@ -147,7 +147,7 @@ def test_barriers_that_count_and_vote(tmp_path):
         assert final_contents(traced, "out").tolist() == [[4, 1, 0, 0, 1]] * 8
 
 
-def test_chosen_blocks_alone_run(tmp_path):
+def test_only_chosen_blocks_run(tmp_path):
     source = """
     @cuda.jit
     def kernel(out):

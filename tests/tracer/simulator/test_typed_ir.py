@@ -16,7 +16,7 @@ THREADS = 8
 
 
 def computed(folder, body, given="int64", result="int64", before="", options=""):
-    """Return what a kernel with this body leaves in `out`; `a` holds 0, 1, 2 and so on, `t` is the thread."""
+    """Compute `out` with a kernel of this body; `a` holds 0, 1, 2 and so on, `t` is the thread."""
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     heads = "".join(f"    {line}\n" for line in before.splitlines())
     source = (
@@ -98,7 +98,7 @@ out[t] = scaled(a[t]) + scaled(a[t], plus=10) + scaled(2, factor=5) + local(int3
     assert computed(tmp_path, body, before=before) == expected
 
 
-def test_global_names_are_found_where_they_are_written(tmp_path):
+def test_global_names_are_resolved_where_they_are_written(tmp_path):
     before = """
 import enum
 SIZE, SCALES, TABLE = 5, (2, 3.0), np.arange(3) * 10
@@ -176,7 +176,7 @@ def test_a_kernel_that_numba_refuses_does_not_run(tmp_path):
         computed(tmp_path, "out[t] = np.sqrt(a[t])", "float64", "float64")
 
 
-def test_what_numba_can_not_be_asked_runs_untyped_and_says_so(tmp_path):
+def test_kernels_without_types_run_untyped_and_are_marked(tmp_path):
     source = """
     from numba.extending import overload
 

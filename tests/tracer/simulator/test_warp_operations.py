@@ -30,7 +30,7 @@ def run(folder, schedule, body, block=(64, 1, 1)):
 
 
 def barrier_findings(folder, schedule, body, block=(64, 1, 1)):
-    """Return what is said of barriers, worst first."""
+    """List the findings about barriers, worst first."""
     trace = traced(folder, schedule, body, block)
     return [f for f in findings_of(trace, requests_of(trace)) if f.kind == "barrier"]
 
@@ -77,7 +77,7 @@ def test_votes_and_matches(tmp_path, schedule, call, expected):
     assert run(tmp_path, schedule, f"out[t] = cuda.{call}").tolist() == expected.astype(int).tolist()
 
 
-def test_masks_let_half_a_warp_meet(tmp_path, schedule):
+def test_masks_synchronise_half_a_warp(tmp_path, schedule):
     body = """if lane < 16:
     out[t] = cuda.ballot_sync(0xffff, lane % 2)
 else:
@@ -91,7 +91,7 @@ def test_a_last_warp_that_is_not_full(tmp_path, schedule):
     assert got[:40].tolist() == [-1] * 32 + [0xFF] * 8
 
 
-def test_lanes_that_returned_hold_nobody_up(tmp_path, schedule):
+def test_lanes_that_returned_do_not_block_others(tmp_path, schedule):
     body = "if lane >= 8:\n    return\nout[t] = cuda.ballot_sync(0xffffffff, 1)"
     assert run(tmp_path, schedule, body).tolist() == np.where(LANE < 8, 0xFF, 0).tolist()
 
@@ -158,7 +158,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_lanes_that_do_not_come_as_the_mask_says_are_found(tmp_path, schedule, name):
+def test_lanes_that_miss_their_mask_are_reported(tmp_path, schedule, name):
     wrong, severity, message, twin = FAULTS[name]
     (results,) = barrier_findings(tmp_path, schedule, wrong)
     assert results.severity == severity
@@ -180,7 +180,7 @@ def test_lanes_of_a_block_that_is_no_multiple_of_32(tmp_path, schedule):
     )
 
 
-def test_a_lane_that_the_mask_leaves_out_holds_nobody_up(tmp_path, schedule):
+def test_a_lane_outside_the_mask_does_not_block_others(tmp_path, schedule):
     body = "v = t\nfor d in (1, 2):\n    v += cuda.shfl_xor_sync(0xffff, v, d)\nout[t] = v"
     quads = 4 * (T // 4 * 4) + 6  # the sum over four neighbours
     assert run(tmp_path, schedule, body).tolist() == np.where(LANE < 16, quads, 4 * T).tolist()
@@ -191,7 +191,7 @@ def test_half_a_warp_that_names_itself_may_ask_beyond(tmp_path, schedule):
     assert barrier_findings(tmp_path, schedule, f"if t < 16:\n    {body}") == []
 
 
-def test_faults_are_kept_in_the_file_and_those_from_before_they_had_kinds_are_read(tmp_path, schedule):
+def test_faults_are_saved_and_older_ones_without_kinds_are_read(tmp_path, schedule):
     trace = traced(tmp_path, schedule, FAULTS["is at another call"][0])
     save(trace, tmp_path / "a.npz")
     assert load(tmp_path / "a.npz").missing == trace.missing != ()

@@ -1,4 +1,4 @@
-"""Columns in files that another process maps: handed over once, never copied, and of nobody else's files."""
+"""Columns in files that another process maps: transferred once, never copied, only from its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tilescope.tracer.storage.trace_file import TraceFileError, load, save
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process can't open another's files by their numbers")
-def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, monkeypatch):
+def test_a_transferred_trace_is_equal_and_private(tmp_path, monkeypatch):
     monkeypatch.setattr(column_files, "_shares", True)
     monkeypatch.setattr(column_files, "SMALL", 1000)
     monkeypatch.setattr(npz, "LARGE", 1000)
@@ -40,7 +40,7 @@ def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, m
         load(path, ours=True)  # the file is closed
 
 
-def test_what_is_written_to_an_own_copy_is_seen_nowhere_else():
+def test_writes_to_a_copy_are_not_visible_elsewhere():
     with tempfile.TemporaryFile() as file:
         column = np.frombuffer(mapped(file, 4096), np.int16)
     column[:] = np.arange(2048)

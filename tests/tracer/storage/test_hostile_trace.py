@@ -137,7 +137,7 @@ BAD: dict[str, Callable[[Arrays], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_could_not_be_is_refused(path: Path, name: str):
+def test_impossible_values_are_refused(path: Path, name: str):
     rewrite_file(path, lambda arrays: None)
     load(path)
     rewrite_file(path, BAD[name])
@@ -181,7 +181,7 @@ def test_numbers_within_bounds_are_taken(path: Path):
 @pytest.mark.parametrize(
     ("shape", "strides"), [([2**31 // 4], [4]), ([2**13, 2**13], [4, 2**15])], ids=["many", "transposed"]
 )
-def test_arrays_too_large_to_be_shown_are_told_as_such(path: Path, shape: list[int], strides: list[int]):
+def test_arrays_too_large_to_be_shown_are_reported_as_such(path: Path, shape: list[int], strides: list[int]):
     def change(arrays: Arrays) -> None:
         in_buffer(0, shape=shape, strides=strides, size=math.prod(shape))(arrays)
         del arrays["initial.0"]
@@ -213,7 +213,7 @@ def bomb(path: Path, name: str, descr: str, count: int, zeros: int) -> None:
         ("outside.cell", "<i8", 7_500_000, 60_000_000, "accesses outside"),
     ],
 )
-def test_columns_are_refused_by_what_they_announce(
+def test_columns_are_refused_by_their_headers(
     path: Path, name: str, descr: str, count: int, zeros: int, words: str
 ):
     bomb(path, name, descr, count, zeros)
@@ -226,7 +226,7 @@ def test_columns_are_refused_by_what_they_announce(
         tracemalloc.stop()
 
 
-def test_members_told_twice_or_encrypted_or_packed_otherwise_are_refused(path: Path):
+def test_duplicate_encrypted_or_repacked_members_are_refused(path: Path):
     content = path.read_bytes()
     with warnings.catch_warnings(), zipfile.ZipFile(path, "a") as members:
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Traces whose accesses lie in files: they are those that are loaded into memory, and damage is told alike."""
+"""Traces with accesses in files equal those in memory, and damage is reported alike."""
 
 import errno
 import random
@@ -21,7 +21,7 @@ COLUMNS = (*ACCESS_COLUMNS, "value")
 
 
 def programs(chance):
-    """Return what threads of some blocks do: anything from any site, in several phases."""
+    """Build random accesses of some blocks, from any site, in several phases."""
     able = [(buffer, op) for buffer, b in enumerate(BUFFERS) for op in OPS[b.space]]
 
     def access():
@@ -67,7 +67,7 @@ def test_columns_are_the_same_as_in_memory(kind, tmp_path: Path, monkeypatch: py
         assert not list(folder.iterdir()), "files without names go with the trace"
 
 
-def test_a_launch_of_more_threads_than_are_kept_count_of_is_loaded_into_memory(tmp_path, monkeypatch):
+def test_a_launch_with_too_many_threads_is_loaded_into_memory(tmp_path, monkeypatch):
     path, folder = saved(random_trace(5), tmp_path)
     monkeypatch.setattr("tilescope.tracer.storage.trace_file.MOST_THREADS", 14)
     monkeypatch.setattr(spill, "MOST_THREADS", 14)
@@ -102,7 +102,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_told_as_by_open_and_leaves_nothing(damage, tmp_path: Path):
+def test_damage_is_reported_as_by_open_and_leaves_nothing(damage, tmp_path: Path):
     path, folder = saved(random_trace(3), tmp_path)
     rewrite_file(path, DAMAGES[damage])
     for where in (None, folder):
@@ -125,7 +125,7 @@ def test_a_file_that_is_cut_short_or_flipped_is_refused(tmp_path: Path):
             load(path, aside=folder)
 
 
-def test_a_full_disk_is_a_sentence_that_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_is_reported_with_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path, folder = saved(random_trace(6), tmp_path)
 
     def full(*_):

@@ -45,7 +45,7 @@ def files(folder: Path) -> list[Path]:
     return list(folder.glob("not/made/*"))
 
 
-def test_trace_of_an_equal_launch_is_found(cache: TraceCache, traced_launch: Launch, traced: Trace):
+def test_trace_of_an_equal_launch_is_returned(cache: TraceCache, traced_launch: Launch, traced: Trace):
     assert cache.get(traced_launch) is None
     cache.put(traced_launch, traced)
     results = cache.get(
@@ -62,7 +62,7 @@ def test_trace_of_an_equal_launch_is_found(cache: TraceCache, traced_launch: Lau
     assert results.launch == traced.launch
 
 
-def test_edited_kernel_and_another_program_are_not_found(
+def test_edited_kernel_and_another_program_are_not_returned(
     cache: TraceCache, traced_launch: Launch, traced: Trace, monkeypatch: pytest.MonkeyPatch
 ):
     cache.put(traced_launch, traced)
@@ -99,7 +99,7 @@ def test_trace_that_failed_or_lacks_rows_is_not_kept(cache: TraceCache, traced_l
         assert cache.get(traced_launch) is None
 
 
-def test_what_was_not_used_for_longest_goes_first(tmp_path: Path, traced_launch: Launch, traced: Trace):
+def test_least_recently_used_trace_is_removed_first(tmp_path: Path, traced_launch: Launch, traced: Trace):
     cache = TraceCache(tmp_path / "one")
     cache.put(traced_launch, traced)
     (first,) = (tmp_path / "one").iterdir()
@@ -114,7 +114,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path, traced_launch:
     assert [small.get(each) is not None for each in launches] == [True, False, True, True]
 
 
-def test_trace_larger_than_the_cache_drives_nothing_out(tmp_path: Path, traced_launch: Launch, traced: Trace):
+def test_trace_larger_than_the_cache_evicts_nothing(tmp_path: Path, traced_launch: Launch, traced: Trace):
     cache = TraceCache(tmp_path / "not" / "made")
     cache.put(traced_launch, traced)
     (kept,) = files(tmp_path)
@@ -124,7 +124,7 @@ def test_trace_larger_than_the_cache_drives_nothing_out(tmp_path: Path, traced_l
     assert files(tmp_path) == [kept]
 
 
-def test_other_files_in_the_folder_are_left_alone(tmp_path: Path, traced_launch: Launch, traced: Trace):
+def test_other_files_in_the_folder_are_kept(tmp_path: Path, traced_launch: Launch, traced: Trace):
     folder = tmp_path / "not" / "made"
     folder.mkdir(parents=True)
     (folder / "thesis.txt").write_text("mine")
@@ -133,7 +133,7 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path: Path, traced_launch:
     assert [path.name for path in files(tmp_path)] == ["thesis.txt"]
 
 
-def test_folder_that_can_not_be_made_is_no_error(tmp_path: Path, traced_launch: Launch, traced: Trace):
+def test_folder_that_can_not_be_created_is_no_error(tmp_path: Path, traced_launch: Launch, traced: Trace):
     (tmp_path / "not").write_text("a file")
     cache = TraceCache(tmp_path / "not" / "made")
     cache.put(traced_launch, traced)

@@ -1,4 +1,4 @@
-"""Trace files: small, exact, written whole or not at all, and safe to open whoever made them."""
+"""Trace files: small, exact, written atomically, and safe to open from any source."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, bytes]:
 
 
 @pytest.mark.parametrize("compress", [True, False])
-def test_trace_comes_back(tmp_path: Path, compress: bool):
+def test_trace_round_trips(tmp_path: Path, compress: bool):
     trace = small(tmp_path)
     save(trace, tmp_path / "t.npz", compress)
     assert_same(load(tmp_path / "t.npz"), trace)
@@ -104,7 +104,7 @@ def test_a_small_trace_is_written_plain_and_any_zip_program_reads_it(tmp_path: P
         assert np.array_equal(columns["index"], trace.index)
 
 
-def test_error_check_totals_and_texts_come_back(tmp_path: Path):
+def test_error_check_totals_and_texts_round_trip(tmp_path: Path):
     trace = replace(
         small(tmp_path),
         error=KernelError("ValueError", 'ä "quoted" \n line', (1, 0, 0), (3, 0, 0), "k.py", 7),
@@ -122,7 +122,7 @@ def test_error_check_totals_and_texts_come_back(tmp_path: Path):
     "dtype",
     ["bool", "int8", "uint16", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"],
 )
-def test_values_of_every_type_come_back_bit_for_bit(tmp_path: Path, dtype: str):
+def test_values_of_every_type_round_trip_bit_for_bit(tmp_path: Path, dtype: str):
     trace = small(tmp_path)
     rng = np.random.default_rng(1)
     raw = rng.integers(0, 256, (len(trace), np.dtype(dtype).itemsize), np.uint8)
@@ -136,7 +136,7 @@ def test_values_of_every_type_come_back_bit_for_bit(tmp_path: Path, dtype: str):
     assert_same(load(tmp_path / "t"), changed)
 
 
-def test_records_and_launches_without_values_come_back(tmp_path: Path):
+def test_records_and_launches_without_values_round_trip(tmp_path: Path):
     trace = small(tmp_path)
     content = np.zeros(8, POINT)
     content["y"] = np.arange(8)
@@ -148,7 +148,7 @@ def test_records_and_launches_without_values_come_back(tmp_path: Path):
     assert np.array_equal(back.initial[0].view(POINT), content)
 
 
-def test_launch_without_any_access_comes_back(tmp_path: Path):
+def test_launch_without_any_access_round_trips(tmp_path: Path):
     launch_trace = trace(tmp_path, "@cuda.jit\ndef kernel(a):\n    pass\n", (Array((2,)),))
     save(launch_trace, tmp_path / "t")
     assert_same(load(tmp_path / "t"), launch_trace)
@@ -194,7 +194,7 @@ def traces(draw: st.DrawFn) -> Trace:
 
 @settings(max_examples=150, deadline=None)
 @given(trace=traces(), compress=st.booleans())
-def test_any_trace_comes_back(tmp_path_factory: pytest.TempPathFactory, trace: Trace, compress: bool):
+def test_any_trace_round_trips(tmp_path_factory: pytest.TempPathFactory, trace: Trace, compress: bool):
     path = tmp_path_factory.mktemp("any") / "t"
     save(trace, path, compress)
     assert_same(load(path), trace)
@@ -314,7 +314,7 @@ def test_foreign_files(tmp_path: Path):
         load(tmp_path / "t.npz")
 
 
-def test_newer_file_is_told_whatever_else_it_holds(tmp_path: Path):
+def test_newer_file_is_reported_whatever_its_content(tmp_path: Path):
     path = tmp_path / "t"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as members:
         header = io.BytesIO()
@@ -329,7 +329,7 @@ def test_newer_file_is_told_whatever_else_it_holds(tmp_path: Path):
         load(path)
 
 
-def test_a_file_of_the_first_format_is_told_to_be_traced_again(tmp_path: Path):
+def test_a_file_of_the_first_format_must_be_traced_again(tmp_path: Path):
     path = tmp_path / "t"
     save(small(tmp_path), path)
     rewrite_file(path, lambda arrays: arrays["meta"].update(version=1))
@@ -411,7 +411,7 @@ BAD: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_file_that_does_not_hold_together_is_refused(tmp_path: Path, name: str):
+def test_inconsistent_file_is_refused(tmp_path: Path, name: str):
     path = tmp_path / "t"
     save(small(tmp_path), path, compress=False)
     rewrite_file(path, lambda arrays: None)

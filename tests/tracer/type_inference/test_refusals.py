@@ -1,4 +1,4 @@
-"""Kernels that Python runs and Numba refuses to compile for a GPU: each told at its line, and correct ones not."""
+"""Kernels that run in Python but Numba refuses for a GPU are reported at their line; correct ones are not."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def imported(path):
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)), ids=[body.partition("\n")[0] for body, _ in REFUSED])
-def test_what_numba_refuses_is_told_at_its_line(answered, number):
+def test_errors_of_numba_are_reported_at_their_line(answered, number):
     lines, known_names = answered
     refusal = known_names[number][1].refusal
     if not HAS_NUMBA_CUDA and refusal is None:
@@ -159,7 +159,7 @@ NOT_ASKED = ("ok_taught", "ok_overloaded", "ok_device_array_outside", "ok_text")
 
 
 @pytest.mark.parametrize("name", CORRECT)
-def test_correct_kernels_are_told_nothing(answered, name):
+def test_correct_kernels_have_no_errors(answered, name):
     question, answer = answered[1][name]
     assert answer.refusal is None
     assert bool(question.missing()) == (name in NOT_ASKED), question.missing()
@@ -172,7 +172,7 @@ class Awkward:
         raise OSError(name)
 
 
-def test_nothing_that_a_program_passes_ends_it(tmp_path):
+def test_no_argument_of_a_program_ends_it(tmp_path):
     """What can't be described is not asked about, and says why; the program goes on."""
     path = tmp_path / "kernels_of_test.py"
     path.write_text((DATA / "correct_kernels.py").read_text())

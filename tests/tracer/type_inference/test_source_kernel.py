@@ -41,18 +41,18 @@ def answers(launches):
     return TypeInference(seconds=200).answers_to([source_question(launch) for launch in launches])
 
 
-def test_correct_kernels_are_told_nothing():
+def test_correct_kernels_have_no_errors():
     for answer in answers([launch(TEXT, f"ok_{name}") for name in (*ASKED, *NOT_ASKED)]):
         assert answer.refusal is None
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_what_a_text_says_is_known(name):
+def test_names_defined_in_a_text_are_resolved(name):
     assert not question_of_source(launch(TEXT, f"ok_{name}")).missing()
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)
-def test_what_a_text_does_not_say_is_missing(name):
+def test_names_not_defined_in_a_text_are_missing(name):
     try:
         assert question_of_source(launch(TEXT, f"ok_{name}")).missing()
     except ValueError:
@@ -106,7 +106,7 @@ def test_an_array_that_holds_what_numba_has_no_type_for_is_not_asked():
     assert has_known_types(launch(OPENS, "kernel", (Array((4,), str(np.dtype(np.float16))),)))
 
 
-def test_who_waits_no_longer_gets_what_came_until_then():
+def test_an_impatient_caller_gets_the_answers_so_far():
     assert TypeInference(seconds=0.0).answers_to([source_question(launch(OPENS, "kernel"))]) == [NOTHING]
 
 

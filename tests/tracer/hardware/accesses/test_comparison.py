@@ -85,7 +85,7 @@ def test_another_result_is_named_with_its_element(doubled):
     assert comparison.replayed == 1
 
 
-def test_counters_that_differ_are_told_with_both_numbers(doubled):
+def test_different_counters_are_reported_with_both_numbers(doubled):
     run, simulated = doubled
     wrong = with_column(run.trace, "index", slice(0, 32), np.arange(32)[::-1].copy())
     assert compare(wrong, run.results, simulated).differs("counters") is None
@@ -94,7 +94,7 @@ def test_counters_that_differ_are_told_with_both_numbers(doubled):
     assert results.differs("counters").count == len(results.counters) >= 1
 
 
-def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
+def test_a_racing_counter_is_reported_as_a_race(racing):
     run, simulated = racing
     comparison = compare(run.trace, run.results, simulated)
     assert comparison.differs("accesses") is None and comparison.differs("counters") is None
@@ -105,7 +105,7 @@ def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
     assert comparison.replayed == 0 and comparison.stale == 0
 
 
-def test_a_result_that_a_race_elsewhere_leads_to_says_so():
+def test_a_result_affected_by_a_race_is_reported_as_such():
     run, simulated = pair("matmul-tiled-one-barrier:m=16,k=32,n=16", 3)
     comparison = compare(run.trace, run.results, simulated)
     assert "It is a race" in comparison.differs("values").why
@@ -135,7 +135,7 @@ def test_stores_made_in_their_order_leave_what_the_launch_left(racing):
     assert contents(simulated)[0].tolist() == [1]
 
 
-def test_numbers_may_differ_by_rounding_alone():
+def test_numbers_may_differ_only_by_rounding():
     single = np.array([1.0, np.nan, 1.0, np.inf], np.float32)
     other = np.array([1.00001, np.nan, 1.01, np.inf], np.float32)
     assert differ_beyond_rounding(single, other).tolist() == [False, False, True, False]

@@ -106,7 +106,7 @@ def measured(built, seed=None):
 
 
 def thread_by_thread(trace):
-    """Return what each thread did in its own order, in names that two engines share."""
+    """List the accesses of each thread in its order, in names that two engines share."""
     rows = np.lexsort((trace.step, trace.thread_numbers(trace.block, trace.thread)))
     columns = ("block", "thread", "phase", "op", "buffer", "site", "index")
     return [
@@ -184,7 +184,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_cannot_be_marked_is_refused_in_a_sentence(tmp_path, body):
+def test_unsupported_kernels_are_refused_in_a_sentence(tmp_path, body):
     around = (
         "@cuda.jit(device=True)\ndef again(values, n):\n"
         "    if n == 0:\n        return 0\n    return values[n] + again(values, n - 1)\n\n"

@@ -1,4 +1,4 @@
-"""From notes to a trace: clocks, files, what is told, and notes that make no sense."""
+"""From notes to a trace: clocks, files, reports, and inconsistent notes."""
 
 import sys
 
@@ -58,7 +58,7 @@ def test_a_racing_counter_ends_at_what_the_last_store_left(racing):
     assert not run.trace.check.equal and run.trace.check.largest_error == 48 - run.results["counter"][0]
 
 
-def test_the_trace_says_who_made_it_and_how_well_its_order_is_known(private):
+def test_the_trace_names_its_gpu_and_the_accuracy_of_its_order(private):
     trace = measured_run(private).trace
     assert trace.schedule == "measured"
     assert trace.made_by.startswith("Made-up GPU, 2026-11-23, numba-cuda 0, measured; abc")
@@ -106,7 +106,7 @@ def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
         (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "an unknown site"),
     ],
 )
-def test_notes_that_do_not_fit_each_other_are_refused(private, tmp_path, spoil, message):
+def test_inconsistent_notes_are_refused(private, tmp_path, spoil, message):
     spoil(private).save(tmp_path / "notes.npz")
     with pytest.raises(NotesError, match=message):
         load(tmp_path / "notes.npz")
@@ -118,12 +118,12 @@ def _with(rows, word, value):
     return changed
 
 
-def test_an_access_in_no_known_array_is_told_with_its_line(private):
+def test_an_access_in_an_unknown_array_is_reported_with_its_line(private):
     with pytest.raises(NotesError, match=r"An access of line \d+ on the GPU belongs to no known array\."):
         measured_run(replace(private, rows=_with(private.rows, BASE, 12)))
 
 
-def test_clocks_that_cannot_be_compared_are_told(private):
+def test_clocks_that_cannot_be_compared_are_reported(private):
     heads = private.heads.copy()
     heads[0, MULTIPROCESSOR] = 77
     with pytest.raises(NotesError, match="whose clock was not read"):
@@ -132,7 +132,7 @@ def test_clocks_that_cannot_be_compared_are_told(private):
         measured_run(replace(private, before=private.after, after=private.before))
 
 
-def test_a_thread_that_made_more_notes_than_it_had_room_for_is_told():
+def test_a_thread_with_too_many_notes_is_reported():
     counts = np.array([3, 9, 4])
     check_room(counts, 9)
     with pytest.raises(NotesError, match=r"1 of its threads .* thread 1 of the grid made 9, .* room for 8\."):
@@ -167,7 +167,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_process_that_ends_is_started_anew_for_the_next_launch(private, tmp_path):
+def test_an_ended_process_is_restarted_for_the_next_launch(private, tmp_path):
     private.save(tmp_path / "made.npz")
     built = private.head.launch
     with GpuNotes((sys.executable, "-c", ANSWERING, str(tmp_path / "made.npz"))) as notes_of:
@@ -180,7 +180,7 @@ def test_a_process_that_ends_is_started_anew_for_the_next_launch(private, tmp_pa
         assert notes_of(built, 40).head == private.head
 
 
-def test_without_a_gpu_it_is_said_that_there_is_none(private):
+def test_a_missing_gpu_is_reported(private):
     with GpuNotes() as notes_of:
         try:
             notes_of(private.head.launch, 40)

@@ -128,7 +128,7 @@ def test_a_trace_comes_of_what_it_writes(played, tmp_path):
     assert trace.check.equal and trace.schedule == "measured"
 
 
-def test_threads_without_room_are_told_and_nothing_is_written(played, tmp_path):
+def test_threads_without_room_are_reported_and_nothing_is_written(played, tmp_path):
     answer = run_on_gpu.answer(NotesRequest(launch(), 3, str(tmp_path / "notes.npz")))
     assert "more accesses on the GPU than there is room for" in answer.problem
     assert not list(tmp_path.iterdir())
@@ -139,9 +139,7 @@ def test_notes_that_would_fill_the_memory_are_refused(played, tmp_path):
     assert answer.problem.endswith("choose a smaller size.") and played.log == []
 
 
-def test_what_the_driver_raises_is_told_and_ends_the_process_where_the_device_is_lost(
-    played, tmp_path, monkeypatch
-):
+def test_driver_errors_are_reported_and_a_lost_device_ends_the_process(played, tmp_path, monkeypatch):
     def fails(*given):
         raise RuntimeError("an illegal memory access was encountered")
 
@@ -167,7 +165,7 @@ def test_without_a_gpu_the_reason_is_passed_on(played, tmp_path, monkeypatch):
     assert answer.problem == "No GPU can be used: it has left." and answer.no_device
 
 
-def test_heads_say_how_many_notes_there_are(played, tmp_path):
+def test_heads_have_the_number_of_notes(played, tmp_path):
     path = tmp_path / "notes.npz"
     run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
     assert int(load(path).heads[:, COUNT].sum()) == len(load(path).rows)

@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not has_device(), reason="ther
 
 
 def record(specs, folder):
-    """Return what `measure --accesses` says of scenarios, by scenario, and the traces that it writes."""
+    """Run `measure --accesses`; return its output by scenario, and the traces that it writes."""
     command = [sys.executable, "-m", "tilescope", "measure", "--accesses", *specs, "--output", str(folder)]
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
@@ -52,7 +52,7 @@ def record(specs, folder):
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """Return what is said of every kernel of Numba's outside the pitfalls, and the traces."""
+    """Measure every Numba kernel outside the pitfalls; return the reports and the traces."""
     chosen = [
         scenario
         for scenario in scenarios()
@@ -66,7 +66,7 @@ def sound(tmp_path_factory):
     return record(specs, tmp_path_factory.mktemp("accesses"))
 
 
-def test_every_kernel_outside_the_pitfalls_does_on_a_gpu_what_the_simulator_says(sound):
+def test_every_kernel_outside_the_pitfalls_behaves_on_a_gpu_as_in_the_simulator(sound):
     output, _ = sound
     differing = {
         (name, label): lines[label]

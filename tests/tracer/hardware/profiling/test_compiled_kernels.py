@@ -53,7 +53,7 @@ def test_shared_memory_is_that_of_the_code_and_that_of_the_launch():
     assert (template.shared_bytes, template.compiled.shared_bytes) == (2048, 0)
 
 
-def test_an_edited_kernel_and_a_program_have_none_but_a_comment_elsewhere_changes_nothing():
+def test_edited_kernels_and_programs_have_none_and_comments_change_nothing():
     own = launch("matmul-tiled")
     edited = msgspec.structs.replace(own, source=own.source.replace("total += ", "total -= "))
     assert occupancy_of(edited) is None
@@ -74,7 +74,7 @@ def test_a_digest_is_of_the_function_with_its_decorators():
     assert function_digest(source, "h") == ""
 
 
-def test_words_say_room_limits_and_where_the_numbers_are_from():
+def test_texts_have_space_limits_and_the_source_of_the_numbers():
     own = launch("matmul-tiled:tile=4")
     results = occupancy_of(own)
     text = occupancy_text(results, own)
@@ -90,7 +90,7 @@ def test_words_say_room_limits_and_where_the_numbers_are_from():
     assert "no shared memory" in basis_text(naive)
 
 
-def test_a_block_that_does_not_fit_is_said_to():
+def test_a_block_that_does_not_fit_is_reported():
     own = launch("matmul-tiled")
     large = msgspec.structs.replace(own, shared_bytes=300_000)
     results = occupancy_of(large)
@@ -104,7 +104,7 @@ def test_a_block_that_does_not_fit_is_said_to():
 @pytest.mark.parametrize(
     "content", [b"", b"{}", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"device": 3}', b" " * 17_000_000]
 )
-def test_a_file_that_is_none_gives_nothing(content):
+def test_an_invalid_file_gives_nothing(content):
     assert decode(content) is None
 
 
@@ -117,7 +117,7 @@ def test_a_record_with_impossible_numbers_gives_nothing():
     assert decode(msgspec.json.encode(record)) == record
 
 
-def test_without_a_record_nothing_is_said(monkeypatch):
+def test_without_a_record_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(compiled_kernels, "recorded_kernels", lambda: None)
     assert occupancy_of(launch("matmul-tiled")) is None
 

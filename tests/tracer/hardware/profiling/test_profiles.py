@@ -135,7 +135,7 @@ def test_a_launch_that_was_not_counted_ends_in_a_sentence(tmp_path):
         profile_cases(str(tmp_path / "missing"), [case("matmul-tiled")], "warm")
 
 
-def test_without_a_profiler_a_sentence_says_so(monkeypatch):
+def test_a_missing_profiler_is_reported(monkeypatch):
     monkeypatch.setattr(profile_recording, "PROFILER", ("no-such-profiler",))
     with pytest.raises(MeasurementError, match="ncu is missing"):
         find_profiler()
@@ -158,7 +158,7 @@ def test_every_metric_belongs_to_a_field():
 # --- the record
 
 
-def test_the_record_that_comes_along_can_be_read_and_has_the_lessons():
+def test_the_included_record_can_be_read_and_has_the_lessons():
     record = recorded_profiles()
     assert record is not None and record.device.name == "NVIDIA H200"
     for name in ("matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled", "matmul-two-buffers"):
@@ -214,11 +214,11 @@ def test_a_record_with_impossible_numbers_gives_nothing(changed):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[" * 100_000, b" " * 17_000_000])
-def test_a_file_that_is_none_gives_nothing(content):
+def test_an_invalid_file_gives_nothing(content):
     assert decode(content) is None
 
 
-def test_what_is_recorded_is_of_kernels_that_there_are():
+def test_recorded_kernels_exist():
     record = recorded_profiles()
     for profile in record.profiles if record else ():
         assert launch_of(catalogue.find(profile.scenario), profile.parameters)
@@ -233,7 +233,7 @@ def test_amounts_have_three_digits():
     ]  # fmt: skip
 
 
-def test_words_leave_out_what_is_not_known():
+def test_texts_leave_out_unknown_values():
     profile = synthetic_profile("matmul-tiled", l1_hits=None)
     assert hits_text(profile) == "L2 had 98.8 % of the sectors requested from it"
     assert hits_text(msgspec.structs.replace(profile, l2_hits=None)) == ""
