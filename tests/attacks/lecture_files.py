@@ -1,7 +1,7 @@
 """Mutants of the shipped lectures, and ones that are hostile from the start: read, checked, and drawn as a handout.
 
 python lecture_files.py [COUNT [COMMANDS]]: so many are checked in this process, then so many by the command, of which
-one in four writes a handout or pictures. Told are tracebacks, reads of over 5 s, and sentences that are none.
+one in four writes a handout or pictures. Reported are tracebacks, reads of over 5 s, and sentences that are none.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 python tests/bench/edits.py ROUNDS
 
-Milliseconds, of each round one: `cached`, a kernel that was compiled before; `anew`, one that Numba compiles anew;
+Milliseconds, of each round one: `cached`, a kernel that was compiled before; `anew`, one that Numba recompiles;
 `struck`, a barrier struck out whose kernel was compiled ahead, until it is shown early; `final`, until lockstep's order
 is there.
 """

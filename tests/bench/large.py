@@ -3,7 +3,7 @@
 python tests/bench/large.py SPEC      as `tilescope open` takes it: matmul-tiled:m=256,k=512,n=256,keep=all
 
 Nothing is cached but compiled kernels. Memory is what both processes have at once, in megabytes: shared pages count
-once, which the system tells on Linux alone.
+once, which only Linux reports.
 """
 
 from __future__ import annotations

@@ -239,7 +239,7 @@ def drag(_: float) -> dict[str, Any]:
 
     It pulls ten values a second, of which those are left out that come while a picture is made; the first eight
     paddings each as soon as the one before is painted. Traces are made, or cached, and then sessions are kept as
-    always; last ten sizes with the naive product beside it.
+    always; last ten sizes next to the naive product.
     """
     from tilescope.app.control import session_jobs
 
@@ -402,7 +402,7 @@ def lectures(_: float) -> dict[str, float]:
     """Return percentiles of the milliseconds from a key to the picture of the next step, painted at 1920 x 1080.
 
     Of all steps of the shipped lectures but the first ones; the traces of those to come are made ahead, as while
-    somebody speaks.
+    a lecturer speaks.
     """
     from tilescope.app.lecture.library import shipped_lectures
 

@@ -238,7 +238,7 @@ def test_a_random_schedule_loses_some_of_the_racing_counts():
     assert len(results) > 1
 
 
-def test_histograms_count_what_numpy_counts_and_private_bins_spare_global_atomics():
+def test_histograms_equal_numpy_and_private_bins_spare_global_atomics():
     complete, private = traced("histogram-global"), traced("histogram-private")
     for trace in (complete, private):
         bins = final_contents(trace, "bins")
@@ -364,7 +364,7 @@ def test_sequential_sums_avoid_the_conflicts_of_interleaved_ones():
 
 
 @pytest.mark.parametrize("read", H200["padded"], ids=lambda read: f"{read['scenario']} {read['values']}")
-def test_padded_tiles_cost_what_a_gpu_counts(read):
+def test_padded_tiles_have_the_cost_of_a_gpu(read):
     trace = traced(read["scenario"], read["values"])
     counters = totals_of(trace, requests_of(trace))
     expected = {name: n for name, n in read.items() if name not in ("scenario", "values")}

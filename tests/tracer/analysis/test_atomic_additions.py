@@ -169,7 +169,7 @@ def survivors(trace):
 
 @pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("seed", range(3))
-def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path, kind, seed):
+def test_atomics_and_stores_on_the_same_bins_lose_overwritten_counts(tmp_path, kind, seed):
     trace, requests = mixed(tmp_path, kind, seed)
     assert histogram_buffer(trace, {}) == 1
     additions, contents = additions_of(trace, requests, 1), contents_of(trace, requests)
@@ -199,7 +199,7 @@ def test_a_launch_has_numpys_counts_and_the_edges_of_its_bins():
     assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).counting is None
 
 
-def test_a_sample_is_what_its_thread_loaded_before_it_added():
+def test_a_sample_is_the_value_its_thread_loaded_before_it_added():
     trace, requests = traced("histogram-global", **SIZES)
     additions = additions_of(trace, requests, 1)
     samples = trace.value[additions.sample].astype(np.float64)

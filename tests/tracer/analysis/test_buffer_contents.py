@@ -198,7 +198,7 @@ def touched(trace: Trace, block: int) -> dict[tuple[int, int], set[int]]:
 @pytest.mark.parametrize("sparse", [0, buffer_contents.SPARSE])  # elements as they come, or each once
 @examples
 @given(programs(), KIND)
-def test_a_block_touches_what_its_accesses_do(sparse: int, programs: Programs, kind: str):
+def test_a_block_touches_the_elements_of_its_accesses(sparse: int, programs: Programs, kind: str):
     trace = trace_of(programs, kind, 2)
     contents = contents_of(trace, requests_of(trace))
     with pytest.MonkeyPatch.context() as patch:
@@ -306,7 +306,7 @@ def test_a_shared_buffer_is_poison_until_its_block_writes_it():
     assert np.isnan(contents.values(TILE, 2, block=7)).all()
 
 
-def test_values_of_a_jump_do_not_change_what_an_earlier_one_returned():
+def test_values_of_a_jump_do_not_change_those_of_an_earlier_one():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 0)]]})
     contents = contents_of(trace, requests_of(trace))
     before = contents.values(PLAIN, 1)
@@ -322,7 +322,7 @@ def test_an_access_index_names_its_place_in_the_shape():
     assert contents.element_numbers(EVERY_OTHER, np.array([0, 1, 8])).tolist() == [0, -1, 4]
 
 
-def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_finite():
+def test_value_range_spans_initial_and_stored_finite_values():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 1), (2, S, OWN, 0), (3, S, WIDE, 0)]]})
     force_setattr(trace, "value", np.array([-3.0, math.inf, 4.0, 3 + 4j]))
     contents = contents_of(trace, requests_of(trace))
@@ -332,7 +332,7 @@ def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_
     assert contents.value_range(TILE) == (0.0, 0.0)
 
 
-def test_value_range_leaves_out_the_poison_of_whole_numbers():
+def test_value_range_leaves_out_the_poison_of_integers():
     trace = trace_of({(0, 0): [[(0, S, EVERY_OTHER, 0)]]})
     force_setattr(trace, "value", np.array([30.0]))
     content = np.full(BUFFERS[EVERY_OTHER].size, poison(np.dtype("int16")))
@@ -342,7 +342,7 @@ def test_value_range_leaves_out_the_poison_of_whole_numbers():
 
 
 @pytest.mark.parametrize("kind", ["sequential", "random"])
-def test_at_the_end_an_element_holds_what_the_last_step_left(kind: str):
+def test_at_the_end_an_element_holds_the_value_of_the_last_step(kind: str):
     add = [[(0, A, PLAIN, 0), (1, L, PLAIN, 3), (0, A, PLAIN, 0)]]
     trace = trace_of({(0, t): add for t in range(64)}, kind)
     requests = requests_of(trace)
@@ -360,7 +360,7 @@ def test_a_trace_without_values_still_has_reads_and_writers():
     assert contents.destinations(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]
 
 
-def test_some_values_of_a_large_buffer_have_its_extremes_and_what_is_written():
+def test_sampled_values_of_a_large_buffer_include_extremes_and_writes():
     sizes = {"m": 512, "k": 512, "n": 512, "tile": 8}
     traced = run_compiled(
         launch_of(catalogue.find("matmul-tiled"), sizes, blocks=[0]), lambda done, total: None

@@ -67,7 +67,7 @@ def test_a_block_continues_after_a_barrier_when_all_have_arrived(tmp_path):
     }  # fmt: skip
 
 
-def test_shuffles_and_votes_give_what_a_gpu_gives(tmp_path):
+def test_shuffles_and_votes_give_the_results_of_a_gpu(tmp_path):
     # Only where all of these are right does each lane store to its own element, side by side.
     text = (
         "    m = 0xffffffff\n    up = cuda.shfl_up_sync(m, i, 1)\n    down = cuda.shfl_down_sync(m, i, 1)\n"

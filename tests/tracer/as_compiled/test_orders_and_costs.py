@@ -44,7 +44,7 @@ def test_dominators_of_a_diamond():
     # Counted on an H200: lane t reads element t * stride of 1024.
     (8, 0, 1), (8, 1, 2), (8, 2, 4), (8, 16, 32), (16, 0, 2), (16, 1, 4),
 ])  # fmt: skip
-def test_wide_accesses_take_what_an_h200_counted(size, stride, wavefronts):
+def test_wide_accesses_take_the_wavefronts_of_an_h200(size, stride, wavefronts):
     low = [lane * stride % 1024 * size for lane in LANES]
     assert wavefronts_by_lane(low, list(LANES), 32, size, new_scratch()) == wavefronts
 

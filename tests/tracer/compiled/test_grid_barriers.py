@@ -20,7 +20,7 @@ def kernel(a, out):
 """
 
 
-def test_blocks_that_wait_for_each_other_see_what_all_have_stored(tmp_path):
+def test_blocks_that_wait_for_each_other_see_all_stores(tmp_path):
     kernel_launch = assert_engines_agree(launch(tmp_path, GATHERED, LONGS, grid=(4, 1, 1), block=(16, 1, 1)))
     assert set(kernel_launch.barriers.reach.tolist()) == {GRID_SCOPE}
     assert len(kernel_launch.barriers.thread) == 2 * 64

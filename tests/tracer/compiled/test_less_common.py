@@ -252,7 +252,7 @@ def kernel(a, out):
 """
 
 
-def test_global_arrays_are_what_they_are_at_launch(tmp_path):
+def test_global_arrays_have_their_values_at_launch(tmp_path):
     trace = assert_engines_agree(launch(tmp_path, GLOBALS.replace("INDEX", "1"), LONGS, block=(8, 1, 1)))
     assert [b.name for b in trace.buffers] == ["a", "out"]  # part of the code, as on the GPU
 

@@ -120,7 +120,7 @@ def test_launches_that_need_one_core_run_on_one_core(tmp_path, body):
         alike(limit_accesses(kernel_launch, limit))
 
 
-def test_late_blocks_that_write_what_the_first_ones_only_read_are_run_on_one_core(tmp_path, noted):
+def test_late_blocks_that_write_elements_read_earlier_run_on_one_core(tmp_path, noted):
     body = "i = cuda.grid(1)\nfor k in range(40):\n    out[i] += a[i]\nif i > 40:\n    a[i] = 1"
     kernel_launch = launch(tmp_path, kernel_source(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0):

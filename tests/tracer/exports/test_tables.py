@@ -139,7 +139,7 @@ def test_commas_quotes_and_other_scripts_stay_in_their_cell(tmp_path: Path):
     assert [row["buffer"] for row in rows] == words_of(trace)["buffer"]
 
 
-def test_files_have_folders_only_to_tell_equal_names_apart(tmp_path: Path):
+def test_files_have_folders_only_to_separate_equal_names(tmp_path: Path):
     assert file_names(["/a/b.py", "/a/c.py", "/a/b.py", "n.ipynb [3]"]) == [
         "b.py",
         "c.py",

@@ -48,7 +48,7 @@ def test_a_table_that_each_thread_fills_for_itself(tmp_path, schedule):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "int64"])
-def test_nan_and_poison_show_nothing_of_what_stays_as_it_is(tmp_path, dtype):
+def test_nan_and_poison_do_not_show_unchanged_elements(tmp_path, dtype):
     body = "if 0 < i < 127:\n    arg0[i] = arg0[i - 1]"
     assert set(races(tmp_path, body, Array((128,), dtype, "zeros"))) == {"warning"}
     assert "error" in races(tmp_path, body, Array((128,), dtype, "empty"))

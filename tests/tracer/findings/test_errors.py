@@ -164,9 +164,7 @@ arg0[i] = tile[{read}]
         ("if t < 16:\n    tile[t] = i", "t", [("barrier", "note", 28), ("unwritten", "error", 68)]),
     ],
 )
-def test_a_return_before_a_barrier_and_what_it_left_unwritten_are_one_finding(
-    tmp_path, store, read, expected
-):
+def test_a_return_before_a_barrier_and_its_unwritten_memory_are_one_finding(tmp_path, store, read, expected):
     body = RETURNED.strip().format(store=store, read=read)
     _, findings = kernel(tmp_path, body, OUT, grid=2)
     assert sorted(verdicts(findings)) == expected
@@ -250,7 +248,7 @@ def held(folder, content, fill="empty"):
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "complex64", "complex128", "int32", "uint64"]
 )
-def test_memory_left_uninitialised_by_an_earlier_launch_is_told_apart_from_written_memory(tmp_path, dtype):
+def test_uninitialised_memory_of_an_earlier_launch_differs_from_written_memory(tmp_path, dtype):
     content = np.full(64, poison(np.dtype(dtype)), dtype)
     content[:24] = 1
     assert held(tmp_path, content) == [("unwritten", "error", 40)]

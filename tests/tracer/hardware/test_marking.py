@@ -98,7 +98,7 @@ def test_a_loop_that_loads_and_counts_has_marks_inside():
     ]  # fmt: skip
 
 
-def test_device_functions_are_what_they_do():
+def test_device_functions_have_the_kind_of_their_statements():
     assert of_scenario("workitem-tiled")[1:] == [
         "load 9-10", "wait! 11-11", "compute 12-13", "wait! 14-14", "store 15-15",
     ]  # fmt: skip

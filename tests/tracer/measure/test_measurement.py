@@ -30,7 +30,7 @@ from tilescope.tracer.measure.sampling import (
 # --- statistics
 
 
-def test_the_median_interval_is_made_of_order_statistics():
+def test_the_median_interval_consists_of_order_statistics():
     # Binomial(20, 1/2): P(X < 6) = 0.0207, P(X < 7) = 0.0577, so the 6th smallest and largest bound it.
     ranks = tuple(float(i) for i in range(1, 21))
     assert median(ranks) == 10.5

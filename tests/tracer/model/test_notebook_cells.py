@@ -42,7 +42,7 @@ def test_a_cell_is_named_by_notebook_and_number():
         assert cell_of(other) is None
 
 
-def test_a_kernel_gets_only_what_it_uses_of_other_cells(notebook):
+def test_a_kernel_gets_only_the_used_definitions_of_other_cells(notebook):
     text = with_definitions(cell_file(notebook, 6), KERNEL, "kernel")
     own, _, others = text.partition(f"\n\n{OTHER_CELLS}\n\n")
     assert own == KERNEL

@@ -36,7 +36,7 @@ def test_messages_come_back_in_order_and_prints_do_not_mix_with_them():
 
 
 @pytest.mark.parametrize("own", ["", "20"])
-def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says_how_long_they_spin(
+def test_openblas_threads_stop_spinning_soon_unless_the_user_sets_a_time(
     own: str, monkeypatch: pytest.MonkeyPatch
 ):
     name = "OPENBLAS_THREAD_TIMEOUT"

@@ -157,7 +157,7 @@ while done == 0 and t == 0:
 
 
 @EVERY
-def test_a_lock_orders_those_who_hold_it(tmp_path, schedule):
+def test_a_lock_orders_its_holders(tmp_path, schedule):
     given_ = (Array((1,), "int32"), Array((1,), "int32"))
 
     def ended(fence):

@@ -51,7 +51,7 @@ def test_bytes_do_not_wrap(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
-def test_a_program_prints_what_an_h200_prints(engine):
+def test_a_program_prints_the_output_of_an_h200(engine):
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, str(PROGRAM)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

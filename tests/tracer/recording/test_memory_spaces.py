@@ -167,7 +167,7 @@ def test_a_device_function_of_another_file_finds_cuda_too(tmp_path, monkeypatch)
     assert any(name.endswith("other_file_for_test.py") for name in traced.sources)
 
 
-def test_cuda_is_found_in_closures_and_under_numba(tmp_path):
+def test_cuda_is_resolved_in_closures_and_under_numba(tmp_path):
     source = """
     import numba
     def make(width):

@@ -33,7 +33,7 @@ def run(engine, path, *words):
 
 
 @pytest.mark.parametrize(("engine", "kernels"), [("simulator", ()), ("compiled", COMPILED)])
-def test_kernels_compute_what_an_h200_computes(engine, kernels):
+def test_kernels_compute_the_results_of_an_h200(engine, kernels):
     printed = {line.partition(":")[0]: line for line in run(engine, DATA / "arithmetic_program.py", *kernels)}
     assert len(printed) == len(kernels or H200)
     for name, line in printed.items():
@@ -45,7 +45,7 @@ def test_kernels_compute_what_an_h200_computes(engine, kernels):
 @pytest.mark.parametrize(
     ("engine", "name"), [*(("simulator", name) for name in PRINTED), ("compiled", "f32_accumulate")]
 )
-def test_programs_print_what_a_gpu_prints(engine, name):
+def test_programs_print_the_output_of_a_gpu(engine, name):
     assert run(engine, DATA / "programs" / f"{name}.py") == [PRINTED[name]]
 
 

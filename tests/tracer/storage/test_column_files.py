@@ -63,7 +63,7 @@ def test_a_column_is_named_from_where_it_begins_unless_it_lies_in_no_file():
 
 
 @pytest.mark.parametrize("allocates", [True, False])
-def test_room_is_made_before_it_is_written_to(allocates, monkeypatch):
+def test_space_is_reserved_before_it_is_written(allocates, monkeypatch):
     if not allocates:
         monkeypatch.delattr(os, "posix_fallocate", raising=False)
     with tempfile.TemporaryFile() as file:

@@ -21,7 +21,7 @@ def traced(folder):
     return trace(kernel_launch)
 
 
-def test_arrays_hold_what_they_held_when_it_was_traced(tmp_path):
+def test_arrays_hold_their_values_at_tracing(tmp_path):
     launch_trace = traced(tmp_path)
     own = decode(launch_trace.launch)
     bare = msgspec.structs.replace(
@@ -35,7 +35,7 @@ def test_arrays_hold_what_they_held_when_it_was_traced(tmp_path):
     assert with_inputs(bare, launch_trace, tmp_path) == again  # equal launches have equal keys
 
 
-def test_the_catalogue_and_what_is_unknown_stay_as_they_are(tmp_path):
+def test_catalogue_and_unknown_launches_are_unchanged(tmp_path):
     trace = traced(tmp_path)
     own = decode(trace.launch)
     assert with_inputs(own, trace, tmp_path) == own  # which says by itself what it is given

@@ -99,7 +99,7 @@ def test_the_types_of_a_signature_count():
     assert opens.refusal is not None and (opens.refusal.file, opens.refusal.line) == ("/kernels.py", 6)
 
 
-def test_an_array_that_holds_what_numba_has_no_type_for_is_not_asked():
+def test_an_array_without_a_numba_type_is_not_asked():
     from tilescope.tracer.type_inference.client import has_known_types
 
     assert not has_known_types(launch(OPENS, "kernel", (Array((4,), "object"),)))
@@ -110,7 +110,7 @@ def test_an_impatient_caller_gets_the_answers_so_far():
     assert TypeInference(seconds=0.0).answers_to([source_question(launch(OPENS, "kernel"))]) == [NOTHING]
 
 
-def test_answers_are_kept_by_what_was_asked(tmp_path):
+def test_answers_are_cached_by_question(tmp_path):
     asked = [source_question(launch(OPENS, "kernel")), source_question(launch(TEXT, "ok_guarded"))]
     first = TypeInference(tmp_path, 200).answers_to(asked)
     assert len(list(tmp_path.iterdir())) == 2

@@ -129,7 +129,7 @@ def test_loads_that_find_an_older_value_are_counted(racing):
     assert stale_loads(late) == (2, len(loads))
 
 
-def test_stores_made_in_their_order_leave_what_the_launch_left(racing):
+def test_stores_in_their_order_leave_the_memory_of_the_launch(racing):
     run, simulated = racing
     assert contents(run.trace)[0].tolist() == run.results["counter"].tolist()
     assert contents(simulated)[0].tolist() == [1]

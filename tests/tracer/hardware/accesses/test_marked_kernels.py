@@ -135,7 +135,7 @@ def test_a_form_of_access_is_noted_as_the_compiled_engine_records_it(tmp_path, f
 
 
 @pytest.mark.parametrize("spec", CATALOGUE)
-def test_a_kernel_of_the_catalogue_notes_what_the_compiled_engine_records(spec):
+def test_a_kernel_of_the_catalogue_notes_the_accesses_of_the_compiled_engine(spec):
     scenario, values, options = parse_spec(spec)
     launch = launch_of(scenario, values, **options)
     run, theirs = measured(launch), run_both(launch, Schedule("sequential"))[0]

@@ -41,7 +41,7 @@ def private():
     return notes_on_host(launch("histogram-private:count=64,num_blocks=5,threads=32,bins=8"), seed=2)
 
 
-def test_accesses_of_several_multiprocessors_stand_in_the_order_in_which_they_were_made(private):
+def test_accesses_of_several_multiprocessors_are_in_order_of_time(private):
     run = measured_run(private)
     assert run.multiprocessors == len(STARTS)
     assert final_contents(run.trace, "bins").tolist() == run.results["bins"].tolist()
@@ -51,7 +51,7 @@ def test_accesses_of_several_multiprocessors_stand_in_the_order_in_which_they_we
     assert run.trace.resident == 1
 
 
-def test_a_racing_counter_ends_at_what_the_last_store_left(racing):
+def test_a_racing_counter_ends_at_the_value_of_the_last_store(racing):
     run = measured_run(racing)
     last = np.flatnonzero(run.trace.op == Op.STORE)[-1]
     assert run.trace.value[last] == run.results["counter"][0] < 48
@@ -139,7 +139,7 @@ def test_a_thread_with_too_many_notes_is_reported():
         check_room(counts, 8)
 
 
-def test_room_is_twice_what_the_busiest_thread_makes(private):
+def test_room_is_twice_the_accesses_of_the_busiest_thread(private):
     trace = measured_run(private).trace
     busiest = int(private.counts.max())
     assert notes_per_thread(trace) == 2 * busiest + 16

@@ -121,7 +121,7 @@ def test_the_notes_are_those_of_the_second_run_on_fresh_arrays(played, tmp_path)
     assert [site.line for site in notes.head.sites] == [site.line for site in single.head.sites]
 
 
-def test_a_trace_comes_of_what_it_writes(played, tmp_path):
+def test_its_output_becomes_a_trace(played, tmp_path):
     path = tmp_path / "notes.npz"
     run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
     trace = measured_run(load(path)).trace

@@ -78,7 +78,7 @@ def test_every_kernel_outside_the_pitfalls_behaves_on_a_gpu_as_in_the_simulator(
     assert all(lines["NumPy"].startswith("equals NumPy") for lines in output.values())
 
 
-def test_stores_in_the_order_measured_leave_what_the_gpu_left(sound):
+def test_stores_in_the_measured_order_leave_the_memory_of_the_gpu(sound):
     output, _ = sound
     assert {
         name

@@ -46,7 +46,7 @@ def test_atomics_are_ordered_by_their_old_values_whatever_the_clocks_show():
     assert (order.chained, order.atomics) == (3, 3)
 
 
-def test_what_a_thread_does_after_an_atomic_stays_after_it():
+def test_accesses_after_an_atomic_stay_after_it():
     rows, _ = ordered(
         [0, 0, 1],
         [1000, 1001, 5_000_400],

@@ -166,7 +166,7 @@ def test_the_included_record_can_be_read_and_has_the_lessons():
         assert launch is not None and launch.occupancy > 0, name
 
 
-def test_a_profile_is_found_by_parameters_and_by_launch(monkeypatch):
+def test_a_profile_is_returned_by_parameters_and_by_launch(monkeypatch):
     built = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32", input="ones")
     replace_recorded_profiles(monkeypatch, synthetic_record(built))
     own = case("matmul-tiled")
