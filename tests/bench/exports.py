@@ -2,7 +2,8 @@
 
 python tests/bench/exports.py SPEC ENDING ...     as `tilescope export` takes them: matmul-tiled:keep=all csv parquet
 
-The trace is saved, compressed, before it is exported; each export runs in a separate process, which begins with the file.
+The trace is saved, compressed, before it is exported; each export runs in a separate process, which begins with
+the file.
 """
 
 from __future__ import annotations

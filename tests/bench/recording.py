@@ -4,7 +4,8 @@ python recording.py SUFFIX [SECONDS] [SIZE]    a film of so many seconds, 5 or a
                                                .webm, .gif, .webp or png (a folder), at 1920x1080 or another size
 
 frames: of the film. rate: frames a second, in wall time. free: likewise, were each of the two threads that draw and
-write, measured separately, on a processor, from the processor time of each. draw, write: milliseconds of the processor for a frame.
+write on a separate processor, from the processor time of each. draw, write: milliseconds of processor time for a
+frame.
 """
 
 from __future__ import annotations
