@@ -158,6 +158,11 @@ class TracedLaunch:
         return Counters(self._compiled.counters)
 
     @property
+    def compiled_at_least(self) -> tuple[str, ...]:
+        """The names of `compiled_counters` that are lower bounds: only a GPU shows how often contended loops repeat."""
+        return self._compiled.at_least
+
+    @property
     def compiler(self) -> str:
         """The compiler behind `compiled_counters`: "LLVM 22.1 of llvmlite 0.50.0"; raises TilescopeError."""
         return self._compiled.compiler

@@ -96,7 +96,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "tracer/as_compiled/execution": (
         *PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording", *COMPILED,
-        "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler",
+        "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler", "tracer/nvidia_math",
     ),
     "tracer/listing": (
         *PLAIN, "tracer/processes", "tracer/type_inference", "tracer/recording", "tracer/as_compiled",

@@ -29,9 +29,9 @@ from ...tracer.model.counter_names import NAMES
 from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec
+from ...tracer.run.kept_traces import trace_cache
 from ...tracer.run.time_estimate import TimeEstimate, duration_text, left_text
 from ...tracer.run.worker_client import LaunchTooSlowError, Worker
-from ...tracer.storage.folders import cache_folder
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.named_file import is_file
@@ -99,7 +99,7 @@ def trace_sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]
     `wait` or on the terminal. Raises CatalogueError for scenarios that can't be launched, WorkerError for launches
     without a trace, UsageError if the user does not agree, and TraceFileError for a file that is not a trace.
     """
-    worker, cache = Worker(), TraceCache(cache_folder())
+    worker, cache = Worker(), trace_cache()
     try:
         return [_session(spec, worker, cache, wait) for spec in specs]
     finally:

@@ -11,10 +11,9 @@ from pathlib import Path
 from ...tracer.exports.write import SUFFIXES, check_export, write_export
 from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.model.trace import Trace
+from ...tracer.run.kept_traces import trace_cache
 from ...tracer.run.worker_client import Worker
-from ...tracer.storage.folders import cache_folder
 from ...tracer.storage.temp_folders import large_files_folder
-from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import load
 from ..model.named_file import is_file
 from ..model.session import with_visible_names
@@ -66,7 +65,7 @@ def _trace(spec: str) -> Iterator[Trace]:
         return
     scenario, values, options = parse_spec(spec)
     launch = launch_of(scenario, values, **options)
-    worker, cache = Worker(), TraceCache(cache_folder())
+    worker, cache = Worker(), trace_cache()
     try:
         trace = cache.get(launch)
         if trace is None:

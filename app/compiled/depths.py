@@ -21,6 +21,7 @@ class Depth(Struct, frozen=True):
     written: int
     compiled: int | None = None  # None if it is not known
     measured: int | None = None  # None if it was not measured
+    is_at_least: bool = False  # whether a GPU may count more than compiled: its warps contend
 
     @property
     def label(self) -> str:
@@ -35,7 +36,7 @@ class Depth(Struct, frozen=True):
     @property
     def is_same(self) -> bool:
         """Whether all known depths are equal."""
-        return {self.compiled, self.measured} <= {None, self.written}
+        return {self.compiled, self.measured} <= {None, self.written} and not self.is_at_least
 
 
 class Depths(Struct, frozen=True):
@@ -70,6 +71,7 @@ def depths_of(session: Session) -> Depths | None:
             written.get(name, 0),
             compiled.counters.get(name, 0) if not compiled.reason else None,
             read.get(name),
+            name in compiled.at_least,
         )
         for name in NAMES
     )
@@ -78,9 +80,11 @@ def depths_of(session: Session) -> Depths | None:
 
 def depth_text(depth: Depth) -> str:
     """Format a counter at its depths: "written 720 · compiled 600 · measured 600"; equal depths are joined."""
-    amounts = (("written", depth.written), ("compiled", depth.compiled), ("measured", depth.measured))
+    amounts = [("written", depth.written), ("compiled", depth.compiled), ("measured", depth.measured)]
+    open_ended = [amounts.pop(1)] if depth.is_at_least else []
     same = [name for name, amount in amounts if amount == depth.written]
-    others = [f"{name} {amount:,}" for name, amount in amounts if amount not in (None, depth.written)]
+    others = [f"{name} at least {amount:,}" for name, amount in open_ended]
+    others += [f"{name} {amount:,}" for name, amount in amounts if amount not in (None, depth.written)]
     names = joined_words(same, "and")
     return " · ".join([f"{names} {depth.written:,}", *others])
 

@@ -8,9 +8,8 @@ from PySide6.QtCore import QEventLoop, Qt
 
 from ...kernels.scenarios.catalogue import find
 from ...tracer.model.launch import decode
+from ...tracer.run.kept_traces import trace_cache
 from ...tracer.run.worker_client import Worker
-from ...tracer.storage.folders import cache_folder
-from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError, load
 from ..control.session_jobs import SessionJobs
 from ..control.start_moment import StartMoment
@@ -35,7 +34,7 @@ def offscreen_window(
     Call `prepare_qt` (`app/widgets/widget_picture.py`) before. Raises PictureError without a trace.
     """
     application()
-    window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
+    window = MainWindow(SessionJobs(worker, trace_cache()))
     window.central.transport.position.hint = ""
     window.central.charts.recorded.waits = False
     window.central.asks_compiler = False

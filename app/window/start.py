@@ -122,14 +122,14 @@ def _run_event_loop(
     load_qt()
     from PySide6.QtCore import QTimer
 
+    from ...tracer.run.kept_traces import trace_cache
     from ...tracer.storage import folders
-    from ...tracer.storage.trace_cache import TraceCache
     from ..control.session_jobs import SessionJobs
     from ..model.first_bookmark import first_bookmark
     from .main_window import MainWindow
 
     app = application()
-    jobs = SessionJobs(worker, TraceCache(folders.cache_folder()))
+    jobs = SessionJobs(worker, trace_cache())
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
     first = first_bookmark(specs, window.settings.bookmark)

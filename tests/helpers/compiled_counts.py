@@ -67,16 +67,16 @@ def convert_arguments(arguments: tuple[object, ...], folder: Path) -> tuple[Arra
     return tuple(made)
 
 
-def recorded_counters() -> dict[str, dict[str, int]]:
+def recorded_counters(file: str = "h100_more.json") -> dict[str, dict[str, int]]:
     """Return the counters that an H100 had of each case, by its name."""
-    truth = json.loads((DATA / "h100_more.json").read_text())
+    truth = json.loads((DATA / file).read_text())
     return {case["case"]: case["counters"] for case in truth if "counters" in case}
 
 
 def recorded_launches(names: list[str], folder: Path) -> list[LaunchJob]:
     """Return the launches of these cases."""
     cases = _cases()
-    known = {name: rest for name, *rest in cases.cases() if name in names}
+    known = {name: rest for name, *rest in (*cases.cases(), *cases.contended()) if name in names}
     jobs = []
     for name in names:
         kernel, grid, block, arguments, shared = known[name]

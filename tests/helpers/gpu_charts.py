@@ -71,7 +71,7 @@ def view_of(
     application()
     view = GpuView(Theme.named(theme))
     view.resize(*size)
-    whole = common_range([shown.is_integer])
+    whole = common_range([shown.duration])
     view.show_place(shown, span or whole, whole)
     return view
 

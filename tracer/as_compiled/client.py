@@ -17,10 +17,10 @@ import msgspec
 from ..processes.json_process import JsonProcess, StartError, module_command
 from ..storage.atomic_write import write_atomically
 from ..type_inference.answer_cache import versions
-from .job import ANSWER, CompiledCounters, Job
+from .job import ANSWER, NO_TARGET, CompiledCounters, Job
 
 COMMAND = module_command("tilescope.tracer.as_compiled.execution.process")
-FORMAT = 1  # of jobs and answers: part of their digest, so that a new one ignores old answers
+FORMAT = 3  # of jobs and answers: part of their digest, so that a new one ignores old answers
 MOST = 2000  # answers that are kept
 ENDING = ".counters"
 PATIENCE = 40.0  # seconds, in addition to the kernel's time limit, before the process is killed
@@ -149,7 +149,7 @@ _PASSING = "Its compiled code was not counted"  # beginning of temporary reasons
 
 def is_final(answer: CompiledCounters) -> bool:
     """Return True if the same request would have the same answer again."""
-    return not answer.reason.startswith(_PASSING)
+    return not answer.reason.startswith(_PASSING) and answer.reason != NO_TARGET
 
 
 @cache
@@ -157,4 +157,4 @@ def _versions() -> str:
     """Return the versions of all programs that may change an answer."""
     from ..recording import nvidia_files
 
-    return f"{FORMAT} {versions()} {nvidia_files.libdevice()} {nvidia_files.ptxas_version()}"
+    return f"{FORMAT} {versions()} {nvidia_files.libdevice_digest()} {nvidia_files.ptxas_version()}"

@@ -11,6 +11,7 @@ from ..calls.call import Argument, Memory
 from ..model.launch import Dim3, Launch
 from ..type_inference.question import Question
 
+NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which exists for Linux and Windows)."
 SECONDS = 20.0  # time limit of a launch
 
 
@@ -82,6 +83,7 @@ class CompiledCounters(msgspec.Struct, frozen=True):
     reason: str = ""  # a sentence if there are no counters
     registers: int | None = None  # of a thread; None without ptxas
     spills: int | None = None  # bytes of a thread that did not fit in registers
+    at_least: tuple[str, ...] = ()  # names of counters that a GPU may count higher: its warps contend
 
 
 ANSWER = msgspec.json.Decoder(CompiledCounters)

@@ -15,7 +15,7 @@ from ..calls.describe_call import describe_argument
 from ..calls.memories import Memories
 from ..model.launch import Dim3
 from ..type_inference.live_kernel import Describer, dtype_of, question_of_call
-from ..type_inference.question import ArrayContent, Value
+from ..type_inference.question import ArrayContent, Missing, Value
 from .job import LiveJob
 
 MOST_BYTES = 1 << 28  # of a launch's arrays: a copy of more would take too long
@@ -68,6 +68,9 @@ class LiveLaunch:
 
 class _Describer(Describer):
     """Describes constant arrays with their elements, since the compiled kernel needs them."""
+
+    def _device_array(self, value: Any) -> Value:
+        return Missing("a device array from outside the kernel")
 
     def _array(self, value: Any) -> Value | None:  # type: ignore[override]  # it needs to know where it is
         described = Describer._array(value)

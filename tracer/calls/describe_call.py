@@ -111,6 +111,9 @@ class _Describer(Describer):
             return self.function(value, "plain")
         return described
 
+    def _device_array(self, value: Any) -> Value:
+        return Missing("a device array from outside the kernel")
+
     @staticmethod
     def _array(value: Any) -> Value | None:
         described = Describer._array(value)

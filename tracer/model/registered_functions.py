@@ -8,6 +8,10 @@ from typing import Any
 
 def is_registered(value: Any) -> bool:
     """Return True if a program registered this with Numba: by `overload`, `register_jitable` or similar."""
+    return any(function is value and not _is_of_numba(*kinds) for function, *kinds in _entries())
+
+
+def _entries() -> list[Any]:
     registries = [
         getattr(sys.modules.get(name), attribute, None)
         for name, attribute in (
@@ -16,8 +20,20 @@ def is_registered(value: Any) -> bool:
             ("numba.cuda.cudadecl", "registry"),
         )
     ]
-    entries = [entry for registry in registries for entry in getattr(registry, "globals", ())]
-    return any(function is value and not _is_of_numba(*kinds) for function, *kinds in entries)
+    return [entry for registry in registries for entry in getattr(registry, "globals", ())]
+
+
+def is_jitable(value: Any) -> bool:
+    """Return True if a program registered this function by `register_jitable`: kernels call the function itself."""
+    kinds = [kinds for function, *kinds in _entries() if function is value]
+    return bool(kinds) and all(_is_jitable(*kind) for kind in kinds)
+
+
+def _is_jitable(kind: Any = None, *others: Any) -> bool:
+    templates = getattr(kind, "templates", ())
+    implementations = [getattr(template, "_overload_func", None) for template in templates]
+    names = [getattr(implementation, "__qualname__", "") for implementation in implementations]
+    return bool(names) and all(name.startswith("register_jitable.") for name in names)
 
 
 def _is_of_numba(kind: Any = None, *others: Any) -> bool:

@@ -1,7 +1,7 @@
 """libdevice's bitcode as a module for this computer: what only a GPU has is defined here.
 
-NVIDIA's functions are LLVM's IR with intrinsics of NVVM and some PTX in assembler. All of it has an exact meaning but
-the approximations (`ex2.approx` and its like), which a GPU has from tables: here they are rounded to the nearest.
+NVIDIA's functions are LLVM's IR with intrinsics of NVVM and some PTX in assembler. All of it has an exact meaning, the
+approximations (`ex2.approx` and its like) that of `special_functions.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..recording.nvidia_files import libdevice
 from ..storage.atomic_write import write_atomically
 from ..storage.folders import cache_folder
 from .intrinsics import DEFINITIONS
+from .special_functions import TABLES
 
 PREFIX = "__nv_"
 # What NVVM puts in place of `__nvvm_reflect`, as Numba asks it to: subnormal numbers are kept, and roots are exact.
@@ -42,18 +43,12 @@ def digest() -> str:
     if path is None:
         return ""
     here = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in (path, *here))).hexdigest()[:24]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in (path, TABLES, *here))).hexdigest()[:24]
 
 
 def module_of(name: str) -> Any:
     """Return a module that defines a function of libdevice, and what it calls."""
     return binding.parse_bitcode(_kept(f"{name}.bc", lambda: _extracted(name)))
-
-
-@cache
-def is_exact(name: str) -> bool:
-    """Return whether a function of libdevice is a GPU's bit for bit: it uses no approximation of single precision."""
-    return not any(".approx" in function.name for function in module_of(name).functions)
 
 
 def link_libdevice(module: Any) -> None:

@@ -78,7 +78,7 @@ define internal {kind} @tilescope.frem.{suffix}({kind} %x, {kind} %y) alwaysinli
 """
 # CPUs have no such instruction either: the float between is rounded to odd.
 _HALF_OF_DOUBLE = """
-define internal half @tilescope.half.with_ndim.double(double %x) alwaysinline {
+define internal half @tilescope.half.from.double(double %x) alwaysinline {
   %near = fptrunc double %x to float
   %back = fpext float %near to double
   %bits = bitcast float %near to i32
@@ -121,8 +121,14 @@ def as_nvidia_computes(text: str) -> str | None:
         lines[number] = line
     made = "\n".join(lines) if changed else text
     made = _FMA_OF_HALVES.sub("call half @tilescope.fma.f16(", made)
-    made = _TO_HALF.sub(r"call half @tilescope.half.with_ndim.double(double \1)", made)
+    made = _TO_HALF.sub(r"call half @tilescope.half.from.double(double \1)", made)
     return None if made is text else _complete(made)
+
+
+def with_halves_of_doubles(text: str) -> str:
+    """Return a module that converts float64 to float16 by itself: LLVM calls a function that a process may lack."""
+    made = _TO_HALF.sub(r"call half @tilescope.half.from.double(double \1)", text)
+    return text if made == text else made + _HALF_OF_DOUBLE
 
 
 def _changes(lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -141,7 +147,7 @@ def _complete(text: str) -> str:
             text += _REMAINDER.format(kind=kind, suffix=suffix)
     if "@tilescope.fma.f16(" in text:
         text += _FUSED_HALF
-    if "@tilescope.half.with_ndim.double(" in text:
+    if "@tilescope.half.from.double(" in text:
         text += _HALF_OF_DOUBLE
     for name, count in _DECLARATIONS.items():
         for kind, suffix in _SUFFIX.items():

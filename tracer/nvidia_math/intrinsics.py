@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .special_functions import definitions
+
 _LLVM = {"f": "float", "d": "double"}
 _BITS = {"float": "i32", "double": "i64"}
 _SUFFIX = {"float": "f32", "double": "f64"}
@@ -22,9 +24,7 @@ _DIRECTIONS = {
 
 def _function(result: str, name: str, given: str, body: str) -> str:
     lines = "\n".join(f"  {line.strip()}" for line in body.strip().splitlines())
-    # What is only near to a GPU's result stays a function, by which `bitcode.is_exact` finds it.
-    inlined = "noinline" if ".approx" in name and result == "float" else "alwaysinline"
-    return f"define {result} @tilescope.{name}({given}) {inlined} {{\n{lines}\n}}\n"
+    return f"define {result} @tilescope.{name}({given}) alwaysinline {{\n{lines}\n}}\n"
 
 
 def _corrected(kind: str, name: str, given: str, body: str) -> Iterator[str]:
@@ -281,94 +281,4 @@ def _pair(kind: str, wide: str, name: str, given: str, body: str) -> str:
     return _function(f"{{ {kind}, {kind} }}", name, given, f"{extended}\n{body}\n{halves}")
 
 
-# The approximations of a GPU: here what they approximate, in double precision and rounded.
-def _approximations() -> Iterator[str]:
-    for name, called in (("ex2", "exp2"), ("lg2", "log2")):
-        for ftz in ("", ".ftz"):
-            suffix = "f32" if name == "ex2" else "f"
-            yield _function(
-                "float", f"{name}.approx{ftz}.{suffix}", "float %a",
-                f"""{_flushed("%a", "%b") if ftz else "%b = fadd arcp float %a, -0.0"}
-                %x = fpext float %b to double
-                %y = call double @llvm.{called}.f64(double %x)
-                %z = fptrunc double %y to float
-                {_flushed("%z", "%r") if ftz else "%r = fadd arcp float %z, -0.0"}
-                ret float %r""",
-            )  # fmt: skip
-    for name in ("sin", "cos"):  # of an angle that is a part of a whole turn, rounded towards 0
-        for ftz in ("", ".ftz"):
-            yield _function(
-                "float", f"{name}.approx{ftz}.f", "float %a",
-                f"""%turns = call float @tilescope.mul.rz.f(float %a, float 0x3FC45F3060000000)
-                %x = fpext float %turns to double
-                %angle = fmul arcp double %x, 0x401921FB54442D18
-                %y = call double @llvm.{name}.f64(double %angle)
-                %r = fptrunc double %y to float
-                ret float %r""",
-            )  # fmt: skip
-    for ftz in ("", ".ftz"):
-        yield _function(
-            "float", f"rsqrt.approx{ftz}.f", "float %a",
-            f"""{_flushed("%a", "%b") if ftz else "%b = fadd arcp float %a, -0.0"}
-            %x = fpext float %b to double
-            %y = call double @llvm.sqrt.f64(double %x)
-            %z = fdiv double 1.0, %y
-            %r = fptrunc double %z to float
-            ret float %r""",
-        )  # fmt: skip
-        yield _function(
-            "float",
-            f"sqrt.approx{ftz}.f",
-            "float %a",
-            "%r = call float @llvm.sqrt.f32(float %a)\nret float %r",
-        )
-        yield _function(
-            "float", f"div.approx{ftz}.f", "float %a, float %b", "%r = fdiv float %a, %b\nret float %r"
-        )
-    yield _function(
-        "float", "rcp.approx.ftz.f32", "float %a",
-        f"""{_flushed("%a", "%b")}
-        %c = fdiv float 1.0, %b
-        {_flushed("%c", "%r")}
-        ret float %r""",
-    )  # fmt: skip
-    for name, root in (("rcp.approx.ftz.d", False), ("rsqrt.approx.ftz.f64", True)):
-        value = "%y = call double @llvm.sqrt.f64(double %x)" if root else "%y = fadd arcp double %x, -0.0"
-        yield _function(
-            "double", name, "double %a",
-            f"""%bits = bitcast double %a to i64
-            %upper = and i64 %bits, -4294967296
-            %x = bitcast i64 %upper to double
-            {value}
-            %z = fdiv double 1.0, %y
-            %whole = bitcast double %z to i64
-            %cut = and i64 %whole, -4294967296
-            %r = bitcast i64 %cut to double
-            ret double %r""",
-        )  # fmt: skip
-    # What ptxas makes of it: a step from the approximation above.
-    yield _function(
-        "double", "rsqrt.approx.d", "double %a",
-        """%y = call double @tilescope.rsqrt.approx.ftz.f64(double %a)
-        %s = fmul arcp double %y, %y
-        %n = fneg double %s
-        %e = call double @llvm.fma.f64(double %a, double %n, double 1.0)
-        %p = call double @llvm.fma.f64(double %e, double 0.375, double 0.5)
-        %q = fmul arcp double %y, %e
-        %t = call double @llvm.fma.f64(double %p, double %q, double %y)
-        %finite = fcmp ord double %t, 0.0
-        %r = select i1 %finite, double %t, double %y
-        ret double %r""",
-    )  # fmt: skip
-
-
-def _flushed(value: str, result: str) -> str:
-    """Return the lines that make a subnormal float 0 of its sign."""
-    name = result[1:]
-    return f"""%size.{name} = call float @llvm.fabs.f32(float {value})
-            %tiny.{name} = fcmp olt float %size.{name}, 0x3810000000000000
-            %zero.{name} = call float @llvm.copysign.f32(float 0.0, float {value})
-            {result} = select i1 %tiny.{name}, float %zero.{name}, float {value}"""
-
-
-DEFINITIONS = "".join([*_directed(), *_nearest(), *_conversions(), *_integers(), *_approximations()])
+DEFINITIONS = "".join([*_directed(), *_nearest(), *_conversions(), *_integers(), definitions()])

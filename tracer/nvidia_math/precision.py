@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from inspect import getclosurevars
 from types import FunctionType
 
-from .bitcode import PREFIX, available, is_exact
-from .functions import libdevice_function, signature_of
+from .bitcode import available
 
 # Computed exactly by any library.
 _EXACT = {
@@ -48,16 +47,10 @@ def inexact(names: Iterable[str]) -> str:
     found = sorted(name for name in names if _is_near(name))
     if not found:
         return ""
-    why = "in float32" if available() else "without libdevice"
-    return f"last bits may differ from a GPU's after {', '.join(found)} {why}"
+    return f"last bits may differ from a GPU's after {', '.join(found)} without libdevice"
 
 
 def _is_near(name: str) -> bool:
-    function = getattr(math, name, None)
-    if name in _EXACT or (function is None and name != "cbrt" and signature_of(name) is None):
-        return False
-    if not available():
-        return True
-    single = None if function is None else libdevice_function(function, "float32")
-    single = single or signature_of(f"{name}f") or signature_of(name)
-    return single is not None and single.name.startswith(PREFIX) and not is_exact(single.name)
+    """Return whether this computer's library computes a function that libdevice computes on a GPU."""
+    is_function = callable(getattr(math, name, None)) or name == "cbrt"
+    return not available() and is_function and name not in _EXACT

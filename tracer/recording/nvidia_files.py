@@ -6,6 +6,7 @@ Every function returns None where a file is missing. Results are cached for the 
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,13 @@ def libdevice() -> Path | None:
         return _existing(pathfinder.locate_bitcode_lib("device").abs_path)
     except Exception:  # noqa: BLE001  # it raises several classes, none of them public in all versions
         return None
+
+
+@cache
+def libdevice_digest() -> str:
+    """Return the SHA-256 of libdevice, "" if it is missing: releases compute some functions differently."""
+    path = libdevice()
+    return "" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from ... import __version__
@@ -21,11 +22,16 @@ class TraceCache:
     """A folder of traces, up to `limit_bytes`; beyond it the least recently used ones are removed.
 
     A full disk or a folder that can't be written only means that nothing is found later.
+
+    math_library: identifies the library whose functions kernels call; the traces of another one are not found.
     """
 
-    def __init__(self, folder: Path, limit_bytes: int = LIMIT) -> None:
+    def __init__(
+        self, folder: Path, limit_bytes: int = LIMIT, math_library: Callable[[], str] = lambda: ""
+    ) -> None:
         self._folder = folder
         self._limit = limit_bytes
+        self._math_library = math_library
 
     def get(self, launch: Launch) -> Trace | None:
         """Return the trace of an equal launch, or None. A damaged one is removed."""
@@ -56,7 +62,7 @@ class TraceCache:
 
     def _path(self, launch: Launch) -> Path:
         """Return the file of a launch in this version of the program, since another may trace differently."""
-        key = hashlib.sha256(f"{__version__} {launch.key()}".encode()).hexdigest()
+        key = hashlib.sha256(f"{__version__} {self._math_library()} {launch.key()}".encode()).hexdigest()
         return self._folder / f"{key}.trace"
 
     def _trim(self) -> None:

@@ -15,7 +15,7 @@ from ... import __version__
 from ..storage.atomic_write import write_atomically
 from .question import ANSWER, Answer
 
-FORMAT = 3  # version of questions and answers; a new one ignores old answers
+FORMAT = 4  # version of questions and answers; a new one ignores old answers
 PACKAGES = ("numba", "numba-cuda", "llvmlite", "numpy")
 MAX_ANSWERS = 2000  # answers that are kept, of a few hundred bytes each
 SUFFIX = ".types"

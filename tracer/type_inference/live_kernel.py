@@ -18,10 +18,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..model.registered_functions import is_registered
+from ..model.registered_functions import is_jitable, is_registered
 from .question import (
     ArrayLike,
     ArrayType,
+    DeviceArray,
     DType,
     Enumeration,
     ErrorClass,
@@ -32,6 +33,7 @@ from .question import (
     Missing,
     NumPyScalar,
     Opaque,
+    PointerType,
     Question,
     Sequence,
     TypeObject,
@@ -236,7 +238,7 @@ class Describer:
             if isinstance(value, ModuleType):
                 return self._module(value, attributes)
             if hasattr(type(value), "copy_to_host") and not self._in_argument:
-                return Missing("a device array from outside the kernel")
+                return self._device_array(value)
             for describe in (
                 self._number, self._array, self._tuple, self._container, self._enumeration, _type_object,
                 self._callable, _library_object, _class,
@@ -272,6 +274,12 @@ class Describer:
         if not ary.flags.aligned:
             return Missing("an array that is not aligned")
         return ArrayLike(dtype_of(ary.dtype), ary.ndim, contiguous, readonly)
+
+    def _device_array(self, value: Any) -> Value:
+        array = self._array(value)
+        if isinstance(array, ArrayLike) and not array.dtype.names:
+            return DeviceArray(array)
+        return Missing("a device array from outside the kernel")
 
     def _tuple(self, value: Any) -> Value | None:
         if not isinstance(value, tuple):
@@ -322,6 +330,8 @@ class Describer:
             return library
         if _is_part_of_simulator(value):
             return Missing("a part of the simulator")
+        if is_jitable(value):
+            return self.function(value, "device")
         if is_registered(value):
             return Missing("a function that the program registered with Numba")
         if hasattr(value, "fn") and hasattr(value, "_device"):  # of the simulator
@@ -481,7 +491,9 @@ def _type_object(value: Any) -> Value | None:
     dtype = getattr(value, "dtype", None)
     if type(value).__name__ == "Record" and isinstance(dtype, np.dtype):
         return TypeObject("numba", "", dtype_of(dtype))
-    element = _type_object(dtype) if type(value).__name__ == "Array" else None
+    element = _type_object(dtype) if type(value).__name__ in ("Array", "CPointer") else None
+    if isinstance(element, TypeObject) and type(value).__name__ == "CPointer":
+        return PointerType(element)
     if isinstance(element, TypeObject) and value.aligned:
         return ArrayType(element, value.ndim, value.layout, not value.mutable)
     return Missing(f"a type, {value}")

@@ -130,13 +130,17 @@ def _device(function: FunctionType, described: Function, types: tuple[Any, ...])
     return decorate(function)
 
 
+class StandIn(SimpleNamespace):
+    """The properties that Numba reads of a device or of libNVVM; errors about it are ours (`refusals.UNRELATED`)."""
+
+
 def _stand_in_for_gpu() -> None:
     """Make Numba find a GPU of this capability, and the properties of libNVVM that it reads before compiling."""
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv import nvvm
 
-    device = SimpleNamespace(compute_capability=CAPABILITY)
-    library = SimpleNamespace(data_layout=DATA_LAYOUT, get_ir_version=lambda: IR_VERSION)
+    device = StandIn(compute_capability=CAPABILITY)
+    library = StandIn(data_layout=DATA_LAYOUT, get_ir_version=lambda: IR_VERSION)
     dispatcher.get_current_device = lambda: device
     nvvm.NVVM = lambda: library
 

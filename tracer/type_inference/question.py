@@ -58,6 +58,12 @@ class ArrayContent(msgspec.Struct, frozen=True, tag="array content"):
     data: bytes  # its elements in this layout
 
 
+class DeviceArray(msgspec.Struct, frozen=True, tag="device array"):
+    """An array on the device that a kernel finds by a name: kernels may write to it."""
+
+    array: ArrayLike
+
+
 class Sequence(msgspec.Struct, frozen=True, tag="tuple"):
     """A tuple; a named tuple if it has fields."""
 
@@ -81,6 +87,12 @@ class ArrayType(msgspec.Struct, frozen=True, tag="array type"):
     ndim: int
     layout: Literal["C", "F", "A"]
     readonly: bool = False
+
+
+class PointerType(msgspec.Struct, frozen=True, tag="pointer type"):
+    """A pointer type of a signature: CPointer(float32)."""
+
+    element: TypeObject
 
 
 class Library(msgspec.Struct, frozen=True, tag="library"):
@@ -137,6 +149,8 @@ Value = (
     | NumPyScalar
     | ArrayLike
     | ArrayContent
+    | DeviceArray
+    | PointerType
     | Sequence
     | TypeObject
     | ArrayType

@@ -23,6 +23,7 @@ import numpy as np
 from .question import (
     ArrayLike,
     ArrayType,
+    DeviceArray,
     DType,
     Enumeration,
     ErrorClass,
@@ -32,6 +33,7 @@ from .question import (
     MarshalledValue,
     NumPyScalar,
     Opaque,
+    PointerType,
     Question,
     Sequence,
     TypeObject,
@@ -149,10 +151,14 @@ def _simple(value: Value) -> Any:
         return np.frombuffer(value.data, dtype_from(value.dtype))[0]
     if isinstance(value, ArrayLike):
         return _array(value)
+    if isinstance(value, DeviceArray):
+        return _DeviceArray(_array(value.array))
     if isinstance(value, TypeObject):
         return _type(value)
     if isinstance(value, ArrayType):
         return _array_type(value)
+    if isinstance(value, PointerType):
+        return _pointer_type(value)
     if isinstance(value, Library):
         return _library(value)
     if isinstance(value, ErrorClass):
@@ -190,6 +196,16 @@ def _array(value: ArrayLike) -> Any:
     return array
 
 
+class _DeviceArray:
+    """An array by its type, as Numba reads one on a device; nothing is at its address."""
+
+    def __init__(self, array: Any) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str, "data": (256, False),
+            "version": 3,
+        }  # fmt: skip
+
+
 def _type(value: TypeObject) -> Any:
     from numba import from_dtype
 
@@ -209,6 +225,12 @@ def _array_type(value: ArrayType) -> Any:
     from numba import types
 
     return types.Array(_type(value.element), value.ndim, value.layout, value.readonly)
+
+
+def _pointer_type(value: PointerType) -> Any:
+    from numba import types
+
+    return types.CPointer(_type(value.element))
 
 
 def _library(value: Library) -> Any:

@@ -20,7 +20,7 @@ GLOBAL = r"Untyped global name '(\w+)'"
 MAX_MESSAGE = 160  # characters of an unknown message
 # Errors about a missing driver or compiler, our replacement of a device, or an object that is None in the simulator.
 UNRELATED = re.compile(
-    r"libNVVM|NVVM|libdevice|CUDA driver|CUDA_ERROR|CudaSupportError|SimpleNamespace|compute capability|No module named"
+    r"libNVVM|NVVM|libdevice|CUDA driver|CUDA_ERROR|CudaSupportError|StandIn|compute capability|No module named"
     r"|Invalid use of none with"
 )
 RECURSION = "it calls itself"

@@ -390,7 +390,7 @@ def type_of(numba_type: Any) -> Type:
     if isinstance(numba_type, types.CPointer):
         return Type("pointer", "", (type_of(numba_type.dtype),))
     if isinstance(numba_type, types.BoundFunction):
-        return Type("method", str(getattr(numba_type, "typing_key", "")), (type_of(numba_type.current),))
+        return Type("method", str(getattr(numba_type, "typing_key", "")), (type_of(numba_type.this),))
     if isinstance(numba_type, types.EnumMember):
         return Type("enum", numba_type.instance_class.__name__, (type_of(numba_type.dtype),))
     if isinstance(numba_type, types.NumberClass):

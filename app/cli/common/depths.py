@@ -24,6 +24,7 @@ class Column(Struct, frozen=True):
     mark: str
     counters: dict[str, int]  # empty if they are not known
     notes: tuple[str, ...]  # sentences about them
+    at_least: tuple[str, ...] = ()  # counters that a GPU may count higher
 
 
 def depths_table(sessions: Sequence[Session], depths: Sequence[str]) -> str:
@@ -39,7 +40,10 @@ def depths_table(sessions: Sequence[Session], depths: Sequence[str]) -> str:
 
 
 def _cell(column: Column, name: str) -> str:
-    return f"{count_text(column.counters[name])} {column.mark}" if name in column.counters else "-"
+    if name not in column.counters:
+        return "-"
+    bound = "at least " if name in column.at_least else ""
+    return f"{bound}{count_text(column.counters[name])} {column.mark}"
 
 
 def _written_column(session: Session) -> Column:
@@ -60,7 +64,7 @@ def _compiled_column(session: Session) -> Column:
             f"compiled by {compiled.compiler}: {compiled.registers} registers a thread{spills}.",
             *compiled.notes,
         )
-    return Column(session.title, COMPILED, dict(compiled.counters), notes)
+    return Column(session.title, COMPILED, dict(compiled.counters), notes, compiled.at_least)
 
 
 def _measured_column(session: Session) -> Column:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ....tracer.run.kept_traces import trace_cache
 from ....tracer.run.worker_client import Worker
-from ....tracer.storage.folders import cache_folder
-from ....tracer.storage.trace_cache import TraceCache
 from ...lecture.check import check_lecture
 from ...lecture.document import Lecture
 from ...lecture.sessions import PATIENCE, Sessions
@@ -21,7 +20,7 @@ def open_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
     """Yield the creator of sessions; patience: seconds that a launch may take, None for any."""
     worker = Worker()
     try:
-        yield Sessions(worker, TraceCache(cache_folder()), patience)
+        yield Sessions(worker, trace_cache(), patience)
     finally:
         show_progress_on_terminal("")
         worker.close()

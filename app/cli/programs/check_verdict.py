@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from mmap import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from ....tracer.processes.supervised import SharedNote
 from ..common.text_output import print_error
@@ -44,7 +44,7 @@ class Verdict:
     """The report on a program, and its exit status.
 
     name: of the program, as the user gave it: the files of findings are named likewise, absolute or relative, since
-    annotations are shown next to the file that they name.
+    annotations are shown next to the file that they name. launches: counts the launches, None if not asked for.
     """
 
     def __init__(
@@ -54,8 +54,9 @@ class Verdict:
         name: str,
         form: str,
         output: TextIO,
+        launches: Callable[[], list[dict[str, Any]]] | None = None,
     ) -> None:
-        self.collector, self.forked = collector, forked
+        self.collector, self.forked, self._launches = collector, forked, launches
         self._form, self._output = form, output
         self._folder = None if Path(name).is_absolute() else Path.cwd()
 
@@ -64,9 +65,10 @@ class Verdict:
         findings = [self._with_names(finding) for finding in self.collector.findings()]
         launched = self.collector.launches > 0
         empty_text = "" if not launched else "no findings before it ended" if status else "no findings"
+        launches = None if self._launches is None else self._launches()
         # A reader that stops early, or a closed output, does not change the status.
         with suppress(OSError), self._output:
-            print_findings(findings, self._form, self._output, empty_text)
+            print_findings(findings, self._form, self._output, empty_text, launches)
         if self._form == "text":
             self.collector.engines.report()
         self.forked.report()
@@ -94,8 +96,8 @@ class Verdict:
 class CrashReport:
     """The findings of a check and its running kernel, stored so that they outlive a crash of the process."""
 
-    def __init__(self, name: str, form: str) -> None:
-        self._name, self._form = name, form
+    def __init__(self, name: str, form: str, *, counts: bool = False) -> None:
+        self._name, self._form, self._counts = name, form, counts
         self._note = SharedNote()
         self._process = 0
         self._found: list[FindingData] = []
@@ -139,7 +141,9 @@ class CrashReport:
             self._found, self._launches, self._kernel = json.loads(note)
         where = f" in its kernel {self._kernel}" if self._kernel else ""
         print_error(f"{describe_exit_status(status)} ended the program{where}.")
-        reported = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout).print_report(1)
+        uncounted = list if self._counts else None  # the launches ended with their process
+        verdict = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout, uncounted)
+        reported = verdict.print_report(1)
         return reported if where else None
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ....tracer.as_compiled.job import CompiledCounters
     from ....tracer.as_compiled.live_job import LiveLaunch
+    from ....tracer.model.trace import Trace
 
 SECONDS = 600.0  # for all launches of a program
 KEPT_BYTES = 1 << 31  # of copies of arrays
+NOT_COUNTED: dict[str, Any] = {"compiled_counters": None, "compiled": {"reason": "It did not run."}}
 TOO_LATE = "The program made too many launches to count them as compiled; count fewer at a time."
 
 
@@ -65,11 +67,50 @@ class CompiledLaunches:
         return entries
 
 
+class CheckedLaunches:
+    """The launches of a checked program: what each asked of memory, as written and as compiled."""
+
+    def __init__(self) -> None:
+        self._compiled = CompiledLaunches()
+        self._entries: list[dict[str, Any]] = []
+
+    def begin(self, kernel: Any, arguments: tuple[Any, ...], blocks: tuple[int, ...] | None) -> None:
+        """Describe a launch as it begins."""
+        self._compiled.begin(kernel, arguments, blocks)
+
+    def take(self, trace: Trace) -> None:
+        """Add the launch that has ended."""
+        from ....tracer.analysis.counters import counters_of
+        from ....tracer.analysis.requests import requests_of
+
+        self._compiled.end()
+        self._entries.append(
+            {
+                "launch": len(self._entries), "kernel": trace.kernel, "grid": list(trace.grid),
+                "block": list(trace.block_dim), "counters": counters_of(trace, requests_of(trace)).total,
+            }
+        )  # fmt: skip
+
+    def refuse(self, kernel: str) -> None:
+        """Add a launch that Numba refuses."""
+        self._compiled.drop()
+        self._entries.append({"launch": len(self._entries), "kernel": kernel, "counters": None} | NOT_COUNTED)
+
+    def counted(self) -> list[dict[str, Any]]:
+        """Count all launches as compiled; return their entries."""
+        compiled = iter(self._compiled.counted())
+        return [
+            entry if "compiled" in entry else entry | next(compiled, NOT_COUNTED) for entry in self._entries
+        ]
+
+
 def compiled_data(answer: CompiledCounters) -> dict[str, Any]:
     """Convert compiled counters to plain data."""
     compiled: dict[str, Any] = {"compiler": answer.compiler, "notes": list(answer.notes)}
     if answer.reason:
         compiled = {"reason": answer.reason}
+    if answer.at_least:
+        compiled["at_least"] = list(answer.at_least)
     if answer.registers is not None:
         compiled |= {"registers": answer.registers, "spills": answer.spills}
     return {"compiled_counters": dict(answer.counters) if not answer.reason else None, "compiled": compiled}

@@ -409,14 +409,20 @@ def _position(finding: FindingData) -> tuple[str, int, str]:
 
 
 def print_findings(
-    findings: list[FindingData], form: str, output: TextIO, empty_text: str = "no findings"
+    findings: list[FindingData],
+    form: str,
+    output: TextIO,
+    empty_text: str = "no findings",
+    launches: list[dict[str, Any]] | None = None,
 ) -> None:
     """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub annotations.
 
-    empty_text: the text output if there are no findings, "" for nothing.
+    empty_text: the text output if there are no findings, "" for nothing. launches: what JSON adds about each launch.
     """
     if form == "json":
-        print(json.dumps([split_cells(finding) for finding in findings], indent=1), file=output)
+        listed = [split_cells(finding) for finding in findings]
+        whole = listed if launches is None else {"findings": listed, "launches": launches}
+        print(json.dumps(whole, indent=1), file=output)
         return
     line = _github_line if form == "github" else text_line
     for finding in findings:

@@ -19,7 +19,7 @@ from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integ
 from ..common.text_output import print_error
 from .behind_program import BackgroundWriter
 from .check_verdict import CrashReport, ForkedLaunches, Verdict, reporting_at_os_exit
-from .compiled_launches import CompiledLaunches
+from .compiled_launches import CheckedLaunches, CompiledLaunches
 from .findings_output import (
     Caller,
     CompilerFindings,
@@ -369,6 +369,11 @@ def add_check_arguments(parser: Parser) -> None:
         "check",
     )
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
+    parser.add_argument(
+        "--counters",
+        action="store_true",
+        help="with --format json: add the counters of each launch, as written and as compiled, which takes longer",
+    )
 
 
 def execute_check(chosen: Namespace) -> int:
@@ -378,35 +383,54 @@ def execute_check(chosen: Namespace) -> int:
     The program's output goes to standard error, so that standard output holds only the findings.
     """
     program: ProgramToRun = chosen.program
+    if chosen.counters and chosen.format != "json":
+        raise UsageError("--counters needs --format json.")
     program.find()
-    crash_report = CrashReport(program.name, chosen.format)
+    crash_report = CrashReport(program.name, chosen.format, counts=chosen.counters)
+    launches = CheckedLaunches() if chosen.counters else None
+    blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
     continue_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
     collector, own = FindingCollector(), os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
         collector.add(trace)
+        if launches is not None:
+            launches.take(trace)
         crash_report.note(collector)
 
     def refuse(kernel: Any, refusal: Refusal) -> None:
         if os.getpid() == own:
             collector.refuse(kernel, refusal)
+            if launches is not None:
+                launches.refuse(kernel.fn.__name__)
             crash_report.note(collector)
 
     def mismatch(kernel: Any, sentence: str) -> None:
         if os.getpid() == own:
             collector.mismatch(kernel, sentence)
 
+    def begin(launch: Launch) -> None:
+        nonlocal blocks
+        blocks = launch.blocks
+        crash_report.begin_launch(launch)
+
+    def launched(kernel: Any, arguments: tuple[Any, ...]) -> None:
+        collector.compiler.ask(kernel, arguments)
+        if launches is not None:
+            launches.begin(kernel, arguments, blocks)
+
     options_of_check = _options(chosen)._replace(
         refuse_too_large=False,  # it is a finding
         on_last_block=collector.add_last_block,
-        before_launch=crash_report.begin_launch,
-        launched=collector.compiler.ask,
+        before_launch=begin,
+        launched=launched,
         refused=refuse,
         on_mismatch=mismatch,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:
-        verdict = Verdict(collector, forked, program.name, chosen.format, output)
+        counted = None if launches is None else launches.counted
+        verdict = Verdict(collector, forked, program.name, chosen.format, output, counted)
 
         def report(status: int) -> int:
             if os.getpid() != own:  # the parent reports for a forked child

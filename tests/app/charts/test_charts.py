@@ -143,7 +143,7 @@ def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
     ceilings = RAW["ceilings"]
     rates = {(peak["dtype"], peak["by"]): peak["gflop_per_s"] for peak in ceilings["peaks"]}
     assert (roof.gb_per_s, roof.gflop_per_s) == (ceilings["copy_gb_per_s"], rates["float32", "cublas"])
-    assert roof.beside == (("multiply-adds in registers", rates["float32", "registers"]),)
+    assert roof.other_rates == (("multiply-adds in registers", rates["float32", "registers"]),)
     by_name = {series.points[0].datum.subject: series.points[0] for series in plane.series}
     # Per warp of 2 x 16 threads and step of k the naive kernel asks for 2 sectors of A and 2 of B, and stores C once.
     sectors = 1024**2 // 32 * (1024 * 4 + 4)
@@ -175,7 +175,7 @@ def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left
     measurement = replace(H200.measurement, ceilings=replace(ceilings, peaks=peaks))
     (drawn,) = build([replace(H200, measurement=measurement)], Choice("roofline")).panels[0].roofs
     expected = next(peak for peak in peaks if (peak.by, peak.dtype) == (roof, "float32"))
-    assert (drawn.gflop_per_s, drawn.reached_by) == (expected.gflop_per_s, expected.told)
+    assert (drawn.gflop_per_s, drawn.reached_by) == (expected.gflop_per_s, expected.method)
     assert len(drawn.beside) == len(left) - 1
 
 
@@ -247,7 +247,7 @@ def test_where_cublas_was_not_measured_the_ladder_stands_against_the_ceiling_of_
     (ceiling,) = (p for p in H200.measurement.ceilings.peaks if (p.dtype, p.by) == ("float32", "cublas"))
     share = {bar.datum.subject: bar.value for bar in figure.panels[0].bars}["matmul-two-buffers"]
     assert share == pytest.approx(100 * 2 * 4096**3 / 3600 / 1000 / ceiling.gflop_per_s)
-    assert any(ceiling.told in note for note in figure.notes)
+    assert any(ceiling.method in note for note in figure.notes)
     bare = replace(H200.measurement, ceilings=None)
     nothing = build([replace(H200, measurement=bare)], usual_choice("cublas"))
     assert nothing.is_empty and any("cuBLAS was not measured" in note for note in nothing.notes)

@@ -212,7 +212,7 @@ def test_a_figure_that_needs_the_room_has_smaller_text_on_a_page():
     few = build([H200], Choice())
     many = build([H200], Choice("copies", subjects=ALL[:3], problem="M = K = N = 1,024"))
     mixed = build([H200], Choice("scaling", subjects=ALL))
-    assert page.look(few).scale == pytest.approx(1600 / 960)
+    assert page.theme_for(few).scale == pytest.approx(1600 / 960)
     assert 0.7 * 1600 / 960 <= page.look(mixed).scale < page.look(few).scale
     assert wanted_height(many, 1600, page.look(many)) <= 900
     assert wanted_height(few, 1600, replace(page, text_size=2.0).look(few)) <= 900

@@ -114,7 +114,7 @@ def test_png_has_the_size_asked_for_at_300_dots_an_inch(tmp_path):
 def test_a_figure_is_the_same_wherever_and_however_often_it_is_drawn():
     first, again = image_of(figure(), PAGE), image_of(figure(), PAGE)
     assert first == again
-    view = ChartView(PAGE.look(figure()))
+    view = ChartView(PAGE.theme_for(figure()))
     view.show_figure(figure("scaling"))
     view.resize(*SIZE)
     view.grab()
@@ -124,7 +124,7 @@ def test_a_figure_is_the_same_wherever_and_however_often_it_is_drawn():
 
 
 def test_the_pointer_is_told_what_stands_there():
-    view = ChartView(PAGE.look(figure()))
+    view = ChartView(PAGE.theme_for(figure()))
     view.show_figure(figure())
     view.resize(*SIZE)
     image = QImage(*SIZE, QImage.Format.Format_RGB32)

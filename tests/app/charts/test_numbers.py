@@ -178,7 +178,7 @@ def test_numbers_keep_their_three_digits():
 
 
 def test_scales_and_ranges():
-    assert Scale(1, 100, 0, 10, log=True).at(10) == pytest.approx(5)
+    assert Scale(1, 100, 0, 10, log=True).to_pixel(10) == pytest.approx(5)
     assert Scale(0, 4, 10, 0).at(1) == 7.5
     low, high = log_range([3.0], 1.0)
     assert (low, high) == (1.5, 6.0)

@@ -83,6 +83,46 @@ def test_each_launch_of_a_program_has_counters_as_compiled(tmp_path: Path):
         assert set(launch["compiled_counters"]) == set(NAMES)
 
 
+CONTENDED = """
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def highest(a, out):
+    i = cuda.grid(1)
+    cuda.atomic.max(out, i % 8, a[i])
+
+
+numbers = np.arange(256, dtype=np.float32)
+highest[2, 128](numbers, np.zeros(8, np.float32))
+"""
+
+
+def checked(tmp_path, *options):
+    """Return what `tilescope check` prints of the contended program, as JSON."""
+    program = tmp_path / "program.py"
+    program.write_text(CONTENDED)
+    command = [sys.executable, "-m", "tilescope", "check", "--format", "json", *options, str(program)]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, cwd=tmp_path).stdout)
+
+
+def test_check_adds_the_counters_of_each_launch_where_asked(tmp_path):
+    assert checked(tmp_path) == []
+    told = checked(tmp_path, "--counters")
+    assert told["findings"] == []
+    (launch,) = told["launches"]
+    assert (launch["kernel"], launch["counters"]["global_load_requests"]) == ("highest", 8)
+    assert launch["compiled_counters"]["global_load_requests"] == 16
+    assert "global_atomic_requests" in launch["compiled"]["at_least"]
+    assert "global_load_requests" not in launch["compiled"]["at_least"]
+
+
+def test_check_counts_only_for_json(tmp_path, capsys):
+    assert main(["check", "--counters", "program.py"]) == 2
+    assert "--format json" in capsys.readouterr().err
+
+
 def names_of(session):
     return build_environment([session], [0], [Selection()], [{}], 0)
 

@@ -64,7 +64,7 @@ def test_nothing_is_counted_while_pictures_are_drawn(played):
 def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
     job, first, second = CompiledJob(), session(), session()
     found = []
-    job.faults.connect(found.append)
+    job.counted.connect(found.append)
     job.want([first])
     wait_until(lambda: played.begun == [first])
     job.want([second])  # and nothing lets the first one end

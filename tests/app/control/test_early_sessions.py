@@ -71,12 +71,12 @@ def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_
     save(ready.trace, tmp_path / "shown", compress=False)
     save(engine.run(made, lambda done, of: None), tmp_path / "plain", compress=False)
     assert (tmp_path / "shown").read_bytes() == (tmp_path / "plain").read_bytes()
-    assert jobs.held(made) is ready
+    assert jobs.session_in_memory(made) is ready
 
 
 def test_an_early_session_is_not_kept(jobs):
     made = struck(456)
-    jobs.early.connect(lambda pane, session: jobs.told.append(("held", jobs.held(made))))
+    jobs.early.connect(lambda pane, session: jobs.told.append(("held", jobs.session_in_memory(made))))
     jobs.trace(0, made, None, early=True)
     wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
     assert ("held", None) in jobs.told
@@ -90,7 +90,7 @@ def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
     (_, early), (_, kept) = jobs.told
     assert kept.trace.notice.endswith("lockstep's order is not available: it was cancelled.")
     assert len(kept.trace) == len(early.trace) and races(kept)
-    assert jobs.held(made) is not kept  # which counts for no launch
+    assert jobs.session_in_memory(made) is not kept  # which counts for no launch
 
 
 def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):

@@ -75,7 +75,7 @@ def jobs():
 
 
 def held(jobs: SessionJobs, *sizes: int) -> list[bool]:
-    return [jobs.held(launch(m)) is not None for m in sizes]
+    return [jobs.session_in_memory(launch(m)) is not None for m in sizes]
 
 
 def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usually_kept(jobs):

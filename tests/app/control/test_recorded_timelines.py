@@ -28,7 +28,7 @@ def mine(found):
 def test_they_are_read_in_a_thread_once(own):
     recorded = RecordedTimelines()
     told = []
-    recorded.faults.connect(lambda: told.append(recorded.timelines))
+    recorded.loaded.connect(lambda: told.append(recorded.timelines))
     recorded.want()
     recorded.want()
     assert recorded.timelines is None

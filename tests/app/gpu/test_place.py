@@ -36,7 +36,7 @@ def test_the_last_size_goes_for_all_panes_behind_it():
 
 
 def test_above_a_block_is_its_multiprocessor():
-    place = parse_gpu_place("gpu block=12 range=1:2").above()
+    place = parse_gpu_place("gpu block=12 range=1:2").level_up()
     assert (place.level, place.range) == ("multiprocessor", None)
     assert GpuPlace().above() == GpuPlace()
 

@@ -173,7 +173,7 @@ def test_a_line_that_cannot_be_read_stays_in_its_block_to_be_told():
 def test_a_step_moves_and_those_it_passes_keep_their_scenes():
     text = f"# T\n\n## A\n\n`show: {TILED}`\n\n## B\n\n`next phase`\n\n## C\n\n`next phase`\n"
     made = move_step(text, 2, 1, PATH, sessions_of)
-    assert made.told == ()
+    assert made.warnings == ()
     assert [step.title for step in lecture_of(made.text).steps] == ["A", "C", "B"]
     before, after = shown(text), shown(made.text)
     assert [after[0], after[2], after[1]] == before
@@ -184,7 +184,7 @@ def test_a_step_taken_out_leaves_what_follows_as_it_was():
     assert shown(made.text) == shown(SMALL)[1:]
     assert bodies(made.text)[1] == bodies(SMALL)[2]
     assert f"show: {NAIVE} {TILED}" in bodies(made.text)[0]
-    assert made.told == ()
+    assert made.warnings == ()
 
 
 def test_what_is_inherited_is_said_by_the_next_step_alone():
@@ -197,7 +197,7 @@ def test_a_copy_shows_what_its_original_does():
     made = copy_step(SMALL, 1, PATH, sessions_of)
     before = shown(SMALL)
     assert shown(made.text) == [before[0], before[1], before[1], before[2]]
-    assert made.told == ()
+    assert made.warnings == ()
 
 
 def test_a_new_step_changes_no_other():
@@ -353,7 +353,7 @@ def test_undo_goes_back_to_the_first_text_and_forward_again():
     texts = [SMALL]
     for title in "abc":
         texts.append(with_title(texts[-1], title, PATH))
-        assert history.take(texts[-1])
+        assert history.push(texts[-1])
     assert not history.take(texts[-1])
     back = [history.text for _ in range(3) if history.undo()]
     assert back == texts[-2::-1] and not history.undo() and not history.can_undo

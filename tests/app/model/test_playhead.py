@@ -81,7 +81,7 @@ def test_who_goes_beyond_the_stop_plays_on_as_usual():
     head.advance(1.0)
     assert (head.moment, head.playing) == (pytest.approx(70), True)
     head.play_to(90)
-    head.stand()
+    head.halt()
     assert (head.playing, head.stop) == (False, None)
     head.play_to(head.moment)
     assert not head.playing  # it is there

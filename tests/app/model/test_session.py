@@ -26,7 +26,7 @@ def test_a_trace_goes_with_the_last_that_looks_at_it(tmp_path):
     gc.collect()
     gc.disable()
     try:
-        session.prepared().examined()
+        session.prepared().with_findings()
         for buffer in range(len(session.trace.buffers)):
             session.memory.reads(buffer, session.end), session.memory.values(buffer, session.end)
         gone = weakref.ref(session.trace)

@@ -183,7 +183,7 @@ def test_blocks_are_named_and_none_is_offered_twice(timings):
 def test_the_window_follows_the_words_of_the_main_one():
     with open_window(wait=False) as window:
         timings = show_timings(window, window.look)
-        window.look.speak("work-item")
+        window.look.set_words("work-item")
         assert "work-groups of 16 × 16" in timings.figure.subtitle
         assert timings.fields.chips["shape"].caption.text() == "Work-groups"
         window.look.speak("cuda")

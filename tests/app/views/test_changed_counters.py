@@ -30,7 +30,7 @@ def changed(before, after, theme=LIGHT, size=(700, 54)):
 def take(view, session):
     view.load(session)
     view.render_moment(session.end, Selection())
-    view.compare(settled=True)
+    view.mark_changes(settled=True)
 
 
 def tick(view, times):

@@ -43,7 +43,7 @@ def kernel_session(folder, source, count=64, **options):
     arrays = (Array((count,), fill="arange"), Array((count,), fill="zeros"))
     made = trace(folder, source, arrays, block=(count, 1, 1), **options)
     session = build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), made, None)
-    return session.examined()
+    return session.with_findings()
 
 
 @pytest.fixture
@@ -53,14 +53,16 @@ def racing(tmp_path):
 
 @pytest.fixture(scope="module")
 def faulty():
-    return matmul("matmul-tiled-early-return", m=10, k=10, n=10, tile=8).examined()
+    return matmul("matmul-tiled-early-return", m=10, k=10, n=10, tile=8).with_findings()
 
 
 def shown(session, size=(420, 640), theme=LIGHT):
     application()
     view = FindingsView(theme)
     view.resize(*size)
-    view.load(session.examined() if session else None)  # those of sessions.py are shared and may be fresh
+    view.load(
+        session.with_findings() if session else None
+    )  # those of sessions.py are shared and may be fresh
     view.render_moment(3, Selection())
     view.grab()  # lays it out
     return view

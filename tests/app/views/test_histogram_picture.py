@@ -26,7 +26,9 @@ SESSIONS = {
 @pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
 def test_the_stack_of_lanes_ends_where_the_bar_of_the_count_after_them_ends(name, share):
     session = SESSIONS[name]()
-    adds = session.counting.result.moment if share == 1 else session.counting.of_samples.moment
+    adds = (
+        session.histogram_launch.result.moment if share == 1 else session.histogram_launch.of_samples.moment
+    )
     moment = int(adds[round(share * (len(adds) - 1))])
     view = show_histogram(session, moment, Selection(), size=(1400, 280))
     assert not view.places().lanes.height  # whose lines to the stacks have the stacks' colour

@@ -103,7 +103,7 @@ def test_words_name_progress_meetings_and_the_verdict():
     assert "adds 32 samples" in early
     assert "128 of 900 samples counted" in early
     assert "equals" not in early
-    most = int(session.counting.result.contending.max())
+    most = int(session.histogram_launch.result.contending.max())
     last = show_histogram(session, session.end).accessibleDescription()
     assert "equals np.histogram in all 20 bins" in last
     assert f"at most {most} lanes of a request met, in bin" in last
@@ -122,7 +122,7 @@ def test_samples_that_are_in_no_bin_are_told():
 
 def test_differing_bins_are_named():
     session = SESSIONS["global"]()
-    wrong = session.counting.expected.copy()
+    wrong = session.histogram_launch.expected.copy()
     wrong[[2, 5, 7, 11, 13]] += 1
     other = replace(session)
     other.__dict__["counting"] = replace(session.counting, expected=wrong)
@@ -164,7 +164,7 @@ def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
     low = -4 + place * 0.4
     assert text.startswith(f"bin {place}, samples from {low:.4g} to {low + 0.4:.4g}\n")
     assert (
-        f"global memory: {session.memory.values(1, 4)[place]}; NumPy: {session.counting.expected[place]}"
+        f"global memory: {session.memory.values(1, 4)[place]}; NumPy: {session.histogram_launch.expected[place]}"
         in text
     )
     assert "of warp 0 in block 0" in text
@@ -195,7 +195,7 @@ def test_an_atomic_counter_loses_nothing():
 
 
 def test_additions_are_drawn_from_load_to_store():
-    lines = CounterViewData(session := counter_session("random"), session.counting).lines
+    lines = CounterViewData(session := counter_session("random"), session.histogram_launch).lines
     assert len(lines.first) == 1024
     assert (lines.first < lines.last).all()
     assert lines.survives.sum() == 9

@@ -228,7 +228,7 @@ def test_many_cells_in_a_pixel_show_the_most_read_one():
 def test_arcs_start_and_end_where_they_should():
     start, end = np.array([[0.0, 0.0], [10.0, 5.0]]), np.array([[100.0, 0.0], [10.0, 90.0]])
     way = bend_arcs(start, end)
-    assert np.allclose(way.at(0.0), start) and np.allclose(way.at(1.0), end)
+    assert np.allclose(way.points_at(0.0), start) and np.allclose(way.points_at(1.0), end)
     assert (way.at(0.5)[0] != [50.0, 0.0]).any()  # it bends
 
 

@@ -78,7 +78,7 @@ def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
     sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
     a = buffer_number(session, "a")
     for block in (0, 3):
-        found = footprints_of(session.memory.touched(block), sheets).is_integer[a]
+        found = footprints_of(session.memory.touched(block), sheets).by_buffer[a]
         touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
         assert found.outline is not None and inside(found.outline, sheets[a]) == set(touched.tolist())
 
@@ -134,7 +134,7 @@ def test_a_magnified_picture_shows_how_to_see_all_of_it_again():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
     view = show_memory(session, 20)
     view.show()
-    assert not view.fit.isVisible()
+    assert not view.fit_button.isVisible()
     view.zoom = Zoom(3.0, 0.6, 0.6)
     assert view.fit.isVisible() and view.rect().contains(view.fit.geometry())
     QTest.mouseClick(view.fit, Qt.MouseButton.LeftButton)
@@ -151,7 +151,7 @@ def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
 
 
 def test_a_launch_without_races_says_so_beside_one_that_has_some():
-    session = matmul("matmul-tiled", m=16, k=16, n=16, tile=8).examined()
+    session = matmul("matmul-tiled", m=16, k=16, n=16, tile=8).with_findings()
     view = show_memory(session, session.end, colour_by="races", tops=((("races", "global"), 2048),))
     rows = view._picture._legend(view._state())
     assert next(item.before for row in rows for _, item in row) == "no accesses in a race"

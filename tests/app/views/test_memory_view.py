@@ -135,7 +135,7 @@ def test_the_frames_are_what_the_block_touches():
     # Block (2, 1): rows 8 to 16, columns 16 to 24.
     footprints = footprints_of(session.memory.touched(5), sheets)
     a, b, c = (buffer_number(session, name) for name in "abc")
-    assert footprints.is_integer[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.is_integer[
+    assert footprints.by_buffer[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.by_buffer[
         b
     ] == Footprint(CellRect(0, 16, 24, 24))
     assert footprints.is_integer[c] == Footprint(CellRect(8, 16, 16, 24))
@@ -166,7 +166,7 @@ def test_a_loaded_element_flies_to_its_place_in_the_tile():
         flight.chosen
     )  # thread (5, 2) of block (1, 1) fetches A[10, 5] into tile_a[2, 5]
     assert np.allclose(flight.start[chosen], places[buffer_number(session, "a")].middle(10 * 24 + 5))
-    landed = bend_arcs(flight.start, flight.end).at(1.0)
+    landed = bend_arcs(flight.start, flight.end).points_at(1.0)
     assert np.allclose(landed[chosen], places[buffer_number(session, "tile_a")].middle(2 * 8 + 5))
 
 

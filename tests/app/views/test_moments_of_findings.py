@@ -34,7 +34,7 @@ def sessions() -> list[Session]:
         for spec in SPECS:
             scenario, values, options = parse_spec(f"{spec},{order}")
             launch = launch_of(scenario, values, **options)
-            made.append(build_session(launch, run(launch, lambda done, of: None), scenario).examined())
+            made.append(build_session(launch, run(launch, lambda done, of: None), scenario).with_findings())
     return made
 
 

@@ -50,7 +50,7 @@ def session(folder, text: str, block: tuple[int, int, int] = (16, 1, 1), n: int 
     launched = launch_text(folder, text, arguments, grid=(1, 1, 1), block=block)
     return build_session(
         launched, trace(folder, text, arguments, grid=(1, 1, 1), block=block), None
-    ).examined()
+    ).with_findings()
 
 
 def red_pixels(image, box: QRectF, colour) -> int:

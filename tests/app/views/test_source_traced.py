@@ -230,7 +230,7 @@ def test_what_is_found_is_marked_counted_and_gone_to(tiled):
     view.editor.setFocus()
     put(view, line_of(view, "def tiled"))
     QTest.keyClick(view.editor, Key.Key_F, CONTROL)
-    assert view.find_bar.wanted.hasFocus()
+    assert view.find_bar.search_field.hasFocus()
     QTest.keyClicks(view.find_bar.wanted, "tile_a[")
     of = view.text().count("tile_a[")
     chosen = view.editor.textCursor
@@ -255,7 +255,7 @@ def test_what_is_found_is_marked_counted_and_gone_to(tiled):
 def test_text_that_can_only_be_read_is_searched_as_well(tiled):
     view = show_panel(SourceView, tiled, 12)
     view.find_bar.open()
-    view.find_bar.wanted.setText("nowhere to be found")
+    view.find_bar.search_field.setText("nowhere to be found")
     assert view.find_bar.count.text() == "No matches" and view.find_bar.wanted.property("invalid")
     view.find_bar.wanted.setText("cuda.jit")
     assert view.find_bar.count.text().endswith(f" of {tiled.launch.source.count('cuda.jit')}")

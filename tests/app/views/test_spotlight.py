@@ -235,7 +235,7 @@ def test_a_line_of_the_source_stands_out_and_is_brought_in_sight():
     before = grab_image(view)
     spot(view, 'line "c[row, col] = total"')
     ((_, line),) = view.highlight.lines
-    assert view.editor.highlight == {line}
+    assert view.editor.highlighted_lines == {line}
     assert line in [number for number, *_ in view.editor.lines_in_sight()]
     wide = view.editor.viewport().width() - 8
     for number, top, height in view.editor.lines_in_sight():

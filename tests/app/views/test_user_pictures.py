@@ -78,7 +78,7 @@ def test_a_race_is_seen_in_the_picture_and_its_threads_are_named(tmp_path):
     before = grab_image(view)
     spot = view.position_of(buffer_number(session, "s"), 3)
     assert "Race" not in view.hover_text(spot)  # as long as nobody knows
-    session.examined()
+    session.with_findings()
     view.reload()
     assert grab_image(view) != before
     told = view.hover_text(spot).splitlines()[-1]

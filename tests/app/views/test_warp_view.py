@@ -72,7 +72,7 @@ def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
     assert told(padded, good) == "32 lanes · 1 wavefront, no conflict"
     lanes = lanes_of(tile, bad)
     assert {(byte // 4) % 32 for _, byte, _ in accesses(tile, bad)} == set(lanes.targets.tolist()) == {0}
-    assert lanes.beside(7) == list(range(32)) and lanes.same_element_lanes(7) == [7]
+    assert lanes.neighbours(7) == list(range(32)) and lanes.same_element_lanes(7) == [7]
     assert lane_text(lanes, 7).endswith("Bank 0: collides with lanes 0 to 6 and 8 to 31.")
     assert target_text(lanes, 0).startswith("Bank 0 of 32: 32 words of 4 bytes, so 32 wavefronts")
     assert target_text(lanes, 9) == "Bank 9 of 32: not accessed."
@@ -314,7 +314,7 @@ def test_what_the_pointer_is_on_is_stressed_and_told():
     before, words, layout = grab_image(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))
     assert view.description.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
-    assert view.picture.lane == 9 and view.picture.lanes.beside(9) == [9, 25]
+    assert view.picture.lane == 9 and view.picture.lanes.neighbours(9) == [9, 25]
     stressed = grab_image(view)
     sector = list(layout.targets)[2]
     move(view.picture, middle(layout.targets[sector]))

@@ -72,7 +72,7 @@ def test_memory_with_a_spotlight(spot):
 
 
 def test_memory_with_races():
-    session = counter_session().examined()
+    session = counter_session().with_findings()
     check(show_memory(session, colour_by="races", size=(700, 500)), session)
 
 

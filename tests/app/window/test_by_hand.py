@@ -44,7 +44,7 @@ def window(shared):
     shared.notice.clear()
     shared.history.__init__()
     for pane in shared.central.panes:
-        pane.counters.forget()
+        pane.counters.clear_marks()
     return shared
 
 

@@ -31,7 +31,7 @@ def compiled(window):
 def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others():
     seen = []
     with open_window((JACOBI, ALIASED), compiled=True, wait=False) as window:
-        window.central.compiling.faults.connect(
+        window.central.compiling.counted.connect(
             lambda _: seen.append((window.stage.is_settled(), window.central.is_held))
         )
         settle(window)

@@ -142,7 +142,7 @@ def test_what_is_known_is_not_asked_again(window):
     session, types = window.focused_session(), TypeInferenceJob()
     types.soon.setInterval(0)
     heard = []
-    types.faults.connect(heard.append)
+    types.answered.connect(heard.append)
     types.ask(session)
     wait_until(types.is_idle)
     assert heard == [session]

@@ -73,7 +73,7 @@ def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_sta
     assert panel.panes[1].shown.block == 6
     assert panel.panes[0].shown.has_details
     assert panel.axis.origin.startswith("µs from the block's start")
-    assert spans(panel)[0][1] > max(pane.shown.is_integer for pane in panel.panes)
+    assert spans(panel)[0][1] > max(pane.shown.duration for pane in panel.panes)
     panel.panes[1].view.entered.emit("warp", 1)
     assert panel.panes[1].shown.warp == 1
     assert parse_gpu_place(found[-1]).pane(1).block == 6
@@ -132,7 +132,7 @@ def test_facts_and_what_is_chosen_stand_below_the_chart(panel):
     assert all(one.box.right() <= pane.facts.width() for one in shown)
     assert shown[-1].box.bottom() <= pane.facts.height() + 1
     pane.view.choose(1, None)
-    assert "multiprocessor 1" in pane.told.toolTip()
+    assert "multiprocessor 1" in pane.status.toolTip()
 
 
 def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
@@ -206,7 +206,7 @@ def test_nothing_lies_over_another_at_any_size(size, theme):
     panel.show()
     QApplication.processEvents()
     for pane in panel.panes:
-        parts = [pane.title, pane.view, pane.told, pane.facts]
+        parts = [pane.title, pane.view, pane.status, pane.facts]
         boxes = [part.geometry() for part in parts if part.isVisible()]
         assert len(boxes) == 4 or size[1] < 600
         assert all(fact.text in pane.title.toolTip() for fact in pane.facts.facts)

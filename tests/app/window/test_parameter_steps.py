@@ -59,7 +59,7 @@ def test_a_value_that_is_refused_is_passed_over_and_beyond_the_last_it_stays():
         return int(text) % 2 == 1
 
     track = Track(TAKEN["padding"], "2", 1, odd)
-    assert [track.at(steps) for steps in (1, 2, 3, 9, 0, -1, -5, 1)] == list("46882004")
+    assert [track.value_at(steps) for steps in (1, 2, 3, 9, 0, -1, -5, 1)] == list("46882004")
     assert len(asked) == len(set(asked))
     assert Track(TAKEN["padding"], "2", 1, lambda text: True).at(3) == "2"
 

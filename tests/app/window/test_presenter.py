@@ -203,7 +203,7 @@ def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
     with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
         made.toggle_presenter()
         QApplication.processEvents()
-        assert made.lectures.player.prepared(0) is None
+        assert made.lectures.player.prepared_step(0) is None
         made.leave()
 
 

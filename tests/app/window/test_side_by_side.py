@@ -104,7 +104,7 @@ def test_the_picture_does_not_depend_on_how_one_came_there(window):
     ways = {
         "theme": lambda: press(window, "Ctrl+T", "Ctrl+T"),
         "focus": lambda: (window.stage.set_focus(0), pixels(window), window.stage.set_focus(1)),
-        "words": lambda: (window.look.speak("work-item"), pixels(window), window.look.speak("own")),
+        "words": lambda: (window.look.set_words("work-item"), pixels(window), window.look.set_words("own")),
         "sizes": lambda: [wear(window, *size) for size in (*SIZES, (1600, 900, 1.0))],
         "bookmark": lambda: (window.show_bookmark(window.bookmark()), settle(window)),
     }

@@ -61,7 +61,7 @@ def test_a_view_takes_a_smaller_launch_while_it_looks_at_the_end_of_a_larger(kin
 def test_a_chosen_finding_goes_with_its_session(monkeypatch):
     raised = []
     monkeypatch.setattr(sys, "excepthook", lambda *error: raised.append(error))
-    racing, right = matmul("count-racing").examined(), matmul(m=32, k=32, n=32, tile=8).examined()
+    racing, right = matmul("count-racing").with_findings(), matmul(m=32, k=32, n=32, tile=8).with_findings()
     view = show_panel(FindingsView, racing)
     view.list.setCurrentRow(view.list.count() - 1)
     assert view.chosen() is racing.findings[-1]

@@ -103,13 +103,13 @@ def test_schedules_that_differ_are_both_named():
 )
 def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
     with open_window((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
-        assert [pane.heading.apart.text() for pane in window.central.panes] == said
+        assert [pane.heading.difference.text() for pane in window.central.panes] == said
         assert all(pane.heading.apart.isVisible() for pane in window.central.panes)
         assert [timeline.apart for timeline in window.central.timelines] == said
 
 
 def test_panes_that_do_not_differ_say_nothing_more(window):
-    assert [pane.heading.apart.isVisible() for pane in window.central.panes] == [False, False]
+    assert [pane.heading.difference.isVisible() for pane in window.central.panes] == [False, False]
     assert notes(window) == {}
 
 

@@ -77,7 +77,7 @@ def drawn_in(window, monkeypatch):
 def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
     with open_window(specs) as window:
         window.resize(1600, 1000)
-        window.look.speak("work-item")
+        window.look.set_words("work-item")
         settle(window)
         found = set()
         for moment in (1, window.playhead.end // 2, window.playhead.end):
@@ -133,7 +133,7 @@ def test_a_scenario_in_its_own_words_has_them_on_the_tabs_and_in_the_bar_too():
 
 def test_a_text_that_is_set_anew_is_spoken_anew():
     with open_window((f"matmul-tiled:{SMALL}",)) as window:
-        window.look.speak("work-item")
+        window.look.set_words("work-item")
         window.toolbar.more.setText("random, 3 blocks")
         translate_widget(window.toolbar, window.theme.say)
         translate_widget(window.toolbar, window.theme.say)

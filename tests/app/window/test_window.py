@@ -23,7 +23,8 @@ def test_it_starts_paused_where_every_pane_has_loaded_something():
     with open_window() as fresh:
         assert not fresh.playhead.playing
         counts = [
-            s.counters.at(int(m)) for s, m in zip(fresh.stage.sessions, fresh.stage.moments(), strict=True)
+            s.counters.values_at(int(m))
+            for s, m in zip(fresh.stage.sessions, fresh.stage.moments(), strict=True)
         ]
         assert all(count["global_load_sectors"] > 0 for count in counts)
 

@@ -201,7 +201,7 @@ def test_the_panel_edits_all_that_a_step_has(window, tmp_path):
     panel.fields["change"].setPlainText(panel.fields["change"].words() + "\ncolour: reads")
     panel.fields["ask"].setPlainText("How many?")
     panel.fields["answer"].setPlainText("left.threads")
-    wait_until(lambda: panel.told["answer"].text() == "Here: 16 · exact from the trace")
+    wait_until(lambda: panel.previews["answer"].text() == "Here: 16 · exact from the trace")
     assert panel.take()
     arrived(window)
     text = path.read_text()
@@ -223,7 +223,7 @@ def test_a_mistake_in_a_field_is_told_below_it_and_not_written(window, tmp_path)
     press(window, "Ctrl+Shift+L")
     panel = window.desk.panel
     panel.fields["change"].setPlainText("colour: pink")
-    wait_until(lambda: "'pink' is not known here" in panel.told["change"].text())
+    wait_until(lambda: "'pink' is not known here" in panel.previews["change"].text())
     window.lectures.player.go(1)
     arrived(window)
     assert panel.number == 0 and path.read_text() == TEXT

@@ -3,6 +3,7 @@
 An expression is the kernel `if i < out.size: out[i] = EXPRESSION` on 256 elements of x, y and w, in 2 blocks of 128.
 """
 
+import itertools
 import math
 import pathlib
 import tempfile
@@ -941,6 +942,54 @@ def atomics(f, n, z):
                 values = n(100, 256, kind=kind) if "int" in kind else f(256, kind=kind)
                 old = (z(256, kind=kind),) if space == "used" else ()
                 yield name, kernel, 2, 128, (values, z(8, kind=kind), *old), 0
+
+
+# Of which threads update one element: each its own; four lanes of a warp; a warp; some of a warp, the rest their own.
+SHARED_BY = {
+    "lane": "i",
+    "four": "i // 32 * 8 + i % 8",
+    "warp": "i // 32",
+    "some": "i // 32 * 8 + min(i % 32, 7)",
+}
+# What a GPU does in a loop of a load and a compare-and-swap, which repeats where lanes meet at an element.
+LOOPS = {
+    "global": (
+        ("sub", "float32"), ("max", "float32"), ("min", "float64"), ("nanmax", "float32"), ("inc", "uint64"),
+    ),
+    "used": (("sub", "float64"), ("max", "float32"), ("min", "float32"), ("dec", "uint64")),
+    "shared": (
+        ("add", "float32"), ("add", "float64"), ("sub", "float32"), ("max", "float32"), ("min", "float64"),
+        ("inc", "uint64"),
+    ),
+}  # fmt: skip
+
+
+def contended():
+    """Yield the cases of atomics whose elements the threads of one warp share, and no other's."""
+    rng = np.random.default_rng(7)
+    for space, pairs in LOOPS.items():
+        for (operation, kind), (pattern, at) in itertools.product(pairs, SHARED_BY.items()):
+            values = rng.integers(0, 100, 256) if "int" in kind else rng.uniform(-4, 4, 256)
+            out, old = np.zeros(256, kind), (np.zeros(256, kind),) if space == "used" else ()
+            call = (
+                f"cuda.atomic.{operation}(MEMORY, {at.replace('i', 't') if space == 'shared' else at}, a[i])"
+            )
+            call = call.replace("mtn", "min")
+            kernel = _own_kernel(space, call, kind)
+            yield f"{space} {operation} {kind} {pattern}", kernel, 2, 128, (values.astype(kind), out, *old), 0
+
+
+def _own_kernel(space, call, kind):
+    if space == "shared":
+        return compiled_text(
+            f"def kernel(a, out):\n    s = cuda.shared.array(128, {kind})\n"
+            "    t, i = cuda.threadIdx.x, cuda.grid(1)\n    s[t] = 0\n    cuda.syncthreads()\n"
+            f"    {call.replace('MEMORY', 's')}\n    cuda.syncthreads()\n    out[i] = s[t]\n"
+        )
+    old, left = (", old", "old[i] = ") if space == "used" else ("", "")
+    return compiled_text(
+        f"def kernel(a, out{old}):\n    i = cuda.grid(1)\n    {left}{call.replace('MEMORY', 'out')}\n"
+    )
 
 
 def _atomic_kernel(space, line, kind):

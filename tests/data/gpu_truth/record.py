@@ -1,7 +1,8 @@
-"""Record the counters and bits of the cases beside this file on a GPU: python record.py FOLDER (needs `ncu`).
+"""Record the counters and bits of the cases beside this file on a GPU: python record.py FOLDER [contended].
 
-Writes FOLDER/truth.json: a list of cases with grid, block, counters as Nsight Compute has them (zeros left out) and, of
-expressions, the first 64 elements of inputs and results as hexadecimal bytes.
+Needs Nsight Compute. Writes FOLDER/truth.json: a list of cases with grid, block, counters as Nsight Compute has them
+(zeros left out) and, of expressions, the first 64 elements of inputs and results as hexadecimal bytes. Contended cases
+are launched twice, and only counters that were the same both times are written.
 """
 
 import csv
@@ -32,14 +33,19 @@ METRICS = {
     "local_store_instructions": "smsp__inst_executed_op_local_st.sum",
 }
 KEPT = 64
+REPEATED = 2  # times that each of the contended cases is launched
 
 
-def launch_all(folder):
-    """Launch every case once, in order, and write what each left."""
+def launch_all(folder, which=""):
+    """Launch every case once, in order, and write what each left; which: "contended" for those cases alone."""
     import cases
     from numba import cuda
 
     found = []
+    if which == "contended":
+        launched = [_launched(cuda, case) for case in list(cases.contended()) * REPEATED]
+        pathlib.Path(folder, "launched.json").write_text(json.dumps(launched))
+        return
     rng = np.random.default_rng(4)
     for text, kind, out_kind, values in cases.expressions():
         given = [cases.inputs(kind, values, rng) for _ in range(3)]
@@ -55,21 +61,26 @@ def launch_all(folder):
         except Exception as error:  # noqa: BLE001  # what Numba refuses is a case too
             case["error"] = f"{type(error).__name__}: {str(error)[-300:]}"
         found.append(case)
-    for name, kernel, grid, block, arguments, shared in cases.cases():
-        case = {"case": name, "kernel": kernel.py_func.__name__, "grid": grid, "block": block}
-        try:
-            moved = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
-            kernel[grid, block, 0, shared](*moved)
-            cuda.synchronize()
-            left = [m.copy_to_host() for m in moved if hasattr(m, "copy_to_host")]
-            case["results"] = [a.tobytes()[:256].hex() for a in left]
-        except Exception as error:  # noqa: BLE001  # likewise
-            case["error"] = f"{type(error).__name__}: {traceback.format_exc()[-300:]}"
-        found.append(case)
+    found += [_launched(cuda, case) for case in cases.cases()]
     pathlib.Path(folder, "launched.json").write_text(json.dumps(found))
 
 
-def main(folder):
+def _launched(cuda, described):
+    """Launch a case and return it with what it left."""
+    name, kernel, grid, block, arguments, shared = described
+    case = {"case": name, "kernel": kernel.py_func.__name__, "grid": grid, "block": block}
+    try:
+        moved = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        kernel[grid, block, 0, shared](*moved)
+        cuda.synchronize()
+        left = [m.copy_to_host() for m in moved if hasattr(m, "copy_to_host")]
+        case["results"] = [a.tobytes()[:256].hex() for a in left]
+    except Exception as error:  # noqa: BLE001  # what Numba refuses is a case too
+        case["error"] = f"{type(error).__name__}: {traceback.format_exc()[-300:]}"
+    return case
+
+
+def main(folder, *which):
     """Launch the cases under Nsight Compute and write its counters beside their results."""
     here = pathlib.Path(__file__)
     command = [
@@ -84,7 +95,9 @@ def main(folder):
     ]
     log = pathlib.Path(folder, "ncu.csv")
     with log.open("w") as target:
-        subprocess.run([*command, sys.executable, str(here), "--launch", folder], stdout=target, check=False)
+        subprocess.run(
+            [*command, sys.executable, str(here), "--launch", folder, *which], stdout=target, check=False
+        )
     rows = [line for line in log.read_text().splitlines() if line.startswith('"')]
     table = [row for row in csv.DictReader(rows) if row["ID"]]
     found = json.loads(pathlib.Path(folder, "launched.json").read_text())
@@ -93,14 +106,24 @@ def main(folder):
     for case, row in zip(launched, table, strict=False):
         read = {name: row[metric].replace(",", "") for name, metric in METRICS.items() if row.get(metric)}
         case["counters"] = {n: int(float(v)) for n, v in read.items() if v not in ("", "n/a") and float(v)}
-    pathlib.Path(folder, "truth.json").write_text(json.dumps(found))
+    pathlib.Path(folder, "truth.json").write_text(json.dumps(agreed(found) if which else found))
     for case in found:
         if "error" in case:
             print(case["case"], case["error"][:200])
 
 
+def agreed(found):
+    """Return each case once, with the counters that were the same each time."""
+    cases = {}
+    for case in found:
+        first = cases.setdefault(case["case"], case)
+        counters = case.get("counters", {})
+        first["counters"] = {n: v for n, v in first.get("counters", {}).items() if counters.get(n) == v}
+    return list(cases.values())
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--launch":
-        launch_all(sys.argv[2])
+        launch_all(*sys.argv[2:])
     else:
-        main(sys.argv[1])
+        main(*sys.argv[1:])

@@ -189,7 +189,7 @@ def test_irrelevant_accesses_are_not_counted(tmp_path):
 
 
 def test_a_launch_has_numpys_counts_and_the_edges_of_its_bins():
-    counting = matmul("histogram-private", **SIZES).counting
+    counting = matmul("histogram-private", **SIZES).histogram_launch
     assert counting.edges == (-4.0, 4.0)
     assert counting.bins == 17
     assert counting.of_samples is counting.private

@@ -263,4 +263,4 @@ def test_a_trace_without_all_rows_shows_its_saved_totals():
     trace.totals.update(dict.fromkeys(NAMES, 7))
     counters = counted(trace)
     assert set(counters.total.values()) == {7}
-    assert counters.at(1)["global_load_requests"] == 1
+    assert counters.values_at(1)["global_load_requests"] == 1

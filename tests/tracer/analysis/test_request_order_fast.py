@@ -34,7 +34,7 @@ def test_accesses_of_selected_requests_match_those_of_all(size):
     for count in (0, 1, 50):
         some = generator.choice(len(requests), count)
         expected = [row for number in some.tolist() for row in each[number].tolist()]
-        assert requests.accesses.with_ndim(some).tolist() == expected
+        assert requests.accesses.rows_of(some).tolist() == expected
     low, high = len(requests) // 3, len(requests) // 2
     assert requests.accesses.with_ndim(slice(low, high)).tolist() == np.concatenate(each[low:high]).tolist()
 

@@ -52,7 +52,7 @@ def kernel(a, out):
 
 def test_race_free_launches_skip_the_search_for_races():
     trace = run(launch_of(find("matmul-tiled"), {}), ignore_progress)
-    assert trace.apart
+    assert trace.is_race_free
     known_names, unknown = (
         findings_of(trace, requests_of(trace)) for trace in (trace, replace(trace, is_race_free=False))
     )

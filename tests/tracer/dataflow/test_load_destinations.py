@@ -47,7 +47,7 @@ KERNELS = {
 
 def arrows(trace):
     """Map each loaded element with a destination to it, by (name, index)."""
-    to = LoadDestinations(trace).with_ndim(np.arange(len(trace)))
+    to = LoadDestinations(trace).stores_of(np.arange(len(trace)))
     names = [buffer.name for buffer in trace.buffers]
     place = [(names[b], int(i)) for b, i in zip(trace.buffer, trace.index, strict=True)]
     assert (trace.op[to >= 0] == Op.LOAD).all()

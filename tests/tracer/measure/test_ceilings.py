@@ -97,7 +97,7 @@ def test_without_cublas_the_ceiling_is_our_kernel(numpy_multiplies):
         ("float64", "registers"),
     ]
     product, registers = results.peaks[:2]
-    assert product.told == "product 512 x 512, large_product.cu"
+    assert product.method == "product 512 x 512, large_product.cu"
     assert product.gflop_per_s == pytest.approx(2 * 512**3 / 10 / 1000)
     assert registers.gflop_per_s == 57_000
 
@@ -119,7 +119,7 @@ def test_a_wrong_product_is_no_ceiling(numpy_multiplies):
 )
 def test_a_small_device_takes_a_smaller_product(numpy_multiplies, gpu, side):
     numpy_multiplies()
-    assert f"product {side} x {side}," in ceilings_of(gpu).peaks[0].told
+    assert f"product {side} x {side}," in ceilings_of(gpu).peaks[0].method
 
 
 class Library:
@@ -153,7 +153,7 @@ def test_cublas_is_used_and_named_where_it_is_installed(numpy_multiplies, monkey
     numpy_multiplies()
     library = Library()
     monkeypatch.setattr(ceilings, "_library", lambda: library)
-    peaks = {(peak.dtype, peak.by): peak.told for peak in ceilings_of(PlayedGpu()).peaks}
+    peaks = {(peak.dtype, peak.by): peak.method for peak in ceilings_of(PlayedGpu()).peaks}
     assert peaks["float32", "cublas"] == "product 512 x 512, cuBLAS 13.1 SGEMM, TF32 off"
     assert peaks["float64", "cublas"] == "product 512 x 512, cuBLAS 13.1 DGEMM"
     assert peaks["float32", "cuda-c"]

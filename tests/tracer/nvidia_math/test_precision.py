@@ -20,6 +20,8 @@ def notes(tmp_path, expression):
 
 
 def test_functions_that_are_near_are_named(tmp_path):
+    if available():
+        pytest.skip("libdevice computes all functions as a GPU does")
     for note in notes(tmp_path, "math.exp(a[i]) + math.sqrt(a[i])"):
         assert "last bits may differ from a GPU's after exp" in note
 
@@ -29,8 +31,8 @@ def test_arithmetic_and_exact_functions_are_not_named(tmp_path):
         assert "last bits" not in note
 
 
-def test_libdevices_exact_functions_are_not_named(tmp_path):
+def test_libdevices_functions_are_not_named(tmp_path):
     if not available():
         pytest.skip("libdevice is not installed (the extra `nvidia`)")
-    for note in notes(tmp_path, "math.sin(a[i])"):
+    for note in notes(tmp_path, "math.sin(a[i]) + math.exp(a[i])"):
         assert "last bits" not in note

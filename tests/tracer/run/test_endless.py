@@ -155,7 +155,7 @@ def test_a_function_compiled_meanwhile_is_not_mistaken_for_the_kernel(
     recorder = SimpleNamespace(access_count=lambda: 7, current_loop=lambda: ("kernel.py", 3))
     monkeypatch.setattr(endless.RunRecord, "latest", lambda: SimpleNamespace(recorder=recorder))
     watch = endless.LaunchWatch("kernel.py", "", endless.Bounds(idle=1e-9))
-    watch.look(2, None)  # which takes in the accesses
+    watch.check(2, None)  # which takes in the accesses
     inside: dict[str, Any] = {
         "__name__": "numba.core.compiler",
         "look": lambda: watch.look(2, sys._getframe()),

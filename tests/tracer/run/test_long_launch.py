@@ -16,7 +16,7 @@ from tilescope.tracer.run.long_launch import LongLaunch, LongLaunches
 def test_a_long_launch_reports_its_progress_repeatedly():
     output: queue.Queue[str] = queue.Queue()
     launches = LongLaunches(output.put, first=0.01)
-    with launches.watched("k") as launch:
+    with launches.watch("k") as launch:
         first = output.get(timeout=30)
         launch.report(250, 1000)
         while ": 250 of 1,000 blocks" not in (later := output.get(timeout=30)):
@@ -33,7 +33,7 @@ def test_a_short_launch_prints_nothing_and_the_program_sees_no_thread():
     before, output = threading.active_count(), []
     launches = LongLaunches(output.append)
     for _ in range(3):
-        with launches.watched("k"):
+        with launches.watch("k"):
             assert threading.active_count() == before
     launches.stop()
     assert (output, threading.active_count()) == ([], before)

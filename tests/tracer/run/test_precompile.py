@@ -49,7 +49,7 @@ def used() -> PrecompileQueue:
 
 def test_a_catalogue_kernel_is_precompiled_once_when_the_worker_is_idle(compiled):
     ahead = PrecompileQueue()
-    assert ahead.pause() == REST
+    assert ahead.idle_delay() == REST
     ahead.go_on()
     assert ahead.pause() is None
     del compiled[:]
@@ -59,7 +59,7 @@ def test_a_catalogue_kernel_is_precompiled_once_when_the_worker_is_idle(compiled
 
 def test_a_run_uses_precompiled_code(tmp_path, compiled):
     ahead, (first, other) = used(), (launch_of_source(tmp_path, KERNEL.format(n)) for n in (101, 102))
-    ahead.want([first, other])
+    ahead.add([first, other])
     while len(ahead):
         ahead.go_on()
     assert len(compiled) == 3 and compiled[0] == ""  # the first is not kept
@@ -72,7 +72,7 @@ def test_cached_kernels_are_not_precompiled(tmp_path, compiled):
     first, other = (launch_of_source(tmp_path, KERNEL.format(n)) for n in (108, 109))
     run(first, lambda done, total: None)
     ahead = used()
-    ahead.want([first, other])
+    ahead.add([first, other])
     ahead.go_on()
     assert len(ahead) == 1 and len(compiled) == 1
     ahead.go_on()
@@ -88,7 +88,7 @@ def test_a_newer_request_precedes_older_ones_and_the_oldest_are_dropped(tmp_path
         used(),
         [launch_of_source(tmp_path, KERNEL.format(103 + n)) for n in range(MAX_WAITING + 2)],
     )
-    ahead.want(wishes[:-2])
+    ahead.add(wishes[:-2])
     ahead.want([wishes[-1], wishes[2], wishes[-2]])
     assert len(ahead) == MAX_WAITING
     for _ in range(5):
@@ -104,7 +104,7 @@ def test_a_newer_request_precedes_older_ones_and_the_oldest_are_dropped(tmp_path
 )
 def test_a_file_without_a_kernel_does_no_harm(tmp_path, capsys, source):
     ahead = used()
-    ahead.want([launch_of_source(tmp_path, source)])
+    ahead.add([launch_of_source(tmp_path, source)])
     while len(ahead):
         ahead.go_on()
     assert capsys.readouterr() == ("", "")

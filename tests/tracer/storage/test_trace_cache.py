@@ -168,3 +168,10 @@ def test_folders_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plat
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
     assert folders.cache_folder() == tmp_path / cache
     assert len({folders.data_folder(), folders.cache_folder(), folders.config_folder()}) == 3
+
+
+def test_trace_of_another_math_library_is_not_returned(tmp_path: Path, traced_launch: Launch, traced: Trace):
+    before = TraceCache(tmp_path / "one", math_library=lambda: "13.0")
+    before.put(traced_launch, traced)
+    assert before.get(traced_launch) is not None
+    assert TraceCache(tmp_path / "one", math_library=lambda: "13.5").get(traced_launch) is None

@@ -155,7 +155,7 @@ def test_errors_of_numba_are_reported_at_their_line(answered, number):
 
 
 # What is beyond a description: nothing is asked then.
-NOT_ASKED = ("ok_taught", "ok_overloaded", "ok_device_array_outside", "ok_text")
+NOT_ASKED = ("ok_overloaded", "ok_text")
 
 
 @pytest.mark.parametrize("name", CORRECT)

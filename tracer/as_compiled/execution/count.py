@@ -24,20 +24,19 @@ from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import number_accesses
 from ..compiler.nvidia import NvidiaCode, has_compilers, nvidia_code
 from ..compiler.optimised import compiler_name, optimise, target_machine
-from ..job import CompiledCounters, Job, LiveJob
+from ..job import NO_TARGET, CompiledCounters, Job, LiveJob
 from ..not_countable import NotCountableError
 from .arguments import Pointer, pack_arguments
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
-from .instrument import HostCode, host_code
+from .instrument import host_code
 from .stand_ins import Table
-from .totals import counters_of, sites_of
+from .totals import at_least, counters_of, sites_of
 
 KEPT = 32  # kernels whose code is cached
-NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which exists for Linux and Windows)."
 CONTENDED = (
-    "Its atomics are loops of a load and a compare-and-swap, which a GPU repeats if other warps interfere: "
-    "only a GPU shows how often."
+    "Several warps update the same elements by atomics that are loops of a load and a compare-and-swap. A GPU repeats "
+    "them if another warp interferes: only a GPU shows how often."
 )
 TABLES = (
     "Its math functions are not available here: loads of their tables on a GPU (sine of a float64) are not counted. "
@@ -89,7 +88,7 @@ class CompiledKernel:
         self._native = _compiler_pool.submit(nvidia_code, ir) if generates and has_compilers() else None
         self.machine = Machine()
         self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, emitted)
-        self.notes = tuple(_notes(self.code, without_tables=libdevice is None and "@__nv_" in text))
+        self.notes = (TABLES,) if libdevice is None and "@__nv_" in text else ()
 
     @property
     def may_be_joined(self) -> bool:
@@ -120,19 +119,17 @@ def count_launch(
     kernel: CompiledKernel, memory: DeviceMemory, table: NDArray[np.uint8], size: LaunchSize, seconds: float
 ) -> CompiledCounters:
     """Count a launch of a kernel; table: see `arguments.packed`. Raises NotCountableError."""
-    sums = run(kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=kernel.may_be_joined)
+    sums, contends = run(
+        kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=kernel.may_be_joined
+    )
     native = kernel.native()
     compiler = f"{compiler_name()} and {native.compiler}" if native else compiler_name()
     sites = sites_of(kernel.code.accesses, kernel.ir.sites, sums, native)
     return CompiledCounters(
-        compiler, counters_of(sites), sites, kernel.notes, "",
+        compiler, counters_of(sites), sites, (CONTENDED, *kernel.notes) if contends else kernel.notes, "",
         native.registers if native else None, native.spills if native else None,
+        at_least(kernel.code.accesses, sums) if contends else (),
     )  # fmt: skip
-
-
-def _notes(code: HostCode, *, without_tables: bool) -> list[str]:
-    notes = [CONTENDED] if " cmpxchg " in code.text else []
-    return [*notes, TABLES] if without_tables else notes
 
 
 def _launch_arguments(launch: Launch, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:

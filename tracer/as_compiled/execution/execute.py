@@ -19,8 +19,20 @@ from ...model.array_types import Ints
 from ...model.launch import Dim3
 from ...model.trace import WARP
 from ..not_countable import NotCountableError
-from .instrument import LOOP_END, HostCode, host_machine
-from .lockstep import GLOBAL, OVER, PAUSED, SHARED, STUCK, SUMS, TRAPPED, release_grid, run_blocks, run_one
+from .instrument import LOOP_END, HostCode, Repeats, host_machine
+from .lockstep import (
+    GLOBAL,
+    OVER,
+    OWNER_ROWS,
+    PAUSED,
+    SHARED,
+    STUCK,
+    SUMS,
+    TRAPPED,
+    release_grid,
+    run_blocks,
+    run_one,
+)
 
 STACK_BYTES = 33 << 12
 MOST_THREADS = 1 << 16  # of concurrent blocks
@@ -72,9 +84,10 @@ class Machine:
 def run(
     code: HostCode, machine: Machine, arguments: NDArray[np.uint8], memory: tuple[int, int], size: LaunchSize,
     seconds: float, *, wide: bool = False,
-) -> Ints:  # fmt: skip
-    """Run a launch and return the sums of each access, shape (accesses, 3, SUMS); see `lockstep`.
+) -> tuple[Ints, bool]:  # fmt: skip
+    """Run a launch; return the sums of each access, shape (accesses, 3, SUMS), and whether warps contend.
 
+    Sums: see `lockstep`. Warps contend if several swap one element in loops: only a GPU shows how often these repeat.
     memory: the bounds of global memory. wide: whether to count the costs of wider accesses too. Raises
     NotCountableError if the launch does not finish.
     """
@@ -106,25 +119,28 @@ def run(
     for arrays, space in ((shared, SHARED), (tables, GLOBAL)):
         ranges += [(address, address + nbytes, space) for address, nbytes in arrays if address]
     accesses = np.array(
-        [[access.op, access.size, access.parts, wide] for access in code.accesses] or [[LOOP_END, 0, 1, 0]],
+        [[access.op, access.size, access.parts, wide, access.repeats] for access in code.accesses]
+        or [[LOOP_END, 0, 1, 0, 0]],
         np.int64,
     )
     sums: Ints = np.zeros((len(accesses), 3, SUMS), np.int64)
     work: Ints = np.zeros((5, 2 * WARP), np.int64)
     work[4, 0] = SPINS
     grid = np.array(size.grid, np.int64)
-    counting = (accesses, np.array(ranges, np.int64), work, new_scratch(), sums)
+    swaps = any(access.repeats == Repeats.SWAP for access in code.accesses)
+    owners: Ints = np.zeros((OWNER_ROWS if swaps else 2, 2), np.int64)
+    counting = (accesses, np.array(ranges, np.int64), work, new_scratch(), sums, owners)
     clock = _Clock(seconds)
     if code.waits_for_grid:
         _run_together(state, chosen, slots, grid, threads, counting, shared, clock)
-        return sums
+        return sums, bool(owners[0, 0])
     for low in range(0, len(chosen), BATCH):
         batch = chosen[low : low + BATCH]
         ended, _ = run_blocks(state.ctypes.data, batch, slots.ctypes.data, grid, threads, *counting)
         _check(int(ended))
         if low + BATCH < len(chosen):
             clock.check()
-    return sums
+    return sums, bool(owners[0, 0])
 
 
 class _Clock:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import Any
 
 import msgspec
 from llvmlite import binding
 
 from ...model.trace import Op
+from ...nvidia_math.contraction import with_halves_of_doubles
 from ..compiler.generated import Emitted
 from ..compiler.numbered import Numbered
 from ..compiler.text import split_list, type_of_operand
@@ -31,6 +33,8 @@ SHORT = 4  # most instructions of a branch that ptxas lets all warps execute
 _SHARED = re.compile(r'^(@(?:"[^"]*"|[\w.$-]+)) = (.*?)addrspace\(3\) global (.*)$')
 _LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
 _TARGET = re.compile(r'label %("[^"]*"|[\w.$-]+)')
+_RESULT = re.compile(r'^\s*(%(?:"[^"]*"|[\w.$-]+)) = ')
+_NAMES = re.compile(r'%(?:"[^"]*"|[\w.$-]+)')
 _ATTRIBUTES = re.compile(
     r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\)) ?"
 )
@@ -38,6 +42,12 @@ _LINKAGE = re.compile(
     r" = (internal|private|linkonce_odr|weak_odr)( dso_local)?( unnamed_addr| local_unnamed_addr)?"
 )
 _WAITS = ("barrier", "bar.warp", "shfl", "vote", "match", "activemask", "cudaCGSynchronize", "redux")
+
+
+class Repeats(IntEnum):
+    """Whether an access is in a loop that repeats a compare-and-swap, or is that."""
+
+    NO, BESIDE, SWAP = range(3)
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -48,6 +58,7 @@ class Access(msgspec.Struct, frozen=True):
     site: int  # index of the kernel's `CodeSite`s
     parts: int = 1  # accesses of the source that it joins
     mark: int = -1  # code of the MARK that counts the warps executing it, if some have no active lane
+    repeats: Repeats = Repeats.NO
 
 
 class HostCode(msgspec.Struct, frozen=True):
@@ -100,7 +111,8 @@ def host_code(
     header = (
         f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
     )
-    return HostCode(header + body, accesses, parameters, tuple(shared), tuple(tables), waits)
+    text = with_halves_of_doubles(header + body)
+    return HostCode(text, accesses, parameters, tuple(shared), tuple(tables), waits)
 
 
 def host_machine() -> Any:
@@ -142,7 +154,7 @@ def _definitions(declarations: list[Any], table: Table) -> list[str]:
 
 def _is_replaced(line: str, names: set[str]) -> bool:
     """Return True if a line declares a function that is defined here, or is not needed here."""
-    if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used_share", "!nvvm")):
+    if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used", "!nvvm")):
         return True
     if not line.startswith("declare "):
         return False
@@ -268,6 +280,8 @@ class _Writer:
         ]
         plans = [self._plan(body, memory[number_], lines) for number_, (_, body) in enumerate(blocks)]
         branches = _branches(successors, [body for _, body in blocks], plans)
+        for loop in _all_loops(loops):
+            _note_repeats(loop, [body for _, body in blocks], plans)
         marks: dict[int, int] = {}  # codes of the marks before branches, by block
         lines_of: dict[int, list[str]] = {}
         position = {block: index for index, block in enumerate(order)}
@@ -449,6 +463,31 @@ def _join_terminators(blocks: list[tuple[str, list[str]]]) -> list[tuple[str, li
                 joined.append(line)
         result.append((label, joined))
     return result
+
+
+def _note_repeats(loop: Loop, bodies: list[list[str]], plans: list[list[_Planned | None]]) -> None:
+    """Mark the accesses of a loop where one of its branches depends on what a compare-and-swap in it finds."""
+    lines = [line for block in sorted(loop.blocks) for line in bodies[block]]
+    found = {match[1] for line in lines if " cmpxchg " in line and (match := _RESULT.match(line))}
+    inner = {block for one in loop.inner for block in one.blocks}
+    if not found or any(" cmpxchg " in line for block in inner for line in bodies[block]):
+        return
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        for line in lines:
+            match = _RESULT.match(line)
+            if match and found & set(_NAMES.findall(line[match.end() :])):
+                found.add(match[1])
+    if not any(line.lstrip().startswith("br i1") and found & set(_NAMES.findall(line)) for line in lines):
+        return
+    for block in loop.blocks:
+        for n, one in enumerate(plans[block]):
+            if one is not None:
+                opcodes = [_opcode(line) for line in bodies[block] if _opcode(line) in MEMORY]
+                kind = Repeats.SWAP if opcodes[n] == "cmpxchg" else Repeats.BESIDE
+                access = msgspec.structs.replace(one.access, repeats=kind)
+                plans[block][n] = _Planned(access, one.emitted, one.pointer)
 
 
 def _successors(body: list[str], numbers: dict[str, int]) -> list[int]:

@@ -13,7 +13,7 @@ from ..compiler.numba_ir import CodeSite
 from ..compiler.nvidia import JoinedAccesses, NvidiaCode, Place
 from ..job import CompiledSite
 from .instrument import LOOP_END, Access
-from .lockstep import COST, COST_8, COST_16, GLOBAL, LANES, REQUESTS, SHARED
+from .lockstep import APART, COST, COST_8, COST_16, GLOBAL, LANES, REQUESTS, SHARED
 
 _KINDS = {int(Op.LOAD): "load", int(Op.STORE): "store"}
 SPACES = ((GLOBAL, "global"), (SHARED, "shared"))
@@ -94,3 +94,18 @@ def counters_of(sites: tuple[CompiledSite, ...]) -> dict[str, int]:
             for measure in MEASURES[space]:
                 counters[f"{group}_{measure}"] += amounts[measure]
     return counters
+
+
+def at_least(accesses: tuple[Access, ...], sums: Ints) -> tuple[str, ...]:
+    """Return the counters that may be higher on a GPU where warps contend: of loops, and of what follows."""
+    found = set()
+    for number, access in enumerate(accesses):
+        for space, name in SPACES:
+            if access.op < LOOP_END and sums[number, space, APART]:
+                found |= {
+                    f"{group}_{measure}"
+                    for group, (where, ops) in GROUPS.items()
+                    if where == name and access.op in ops
+                    for measure in MEASURES[where]
+                }
+    return tuple(name for name in NAMES if name in found)

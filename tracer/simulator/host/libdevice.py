@@ -1,7 +1,7 @@
 """libdevice's functions inside kernels: Numba's declarations, implemented with Python and NumPy.
 
 The declarations give the types of arguments and results, to which numbers are converted. If libdevice is installed, it
-computes the results. The rounding of a GPU's approximations, such as `fast_sinf`, is not reproduced.
+computes the results, with the bits of a GPU.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import is_cuda_ndarray
+from .arrays import DeviceNDArray, is_cuda_ndarray, memory_at
 
 
 class Signature(NamedTuple):
@@ -175,6 +175,8 @@ def _differ_in_sign(first: np.dtype[Any], second: np.dtype[Any]) -> bool:
 
 def _cast(kind: Any, value: Any) -> Any:
     """Convert a number to the declared type, and integers of an array to the declared signedness."""
+    if is_pointer(kind):
+        return _pointed_array(kind, value)
     ary = array_of(value)
     if isinstance(ary, np.ndarray) and hasattr(kind, "dtype"):
         dtype = _dtype_of(kind.dtype, ary.dtype)
@@ -187,6 +189,24 @@ def _cast(kind: Any, value: Any) -> Any:
             f"{value!r} is given for a parameter that is declared as {kind}; write {int(value)}."
         )
     return np.asarray(value).astype(dtype)[()]
+
+
+def is_pointer(kind: Any) -> bool:
+    """Check whether a declared type is a pointer to elements."""
+    return type(kind).__name__ == "CPointer"
+
+
+def _pointed_array(kind: Any, value: Any) -> DeviceNDArray:
+    """Return the elements from an address to the end of the device array that it lies in."""
+    if not isinstance(value, int | np.integer):
+        raise NoMatchError(
+            f"{type(value).__name__} is given for a parameter that is declared as {kind}; give an address."
+        )
+    dtype = _dtype_of(kind.dtype, np.dtype(np.uint8))
+    memory = memory_at(int(value), dtype.itemsize)
+    if memory is None:
+        raise NoMatchError(f"{value:#x}, which is given for {kind}, is in no device array.")
+    return DeviceNDArray(memory.as_array((memory.size // dtype.itemsize,), (dtype.itemsize,), dtype))
 
 
 def _can_be_viewed(ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from ...recording.fused import fma
 from ...type_inference.typed_ir import Block, FunctionIR, Statement, Type
+from .simplified import FLOATS, simplified
 
-FLOATS = ("float16", "float32", "float64")
 FUSED = "fma"  # the operation on two factors and an addend; its name tells which part is negated
 NO_POSITION = (0, -1, 0, -1)
 WRITERS = ("setitem", "static_setitem", "setattr", "call", "print")  # operations that may change memory
@@ -47,7 +47,7 @@ def fused_multiply_add(kind: str, negated: str) -> Callable[[Any, Any, Any], Any
 
 def fuse_products(ir: FunctionIR, types: Sequence[Type]) -> FunctionIR:
     """Fuse the products and sums of a function that a GPU's compiler fuses."""
-    return _Contraction(ir, types).function()
+    return _Contraction(simplified(ir, types), types).function()
 
 
 class _Contraction:

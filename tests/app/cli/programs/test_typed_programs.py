@@ -33,13 +33,20 @@ PROGRAMS = {
     "array_of_another_type.py": Expected("[0.    0.    0.    1.875]", status=1, finding="error: dtype mismatch"),
     "array_unpacked.py": Expected("79872.0"),
     "atomic_at_a_float.py": Expected("200 True True"),
+    "device_array_by_name.py": Expected("[255   0   1]"),
     "dtype_of_argument.py": Expected("[255. 254. 253.]"),
     "global_after_signature.py": Expected("1.0"),
     "import_cudadecl.py": Expected("True True", status=2),
+    "jitable_function.py": Expected("True"),
+    "namespace_by_name.py": Expected(
+        error=r"TypingError: .*:14: .*settings is a SimpleNamespace", status=1,
+        finding=":14: error: compile: .*SimpleNamespace",
+    ),
     "np_sqrt_in_kernel.py": Expected(
         error=r"LoweringError: .*np_sqrt_in_kernel.py:\d+: .*np.sqrt", status=1,
         finding=":10: error: compile: .*np.sqrt",
     ),
+    "pointer_argument.py": Expected("[9.1000004e+00 1.0487809e+06]"),
     "range_of_a_float.py": Expected("[25769803776 25769803776 25769803776 25769803776]"),
     "refused_but_run.py": Expected(
         error=r"TypingError: .*refused_but_run.py:8: .*shape", status=1, finding=":8: error: compile: .*the shape"

@@ -26,7 +26,7 @@ def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: P
         wait_for_step(window)
         assert not player.obstacle, player.obstacle
         assert UNKNOWN not in player.caption().text and not player.caption().problems
-        player.stand()
+        player.show_final_moment()
         player.reveal()
         wait_until(window.central.types.is_idle)  # what Numba's compiler says of the kernels
         forwards.append(capture_window(window))

@@ -62,7 +62,7 @@ def test_the_pictures_are_the_same_forwards_backwards_and_by_a_jump(window, play
     forwards = []
     for number in range(LAST + 1):
         wait_until(lambda n=number: player.number == n and player.awaited is None)
-        player.stand()
+        player.show_final_moment()
         player.reveal()
         forwards.append(capture_window(window))
         press(window, "PageDown")
@@ -89,7 +89,7 @@ def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, 
     window.stage.seek(0, 17)
     press(window, "PageDown")
     wait_for_step(window)
-    player.stand()
+    player.show_final_moment()
     there = capture_window(window)
     go_to_step(window, 0)
     go_to_step(window, 2)
@@ -123,7 +123,9 @@ def test_the_steps_to_come_are_prepared_so_that_a_key_shows_them_at_once(window,
     player = present(window, write_lecture(tmp_path, f"# Sizes\n{steps}"))
     for number in range(1, 5):
         sources = [s for i in range(number, min(number + 3, 5)) for s in player._sources_of(i)]
-        wait_until(lambda sources=sources: all(window.stage.jobs.held(source) for source in sources))
+        wait_until(
+            lambda sources=sources: all(window.stage.jobs.session_in_memory(source) for source in sources)
+        )
         player.next()
         assert player.number == number  # before anything else could run
         assert player.sessions()[0].is_examined

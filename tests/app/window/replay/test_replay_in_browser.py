@@ -206,7 +206,7 @@ def painted(sessions: tuple[Session, ...], now: int, theme: str, size: tuple[int
         (look.colour_by, look.tops, Zoom()),
         follow_running_block(session, Selection(), float(now)),
     )
-    state = ViewState(FORM.width, FORM.height, LEGEND, look.beside, *scales, float(now), selection)
+    state = ViewState(FORM.width, FORM.height, LEGEND, look.paired_space, *scales, float(now), selection)
     image = QImage(*size, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(size[0] / FORM.width)
     image.fill(Theme.named(theme).colour("panel"))

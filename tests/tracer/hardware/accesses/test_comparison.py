@@ -53,7 +53,7 @@ def test_another_element_is_named_with_thread_line_and_both_elements(doubled):
     row = int(np.flatnonzero((run.trace.thread == 3) & (run.trace.block == 1) & (run.trace.op == 0))[0])
     wrong = with_column(run.trace, "index", row, 9)
     results = compare(wrong, run.results, simulated).differs("accesses")
-    assert results.count == 1 and results.why == ""
+    assert results.count == 1 and results.cause == ""
     assert results.text == (
         "Thread 3 of block 1 loads data[9] on line 10 on the GPU, but in the simulator it loads data[35] on line 10."
     )
@@ -101,14 +101,14 @@ def test_a_racing_counter_is_reported_as_a_race(racing):
     for label in ("values", "results"):
         results = comparison.differs(label)
         assert "counter[0]" in results.text
-        assert results.why == "It is a race: accesses of blocks to counter[0] on line 15 are not ordered."
+        assert results.cause == "It is a race: accesses of blocks to counter[0] on line 15 are not ordered."
     assert comparison.replayed == 0 and comparison.stale == 0
 
 
 def test_a_result_affected_by_a_race_is_reported_as_such():
     run, simulated = pair("matmul-tiled-one-barrier:m=16,k=32,n=16", 3)
     comparison = compare(run.trace, run.results, simulated)
-    assert "It is a race" in comparison.differs("values").why
+    assert "It is a race" in comparison.differs("values").cause
     assert "It follows from a race" in comparison.differs("results").why
     assert comparison.differs("accesses") is None
 
@@ -118,7 +118,7 @@ def test_accesses_outside_arrays_are_compared_by_where_a_gpu_touches_memory():
     assert len(simulated.outside.step) > 0
     comparison = compare(run.trace, run.results, simulated)
     assert comparison.differs("accesses") is None
-    assert "a GPU does that, the simulator does not" in comparison.differs("values").why
+    assert "a GPU does that, the simulator does not" in comparison.differs("values").cause
 
 
 def test_loads_that_find_an_older_value_are_counted(racing):
