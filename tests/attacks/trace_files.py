@@ -27,7 +27,7 @@ def examine(path: Path) -> str:
         return f"{'refused' if sentence else 'strange sentence'}\0{text[-300:]}"
     if Path("pwned").exists() or Path("pwned-by-pickle").exists():
         return "executed code\0"
-    session.prepared().examined()
+    session.prepared().with_findings()
     counters_table([session])
     for by in GROUPINGS:
         table_by(session, by)

@@ -327,7 +327,7 @@ def test_a_session_is_shown_before_its_findings_are_known(racing):
     assert (listed(view), view.empty.text()) == ([], LOOKING)
     assert heat_of(fresh, "races").rows.tolist() == []
     assert not fresh.is_examined
-    view.load(fresh.examined())
+    view.load(fresh.with_findings())
     assert [f.message for f in fresh.findings] == [f.message for f in racing.findings]
     assert listed(view) == listed(shown(racing)) != []
     assert len(heat_of(fresh, "races").rows)
