@@ -197,7 +197,7 @@ def test_the_card_of_a_race_names_both_sides_and_the_barrier(racing):
         thread, value = int(trace.thread[row]), float(trace.value[row])
         verb = "writes" if trace.op[row] else "reads"
         assert part.thread == f"Thread {thread} of block 0"
-        assert part.deed == f"{verb} line[{int(trace.index[row])}] = {value:.4g}"
+        assert part.text == f"{verb} line[{int(trace.index[row])}] = {value:.4g}"
         assert part.code == lines[part.line - 1].strip()
         assert part.moment == racing.requests.moment[racing.requests.request[row]]
     assert trace.index[first] == trace.index[second] and trace.thread[first] != trace.thread[second]
@@ -208,7 +208,7 @@ def test_the_card_of_a_race_names_both_sides_and_the_barrier(racing):
         view.card.order
     ) or f"Put cuda.syncwarp() between line {write.line} and line {read.line}" in words(view.card.order)
     for label, part in zip(view.card.texts, (write, read), strict=True):
-        assert all(text in words(label) for text in (part.thread, part.deed, part.code, str(part.line)))
+        assert all(text in words(label) for text in (part.thread, part.text, part.code, str(part.line)))
 
 
 def test_the_links_of_the_card_go_to_either_access(racing):
