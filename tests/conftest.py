@@ -1,4 +1,4 @@
-"""What all tests share: Qt without a screen, folders of their own, and the mark of the tests that run kernels."""
+"""Shared set-up of all tests: Qt without a screen, separate folders, and the mark of the tests that run kernels."""
 
 import gc
 import os
@@ -34,10 +34,10 @@ os.environ["TILESCOPE_HOME"] = HOME
 # Of two processes of tests each has its folder; what kernels were compiled to is shared, as by windows of one user.
 COMPILED = Path(os.environ.setdefault("TILESCOPE_TESTS_COMPILED", HOME)) / "cache" / "compiled"
 COMPILED.mkdir(parents=True, exist_ok=True)
-if not (mine := Path(HOME) / "cache" / "compiled").exists():
-    mine.parent.mkdir()
+if not (compiled := Path(HOME) / "cache" / "compiled").exists():
+    compiled.parent.mkdir()
     with suppress(OSError):  # where links are for administrators alone
-        mine.symlink_to(COMPILED, target_is_directory=True)
+        compiled.symlink_to(COMPILED, target_is_directory=True)
 
 # Fewer random kernels than hypothesis makes by itself; script/test chooses it with --hypothesis-profile.
 settings.register_profile("few", max_examples=20)
@@ -84,12 +84,12 @@ COMPILED_BY_NUMBA_CUDA = (
     "app/cli/programs/test_typed_programs.py::test_is_checked[np_sqrt_in_kernel.py]",
     "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[array_method_in_kernel.py",
     "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[np_sqrt_in_kernel.py",
-    "tracer/compiled/test_engine.py::test_the_simulator_takes_over_and_says_why",
-    "tracer/compiled/test_late.py::test_numbers_that_decide_values_alone_share_code[functions]",
+    "tracer/compiled/test_engine.py::test_the_simulator_takes_over_and_reports_the_reason",
+    "tracer/compiled/test_launch_constants.py::test_numbers_that_only_affect_values_share_code[functions]",
     "tracer/compiled/test_more_of_python.py::test_alignment_changes_nothing_that_is_seen",
     "tracer/compiled/test_more_of_python.py::test_bits_that_are_set",
-    "tracer/recording/test_fixed_width_ints.py::test_a_program_prints_what_an_h200_prints[simulator]",
-    "tracer/simulator/test_arithmetic.py::test_kernels_compute_what_an_h200_computes[simulator",
+    "tracer/recording/test_fixed_width_ints.py::test_a_program_prints_the_output_of_an_h200[simulator]",
+    "tracer/simulator/test_arithmetic.py::test_kernels_compute_the_results_of_an_h200[simulator",
     "tracer/simulator/test_arithmetic.py::test_random_arithmetic_is_numbas[simulator",
     "tracer/simulator/test_typed_ir.py::test_a_kernel_that_numba_refuses_does_not_run",
     "tracer/simulator/test_typed_ir.py::test_methods_of_arrays_load_each_element",
@@ -128,7 +128,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[[str], Path]:
-    """Return what writes a text as a program of a user's, and gives its path."""
+    """Return a function that writes a text as a user's program and returns its path."""
 
     def write(text: str) -> Path:
         path = tmp_path / "program.py"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from import_graph import TOP, Import, circles, files_of, folder_of, imports_of, modules_of, trees_of
+from import_graph import TOP, Import, files_of, folder_of, import_cycles, imports_of, modules_of, trees_of
 
 PLAIN = ("tracer/model", "tracer/storage", "tracer/analysis")
 COMPILED = (
@@ -189,7 +189,7 @@ class House(NamedTuple):
 
 @pytest.fixture(scope="module")
 def house():
-    """Read the house once, for this file alone: its trees are a million objects."""
+    """Parse the tree once, only for this file: its syntax trees are a million objects."""
     trees = trees_of(ROOT)
     modules = {name: [module for _, module in modules_of(name, tree)] for name, tree in trees.items()}
     return House(trees, modules, imports_of(trees))
@@ -205,9 +205,9 @@ def breaches(imports: list[Import]) -> list[str]:
 
 
 def paths_in(text: str) -> list[str]:
-    """Return what looks like a path of this checkout among the words in backticks of a text, without its line."""
-    found = re.findall(r"`((?:api|app|docs|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
-    return sorted({path.partition(":")[0] for path in found})
+    """List the paths of this checkout among the words in backticks of a text, without line numbers."""
+    matches = re.findall(r"`((?:api|app|docs|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
+    return sorted({path.partition(":")[0] for path in matches})
 
 
 def top(module):
@@ -221,7 +221,7 @@ def importing(house, files, unwanted):
     ]
 
 
-def test_the_scan_sees_the_house(house):
+def test_the_scan_covers_the_tree(house):
     assert {"kernels/scenarios/catalogue.py", "tracer/model/trace.py", "app/cli/main.py"} <= set(house.trees)
     assert "tilescope.kernels.scenarios.catalogue" in house.modules["tracer/model/plan.py"]
     assert any(i.target == "tracer/model/trace.py" for i in house.imports)
@@ -244,7 +244,7 @@ def test_the_table_goes_from_the_bottom_to_the_top():
     assert upward == []
 
 
-def test_an_arrow_against_the_table_is_seen():
+def test_an_import_against_the_table_is_reported():
     upward = Import("tracer/model/trace.py", 7, "tracer/run/worker.py")
     unknown = Import("tracer/new/a.py", 1, "tracer/model/trace.py")
     assert breaches([upward]) == ["tracer/model/trace.py:7 imports tracer/run/worker.py"]
@@ -252,13 +252,13 @@ def test_an_arrow_against_the_table_is_seen():
 
 
 def test_no_files_import_each_other_in_a_circle(house):
-    assert circles(house.imports) == []
+    assert import_cycles(house.imports) == []
 
 
-def test_a_circle_is_seen():
+def test_a_circle_is_reported():
     trees = {"a/x.py": ast.parse("from .y import z"), "a/y.py": ast.parse("def f():\n    from ..b import q"),
              "b/q.py": ast.parse("from ..a.x import z"), "b/r.py": ast.parse("from . import q")}  # fmt: skip
-    assert circles(imports_of(trees)) == [["a/x.py", "a/y.py", "b/q.py"]]
+    assert import_cycles(imports_of(trees)) == [["a/x.py", "a/y.py", "b/q.py"]]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -308,7 +308,7 @@ def test_the_window_s_model_has_no_widgets(house):
     )
 
 
-def test_no_helper_takes_the_whole_window(house):
+def test_no_helper_takes_the_complete_window(house):
     importers = {i.file for i in house.imports if i.target == "app/window/main_window.py"}
     assert importers == {
         "app/window/start.py",
@@ -328,7 +328,7 @@ def test_one_file_touches_the_simulator(house):
     assert touching == ["tracer/simulator/numba_patch.py"]
 
 
-def test_plain_modules_need_numpy_msgspec_and_the_standard_library_alone(house):
+def test_plain_modules_need_only_numpy_msgspec_and_the_standard_library(house):
     waiting, seen = ["kernels/scenarios/catalogue.py", "tracer/model/trace.py"], set()
     while waiting:
         name = waiting.pop()
@@ -374,7 +374,7 @@ def test_every_path_that_a_document_names_exists(document):
     assert [path for path in named if not any(ROOT.glob(path.replace("NAME", "*")))] == []
 
 
-def test_a_path_that_leads_nowhere_is_seen():
+def test_a_path_that_does_not_exist_is_reported():
     text = "`app/cli/main.py` and `script/test -k x`, `tracer/model/` and `kernels/*.py:12`, not `engine.py`, `a/b.py`"
     assert paths_in(text) == ["app/cli/main.py", "kernels/*.py", "script/test", "tracer/model/"]
     assert paths_in("see `tests/none.py`") == ["tests/none.py"] and not any(ROOT.glob("tests/none.py"))

@@ -40,7 +40,7 @@ def requirements():
     return [Requirement(text) for text in texts]
 
 
-def test_every_python_that_is_supported_has_its_versions():
+def test_every_supported_python_has_its_versions():
     assert len(PYTHONS) == 4
     files = {path.name for path in (ROOT / "script" / "constraints").iterdir()}
     assert files == {f"py{version}.txt" for version in PYTHONS}
@@ -97,7 +97,7 @@ def test_setup_installs_the_exact_versions_once_and_again_when_they_change(clone
     assert len(installed(clone, "dev")) == 1
 
 
-def test_the_newest_versions_are_looked_for_each_time_in_an_environment_of_their_own(clone):
+def test_the_newest_versions_are_looked_up_each_time_in_a_separate_environment(clone):
     for _ in range(2):
         ((versions, building, words),) = installed(clone, "dev", "newest")
         assert (versions, building) == ("", "")

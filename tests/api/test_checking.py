@@ -75,7 +75,7 @@ def test_pytest_fails_with_the_findings_as_its_message(tmp_path):
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA", "test_homework.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=200)
-    outcome = dict(reversed(one) for one in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", done.stdout, re.M))
+    outcome = dict(reversed(item) for item in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", done.stdout, re.M))
     assert outcome == {
         "test_right": "PASSED", "test_races": "FAILED",
         "test_wasteful_strictly": "FAILED", "test_refused": "FAILED", "test_nothing": "FAILED",

@@ -37,7 +37,7 @@ def doubled(tmp_path_factory):
         grid=(2, 1, 1),
         block=(32, 1, 1),
     )
-    trace = run_simulator(described, lambda done, of: None)
+    trace = run_simulator(described, lambda done, total: None)
     return tilescope.TracedLaunch(lambda: trace)
 
 
@@ -62,12 +62,12 @@ def test_a_notebook_gets_a_picture_and_else_the_text(doubled, monkeypatch):
     assert repr(doubled) == "<TracedLaunch kernel: 2 blocks of 32 threads, 128 accesses>"
 
 
-def test_a_picture_that_can_t_be_drawn_says_why(doubled):
+def test_a_picture_that_can_t_be_drawn_has_a_reason(doubled):
     with pytest.raises(tilescope.TilescopeError, match=r"The picture can't be drawn: .*size"):
         doubled.picture(size=(3, 3))
 
 
-def test_the_accesses_are_columns_that_nobody_changes(doubled):
+def test_the_accesses_are_read_only_columns(doubled):
     trace = doubled.trace
     assert list(trace) == ["block", "thread", "phase", "op", "buffer", "index", "value", "step", "line"]
     stores = trace["op"] == trace.OPERATIONS.index("store")
@@ -81,12 +81,12 @@ def test_the_accesses_are_columns_that_nobody_changes(doubled):
 
 
 def _first_line(traced):
-    """Return how many lines stand before the kernel's in its file."""
+    """Count the lines before the kernel in its file."""
     [text] = traced._recorded[0].sources.values()
     return text.splitlines().index("@cuda.jit")
 
 
-def test_a_saved_launch_is_a_trace_file_and_what_can_t_be_saved_is_told(doubled, tmp_path):
+def test_a_saved_launch_is_a_trace_file_and_a_failure_is_reported(doubled, tmp_path):
     doubled.save(tmp_path / "doubled.npz")
     assert load(tmp_path / "doubled.npz").kernel == "kernel"
     with pytest.raises(tilescope.TilescopeError, match="its folder does not exist"):
@@ -94,7 +94,7 @@ def test_a_saved_launch_is_a_trace_file_and_what_can_t_be_saved_is_told(doubled,
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
-def test_the_window_opens_in_a_process_of_its_own(doubled, monkeypatch):
+def test_the_window_opens_in_a_separate_process(doubled, monkeypatch):
     started: list[subprocess.Popen] = []
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda *words, **names: started.append(popen(*words, **names)))
@@ -171,16 +171,16 @@ def examples():
     return [(code, printed) for code, printed in blocks if "tilescope." in code]
 
 
-def test_the_examples_in_the_readme_print_what_stands_there(tmp_path):
+def test_the_examples_in_the_readme_print_the_shown_output(tmp_path):
     [(example, printed), (code, failure)] = examples()
     (tmp_path / "example.py").write_text(example)
     (tmp_path / "test_example.py").write_text(code)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     command = [sys.executable, "-m", "pytest", "-qs", "-p", "no:cacheprovider", "-W", "ignore"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment)
-    told = done.stdout.replace(f"{tmp_path}/", "")
-    assert told.startswith(printed), done.stdout
-    assert done.returncode == 1 and f"E       {failure.strip()}" in told
+    output = done.stdout.replace(f"{tmp_path}/", "")
+    assert output.startswith(printed), done.stdout
+    assert done.returncode == 1 and f"E       {failure.strip()}" in output
     assert load(tmp_path / "reverse.npz").kernel == "reverse"
 
 
@@ -191,7 +191,7 @@ def test_counters_have_the_sums_that_the_window_shows(doubled):
     assert "global_sectors" not in set(counters) and len(counters) == len(dict(counters))
 
 
-def test_a_counter_that_is_not_there_names_those_that_are(doubled):
+def test_a_missing_counter_names_the_available_ones(doubled):
     with pytest.raises(KeyError) as raised:
         doubled.counters["global_sectrs"]
     assert str(raised.value).startswith("no counter is called 'global_sectrs'; did you mean global_sectors, ")
@@ -208,7 +208,7 @@ def test_a_counter_that_is_not_there_names_those_that_are(doubled):
         ({"fail_on": "eror"}, "fail_on must be 'error' or 'warning', not 'eror'."),
     ],
 )
-def test_words_that_are_not_known_are_refused_before_anything_runs(words, sentence):
+def test_unknown_words_are_refused_before_anything_runs(words, sentence):
     ran = []
     with pytest.raises(tilescope.TilescopeError, match=re.escape(sentence)):
         tilescope.check(lambda: ran.append(1), **words)
@@ -218,11 +218,11 @@ def test_words_that_are_not_known_are_refused_before_anything_runs(words, senten
             tilescope.trace(None, **words)
 
 
-def test_counters_as_compiled_are_those_of_what_the_compiler_leaves(tmp_path):
+def test_compiled_counters_follow_the_compiler(tmp_path):
     text = "@cuda.jit\ndef kernel(a, unused, out):\n    i = cuda.grid(1)\n    x = unused[i]\n    out[i] = a[i] * a[i]\n"
     arrays = (Array((64,), fill="arange"), Array((64,)), Array((64,)))
     described = launch(tmp_path, text, arrays, grid=(2, 1, 1), block=(32, 1, 1))
-    trace = run_simulator(described, lambda done, of: None)
+    trace = run_simulator(described, lambda done, total: None)
     traced = tilescope.TracedLaunch(lambda: trace)
     assert traced.counters["global_load_requests"] == 6
     assert traced.compiled_counters["global_load_requests"] == 2

@@ -1,4 +1,4 @@
-"""Launches traced in a process that also runs them on a GPU: the same results, and the GPU is left alone."""
+"""Launches traced in a process that also runs them on a GPU: the same results, and the GPU stays unused."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not has_device(), reason="ther
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
-    """Return what each function leaves on the GPU, what it leaves traced, and the kernels that were recorded."""
+def gpu_results(tmp_path_factory):
+    """Run each function on the GPU and traced; return both results and the recorded kernels."""
     folder = tmp_path_factory.mktemp("gpu")
     (folder / "program.py").write_text(PROGRAM)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
@@ -164,7 +164,7 @@ def said(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_traced_leaves_what_the_gpu_leaves(said, name):
-    on_gpu, traced, kernels = said[name]
+def test_a_traced_launch_leaves_the_same_as_the_gpu(gpu_results, name):
+    on_gpu, traced, kernels = gpu_results[name]
     assert traced == on_gpu
     assert kernels == KERNELS.get(name, ["declared" if name == "signed" else "scale"])

@@ -113,7 +113,7 @@ def start(folder: Path, text: str, head: str = HEAD) -> subprocess.Popen:
 
 @contextmanager
 def killed_in_the_end(process: subprocess.Popen) -> Iterator[None]:
-    """Kill a process that says nothing for minutes, or that is not done with: nobody waits for it."""
+    """Kill a process that prints nothing for minutes or is still running."""
     timer = threading.Timer(120, process.kill)
     timer.start()
     try:
@@ -123,7 +123,7 @@ def killed_in_the_end(process: subprocess.Popen) -> Iterator[None]:
         process.kill()
 
 
-def said_by(folder: Path, text: str, head: str = HEAD) -> list[str]:
+def output_of(folder: Path, text: str, head: str = HEAD) -> list[str]:
     with start(folder, text, head) as process:
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
@@ -132,17 +132,17 @@ def said_by(folder: Path, text: str, head: str = HEAD) -> list[str]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Return what a program says whose process that traces is killed, then forked, then asked by many threads."""
-    return said_by(tmp_path_factory.mktemp("served"), SERVES)
+    """Return the output of a program that kills its tracing process, forks, and traces from many threads."""
+    return output_of(tmp_path_factory.mktemp("served"), SERVES)
 
 
 def test_after_its_death_the_next_launch_has_a_new_process(served):
-    *told, last = served[:-5]
-    assert not told or "ended unexpectedly (signal 9" in told[0]
+    *output, last = served[:-5]
+    assert not output or "ended unexpectedly (signal 9" in output[0]
     assert last == "[3.0, 3.0, 3.0, 3.0] True"
 
 
-def test_a_forked_child_has_a_process_of_its_own_and_leaves_its_parent_s(served):
+def test_a_forked_child_has_a_separate_process(served):
     assert (served[-5], served[-2]) == ("[5.0, 5.0, 5.0, 5.0] True True", "[6.0, 6.0, 6.0, 6.0] True")
 
 
@@ -155,7 +155,7 @@ def test_launches_of_several_threads_are_recorded_one_at_a_time(served):
 
 
 def test_numba_may_be_imported_while_launches_are_recorded(tmp_path):
-    assert said_by(tmp_path, INSIDE, "") == ["[9.0, 9.0, 9.0, 9.0]"]
+    assert output_of(tmp_path, INSIDE, "") == ["[9.0, 9.0, 9.0, 9.0]"]
 
 
 def test_ctrl_c_comes_through_and_ends_the_process_that_traces(tmp_path):

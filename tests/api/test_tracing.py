@@ -222,69 +222,69 @@ def run(folder: Path, **environment: str) -> dict:
     command = [sys.executable, "-W", "ignore", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, env=names, timeout=200, cwd=folder)
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    said["imported"] = (folder / "imported").read_text().split()
-    said["program"] = str(program)
-    return said
+    output = json.loads(done.stdout)
+    output["imported"] = (folder / "imported").read_text().split()
+    output["program"] = str(program)
+    return output
 
 
 @pytest.fixture(scope="module", params=["for a GPU", "simulator"])
-def said(request, tmp_path_factory):
-    """Return what the program says of its launches, in a process of either kind."""
+def results(request, tmp_path_factory):
+    """Return the program's output about its launches, in a process of either kind."""
     simulated = {"NUMBA_ENABLE_CUDASIM": "1"} if request.param == "simulator" else {}
     return run(tmp_path_factory.mktemp("traced"), **simulated) | {"kind": request.param}
 
 
-def test_results_come_back_of_what_closures_globals_and_other_modules_say(said):
-    assert said["closed"] == [23, 24, 26, 23, 24, 26]
-    assert said["names as they are now"] == [5 * before + 17 for before in said["closed"]]
-    assert said["grid"] == ["closed", [2, 1, 1], [4, 1, 1]]
+def test_results_of_closures_globals_and_other_modules_are_returned(results):
+    assert results["closed"] == [23, 24, 26, 23, 24, 26]
+    assert results["names as they are now"] == [5 * before + 17 for before in results["closed"]]
+    assert results["grid"] == ["closed", [2, 1, 1], [4, 1, 1]]
 
 
-def test_nothing_of_the_program_runs_again(said):
-    assert said["imported"] == ["helpers", "program"]
+def test_nothing_of_the_program_runs_again(results):
+    assert results["imported"] == ["helpers", "program"]
 
 
-def test_counters_and_columns_say_what_was_done(said):
-    assert said["counters"] == {
+def test_counters_and_columns_match_the_launch(results):
+    assert results["counters"] == {
         "global_load_requests": 2, "global_load_sectors": 2, "global_load_bytes": 24,
         "global_store_requests": 2, "global_store_sectors": 2, "global_store_bytes": 24,
     }  # fmt: skip
-    columns = said["columns"]
-    assert said["buffers"][0] == "a"
-    mine = [row for row, buffer in enumerate(columns["buffer"]) if buffer == 0]
-    assert [columns["op"][row] for row in mine].count(1) == 6
-    assert sorted(columns["index"][row] for row in mine) == sorted([*range(6)] * 2)
-    assert {columns["value"][row] for row in mine} == {1, 23, 24, 26}
+    columns = results["columns"]
+    assert results["buffers"][0] == "a"
+    own = [row for row, buffer in enumerate(columns["buffer"]) if buffer == 0]
+    assert [columns["op"][row] for row in own].count(1) == 6
+    assert sorted(columns["index"][row] for row in own) == sorted([*range(6)] * 2)
+    assert {columns["value"][row] for row in own} == {1, 23, 24, 26}
     assert set(map(len, columns.values())) == {len(columns["op"])}
 
 
 @pytest.mark.parametrize("view", ["gaps", "fortran", "transposed", "small"])
-def test_views_of_all_kinds_are_written_in_place_and_nothing_beside_them(said, view):
-    assert said[view] == [8, 8, said[view][3], said[view][3]]
+def test_views_of_all_kinds_are_written_in_place_and_nothing_else(results, view):
+    assert results[view] == [8, 8, results[view][3], results[view][3]]
 
 
-def test_records_and_their_fields_come_back(said):
-    assert said["records"] == [[[0, 2.5], [1, 2.5]], [42, 2.5]]
-    assert said["field"] == [1, 1, 1]
+def test_records_and_their_fields_are_returned(results):
+    assert results["records"] == [[[0, 2.5], [1, 2.5]], [42, 2.5]]
+    assert results["field"] == [1, 1, 1]
 
 
-def test_a_kernel_typed_at_a_prompt_runs(said):
-    assert said["typed at a prompt"] == [2, 2, 2, 2]
+def test_a_kernel_typed_at_a_prompt_runs(results):
+    assert results["typed at a prompt"] == [2, 2, 2, 2]
 
 
-def test_findings_name_the_user_s_file_and_line(said):
-    [kind, severity, file, line, kernel, text] = said["findings"][0]
-    assert (kind, severity, file, line, kernel) == ("bounds", "error", said["program"], LINE, "fill")
-    assert text.startswith(f"{said['program']}:{LINE}: error: bounds: {OUTSIDE}")
+def test_findings_name_the_user_s_file_and_line(results):
+    [kind, severity, file, line, kernel, text] = results["findings"][0]
+    assert (kind, severity, file, line, kernel) == ("bounds", "error", results["program"], LINE, "fill")
+    assert text.startswith(f"{results['program']}:{LINE}: error: bounds: {OUTSIDE}")
 
 
-def test_forall_has_a_thread_for_each_task(said):
-    assert said["forall"] in ([4, 1, 1], [100, 1, 1])  # the simulator's own makes blocks of one thread
+def test_forall_has_a_thread_for_each_task(results):
+    assert results["forall"] in ([4, 1, 1], [100, 1, 1])  # the simulator's own makes blocks of one thread
 
 
-def test_what_can_t_be_taken_is_refused_in_a_sentence_that_names_it(said):
-    why = said["why"]
+def test_unsupported_arguments_are_refused_by_name(results):
+    why = results["why"]
     assert why["no kernel"] == "3 is not a configured kernel; write kernel[blocks, threads]."
     assert "argument a of fill is a str" in why["text"] and "argument a of fill is a list" in why["list"]
     assert "argument a of fill is a NoneType" in why["none"] and "Python objects" in why["objects"]
@@ -295,31 +295,31 @@ def test_what_can_t_be_taken_is_refused_in_a_sentence_that_names_it(said):
     assert "2,000 threads in a block" in why["threads"]
 
 
-def test_a_kernel_that_raises_says_where_and_what_it_did_is_there(said):
-    assert "thread (0, 0, 0) of block (0, 0, 0) raised ValueError: too small." in said["why"]["raising"]
-    assert said["left by raising"] == [7] and said["raised"] == "raising"
+def test_a_kernel_that_raises_reports_the_line_and_keeps_its_writes(results):
+    assert "thread (0, 0, 0) of block (0, 0, 0) raised ValueError: too small." in results["why"]["raising"]
+    assert results["left by raising"] == [7] and results["raised"] == "raising"
 
 
-def test_record_takes_every_launch_and_gives_the_inner_ones_to_both(said):
-    assert said["recorded"] == [["fill", "closed", "raising"], ["closed"], [1, 1, 1, 1]]
+def test_trace_launches_has_every_launch_and_nested_contexts_share_theirs(results):
+    assert results["recorded"] == [["fill", "closed", "raising"], ["closed"], [1, 1, 1, 1]]
 
 
-def test_parts_of_one_device_array_are_one_memory(said):
-    assert said["device array"] == [1, 1, 1, 1, 11, 11, 11, 11]
+def test_parts_of_one_device_array_share_memory(results):
+    assert results["device array"] == [1, 1, 1, 1, 11, 11, 11, 11]
 
 
-def test_what_is_raised_inside_goes_on_and_launches_are_numba_s_again(said):
-    assert said["through"] == ["'mine'", 1]
-    assert said["afterwards"] == ("CudaSupportError" if said["kind"] == "for a GPU" else 1)
+def test_exceptions_propagate_and_restore_numba_s_launches(results):
+    assert results["through"] == ["'mine'", 1]
+    assert results["afterwards"] == ("CudaSupportError" if results["kind"] == "for a GPU" else 1)
 
 
-def test_numba_cuda_s_own_functions_say_that_they_need_a_gpu(said):
-    if said["kind"] == "for a GPU":
-        assert "pass NumPy arrays to the kernel" in said["to_device"][0]
+def test_numba_cuda_s_functions_report_that_they_need_a_gpu(results):
+    if results["kind"] == "for a GPU":
+        assert "pass NumPy arrays to the kernel" in results["to_device"][0]
     else:
-        assert said["to_device"] == []
+        assert results["to_device"] == []
 
 
-def test_the_user_s_process_is_left_as_it_is(said):
-    assert said["modules"] == []
-    assert said["simulator"] == ("1" if said["kind"] == "simulator" else "")
+def test_the_user_s_process_is_unchanged(results):
+    assert results["modules"] == []
+    assert results["simulator"] == ("1" if results["kind"] == "simulator" else "")

@@ -50,7 +50,7 @@ def files(folder: Path) -> dict[str, Path]:
     (folder / "program").mkdir()
     common.run([common.binary(), "run", "--out", str(folder / "run"), str(_program(folder))], 60)
     trace = load(folder / "run" / "000-reverse.npz")
-    launch, made = decode(trace.launch), {}
+    launch, results = decode(trace.launch), {}
     (folder / "program" / "attack_beside.py").write_text(f"open({str(folder / 'marks' / 'beside')!r}, 'w')\n")
     for name, payload in PAYLOADS.items():
         mark = str(folder / "marks" / name)
@@ -68,9 +68,9 @@ def files(folder: Path) -> dict[str, Path]:
             launch=encode(replace(launch, source=source)),
             sources=dict.fromkeys(trace.sources, source),
         )
-        made[name] = folder / f"{name}.npz"
-        save(evil, made[name])
-    return made
+        results[name] = folder / f"{name}.npz"
+        save(evil, results[name])
+    return results
 
 
 def _program(folder: Path) -> Path:
@@ -84,7 +84,7 @@ def main() -> int:
     folder = common.scratch("code")
     marks = folder / "marks"
     marks.mkdir()
-    made = files(folder)
+    built = files(folder)
     os.environ["TILESCOPE_HOME"] = str(folder / "home")
     tally = common.Tally("code_in_files")
 
@@ -95,7 +95,7 @@ def main() -> int:
         else:
             tally.fine("not executed")
 
-    for name, path in made.items():
+    for name, path in built.items():
         common.run([common.binary(), "counters", str(path)], 60)
         judge(name, "counters")
         common.run([common.binary(), "snapshot", str(path), "-o", str(folder / "x.png")], 60)
@@ -103,7 +103,7 @@ def main() -> int:
         common.run([common.python(), "-c", INFER, str(path)], 90)
         judge(name, "type inference")
     for name in ("named-type-exec", "os-of-numba", "module", "default"):
-        window = subprocess.Popen([common.binary(), str(made[name])], stderr=subprocess.DEVNULL)
+        window = subprocess.Popen([common.binary(), str(built[name])], stderr=subprocess.DEVNULL)
         common.waits(seconds, lambda: (marks / name).exists())
         window.send_signal(signal.SIGINT)
         try:

@@ -30,10 +30,10 @@ os.environ.pop("PYTHONUNBUFFERED", None)  # programs print through a buffer, as 
 
 def binary() -> str:
     """Return the tilescope on PATH."""
-    found = shutil.which("tilescope")
-    if not found:
+    executable = shutil.which("tilescope")
+    if not executable:
         sys.exit("there is no tilescope on PATH")
-    return found
+    return executable
 
 
 def python() -> str:
@@ -80,12 +80,12 @@ def family(pid: int) -> list[int]:
             except OSError:
                 continue
             parents.setdefault(int(stat.rsplit(")", 1)[1].split()[1]), []).append(int(entry))
-    found, waiting = [], [pid]
+    results, waiting = [], [pid]
     while waiting:
-        one = waiting.pop()
-        found.append(one)
-        waiting += parents.get(one, [])
-    return found
+        item = waiting.pop()
+        results.append(item)
+        waiting += parents.get(item, [])
+    return results
 
 
 def rss(pid: int) -> float:
@@ -109,7 +109,7 @@ def run(
     words: list[str], timeout: float = 60, env: dict[str, str | None] | None = None, cwd: Path | str | None = None,
     memory: float = 6000, stdin: int | None = subprocess.DEVNULL,
 ) -> Ended:  # fmt: skip
-    """Run a command with limits on time (seconds) and on memory of the whole family (MB)."""
+    """Run a command with limits on its time (seconds) and on the memory of its process tree (MB)."""
     environment = dict(os.environ)
     for key, value in (env or {}).items():
         if value is None:
@@ -172,23 +172,23 @@ class Tally:
         return 1 if self.bad else 0
 
 
-def judge(tally: Tally, what: str, ended: Ended, seconds: float = 20, memory: float = 2000) -> None:
+def judge(tally: Tally, label: str, ended: Ended, seconds: float = 20, memory: float = 2000) -> None:
     """Judge a command of tilescope's: one sentence and status 2, or status 0 without a traceback."""
-    tail = f"{what}: {ended.err.strip()[-300:]}"
+    tail = f"{label}: {ended.err.strip()[-300:]}"
     if ended.code is None:
-        tally.fail("hang or memory", f"{what}: {ended.seconds:.0f} s, {ended.peak:.0f} MB")
+        tally.fail("hang or memory", f"{label}: {ended.seconds:.0f} s, {ended.peak:.0f} MB")
     elif ended.code < 0:
         tally.fail(f"crash by signal {-ended.code}", tail)
     elif TRACEBACK.search(ended.err):
         tally.fail("traceback", tail)
     elif ended.seconds > seconds:
-        tally.fail("slow", f"{what}: {ended.seconds:.0f} s")
+        tally.fail("slow", f"{label}: {ended.seconds:.0f} s")
     elif ended.peak > memory:
-        tally.fail("memory", f"{what}: {ended.peak:.0f} MB")
+        tally.fail("memory", f"{label}: {ended.peak:.0f} MB")
     elif ended.code == 0:
         tally.fine("done")
     elif not ended.err.strip().startswith("tilescope") or len(ended.err.strip().splitlines()) > 1:
-        tally.fail("no sentence", f"{what}: status {ended.code}, {ended.err!r:.300}")
+        tally.fail("no sentence", f"{label}: status {ended.code}, {ended.err!r:.300}")
     else:
         tally.fine("refused")
 
@@ -216,9 +216,9 @@ def limited(call, seconds: int = 20, megabytes: int = 4000) -> tuple[str, str, f
         os.write(writer, status[:60000])
         os._exit(0)
     os.close(writer)
-    said = b""
+    output = b""
     while chunk := os.read(reader, 65536):
-        said += chunk
+        output += chunk
     os.close(reader)
     _, status, usage = os.wait4(pid, 0)
     seconds_taken, peak = time.monotonic() - begun, usage.ru_maxrss / 1000
@@ -226,7 +226,7 @@ def limited(call, seconds: int = 20, megabytes: int = 4000) -> tuple[str, str, f
         number = os.WTERMSIG(status)
         kind = "hang" if number == signal.SIGALRM else f"signal {number}"
         return kind, "", seconds_taken, peak
-    kind, _, text = said.decode(errors="replace").partition("\0")
+    kind, _, text = output.decode(errors="replace").partition("\0")
     return kind, text, seconds_taken, peak
 
 
@@ -315,12 +315,12 @@ def real_traces(folder: Path) -> list[Path]:
     """Return real trace files: of a program's launches, and of scenarios, packed and plain."""
     (folder / "kernels.py").write_text(KERNELS)
     run([binary(), "run", "--out", str(folder / "run"), str(folder / "kernels.py")], 120)
-    found = sorted((folder / "run").glob("*.npz"))
+    paths = sorted((folder / "run").glob("*.npz"))
     from tilescope.tracer.model.plan import launch_of, parse_spec
     from tilescope.tracer.run.worker_client import Worker
     from tilescope.tracer.storage.trace_file import load, save
 
-    for path in found[::2]:
+    for path in paths[::2]:
         save(load(path), path, compress=True)
     worker = Worker()
     for number, spec in enumerate(SCENARIOS):
@@ -332,10 +332,10 @@ def real_traces(folder: Path) -> list[Path]:
             continue
         path = folder / f"{scenario.name}.npz"
         save(trace, path, compress=number % 2 == 0)
-        found.append(path)
+        paths.append(path)
     worker.close()
-    assert len(found) > 8, found
-    return found
+    assert len(paths) > 8, paths
+    return paths
 
 
 def waits(seconds: float, condition) -> bool:
@@ -360,5 +360,5 @@ class Reader(threading.Thread):
         while chunk := os.read(self.pipe.fileno(), 65536):
             self.text = (self.text + chunk)[-2_000_000:]
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.text.decode(errors="replace")

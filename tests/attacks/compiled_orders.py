@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 import msgspec
 
-from engines import assert_same, nothing
+from engines import assert_same, ignore_progress
 from launching import Array, Launch, Limits, Schedule, launch
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -67,9 +67,9 @@ class Writer:
         return "@cuda.jit\ndef kernel(a, b, f):\n" + "".join(f"    {line}\n" for line in lines)
 
     def barrier(self) -> str:
-        one = self.dice.choice(CONDITIONS)
+        item = self.dice.choice(CONDITIONS)
         kinds = ["cuda.syncthreads()"] * 4
-        kinds += [f"v = cuda.syncthreads_{name}({one})" for name in ("count", "and", "or")]
+        kinds += [f"v = cuda.syncthreads_{name}({item})" for name in ("count", "and", "or")]
         return self.dice.choice(kinds)
 
     def block(self, depth: int) -> list[str]:
@@ -81,35 +81,42 @@ class Writer:
             lines += getattr(self, f"_{self.dice.choice(kinds)}", lambda depth: [self.barrier()])(depth)
         return lines
 
-    def at(self) -> str:
+    def index(self) -> str:
         return f"({self.dice.choice(INDICES)}) % {SIZE}"
 
     def array(self) -> str:
         return self.dice.choice("abs")
 
     def _move(self, depth: int) -> list[str]:
-        return [f"{self.array()}[{self.at()}] = {self.array()}[{self.at()}]"]
+        return [f"{self.array()}[{self.index()}] = {self.array()}[{self.index()}]"]
 
     def _add(self, depth: int) -> list[str]:
-        return [f"{self.array()}[{self.at()}] += {self.array()}[{self.at()}] + {self.dice.randint(0, 9)}"]
+        return [
+            f"{self.array()}[{self.index()}] += {self.array()}[{self.index()}] + {self.dice.randint(0, 9)}"
+        ]
 
     def _local(self, depth: int) -> list[str]:
-        return [f"mine[i % 3] = {self.array()}[{self.at()}]", f"{self.array()}[{self.at()}] = mine[i % 3]"]
+        return [
+            f"mine[i % 3] = {self.array()}[{self.index()}]",
+            f"{self.array()}[{self.index()}] = mine[i % 3]",
+        ]
 
     def _atomic(self, depth: int) -> list[str]:
         name = self.dice.choice(("add", "sub", "max", "min", "xor", "inc"))
-        return [f"cuda.atomic.{name}({self.array()}, {self.at()}, {self.dice.randint(1, 9)})"]
+        return [f"cuda.atomic.{name}({self.array()}, {self.index()}, {self.dice.randint(1, 9)})"]
 
     def _ticket(self, depth: int) -> list[str]:
-        return [f"v = cuda.atomic.add({self.array()}, {self.at()}, 1)"]
+        return [f"v = cuda.atomic.add({self.array()}, {self.index()}, 1)"]
 
     def _cas(self, depth: int) -> list[str]:
         return [
-            f"v = cuda.atomic.cas({self.array()}, {self.at()}, {self.dice.randint(0, 2)}, {self.dice.randint(0, 3)})"
+            f"v = cuda.atomic.cas({self.array()}, {self.index()}, {self.dice.randint(0, 2)}, {self.dice.randint(0, 3)})"
         ]
 
     def _exchange(self, depth: int) -> list[str]:
-        return [f"v = cuda.atomic.exch({self.array()}, {self.at()}, {self.dice.choice(('t', '1', 'v % 7'))})"]
+        return [
+            f"v = cuda.atomic.exch({self.array()}, {self.index()}, {self.dice.choice(('t', '1', 'v % 7'))})"
+        ]
 
     def _fence(self, depth: int) -> list[str]:
         return [f"cuda.threadfence{self.dice.choice(('', '_block'))}()"]
@@ -126,8 +133,8 @@ class Writer:
         ]
 
     def _vote(self, depth: int) -> list[str]:
-        name, one = self.dice.choice(("all", "any", "eq", "ballot")), self.dice.choice(CONDITIONS)
-        return [f"v = int(cuda.{name}_sync({self.dice.choice(MASKS)}, {one})) % 100"]
+        name, item = self.dice.choice(("all", "any", "eq", "ballot")), self.dice.choice(CONDITIONS)
+        return [f"v = int(cuda.{name}_sync({self.dice.choice(MASKS)}, {item})) % 100"]
 
     def _match(self, depth: int) -> list[str]:
         mask = self.dice.choice(MASKS)
@@ -187,8 +194,8 @@ def _in(lines: list[str]) -> list[str]:
 
 def _launches(dice: random.Random, folder: Path, source: str) -> list[Launch]:
     """Return launches of a kernel, some of which keep only a part of their accesses."""
-    made = launch(folder, source, ARRAYS, shared_bytes=4 * SIZE if "array(0" in source else 0)
-    found = []
+    kernel_launch = launch(folder, source, ARRAYS, shared_bytes=4 * SIZE if "array(0" in source else 0)
+    results = []
     for _ in range(LAUNCHES):
         grid = dice.choice(GRIDS)
         count = grid[0] * grid[1] * grid[2]
@@ -196,19 +203,19 @@ def _launches(dice: random.Random, folder: Path, source: str) -> list[Launch]:
             tuple(sorted(dice.sample(range(count), dice.randint(1, count)))) if dice.random() < 0.1 else None
         )
         cap = dice.choice((0, 100, 3000)) if dice.random() < 0.15 else 5_000
-        found.append(msgspec.structs.replace(
-            made, grid=grid, block=dice.choice(BLOCKS), schedule=Schedule(dice.choice(ORDERS), dice.randint(0, 99)),
+        results.append(msgspec.structs.replace(
+            kernel_launch, grid=grid, block=dice.choice(BLOCKS), schedule=Schedule(dice.choice(ORDERS), dice.randint(0, 99)),
             resident=dice.choice((None, None, 1, 2, 5)), blocks=chosen, limits=Limits(accesses=cap),
         ))  # fmt: skip
-    return found
+    return results
 
 
-def _fault(made: Launch) -> str:
+def _fault(trace: Launch) -> str:
     """Run a launch by both engines; return in what they differ, or how it went."""
-    turns = made.schedule.kind != "sequential"
-    theirs = numba_patch.run(made, nothing)
+    turns = trace.schedule.kind != "sequential"
+    theirs = numba_patch.run(trace, ignore_progress)
     try:
-        ours = compiled.run_compiled(made, nothing, turns=turns)
+        ours = compiled.run_compiled(trace, ignore_progress, turns=turns)
     except NotCompilableError as error:
         if theirs.error is not None and theirs.error.type == "LivelockError":
             return "waits for ever"
@@ -217,8 +224,8 @@ def _fault(made: Launch) -> str:
     try:
         assert_same(ours, theirs, 0.0)
     except AssertionError as error:
-        said = (str(error).splitlines() or ["?"])[0]
-        return f"FAULT: {said[:300]}; {len(ours)} {ours.notice!r} {ours.error}; {len(theirs)} {theirs.notice!r} {theirs.error}"
+        results = (str(error).splitlines() or ["?"])[0]
+        return f"FAULT: {results[:300]}; {len(ours)} {ours.notice!r} {ours.error}; {len(theirs)} {theirs.notice!r} {theirs.error}"
     return "stopped" if ours.notice else "raised" if ours.error else "same"
 
 
@@ -226,30 +233,30 @@ def main() -> int:
     """Attack for so many seconds."""
     end = time.monotonic() + (float(sys.argv[1]) if len(sys.argv) > 1 else 60)
     number, faults = SEED, 0
-    told: dict[str, int] = {}
+    results: dict[str, int] = {}
     compiling.cache_folder = lambda: Path(os.devnull) / "nowhere"
     while time.monotonic() < end:
         dice = random.Random(number)
         source = Writer(dice).kernel()
         with tempfile.TemporaryDirectory() as folder:
-            for made in _launches(dice, Path(folder), source):
-                fault = _fault(made)
-                told[fault.split(":")[0]] = told.get(fault.split(":")[0], 0) + 1
+            for trace in _launches(dice, Path(folder), source):
+                fault = _fault(trace)
+                results[fault.split(":")[0]] = results.get(fault.split(":")[0], 0) + 1
                 if fault.startswith("FAULT"):
                     faults += 1
-                    what = (
-                        made.grid,
-                        made.block,
-                        made.schedule,
-                        made.resident,
-                        made.blocks,
-                        made.limits.accesses,
+                    label = (
+                        trace.grid,
+                        trace.block,
+                        trace.schedule,
+                        trace.resident,
+                        trace.blocks,
+                        trace.limits.accesses,
                     )
-                    print(f"kernel {number}: {fault}\n{what}\n{source}", flush=True)
+                    print(f"kernel {number}: {fault}\n{label}\n{source}", flush=True)
                     break
         compiling.compiled_kernels.clear()
         number += 1
-    print(f"{number - SEED} kernels from {SEED} on, {faults} faults; {told}")
+    print(f"{number - SEED} kernels from {SEED} on, {faults} faults; {results}")
     return 1 if faults else 0
 
 

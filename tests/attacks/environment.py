@@ -26,7 +26,7 @@ LARGE = (
 
 def window(
     tally: common.Tally,
-    what: str,
+    label: str,
     words: list[str],
     env: dict[str, str | None],
     seconds: float = 5,
@@ -48,29 +48,29 @@ def window(
     except subprocess.TimeoutExpired:
         common.end(common.family(process.pid))
         code = None
-    said = reader.said()
-    said = "\n".join(line for line in said.splitlines() if "This plugin does not" not in line)
-    if common.TRACEBACK.search(said):
-        tally.fail("traceback of the window", f"{what}: {said[-350:]}")
-    elif not alive and (code != 2 or not said.strip().startswith("tilescope: ")):
-        tally.fail("the window does not start", f"{what}: status {code} {said[-300:]}")
+    output = reader.output()
+    output = "\n".join(line for line in output.splitlines() if "This plugin does not" not in line)
+    if common.TRACEBACK.search(output):
+        tally.fail("traceback of the window", f"{label}: {output[-350:]}")
+    elif not alive and (code != 2 or not output.strip().startswith("tilescope: ")):
+        tally.fail("the window does not start", f"{label}: status {code} {output[-300:]}")
     elif alive and code != 0:
-        tally.fail("the window does not end well", f"{what}: status {code} {said[-300:]}")
+        tally.fail("the window does not end well", f"{label}: status {code} {output[-300:]}")
     else:
         tally.fine("window" if alive else "refused")
-    return said
+    return output
 
 
 def command(
     tally: common.Tally,
-    what: str,
+    label: str,
     words: list[str],
     env: dict[str, str | None] | None = None,
     cwd: Path | None = None,
     timeout: float = 60,
 ) -> common.Ended:
     ended = common.run([common.binary(), *words], timeout, env, cwd)
-    common.judge(tally, f"{what}: {' '.join(map(str, words))[:160]}", ended, 40)
+    common.judge(tally, f"{label}: {' '.join(map(str, words))[:160]}", ended, 40)
     return ended
 
 
@@ -152,9 +152,9 @@ def _on_disk(folder: Path, mount: Path, kind: str, tally: common.Tally, large: P
             )
         else:
             tally.fine("checked")
-    said = window(tally, f"{kind} home", [SPEC], home, 6)
-    if "could not be written" not in said:
-        tally.fail("nothing said of settings that were lost", f"{kind}: {said[-200:]}")
+    output = window(tally, f"{kind} home", [SPEC], home, 6)
+    if "could not be written" not in output:
+        tally.fail("nothing said of settings that were lost", f"{kind}: {output[-200:]}")
     window(tally, f"{kind} folder for temporary files", [SPEC], {"TMPDIR": str(mount / "tmp")}, 6)
     command(
         tally,
@@ -341,22 +341,22 @@ def file_names(folder: Path, tally: common.Tally) -> None:
 def windows(folder: Path, tally: common.Tally) -> None:
     """Several windows on one home; windows killed while they save and while they trace."""
     env = {**os.environ, "HOME": str(folder / "several")}
-    many = [
+    count = [
         subprocess.Popen([common.binary(), SPEC], env=env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
         for _ in range(4)
     ]
-    readers = [common.Reader(process.stderr) for process in many]
+    readers = [common.Reader(process.stderr) for process in count]
     time.sleep(12)
-    for process in many:
+    for process in count:
         process.send_signal(signal.SIGINT)
-    for process, reader in zip(many, readers, strict=True):
+    for process, reader in zip(count, readers, strict=True):
         try:
             code = process.wait(20)
         except subprocess.TimeoutExpired:
             common.end(common.family(process.pid))
             code = None
-        if code or common.TRACEBACK.search(reader.said()):
-            tally.fail("several windows", f"status {code} {reader.said()[-200:]}")
+        if code or common.TRACEBACK.search(reader.output()):
+            tally.fail("several windows", f"status {code} {reader.output()[-200:]}")
         else:
             tally.fine("one of several")
     from tilescope.app.model.settings import load

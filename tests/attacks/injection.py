@@ -158,17 +158,17 @@ def html(folder: Path, tally: common.Tally) -> None:
             time.sleep(0.05)
         common.end(common.family(window.pid))
         window.wait()
-        said = reader.said()
-        labels = re.findall(r"RICH (.*)", said)
+        output = reader.output()
+        labels = re.findall(r"RICH (.*)", output)
         if opened:
             tally.fail(
                 f"HTML in {name} opens a file",
-                f"<img> in {name} of a trace file: the window reads it (and hangs on a pipe), after {said.splitlines()[-1:]}",
+                f"<img> in {name} of a trace file: the window reads it (and hangs on a pipe), after {output.splitlines()[-1:]}",
             )
         elif labels:
             tally.fail("HTML of a file is rendered", f"{name}: {labels[:2]}")
-        elif "SHOWN" not in said:
-            tally.fail("not shown", f"{name}: {said[-200:]}")
+        elif "SHOWN" not in output:
+            tally.fail("not shown", f"{name}: {output[-200:]}")
         else:
             tally.fine("plain in the window")
 

@@ -87,18 +87,18 @@ def main() -> int:
             print(kind, row, file=sys.stderr)
         early, late = rows[len(rows) // 3], rows[-1]
         count = late["traces"] - early["traces"]
-        for what in ("window", "worker", "fds", "widgets", "objects"):
-            grown = (late[what] - early[what]) / max(count, 1)
+        for label in ("window", "worker", "fds", "widgets", "objects"):
+            grown = (late[label] - early[label]) / max(count, 1)
             limit = {"window": 0.15, "worker": 0.15, "fds": 0.02, "widgets": 0.02, "objects": 60}[
-                what
+                label
             ]  # a trace
             if grown > limit:
                 tally.fail(
-                    f"{what} grows",
-                    f"{kind}: {early[what]:.0f} to {late[what]:.0f} in {count} traces, {grown:.2f} each",
+                    f"{label} grows",
+                    f"{kind}: {early[label]:.0f} to {late[label]:.0f} in {count} traces, {grown:.2f} each",
                 )
             else:
-                tally.fine(f"{what} steady")
+                tally.fine(f"{label} steady")
     return tally.summary()
 
 

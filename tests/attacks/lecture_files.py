@@ -1,7 +1,7 @@
 """Mutants of the shipped lectures, and ones that are hostile from the start: read, checked, and drawn as a handout.
 
 python lecture_files.py [COUNT [COMMANDS]]: so many are checked in this process, then so many by the command, of which
-one in four writes a handout or pictures. Told are tracebacks, reads of over 5 s, and sentences that are none.
+one in four writes a handout or pictures. Reported are tracebacks, reads of over 5 s, and sentences that are none.
 """
 
 import os
@@ -87,33 +87,39 @@ def lectures() -> list[str]:
 
 
 def mutant(texts: list[str], number: int) -> tuple[str, bytes]:
-    """Return what was done, and the bytes of a lecture."""
+    """Mutate a lecture; return a description and its bytes."""
     rng = random.Random(common.SEED + number)
     kind = rng.choice(("bytes", "lines", "values", "made", "made", "numbers", "paragraphs"))
     text = rng.choice(texts)
     if kind == "bytes":
         raw = bytearray(text.encode())
         for _ in range(rng.randrange(1, 9)):
-            at = rng.randrange(len(raw))
-            raw[at : at + rng.randrange(9)] = rng.choice((*CHUNKS, b"", bytes([rng.randrange(256)])))
+            position = rng.randrange(len(raw))
+            raw[position : position + rng.randrange(9)] = rng.choice(
+                (*CHUNKS, b"", bytes([rng.randrange(256)]))
+            )
         return kind, bytes(raw)
     if kind == "made":
-        return kind, made(rng).encode()
+        return kind, random_lecture(rng).encode()
     lines = text.split("\n")
     for _ in range(rng.randrange(1, 7)):
-        at = rng.randrange(len(lines))
+        position = rng.randrange(len(lines))
         if kind == "lines":
             others = rng.choice(texts).split("\n")
-            lines[at : at + rng.randrange(3)] = rng.choice(([], [lines[at]] * 2, rng.sample(others, 3)))
+            lines[position : position + rng.randrange(3)] = rng.choice(
+                ([], [lines[position]] * 2, rng.sample(others, 3))
+            )
         elif kind == "paragraphs":
-            lines[at:at] = ["", rng.choice(PARAGRAPHS), ""]
+            lines[position:position] = ["", rng.choice(PARAGRAPHS), ""]
         else:
             changes = [i for i, line in enumerate(lines) if line.partition(":")[0] in LINES]
-            at, key = rng.choice(changes), rng.choice(list(LINES))
+            position, key = rng.choice(changes), rng.choice(list(LINES))
             if kind == "values":
-                lines[at] = f"{rng.choice((key, lines[at].partition(':')[0]))}: {rng.choice(LINES[key])}"
+                lines[position] = (
+                    f"{rng.choice((key, lines[position].partition(':')[0]))}: {rng.choice(LINES[key])}"
+                )
             else:
-                lines[at:at] = [f"answer: {number_text(rng)}"] * rng.randrange(2)
+                lines[position:position] = [f"answer: {number_text(rng)}"] * rng.randrange(2)
                 lines += ["", f"{{{number_text(rng)}}} and {{{number_text(rng)}}}", ""]
     return kind, "\n".join(lines).encode()
 
@@ -124,7 +130,7 @@ def number_text(rng: random.Random) -> str:
     return rng.choice((" * ", " % ", " - ", " if ", " == ")).join(parts) + rng.choice(SPECIFIERS)
 
 
-def made(rng: random.Random) -> str:
+def random_lecture(rng: random.Random) -> str:
     """Return a lecture of arbitrary steps."""
     steps = [f"# {rng.choice(('T', HOSTILE))}"]
     for _ in range(rng.choice((1, 2, 5, 12))):
@@ -142,7 +148,7 @@ def made(rng: random.Random) -> str:
 
 
 def surroundings(folder: Path) -> None:
-    """Put beside a lecture what it may name."""
+    """Write the files that a lecture may name."""
     (folder / "x.npz").write_bytes(b"PK\3\4nothing")
     (folder / "x.py").write_text("open(__file__ + '.ran', 'w')\n")
     (folder / "folder.npz").mkdir()
@@ -186,27 +192,27 @@ def check_here(folder: Path, texts: list[str], count: int, tally: common.Tally) 
         watch.begin(f"{kind} {number}")
         begun = time.process_time()
         try:
-            found = [p.sentence for p in check_lecture(read_lecture(path), sessions.with_ndim)]
+            results = [p.sentence for p in check_lecture(read_lecture(path), sessions.session_of)]
         except LectureError as error:
-            found = [str(error)]
+            results = [str(error)]
         except BaseException as error:
             where = error.__traceback__
             while where and where.tb_next:
                 where = where.tb_next
-            at = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else ""
-            tally.fail(f"raised {type(error).__name__} {at}", f"{kind} {number}: {error!s:.200}")
+            position = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else ""
+            tally.fail(f"raised {type(error).__name__} {position}", f"{kind} {number}: {error!s:.200}")
             continue
         strange = [
-            said
-            for said in found
-            if not said.strip() or "\n" in said or "\x1b" in said or len(said) > LONGEST
+            output
+            for output in results
+            if not output.strip() or "\n" in output or "\x1b" in output or len(output) > LONGEST
         ]
         if strange:
             tally.fail("no sentence", f"{kind} {number}: {strange[0]!r:.200}")
         elif time.process_time() - begun > SECONDS:
             tally.fail("slow", f"{kind} {number}: {time.process_time() - begun:.1f} s of this process")
         else:
-            tally.fine("mistakes told" if found else "no mistakes")
+            tally.fine("mistakes told" if results else "no mistakes")
     worker.close()
     if list(folder.glob("*.ran")):
         tally.fail("a program ran", "nobody agreed to x.py")
@@ -222,7 +228,7 @@ def check_by_command(folder: Path, texts: list[str], first: int, count: int, tal
             number % 8
         )
         ended = common.run([common.binary(), "lecture", str(path), *(output or ["--check"])], 180)
-        said = ended.out + ended.err
+        printed = ended.out + ended.err
         if (
             ended.code == 1
             and all(line.startswith(str(path)) for line in ended.out.splitlines())
@@ -231,7 +237,7 @@ def check_by_command(folder: Path, texts: list[str], first: int, count: int, tal
             tally.fine("mistakes printed")
         else:
             common.judge(tally, f"{kind} {number} {output}", ended, seconds=120)
-        if "\x1b" in said or "\x07" in said or "\u202e" in said:
+        if "\x1b" in printed or "\x07" in printed or "\u202e" in printed:
             tally.fail("terminal sequence printed", f"{kind} {number}")
 
 

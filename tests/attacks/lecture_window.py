@@ -82,7 +82,7 @@ def drive(events: int, seed: int, folder: Path) -> None:
     window = MainWindow(SessionJobs(Worker(), TraceCache(folder / "cache")), folder / "window.json")
     window.resize(1280, 800)
     window.show()
-    slowest, what, begun, memory = 0.0, "", time.monotonic(), []
+    slowest, label, begun, memory = 0.0, "", time.monotonic(), []
     ctrl, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
     def press(name, held=Qt.KeyboardModifier.NoModifier):
@@ -120,7 +120,7 @@ def drive(events: int, seed: int, folder: Path) -> None:
                     other.close()
 
     for number in range(events):
-        at = time.monotonic()
+        position = time.monotonic()
         kinds = ["key", "ctrl", "shift", "save", "open", "theme", "resize", "close", "check"]
         try:
             kind = "open" if number == 0 else rng.choices(kinds, [40, 10, 3, 10, 4, 2, 2, 4, 1])[0]
@@ -129,15 +129,15 @@ def drive(events: int, seed: int, folder: Path) -> None:
             QTest.qWait(rng.choice([0, 0, 1, 5, 40, 200]))
         except Exception:
             hook(*sys.exc_info())
-        if time.monotonic() - at > slowest:
-            slowest, what = time.monotonic() - at, f"{log[-3:]}"
+        if time.monotonic() - position > slowest:
+            slowest, label = time.monotonic() - position, f"{log[-3:]}"
         if not window.isVisible():
             window.show()
         if number % 50 == 49:
             memory.append(round(common.rss(os.getpid())))
     window.close()
-    told = {"raised": raised, "warned": warned, "slowest": slowest, "what": what, "memory": memory}
-    print(json.dumps(told | {"seconds": time.monotonic() - begun}), flush=True)
+    results = {"raised": raised, "warned": warned, "slowest": slowest, "what": label, "memory": memory}
+    print(json.dumps(results | {"seconds": time.monotonic() - begun}), flush=True)
     os._exit(0)
 
 

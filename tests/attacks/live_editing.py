@@ -105,10 +105,10 @@ def shipped() -> str:
     """Return a digest of all kernels as they stand on disk."""
     import tilescope
 
-    found = hashlib.sha256()
+    results = hashlib.sha256()
     for path in sorted((Path(tilescope.__file__).parent / "kernels").rglob("*.py")):
-        found.update(str(path).encode() + path.read_bytes())
-    return found.hexdigest()
+        results.update(str(path).encode() + path.read_bytes())
+    return results.hexdigest()
 
 
 class Driver:
@@ -157,7 +157,7 @@ class Driver:
         self.open()
 
     def open(self) -> None:
-        """Show a window anew."""
+        """Show a new window."""
         from tilescope.app.control.session_jobs import SessionJobs
         from tilescope.app.window.main_window import MainWindow
         from tilescope.tracer.run.worker_client import Worker
@@ -220,10 +220,10 @@ class Driver:
         text = self.editor.text()
         places = [i for i in range(len(text)) if text.startswith(old, i)]
         if places:
-            at = self.rng.choice(places)
+            position = self.rng.choice(places)
             cursor = self.editor.textCursor()
-            cursor.setPosition(min(at, self.editor.document().characterCount() - 1))
-            end = min(at + len(old), self.editor.document().characterCount() - 1)
+            cursor.setPosition(min(position, self.editor.document().characterCount() - 1))
+            end = min(position + len(old), self.editor.document().characterCount() - 1)
             cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
             cursor.insertText(new)
             self.log[-1] += f" {old!r} -> {new!r}"
@@ -300,24 +300,24 @@ class Driver:
         self.show(self.rng.choice(PAIRS))
 
     def do_put(self) -> None:
-        found = [p for p in self.window.toolbar.parameters() if p.choices or not p.file]
-        if found:
-            chosen = self.rng.choice(found)
+        results = [p for p in self.window.toolbar.parameters() if p.choices or not p.file]
+        if results:
+            chosen = self.rng.choice(results)
             self.log[-1] += f" {chosen.name}"
             self.window.toolbar.put(chosen.name, str(self.rng.choice([1, 2, 4, 8, 16, 33])))
 
     def do_drag(self) -> None:
-        found = [p for p in self.window.toolbar.parameters() if not p.file]
-        if found:
-            chosen = self.rng.choice(found)
-            hand = self.window.toolbar.gesture
-            hand._grab(chosen)
+        results = [p for p in self.window.toolbar.parameters() if not p.file]
+        if results:
+            chosen = self.rng.choice(results)
+            pointer = self.window.toolbar.gesture
+            pointer._grab(chosen)
             for pixels in (30, 60, -40, self.rng.randint(-200, 200)):
-                hand._pull(chosen, pixels, False)
+                pointer._pull(chosen, pixels, False)
                 self.wait(self.rng.choice([0, 5, 40]))
             if self.rng.random() < 0.5:
                 self.rng.choice([self.do_run, self.do_strike, self.do_travel, self.do_edit])()
-            hand.stop()
+            pointer.stop()
 
     def do_schedule(self) -> None:
         self.window.commands["Swap panes"].trigger() if "Swap panes" in self.window.commands else None
@@ -363,7 +363,7 @@ class Driver:
             self.open()
 
     def do_reopen(self) -> None:
-        """Close, whatever is being made, and begin anew."""
+        """Close during any work, and restart."""
         from PySide6.QtWidgets import QMessageBox
 
         self.answer = QMessageBox.StandardButton.Discard
@@ -484,9 +484,9 @@ class Driver:
             return
         if source.session is not session:
             held = source.session, self.window.side.session
-            told = [s and (s.launch.scenario, s.launch.key()[:6]) for s in (*held, session)]
+            results = [s and (s.launch.scenario, s.launch.key()[:6]) for s in (*held, session)]
             self.note(
-                "the source panel has another session than the pane in focus", (told, stage.is_settled())
+                "the source panel has another session than the pane in focus", (results, stage.is_settled())
             )
             return
         ran = self.live._ran(setup)
@@ -580,24 +580,24 @@ class Driver:
         self.guarded(self.end)
         if shipped() != before:
             self.note("a shipped kernel was changed", "")
-        told = {
+        results = {
             "end": True, "wrong": self.wrong, "slowest": round(self.slowest, 2), "what": self.what,
             "settlings": self.settlings, "seconds": round(time.monotonic() - begun), "kinds": self.kinds,
         }  # fmt: skip
-        print(json.dumps(told), flush=True)
+        print(json.dumps(results), flush=True)
         os._exit(0)
 
     def event(self) -> None:
         kind = self.rng.choices(list(EVENTS), list(EVENTS.values()))[0]
         self.kinds[kind] += 1
         self.log.append(kind)
-        at = time.monotonic()
+        position = time.monotonic()
         faulthandler.dump_traceback_later(STALL)  # on stderr: where it hangs
         self.guarded(lambda: self.act(kind))
         self.guarded(lambda: self.wait(self.rng.choice([0, 0, 1, 5, 30, 150, 400])))
         faulthandler.cancel_dump_traceback_later()
-        if time.monotonic() - at > self.slowest:
-            self.slowest, self.what = time.monotonic() - at, " / ".join(self.log[-3:])
+        if time.monotonic() - position > self.slowest:
+            self.slowest, self.what = time.monotonic() - position, " / ".join(self.log[-3:])
 
     def guarded(self, call) -> None:
         try:
@@ -633,8 +633,8 @@ def main() -> int:
     lines = [json.loads(line) for line in ended.out.splitlines() if line.startswith("{")]
     last = lines[-1] if lines else {}
     if not last.get("end"):
-        told = f"status {ended.code} after {ended.seconds:.0f} s, last {last}, {ended.err[-2500:]}"
-        tally.fail("the window dies or hangs", told)
+        output = f"status {ended.code} after {ended.seconds:.0f} s, last {last}, {ended.err[-2500:]}"
+        tally.fail("the window dies or hangs", output)
         return tally.summary()
     for text, before in last["wrong"].items():
         kind, _, rest = text.partition(": ")

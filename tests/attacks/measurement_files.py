@@ -18,7 +18,7 @@ from mutants import NASTY_INTS, NASTY_TEXTS, _put, flip_bytes, foreign, splice, 
 
 
 def base() -> bytes:
-    """Return a small measurement: some rows of the recorded one, whole ones are large."""
+    """Return a small measurement: some rows of the recorded one, since complete ones are large."""
     from tilescope.tracer.measure.measurement import recorded_measurements
 
     file = json.loads(recorded_measurements()[0].read_bytes())
@@ -99,8 +99,8 @@ def main() -> int:
     assert kind == "opened", (kind, text)
     opened = []
     for number in range(count):
-        what, made = mutant(number, content)
-        target.write_bytes(made)
+        label, mutated = mutant(number, content)
+        target.write_bytes(mutated)
         kind, text, seconds, peak = common.limited(lambda: examine(target))
         if kind in ("opened", "refused") and seconds < 20 and peak < 2000:
             tally.fine(kind)
@@ -109,11 +109,11 @@ def main() -> int:
         else:
             tally.fail(
                 f"{kind} in {text.rpartition(' at ')[2].partition(' <')[0]}",
-                f"{what}: {text} {seconds:.0f} s {peak:.0f} MB",
+                f"{label}: {text} {seconds:.0f} s {peak:.0f} MB",
             )
     for number in [*opened[: sample // 2], *range(sample - len(opened[: sample // 2]))]:
-        what, made = mutant(number, content)
-        target.write_bytes(made)
+        label, mutated = mutant(number, content)
+        target.write_bytes(mutated)
         words = [
             "export",
             "timings",
@@ -124,7 +124,7 @@ def main() -> int:
             "-o",
             str(folder / random.Random(number + common.SEED).choice(["x.png", "x.svg", "x.csv"])),
         ]
-        common.judge(tally, f"export of {what}", common.run([common.binary(), *words], 40))
+        common.judge(tally, f"export of {label}", common.run([common.binary(), *words], 40))
     return tally.summary()
 
 

@@ -117,10 +117,10 @@ def drive(events: int, seed: int, trace: str) -> None:
         Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
     ]
     avoid = {(Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)}
-    slowest, begun, at = 0.0, time.monotonic(), time.monotonic()
+    slowest, begun, position = 0.0, time.monotonic(), time.monotonic()
     kinds = {}
     for number in range(events):
-        at = time.monotonic()
+        position = time.monotonic()
         tops = [w for w in QApplication.topLevelWidgets() if w.isVisible()]
         top = rng.choice([window, window, window, *tops])
         kind = rng.choices(
@@ -215,9 +215,9 @@ def drive(events: int, seed: int, trace: str) -> None:
             QTest.qWait(rng.choice([0, 0, 0, 1, 5, 30]))
         except Exception:
             hook(*sys.exc_info())
-        spent = time.monotonic() - at
+        spent = time.monotonic() - position
         if spent > slowest:
-            slowest, what = spent, f"{log[-1]} after {log[-4:-1]}"
+            slowest, label = spent, f"{log[-1]} after {log[-4:-1]}"
         if number % 100 == 99:
             counted = {"widgets": len(QApplication.allWidgets()), "objects": len(gc.get_objects())}
             print(json.dumps({"event": number + 1, "rss": common.rss(os.getpid()), **counted}), flush=True)
@@ -226,19 +226,19 @@ def drive(events: int, seed: int, trace: str) -> None:
     settled = time.monotonic()
     while not (window.stage.is_settled() and window.stage.jobs.is_idle()) and time.monotonic() < settled + 30:
         QTest.qWait(10)
-    told = {
+    results = {
         "end": True,
         "raised": raised,
         "warned": warned,
         "slowest": slowest,
-        "what": what,
+        "what": label,
         "settled": window.stage.is_settled(),
         "seconds": time.monotonic() - begun,
         "rss": common.rss(os.getpid()),
         "kinds": kinds,
     }
     window.close()
-    print(json.dumps(told), flush=True)
+    print(json.dumps(results), flush=True)
     os._exit(0)
 
 

@@ -38,9 +38,9 @@ def read_members(path: Path) -> Members:
 def written(members: Members, rng: random.Random | None = None) -> bytes:
     out = io.BytesIO()
     method = zipfile.ZIP_DEFLATED if rng is None or rng.random() < 0.7 else zipfile.ZIP_STORED
-    with zipfile.ZipFile(out, "w", method) as made:
+    with zipfile.ZipFile(out, "w", method) as built:
         for name, content in members.items():
-            made.writestr(zipfile.ZipInfo(name), content, method)
+            built.writestr(zipfile.ZipInfo(name), content, method)
     return out.getvalue()
 
 
@@ -73,10 +73,10 @@ def put_meta(members: Members, meta: dict) -> None:
 
 
 def flip_bytes(rng, content: bytes) -> bytes:
-    made = bytearray(content)
+    built = bytearray(content)
     for _ in range(rng.choice([1, 1, 1, 2, 5, 30, 300])):
-        made[rng.randrange(len(made))] ^= 1 << rng.randrange(8)
-    return bytes(made)
+        built[rng.randrange(len(built))] ^= 1 << rng.randrange(8)
+    return bytes(built)
 
 
 def truncate(rng, content: bytes) -> bytes:
@@ -92,16 +92,16 @@ def splice(rng, content: bytes) -> bytes:
 
 def headers_of_zip(rng, content: bytes) -> bytes:
     """Change a number of a header of the archive."""
-    made = bytearray(content)
+    built = bytearray(content)
     marks = [
-        i for i in range(len(made) - 4) if made[i : i + 4] in (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06")
+        i for i in range(len(built) - 4) if built[i : i + 4] in (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06")
     ]
-    at = rng.choice(marks) + rng.randrange(4, 46)
-    if at + 4 < len(made):
-        made[at : at + rng.choice([1, 2, 4])] = rng.choice(
+    position = rng.choice(marks) + rng.randrange(4, 46)
+    if position + 4 < len(built):
+        built[position : position + rng.choice([1, 2, 4])] = rng.choice(
             [b"\xff\xff\xff\xff", bytes(4), b"\x01\0\0\0", rng.randbytes(4)]
         )[: rng.choice([1, 2, 4])]
-    return bytes(made)
+    return bytes(built)
 
 
 def foreign(rng, content: bytes) -> bytes:
@@ -315,12 +315,12 @@ def _nasty(rng, old):
             ]
         )
     if isinstance(old, dict) and rng.random() < 0.75:
-        made = dict(old)
-        if made and rng.random() < 0.5:
-            del made[rng.choice(list(made))]
+        built = dict(old)
+        if built and rng.random() < 0.5:
+            del built[rng.choice(list(built))]
         else:
-            made[rng.choice(NASTY_TEXTS)] = rng.choice([*NASTY_INTS, "x", None])
-        return made
+            built[rng.choice(NASTY_TEXTS)] = rng.choice([*NASTY_INTS, "x", None])
+        return built
     return rng.choice([None, True, 0, -1, 1.5, "x", [], {}, [1, 2, 3], {"a": 1}, float("nan"), 10**30])
 
 

@@ -55,33 +55,35 @@ def cell(source: object, kind: str = "code") -> dict:
 
 
 def notebook(sources=SOURCES) -> dict:
-    made = [cell(["# Title"], "markdown"), *(cell(text.splitlines(keepends=True)) for text in sources)]
+    results = [cell(["# Title"], "markdown"), *(cell(text.splitlines(keepends=True)) for text in sources)]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
-    return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return {"cells": results, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
 def noise(rng: random.Random) -> str:
     """Return a cell of pieces that are hard to take apart, sometimes very many."""
-    many = rng.choice((5, 50, 500, 50_000))
-    one = rng.random() < 0.3
-    return rng.choice(PIECES) * many if one else "".join(rng.choice(PIECES) for _ in range(min(many, 5000)))
+    count = rng.choice((5, 50, 500, 50_000))
+    item = rng.random() < 0.3
+    return (
+        rng.choice(PIECES) * count if item else "".join(rng.choice(PIECES) for _ in range(min(count, 5000)))
+    )
 
 
 def huge(rng: random.Random) -> dict:
     """Return a notebook with megabytes of outputs, of metadata, or of cells."""
-    made, size = notebook(), 8_000_000
+    document, size = notebook(), 8_000_000
     where = rng.randrange(4)
     if where == 0:
-        made["cells"][1]["outputs"][0]["text"] = "x" * size
+        document["cells"][1]["outputs"][0]["text"] = "x" * size
     elif where == 1:
-        made["cells"][1]["outputs"] = [
+        document["cells"][1]["outputs"] = [
             {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * size}}
         ]
     elif where == 2:
-        made["metadata"]["more"] = list(range(size // 20))
+        document["metadata"]["more"] = list(range(size // 20))
     else:
-        made["cells"] += [cell("x = 1\n")] * 20_000
-    return made
+        document["cells"] += [cell("x = 1\n")] * 20_000
+    return document
 
 
 def deep(rng: random.Random) -> bytes:
@@ -93,27 +95,29 @@ def deep(rng: random.Random) -> bytes:
 
 
 def old(rng: random.Random) -> dict:
-    """Return a notebook of another version, whole or with a part of another type."""
+    """Build a notebook of another version, complete or with a part of another type."""
     cells = [{"cell_type": "code", "language": "python", "input": text, "outputs": []} for text in SOURCES]
-    made = {
+    results = {
         "nbformat": rng.choice((1, 2, 3, 0, -1, 5, 99, "4", None, 4.5, 10**30)), "nbformat_minor": 0,
         "metadata": {"name": ""}, "worksheets": [{"cells": cells}],
     }  # fmt: skip
     if rng.random() < 0.5:
-        _put(rng, made, 1)
-    return made
+        _put(rng, results, 1)
+    return results
 
 
 def damaged(rng: random.Random) -> dict:
     """Return a notebook some of whose parts are missing, or of another type."""
-    made = notebook()
-    place = rng.choice([made, made["metadata"], rng.choice(made["cells"]), {"cells": made["cells"]}])
+    document = notebook()
+    place = rng.choice(
+        [document, document["metadata"], rng.choice(document["cells"]), {"cells": document["cells"]}]
+    )
     _put(rng, place, rng.choice((1, 1, 2)))
     if rng.random() < 0.3:
-        made["cells"] = rng.choice(
+        document["cells"] = rng.choice(
             (None, 3, "x", {}, [None], [[]], [{}], rng.choice(NASTY_INTS), NASTY_TEXTS)
         )
-    return made
+    return document
 
 
 def mutant(number: int, content: bytes) -> tuple[str, bytes]:
@@ -124,12 +128,14 @@ def mutant(number: int, content: bytes) -> tuple[str, bytes]:
         return f"#{number} {change.__name__}", change(rng, content)
     if kind == "deep":
         return f"#{number} deep", deep(rng)
-    made = {"damaged": damaged, "huge": huge, "old": old}.get(kind, lambda rng: notebook((noise(rng),)))(rng)
+    results = {"damaged": damaged, "huge": huge, "old": old}.get(kind, lambda rng: notebook((noise(rng),)))(
+        rng
+    )
     if kind == "language":
-        made["metadata"] = rng.choice(
+        results["metadata"] = rng.choice(
             ({"language_info": {"name": rng.choice(NASTY_TEXTS)}}, {"kernelspec": 3}, [], "R")
         )
-    return f"#{number} {kind}", json.dumps(made).encode("utf-8", "surrogatepass")
+    return f"#{number} {kind}", json.dumps(results).encode("utf-8", "surrogatepass")
 
 
 def examine(path: Path) -> str:
@@ -152,12 +158,12 @@ def examine(path: Path) -> str:
 def through_the_command(tally: common.Tally, numbers: list[int], content: bytes, target: Path) -> None:
     """Check mutants as a user would: one sentence and 2, or what python says of the program in it."""
     for number in numbers:
-        what, made = mutant(number, content)
-        target.write_bytes(made)
+        label, mutated = mutant(number, content)
+        target.write_bytes(mutated)
         ended = common.run([common.binary(), "check", str(target)], timeout=60, cwd=target.parent)
         ours = "app/cli" in ended.err or "nbformat" in ended.err or "/tracer/" in ended.err
         if ended.code is None or ended.code < 0 or ours:
-            tally.fail("command", f"{what}: {ended.code} {ended.err.strip()[-300:]}")
+            tally.fail("command", f"{label}: {ended.code} {ended.err.strip()[-300:]}")
         else:
             tally.fine(f"ended with {ended.code}")
 
@@ -174,13 +180,13 @@ def main() -> int:
     target.write_bytes(content)
     assert common.limited(lambda: examine(target))[0] == "opened"
     for number in range(count):
-        what, made = mutant(number, content)
-        target.write_bytes(made)
+        label, mutated = mutant(number, content)
+        target.write_bytes(mutated)
         kind, text, seconds, peak = common.limited(lambda: examine(target))
         if kind in ("opened", "refused") and seconds < 20 and peak < 1500:
             tally.fine(kind)
         else:
-            tally.fail(kind, f"{what}: {text} {seconds:.0f} s {peak:.0f} MB")
+            tally.fail(kind, f"{label}: {text} {seconds:.0f} s {peak:.0f} MB")
     through_the_command(tally, list(range(sample)), content, target)
     return tally.summary()
 

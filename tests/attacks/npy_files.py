@@ -1,4 +1,4 @@
-"""Input files (a=, b=) that are damaged, foreign, huge, or code: through `counters` and through the planning alone.
+"""Input files (a=, b=) that are damaged, foreign, huge, or code: through `counters` and through only the planning.
 
 python npy_files.py [COUNT [CLI]]
 """
@@ -26,7 +26,7 @@ def saved(array: np.ndarray) -> bytes:
 
 def special() -> dict[str, bytes]:
     ones = np.ones((8, 8), np.float32)
-    made = {
+    results = {
         "fine": saved(ones),
         "nan": saved(ones * np.nan),
         "inf": saved(ones / np.zeros(1)),
@@ -63,7 +63,7 @@ def special() -> dict[str, bytes]:
     }
     out = io.BytesIO()
     np.savez(out, a=ones)
-    return made | {"real npz": out.getvalue(), "nothing": b""}
+    return results | {"real npz": out.getvalue(), "nothing": b""}
 
 
 def plan(path: Path) -> str:
@@ -98,11 +98,11 @@ def main() -> int:
         else:
             tally.fail(kind, f"#{number}: {text} {seconds:.0f} s {peak:.0f} MB")
 
-    def attack(what: str) -> None:
+    def attack(label: str) -> None:
         words = ["counters", f"matmul-tiled:k=8,tile=8,a={target}"]
-        common.judge(tally, what, common.run([common.binary(), *words], 60))
+        common.judge(tally, label, common.run([common.binary(), *words], 60))
         if Path("pwned").exists() or Path("pwned-by-pickle").exists():
-            tally.fail("executed code", what)
+            tally.fail("executed code", label)
             Path("pwned").unlink(missing_ok=True), Path("pwned-by-pickle").unlink(missing_ok=True)
 
     for number in planned[:sample]:

@@ -58,33 +58,35 @@ def main() -> int:
                     (place / f"{module}.py").write_text("x = 1\n")
             words = [common.binary(), command, "program.py"]
             if statuses is None:
-                code, seconds, said = interrupted(words, place)
+                code, seconds, output = interrupted(words, place)
                 if code is None:
-                    tally.fail(f"{command} does not end on Ctrl+C", f"{name}: 10 s after it, {said[-200:]!r}")
+                    tally.fail(
+                        f"{command} does not end on Ctrl+C", f"{name}: 10 s after it, {output[-200:]!r}"
+                    )
                 elif seconds > 5:
                     tally.fail(f"{command} ends late on Ctrl+C", f"{name}: {seconds:.1f} s")
                 else:
                     tally.fine("ended by Ctrl+C")
                 continue
             ended = common.run(words, LIMIT, cwd=place, memory=4000)
-            told = f"{name}: status {ended.code} after {ended.seconds:.1f} s, {ended.peak:.0f} MB: {(ended.out[-150:] + ' / ' + ended.err.strip()[-350:])!r}"
+            printed = f"{name}: status {ended.code} after {ended.seconds:.1f} s, {ended.peak:.0f} MB: {(ended.out[-150:] + ' / ' + ended.err.strip()[-350:])!r}"
             last = ended.err.strip().splitlines()[-12:]
             if ended.code is None:
-                tally.fail(f"{command} hangs or takes too much memory", told)
+                tally.fail(f"{command} hangs or takes too much memory", printed)
             elif command == "check" and ended.code not in statuses:
-                tally.fail("check has another status", f"expected {statuses}, {told}")
+                tally.fail("check has another status", f"expected {statuses}, {printed}")
             elif (
                 command == "check"
                 and OURS.search("\n".join(last))
                 and "program.py" not in "\n".join(ended.err.strip().splitlines()[-60:])
             ):
-                tally.fail("traceback of ours", told)
+                tally.fail("traceback of ours", printed)
             elif (place / "written-by-kernel").exists() and "opens a file" not in name:
-                tally.fail("written", told)
+                tally.fail("written", printed)
             else:
                 tally.fine(command)
                 if "-v" in os.environ.get("ATTACK", ""):
-                    print(told)
+                    print(printed)
     return tally.summary()
 
 

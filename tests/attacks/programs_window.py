@@ -65,12 +65,12 @@ def drive(path: str, endless: bool) -> None:
     window.central.types.close()
     window.resize(1280, 800)
     window.show()
-    told, beats, peak = [], [time.monotonic()], [0.0]
+    results, beats, peak = [], [time.monotonic()], [0.0]
     gaps = [0.0]
     for notice in (window.notice,):
         error, inform = notice.error, notice.inform
-        notice.error = lambda text: (told.append(f"ERROR {text}"), error(text))[1]
-        notice.inform = lambda text: (told.append(text), inform(text))[1]
+        notice.error = lambda text: (results.append(f"ERROR {text}"), error(text))[1]
+        notice.inform = lambda text: (results.append(text), inform(text))[1]
 
     def beat() -> None:
         now = time.monotonic()
@@ -85,9 +85,9 @@ def drive(path: str, endless: bool) -> None:
     before = common.rss(os.getpid())
     window.files.run_program(path)
     program = window.files.program
-    program.failed.connect(lambda text: told.append(f"ERROR {text}"))
-    program.noted.connect(lambda text: told.append(f"ERROR {text}"))
-    program.recorded.connect(lambda traces: told.append(f"recorded {len(traces)}"))
+    program.failed.connect(lambda text: results.append(f"ERROR {text}"))
+    program.noted.connect(lambda text: results.append(f"ERROR {text}"))
+    program.recorded.connect(lambda traces: results.append(f"recorded {len(traces)}"))
     while (
         time.monotonic() < begun + (8 if endless else WAIT)
         and program._process is not None
@@ -99,9 +99,9 @@ def drive(path: str, endless: bool) -> None:
     beats[0] = time.monotonic()
     cancel = 0.0
     if running:
-        at = time.monotonic()
+        position = time.monotonic()
         window.escape()
-        cancel = time.monotonic() - at
+        cancel = time.monotonic() - position
     settle = time.monotonic()
     while not (window.stage.is_settled() and window.stage.jobs.is_idle()) and time.monotonic() < settle + 20:
         QTest.qWait(20)
@@ -117,7 +117,7 @@ def drive(path: str, endless: bool) -> None:
     folder = program._folder
     window.close()
     print(json.dumps({
-        "ran": ran, "cancelled": running, "cancel": cancel, "gap": gaps[0], "peak": peak[0], "before": before, "after": after, "told": [t[:300] for t in told[-3:]],
+        "ran": ran, "cancelled": running, "cancel": cancel, "gap": gaps[0], "peak": peak[0], "before": before, "after": after, "told": [t[:300] for t in results[-3:]],
         "raised": raised[:3], "left": left, "folder left": folder.exists(), "runs": program.runs,
     }), flush=True)  # fmt: skip
     os._exit(0)
@@ -142,21 +142,21 @@ def main() -> int:
         orphans = [p for p in os.listdir("/proc") if p.isdigit() and _is_ours(p, place)]
         common.end([int(p) for p in orphans])
         try:
-            said = json.loads(ended.out.strip().splitlines()[-1])
+            output = json.loads(ended.out.strip().splitlines()[-1])
         except (IndexError, ValueError):
             tally.fail(
                 "the window dies or hangs",
                 f"{name}: {ended.code} after {ended.seconds:.0f} s, {ended.peak:.0f} MB {ended.err[-300:]!r}",
             )
             continue
-        shown = f"{name}: {json.dumps(said)}, orphans {len(orphans)}"
+        shown = f"{name}: {json.dumps(output)}, orphans {len(orphans)}"
         if os.environ.get("ATTACK"):
             print(shown)
         bad = False
         for kind, is_bad in (
-            ("exception in the window", bool(said["raised"])), ("the window stood still for more than 2 s", said["gap"] > 2), ("cancelling takes more than 2 s", said["cancel"] > 2),
-            ("the window's memory grows by more than 500 MB", said["peak"] - said["before"] > 500), ("processes are left after closing", bool(orphans)), ("its folder is left", said["folder left"]),
-            ("nothing told", not said["told"]), ("it runs again and again", said["runs"] > 3), ("it never ended", said["cancelled"] and statuses is not None),
+            ("exception in the window", bool(output["raised"])), ("the window stood still for more than 2 s", output["gap"] > 2), ("cancelling takes more than 2 s", output["cancel"] > 2),
+            ("the window's memory grows by more than 500 MB", output["peak"] - output["before"] > 500), ("processes are left after closing", bool(orphans)), ("its folder is left", output["folder left"]),
+            ("nothing told", not output["told"]), ("it runs again and again", output["runs"] > 3), ("it never ended", output["cancelled"] and statuses is not None),
         ):  # fmt: skip
             if is_bad:
                 tally.fail(kind, shown)

@@ -1,4 +1,4 @@
-"""Command lines nobody should write: scenario words, options, files; each a sentence and status 2, or an answer.
+"""Invalid command lines: scenario words, options, files; each a sentence and status 2, or an answer.
 
 python scenario_words.py [COUNT [FIRST]]: so many through `main` of the command line in a child with limits, every
 tenth also through the real command.
@@ -111,10 +111,10 @@ def called(words: list[str]) -> str:
             status = main(words)
         except SystemExit as end:
             status = end.code or 0
-    told = err.getvalue()
-    if status and (not told.startswith("tilescope: ") or len(told) > 6000):
-        return f"no sentence\0{status} {told[:200]!r}"
-    return f"{'refused' if status else 'done'}\0{told[:100]}"
+    output = err.getvalue()
+    if status and (not output.startswith("tilescope: ") or len(output) > 6000):
+        return f"no sentence\0{status} {output[:200]!r}"
+    return f"{'refused' if status else 'done'}\0{output[:100]}"
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ from mutants import _put, flip_bytes, foreign, splice, truncate
 
 
 def base(folder: Path) -> bytes:
-    """Return what a real window writes when it is closed."""
+    """Return the settings that a real window writes when it is closed."""
     home = folder / "home"
     window = subprocess.Popen(
         [common.binary(), "matmul-tiled:m=8,k=8,n=8,tile=8"],
@@ -40,11 +40,11 @@ def mutant(number: int, content: bytes, trace: Path) -> tuple[str, bytes]:
     if rng.random() < 0.2:
         change = rng.choice([flip_bytes, truncate, splice, foreign])
         return f"#{number} {change.__name__}", change(rng, content)
-    told = json.loads(content)
-    mark = told["bookmark"]
+    output = json.loads(content)
+    mark = output["bookmark"]
     how = rng.randrange(6)
     if how == 0:
-        _put(rng, told, 1)
+        _put(rng, output, 1)
     elif how == 1:
         mark |= rng.choice(
             [{"moment": m} for m in (-1, 1e308, -1e308, 1e18, 0.5)]
@@ -83,15 +83,15 @@ def mutant(number: int, content: bytes, trace: Path) -> tuple[str, bytes]:
             ]
         )
     elif how == 4:
-        told["geometry"] = rng.choice(
-            ["", "AAAA", told["geometry"][:40], "A" * 40000, told["geometry"][::-1]]
+        output["geometry"] = rng.choice(
+            ["", "AAAA", output["geometry"][:40], "A" * 40000, output["geometry"][::-1]]
         )
-        told["splitters"] = rng.choice([[], ["AAAA"] * 50, ["A" * 4000, ""], told["splitters"]])
-        told["recent"] = rng.choice([[], ["x"] * 5000, ["\n", "\0", "a" * 100_000], ["<b>x</b>&y"]])
+        output["splitters"] = rng.choice([[], ["AAAA"] * 50, ["A" * 4000, ""], output["splitters"]])
+        output["recent"] = rng.choice([[], ["x"] * 5000, ["\n", "\0", "a" * 100_000], ["<b>x</b>&y"]])
     else:
         for pane in mark["panes"]:
             _put(rng, {"p": pane}, 1) if rng.random() < 0.3 else _put(rng, pane, 1)
-    return f"#{number} {how}", json.dumps(told).encode("utf-8", "surrogatepass")
+    return f"#{number} {how}", json.dumps(output).encode("utf-8", "surrogatepass")
 
 
 def read(path: Path) -> str:
@@ -134,9 +134,9 @@ def drive(folder: Path, numbers: list[int]) -> None:
     content, trace = (folder / "base.json").read_bytes(), folder / "trace.npz"
     worker, cache = Worker(), TraceCache(folder / "cache")
     for number in numbers:
-        what, made = mutant(number, content, trace)
+        label, mutated = mutant(number, content, trace)
         path = folder / "home" / "window.json"
-        path.write_bytes(made)
+        path.write_bytes(mutated)
         print(f"begin {number}", flush=True)
         raised.clear(), warned.clear()
         begun = time.monotonic()
@@ -170,9 +170,9 @@ def drive(folder: Path, numbers: list[int]) -> None:
         seconds = time.monotonic() - begun
         kind = "raised" if raised else "warned" if warned else "slow" if seconds > 15 else "fine"
         print(
-            f"end {number} {kind} | {what} | {'; '.join(dict.fromkeys(raised or warned))}".replace("\n", " ")[
-                :900
-            ],
+            f"end {number} {kind} | {label} | {'; '.join(dict.fromkeys(raised or warned))}".replace(
+                "\n", " "
+            )[:900],
             flush=True,
         )
     worker.close()
@@ -192,14 +192,14 @@ def main() -> int:
 
     good = []
     for number in range(count):
-        what, made = mutant(number, content, folder / "trace.npz")
-        target.write_bytes(made)
+        label, mutated = mutant(number, content, folder / "trace.npz")
+        target.write_bytes(mutated)
         kind, text, seconds, peak = common.limited(lambda: read(target))
         if kind in ("read", "refused") and seconds < 10 and peak < 2000:
             tally.fine(kind)
             good += [number] * (kind == "read")
         else:
-            tally.fail(kind, f"{what}: {text}")
+            tally.fail(kind, f"{label}: {text}")
     waiting = good[:shown]
     while waiting:
         child = subprocess.Popen(
@@ -211,17 +211,17 @@ def main() -> int:
         handled, current = 0, waiting[0]
         while True:
             over = child.poll() is not None
-            lines = list(reader.said().split("\n")[:-1])
+            lines = list(reader.output().split("\n")[:-1])
             for line in lines[handled:]:
                 begun = time.monotonic()
                 current = int(line.split()[1])
                 if line.startswith("end"):
-                    kind, (_, what, told) = line.split()[2], line.split(" | ", 2)
+                    kind, (_, label, output) = line.split()[2], line.split(" | ", 2)
                     tally.fine("shown") if kind == "fine" else tally.fail(
-                        f"{kind} {told.rpartition(' at ')[2].partition(' <')[0][:50]}", f"{what}: {told}"
+                        f"{kind} {output.rpartition(' at ')[2].partition(' <')[0][:50]}", f"{label}: {output}"
                     )
             handled = len(lines)
-            if over and handled == len(reader.said().split("\n")[:-1]):
+            if over and handled == len(reader.output().split("\n")[:-1]):
                 break
             if time.monotonic() - begun > 60:
                 common.end(common.family(child.pid))
@@ -243,8 +243,8 @@ def main() -> int:
     for number in range(commands):
         home = folder / f"home{number}"
         (home / "config").mkdir(parents=True)
-        what, made = mutant(number * 7 + 3, content, folder / "trace.npz")
-        (home / "config" / "window.json").write_bytes(made)
+        label, mutated = mutant(number * 7 + 3, content, folder / "trace.npz")
+        (home / "config" / "window.json").write_bytes(mutated)
         window = subprocess.Popen(
             [common.binary()],
             env={**os.environ, "TILESCOPE_HOME": str(home)},
@@ -258,11 +258,11 @@ def main() -> int:
         except subprocess.TimeoutExpired:
             common.end(common.family(window.pid))
             code = "hangs"
-        said = (folder / "e.txt").read_text(errors="replace")
-        if not alive or code or common.TRACEBACK.search(said):
+        results = (folder / "e.txt").read_text(errors="replace")
+        if not alive or code or common.TRACEBACK.search(results):
             tally.fail(
                 "the window does not start and end well",
-                f"{what}: alive {alive}, status {code}, {said[-300:]} {made[:200]!r}",
+                f"{label}: alive {alive}, status {code}, {results[-300:]} {mutated[:200]!r}",
             )
         else:
             tally.fine("started")

@@ -1,4 +1,4 @@
-"""The attacks that take under a minute, each as a user would start it: nothing lost, nothing hung, nobody let in."""
+"""The attacks that take under a minute, each as a user would start it, without loss, hang or intrusion."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def examine(path: Path) -> str:
         return f"{'refused' if sentence else 'strange sentence'}\0{text[-300:]}"
     if Path("pwned").exists() or Path("pwned-by-pickle").exists():
         return "executed code\0"
-    session.prepared().examined()
+    session.prepared().with_findings()
     counters_table([session])
     for by in GROUPINGS:
         table_by(session, by)
@@ -56,17 +56,17 @@ def main() -> int:
         kind, text, *_ = common.limited(lambda: examine(path))
         assert kind == "opened", (path, kind, text)
     for number in range(first, first + count):
-        what, content = mutant(paths, number)
+        label, content = mutant(paths, number)
         target.write_bytes(content)
         kind, text, seconds, peak = common.limited(lambda: examine(target))
         if kind in ("opened", "refused") and seconds < 20 and peak < 2000:
             tally.fine(kind)
         elif kind in ("opened", "refused"):
-            tally.fail("slow or large", f"{what}: {seconds:.1f} s, {peak:.0f} MB")
+            tally.fail("slow or large", f"{label}: {seconds:.1f} s, {peak:.0f} MB")
         elif text.find(" at ") > 0 and kind.startswith("raised"):
-            tally.fail(f"{kind} in {text.rpartition(' at ')[2].partition(' <')[0]}", f"{what}: {text}")
+            tally.fail(f"{kind} in {text.rpartition(' at ')[2].partition(' <')[0]}", f"{label}: {text}")
         else:
-            tally.fail(kind, f"{what}: {text} ({seconds:.1f} s, {peak:.0f} MB)")
+            tally.fail(kind, f"{label}: {text} ({seconds:.1f} s, {peak:.0f} MB)")
     return tally.summary()
 
 

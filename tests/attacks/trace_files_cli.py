@@ -63,11 +63,11 @@ def bomb(folder: Path, base: Path, kind: str) -> Path:
     for name in [n for n in members if n.startswith("initial.") or n in zeros]:
         del members[name]
     put_meta(members, meta)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as built:
         for name, content in members.items():
-            made.writestr(name, content)
+            built.writestr(name, content)
         for name, (descr, count) in zeros.items():
-            with made.open(name, "w", force_zip64=True) as member:
+            with built.open(name, "w", force_zip64=True) as member:
                 member.write(header(f"'{descr}'", f"({count},)"))
                 left = count * np.dtype(descr).itemsize
                 while left:
@@ -87,7 +87,7 @@ def main() -> int:
     os.chdir(folder)
     tally, picture = common.Tally("trace_files_cli"), folder / "x.png"
 
-    def attack(what: str, path: Path, commands: tuple[str, ...]) -> None:
+    def attack(description: str, path: Path, commands: tuple[str, ...]) -> None:
         for command in commands:
             picture.unlink(missing_ok=True)
             words = (
@@ -96,22 +96,22 @@ def main() -> int:
                 else ["counters", str(path), *command.split()[1:]]
             )
             ended = common.run([common.binary(), *words], 40, memory=6000)
-            common.judge(tally, f"{command} {what}", ended)
+            common.judge(tally, f"{command} {description}", ended)
             if command == "snapshot" and ended.code == 0 and not picture.read_bytes().startswith(b"\x89PNG"):
-                tally.fail("no picture", what)
+                tally.fail("no picture", description)
             if Path("pwned").exists() or Path("pwned-by-pickle").exists():
-                tally.fail("executed code", what)
+                tally.fail("executed code", description)
 
     for kind in BOMBS:
         path = bomb(folder, folder / "run" / "000-reverse.npz", kind)
         attack(f"bomb-{kind} ({path.stat().st_size / 1e6:.2f} MB)", path, ("counters", "snapshot"))
         path.unlink()
     for number in (*KNOWN, *range(first, first + count)):
-        what, content = mutant(paths, number)
+        label, content = mutant(paths, number)
         target = folder / "mutant.npz"
         target.write_bytes(content)
         attack(
-            what,
+            label,
             target,
             ("counters", "counters --by line", "snapshot")
             if number in KNOWN

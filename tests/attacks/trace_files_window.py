@@ -61,7 +61,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
     paths = sorted(folder.glob("*.npz")) + sorted((folder / "run").glob("*.npz"))
     for number in numbers:
         print(f"begin {number}", flush=True)
-        what, content = mutant(paths, number)
+        label, content = mutant(paths, number)
         target = folder / "home" / f"mutant-{number}.npz"
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(content)
@@ -132,7 +132,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
             / 1000
         )
         Path("/proc/self/clear_refs").write_text("5")  # reset the peak
-        told = "; ".join(dict.fromkeys(raised))
+        output = "; ".join(dict.fromkeys(raised))
         kind = (
             "raised"
             if raised
@@ -145,7 +145,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
             else "fine"
         )
         print(
-            f"end {number} {kind} {seconds:.1f} s {peak:.0f} MB | {what} | {told or '; '.join(dict.fromkeys(warned))} | {'; '.join(problems)}".replace(
+            f"end {number} {kind} {seconds:.1f} s {peak:.0f} MB | {label} | {output or '; '.join(dict.fromkeys(warned))} | {'; '.join(problems)}".replace(
                 "\n", " "
             )[:1500],
             flush=True,
@@ -160,34 +160,34 @@ def main() -> int:
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     folder = common.scratch("window")
     common.real_traces(folder)
-    tally, at = common.Tally("trace_files_window"), first
+    tally, position = common.Tally("trace_files_window"), first
     numbers = range(first, first + 40 * count)
-    while tally.tries < count and at < numbers.stop:
+    while tally.tries < count and position < numbers.stop:
         child = subprocess.Popen(
-            [sys.executable, __file__, "--drive", str(folder), str(at), str(min(at + 400, numbers.stop))],
+            [sys.executable, __file__, "--drive", str(folder), str(position), str(min(position + 400, numbers.stop))],
             stdout=subprocess.PIPE, stderr=(folder / "errors.txt").open("wb"),
         )  # fmt: skip
-        reader, _current, begun, seen = common.Reader(child.stdout), at, time.monotonic(), ""
+        reader, _current, begun, seen = common.Reader(child.stdout), position, time.monotonic(), ""
         handled = 0
         while True:
-            lines = reader.said().splitlines(keepends=True)
+            lines = reader.output().splitlines(keepends=True)
             fresh = [line for line in lines[handled:] if line.endswith("\n")]
             handled += len(fresh)
             for line in fresh:
                 word, number, *rest = line.split(" ", 2)
                 begun = time.monotonic()
-                at = int(number) + 1
+                position = int(number) + 1
                 if word == "end":
                     kind = rest[0].split()[0]
                     if kind == "fine":
                         tally.fine("shown")
                     else:
-                        said = rest[0].split(" | ")
+                        output = rest[0].split(" | ")
                         place = (
-                            said[2].rpartition(" at ")[2].split(" <")[0]
-                            if kind == "raised" and len(said) > 2
-                            else said[2][:60]
-                            if len(said) > 2
+                            output[2].rpartition(" at ")[2].split(" <")[0]
+                            if kind == "raised" and len(output) > 2
+                            else output[2][:60]
+                            if len(output) > 2
                             else ""
                         )
                         tally.fail(f"{kind} {place}", rest[0].strip())
@@ -205,7 +205,8 @@ def main() -> int:
                     if "tilescope" in line
                 ][:3]
                 tally.fail(
-                    "hang", f"after {seen.strip()}: {mutant_name(folder, at - 1)} {large:.0f} MB {where}"
+                    "hang",
+                    f"after {seen.strip()}: {mutant_name(folder, position - 1)} {large:.0f} MB {where}",
                 )
                 break
             if tally.tries >= count:
@@ -214,9 +215,10 @@ def main() -> int:
             time.sleep(0.05)
         child.wait()
         if child.returncode not in (0, -9, -6):
-            said = (folder / "errors.txt").read_text(errors="replace")[-700:]
+            output = (folder / "errors.txt").read_text(errors="replace")[-700:]
             tally.fail(
-                f"crash {child.returncode}", f"after {seen.strip()}: {mutant_name(folder, at - 1)} {said}"
+                f"crash {child.returncode}",
+                f"after {seen.strip()}: {mutant_name(folder, position - 1)} {output}",
             )
     return tally.summary()
 

@@ -1,4 +1,4 @@
-"""The worker killed at random moments while the window traces: the window says so, and traces again with another one.
+"""The worker killed at random moments while the window traces: the window reports it, and traces again with a new one.
 
 python worker_kills.py [KILLS]. In one window (offscreen). After each kill the next trace must come.
 """
@@ -104,16 +104,16 @@ def main() -> int:
     os.environ["TILESCOPE_HOME"] = str(folder / "home")
     ended = common.run([sys.executable, __file__, "--drive", str(kills)], 500)
     try:
-        said = json.loads(ended.out.strip().splitlines()[-1])
+        output = json.loads(ended.out.strip().splitlines()[-1])
     except (IndexError, ValueError):
         tally.fail("the window dies or hangs", f"{ended.code} after {ended.seconds:.0f} s {ended.err[-500:]}")
         return tally.summary()
-    print({k: v for k, v in said.items() if k != "bad"}, file=sys.stderr)
-    for text in said["bad"] + said["raised"]:
+    print({k: v for k, v in output.items() if k != "bad"}, file=sys.stderr)
+    for text in output["bad"] + output["raised"]:
         tally.fail("after a kill", text)
-    if said["processes"] > 2 or said["folder left"]:
-        tally.fail("left", f"{said['processes']} processes, folder {said['folder left']}")
-    for _ in range(kills - len(said["bad"])):
+    if output["processes"] > 2 or output["folder left"]:
+        tally.fail("left", f"{output['processes']} processes, folder {output['folder left']}")
+    for _ in range(kills - len(output["bad"])):
         tally.fine("survived")
     return tally.summary()
 

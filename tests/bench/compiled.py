@@ -31,16 +31,18 @@ from tilescope.tracer.model.plan import launch_of
 
 def launch(m: int, k: int, n: int, kept: int = 100_000_000, order: str = "sequential") -> Launch:
     """Return the tiled product of this size, with room for every access, or none."""
-    made = launch_of(find("matmul-tiled"), {"m": m, "k": k, "n": n}, schedule=Schedule(order, 1))
-    return msgspec.structs.replace(made, limits=Limits(accesses=kept), resident=None)
+    launch = launch_of(find("matmul-tiled"), {"m": m, "k": k, "n": n}, schedule=Schedule(order, 1))
+    return msgspec.structs.replace(launch, limits=Limits(accesses=kept), resident=None)
 
 
-def seconds(made: Launch) -> tuple[float, int]:
-    """Return how long a trace takes, and its accesses."""
+def seconds(launch_trace: Launch) -> tuple[float, int]:
+    """Measure the seconds of a trace, and count its accesses."""
     from tilescope.tracer.compiled.driver.engine import run_compiled
 
     begin = time.perf_counter()
-    trace = run_compiled(made, lambda done, of: None, turns=made.schedule.kind != "sequential")
+    trace = run_compiled(
+        launch_trace, lambda done, total: None, turns=launch_trace.schedule.kind != "sequential"
+    )
     return time.perf_counter() - begin, trace.accesses
 
 

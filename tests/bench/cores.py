@@ -33,25 +33,25 @@ KEPT = 100_000_000
 
 def launch(name: str, values: dict[str, Any], kept: int) -> Launch:
     """Return a launch of which so many accesses are kept."""
-    made = launch_of(find(name), values, schedule=Schedule("sequential"))
-    return msgspec.structs.replace(made, limits=Limits(accesses=kept))
+    launch = launch_of(find(name), values, schedule=Schedule("sequential"))
+    return msgspec.structs.replace(launch, limits=Limits(accesses=kept))
 
 
-def seconds(made: Launch, cores: int) -> tuple[float, float]:
-    """Return how long a trace takes on so many cores, and how long processors were busy."""
+def seconds(launch: Launch, cores: int) -> tuple[float, float]:
+    """Measure the seconds of a trace on a number of cores, and its processor time."""
     parallel_run.cores = lambda: cores
     begin, busy = time.perf_counter(), time.process_time()
-    run_compiled(made, lambda done, of: None)
+    run_compiled(launch, lambda done, total: None)
     return time.perf_counter() - begin, time.process_time() - busy
 
 
-def compared(made: Launch, cores: int, repeat: int) -> dict[str, float]:
+def compared(launch: Launch, cores: int, repeat: int) -> dict[str, float]:
     """Return the medians on one core and on several, in turn, after one of each has loaded what they need."""
-    rows = [(seconds(made, 1), seconds(made, cores)) for _ in range(1 + repeat)][1:]
-    one, several = ([row[i][0] for row in rows] for i in (0, 1))
-    faster = median(a / b for a, b in zip(one, several, strict=True))
+    rows = [(seconds(launch, 1), seconds(launch, cores)) for _ in range(1 + repeat)][1:]
+    item, several = ([row[i][0] for row in rows] for i in (0, 1))
+    faster = median(a / b for a, b in zip(item, several, strict=True))
     more = median(row[1][1] / row[0][1] for row in rows)
-    return {"one": median(one), "several": median(several), "faster": faster, "busy": more}
+    return {"one": median(item), "several": median(several), "faster": faster, "busy": more}
 
 
 def main() -> None:
@@ -60,12 +60,12 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=5)
     given = parser.parse_args()
-    found = {
-        f"{case}, {what}": compared(launch(*of, kept), given.cores, given.repeat)
-        for case, of in CASES.items()
-        for what, kept in (("kept", KEPT), ("counters alone", 0))
+    results = {
+        f"{case}, {label}": compared(launch(*total, kept), given.cores, given.repeat)
+        for case, total in CASES.items()
+        for label, kept in (("kept", KEPT), ("counters alone", 0))
     }
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Print, as JSON, the seconds from an edit of the 64-cube tiled product to the picture of the new version.
 
-python editing.py TIMES   Ctrl+Enter on a text that was compiled before, and on one that nobody has compiled, and clicks
+python editing.py TIMES   Ctrl+Enter on a text that was compiled before, and on a new one, and clicks
                           in the gutter that strike a barrier out and put it back, each so often; no trace is in a cache
 """
 
@@ -23,19 +23,19 @@ def measured(times: int) -> dict[str, list[float]]:
     window = main_window((SPEC,))
     window.stage.jobs.cache = None
     rest(window)
-    found: dict[str, list[float]] = {"compiled": [], "anew": [], "struck": [], "back": []}
+    results: dict[str, list[float]] = {"compiled": [], "anew": [], "struck": [], "back": []}
     for number in range(times):
-        found["anew"].append(_run(window, f"{SUM} * {number + 2}.5"))
-        found["compiled"].append(_run(window, SUM))
-        found["compiled"].append(_run(window, f"{SUM} * {number + 2}.5"))
+        results["anew"].append(_run(window, f"{SUM} * {number + 2}.5"))
+        results["compiled"].append(_run(window, SUM))
+        results["compiled"].append(_run(window, f"{SUM} * {number + 2}.5"))
     window.editing.editing.undo_all()
     rest(window)
     for line in window.side.source.editor.barriers:
         for _ in range(times):
-            found["struck"].append(_click(window, line))
-            found["back"].append(_click(window, line))
+            results["struck"].append(_click(window, line))
+            results["back"].append(_click(window, line))
     window.stage.jobs.worker.close()
-    return found
+    return results
 
 
 def rest(window: Any) -> None:
@@ -64,7 +64,7 @@ def _run(window: Any, text: str) -> float:
 
 
 def _click(window: Any, line: int) -> float:
-    """Click in the gutter beside a line."""
+    """Click in the gutter next to a line."""
     from PySide6.QtCore import QPoint, Qt
     from PySide6.QtTest import QTest
 
@@ -81,7 +81,7 @@ def _click(window: Any, line: int) -> float:
 
 
 def _seconds(window: Any, act: Callable[[], object]) -> float:
-    """Return how long it takes from an act of the user's to the painted picture of another version."""
+    """Measure the time from a user's action to the painted picture of another version."""
     from PySide6.QtWidgets import QApplication
 
     before = list(window.stage.sessions)

@@ -2,7 +2,7 @@
 
 python tests/bench/edits.py ROUNDS
 
-Milliseconds, of each round one: `cached`, a kernel that was compiled before; `anew`, one that Numba compiles anew;
+Milliseconds, of each round one: `cached`, a kernel that was compiled before; `anew`, one that Numba recompiles;
 `struck`, a barrier struck out whose kernel was compiled ahead, until it is shown early; `final`, until lockstep's order
 is there.
 """
@@ -29,12 +29,12 @@ PEACE = 3.0  # seconds in which what is asked for ahead is compiled
 
 def edited(number: int) -> Launch:
     """Return the tiled 64-cube with another number in its text, which compiles to other code."""
-    made = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64, "tile": 16})
-    text = made.source.replace(
+    launch = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64, "tile": 16})
+    text = launch.source.replace(
         "    total = DTYPE(0)\n    for step", f"    total = DTYPE(0 * {number})\n    for step"
     )
-    assert text != made.source
-    return msgspec.structs.replace(made, source=text)
+    assert text != launch.source
+    return msgspec.structs.replace(launch, source=text)
 
 
 def without_barrier(launch: Launch, number: int) -> Launch:
@@ -47,16 +47,16 @@ def without_barrier(launch: Launch, number: int) -> Launch:
 
 def seconds(jobs: Any, launch: Launch) -> dict[str, float]:
     """Return the seconds until a launch's session is shown early, if it is, and until it is ready."""
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     begin = time.perf_counter()
 
     def note(kind: str) -> Callable[[object], None]:
-        return lambda session: found.setdefault(kind, time.perf_counter() - begin)  # type: ignore[func-returns-value]
+        return lambda session: results.setdefault(kind, time.perf_counter() - begin)  # type: ignore[func-returns-value]
 
     jobs.load(launch, early=True).watch(note("ready"), note("failed"), early=note("early"))
-    _wait(lambda: "ready" in found)
+    _wait(lambda: "ready" in results)
     _wait(jobs.is_idle)
-    return found
+    return results
 
 
 def _wait(done: Callable[[], bool], least: float = 0.0) -> None:
@@ -82,22 +82,22 @@ def measure(rounds: int) -> dict[str, list[float]]:
         seconds(jobs, edited(first))
         jobs.compile_ahead([edited(first)])
         _wait(lambda: True, PEACE)
-        found: dict[str, list[float]] = {"anew": [], "cached": [], "struck": [], "final": []}
+        results: dict[str, list[float]] = {"anew": [], "cached": [], "struck": [], "final": []}
         for number in range(first + 1, first + 1 + rounds):
             launch = edited(number)
-            found["anew"].append(1000 * seconds(jobs, launch)["ready"])
+            results["anew"].append(1000 * seconds(jobs, launch)["ready"])
             again = msgspec.structs.replace(
                 launch, source=launch.source + "\n# another text, the same kernel\n"
             )
-            found["cached"].append(1000 * seconds(jobs, again)["ready"])
+            results["cached"].append(1000 * seconds(jobs, again)["ready"])
             struck = without_barrier(launch, number % 2)
             jobs.compile_ahead([struck])
             _wait(lambda: True, PEACE)
             shown = seconds(jobs, struck)
-            found["struck"].append(1000 * shown.get("early", shown["ready"]))
-            found["final"].append(1000 * shown["ready"])
+            results["struck"].append(1000 * shown.get("early", shown["ready"]))
+            results["final"].append(1000 * shown["ready"])
         jobs.close()
-    return found
+    return results
 
 
 if __name__ == "__main__":

@@ -25,34 +25,35 @@ from tilescope.tracer.storage.trace_file import save
 def trace(launch: Launch) -> tuple[Trace, float]:
     """Return the trace of a launch and the seconds it took."""
     begin = time.perf_counter()
-    trace = run(launch, lambda done, of: None)
+    trace = run(launch, lambda done, total: None)
     return trace, time.perf_counter() - begin
 
 
 def measure(kind: str) -> dict[str, float]:
     """Return seconds to trace and to analyse, and bytes an access in memory and in a file."""
     launch = launch_of(find("matmul-tiled"), {}, schedule=Schedule(kind))  # type: ignore[arg-type]
-    made, seconds = trace(launch)
+    launch_trace, seconds = trace(launch)
     begin = time.perf_counter()
-    requests_of(made)
+    requests_of(launch_trace)
     analysed = time.perf_counter() - begin
     with tempfile.TemporaryDirectory() as folder:
-        save(made, Path(folder) / "trace.npz")
+        save(launch_trace, Path(folder) / "trace.npz")
         size = (Path(folder) / "trace.npz").stat().st_size
     return {
-        "seconds": seconds, "requests": analysed, "accesses": len(made), "memory": made.nbytes / len(made),
-        "disk": size / len(made),
+        "seconds": seconds, "requests": analysed, "accesses": len(launch_trace),
+        "memory": launch_trace.nbytes / len(launch_trace),
+        "disk": size / len(launch_trace),
     }  # fmt: skip
 
 
 def analyse() -> dict[str, float]:
     """Return the seconds that all analyses of about a million accesses take."""
-    made, _ = trace(launch_of(find("matmul-naive-col-on-x"), {"m": 80, "k": 80, "n": 80}))
+    launch, _ = trace(launch_of(find("matmul-naive-col-on-x"), {"m": 80, "k": 80, "n": 80}))
     begin = time.perf_counter()
-    requests = requests_of(made)
-    counters_of(made, requests)
-    findings_of(made, requests)
-    return {"seconds": time.perf_counter() - begin, "accesses": len(made)}
+    requests = requests_of(launch)
+    counters_of(launch, requests)
+    findings_of(launch, requests)
+    return {"seconds": time.perf_counter() - begin, "accesses": len(launch)}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 python tests/bench/exports.py SPEC ENDING ...     as `tilescope export` takes them: matmul-tiled:keep=all csv parquet
 
-The trace is saved, compressed, before it is exported; each export is a process of its own, which begins with the file.
+The trace is saved, compressed, before it is exported; each export runs in a separate process, which begins with
+the file.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ KILO = 1 if sys.platform == "darwin" else 1024  # bytes in what `ru_maxrss` coun
 
 
 def exported(trace: Path, ending: str) -> dict[str, Any]:
-    """Return what one export costs."""
+    """Measure the cost of one export."""
     out = trace.with_suffix(f".{ending}")
     command = [sys.executable, "-m", "tilescope", "export", str(trace), "-o", str(out)]
     begin = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    found = {
+    results = {
         "seconds": time.perf_counter() - begin,
         "processor": used.ru_utime + used.ru_stime,
         "megabytes": used.ru_maxrss * KILO / 1e6,
@@ -41,7 +42,7 @@ def exported(trace: Path, ending: str) -> dict[str, Any]:
         "status": process.returncode,
     }
     out.unlink(missing_ok=True)
-    return found
+    return results
 
 
 def saved(spec: str, path: Path) -> None:
@@ -60,8 +61,8 @@ def main(spec: str, endings: list[str]) -> None:
         path = Path(folder) / "trace.npz"
         command = [sys.executable, __file__, SAVE, spec, str(path)]
         count = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-        found: dict[str, Any] = {"accesses": int(count), "bytes": path.stat().st_size}
-        print(json.dumps(found | {ending: exported(path, ending) for ending in endings}))
+        results: dict[str, Any] = {"accesses": int(count), "bytes": path.stat().st_size}
+        print(json.dumps(results | {ending: exported(path, ending) for ending in endings}))
 
 
 if __name__ == "__main__":

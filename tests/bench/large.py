@@ -3,7 +3,7 @@
 python tests/bench/large.py SPEC      as `tilescope open` takes it: matmul-tiled:m=256,k=512,n=256,keep=all
 
 Nothing is cached but compiled kernels. Memory is what both processes have at once, in megabytes: shared pages count
-once, which the system tells on Linux alone.
+once, which only Linux reports.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAINTED = 2  # beats after which what may be painted is
 
 
 def megabytes(process: int) -> float:
-    """Return what a process has in memory, pages that it shares by their share; 0 where nobody knows."""
+    """Measure a process's proportional memory (PSS); 0 if it is unknown."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -47,7 +47,7 @@ class MemoryPeak(threading.Thread):
 
 
 def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
-    """Return what a launch costs; to look at its memory takes time, too."""
+    """Measure the cost of a launch; measuring its memory takes time, too."""
     window = main_window((spec.split(":")[0] + ":m=16,k=16,n=16",))
     from PySide6.QtCore import QEventLoop, Qt, QTimer
 
@@ -83,7 +83,7 @@ def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
     settled = time.perf_counter() - begin
     window.draw()
     window.repaint()
-    found = {
+    results = {
         "settled": settled,
         "picture": time.perf_counter() - begin,
         "still": max(b[0] - a[0] for a, b in pairwise(beats)) - BEAT / 1000,
@@ -93,7 +93,7 @@ def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
     }
     peak.stopped.set()
     window.close()
-    return found
+    return results
 
 
 if __name__ == "__main__":

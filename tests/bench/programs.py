@@ -1,6 +1,6 @@
 """Print, as JSON, what `tilescope check` and `run` cost a program.
 
-python tests/bench/programs.py first NAME [--cold]     seconds of a whole `check`, with all cached or nothing
+python tests/bench/programs.py first NAME [--cold]     seconds of a complete `check`, with all cached or nothing
 python tests/bench/programs.py launch NAME WORD ...    of a launch under `tilescope WORD ...`: all of it, and the
                                                        compiled engine's part, medians in seconds
 
@@ -107,7 +107,7 @@ def launch(*arguments, **names):
 
 kind.__call__ = launch
 """
-TOLD = """
+TIMING = """
 each = [a + b for a, b in zip(engines[::2], engines[1::2])]
 found = {"launch": statistics.median(taken[2:]), "engine": statistics.median(each[1:])}
 open({path!r}, "w").write(json.dumps(found))
@@ -127,19 +127,19 @@ def first(name: str, cold: bool) -> dict[str, float]:
 
 
 def launches(name: str, words: list[str]) -> dict[str, float]:
-    """Return what a launch takes under a command."""
+    """Measure the time of a launch under a command."""
     with tempfile.TemporaryDirectory() as folder:
-        script, told = Path(folder) / f"{name}.py", Path(folder) / "told.json"
+        script, messages = Path(folder) / f"{name}.py", Path(folder) / "told.json"
         program = PROGRAMS[name].format(n=1 << 20, times=LAUNCHES)
-        script.write_text(HEAD + TIMED + program + TOLD.replace("{path!r}", repr(str(told))))
+        script.write_text(HEAD + TIMED + program + TIMING.replace("{path!r}", repr(str(messages))))
         for _ in range(2):  # the first compiles
             run([*words, str(script)], folder)
-        found: dict[str, float] = json.loads(told.read_text())
-        return found
+        output: dict[str, float] = json.loads(messages.read_text())
+        return output
 
 
 def run(words: list[str], home: str) -> None:
-    """Run a command of ours in a folder of its own."""
+    """Run one of our commands in a separate folder."""
     environment = os.environ | {"TILESCOPE_HOME": home}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as for most users, modules are compiled once
     command = [sys.executable, "-P", "-m", "tilescope", *words]
@@ -153,8 +153,8 @@ def main() -> None:
     parser.add_argument("name", choices=PROGRAMS)
     parser.add_argument("--cold", action="store_true")
     given, words = parser.parse_known_args()
-    found = first(given.name, given.cold) if given.what == "first" else launches(given.name, words)
-    print(json.dumps(found))
+    results = first(given.name, given.cold) if given.what == "first" else launches(given.name, words)
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

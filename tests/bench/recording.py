@@ -4,7 +4,8 @@ python recording.py SUFFIX [SECONDS] [SIZE]    a film of so many seconds, 5 or a
                                                .webm, .gif, .webp or png (a folder), at 1920x1080 or another size
 
 frames: of the film. rate: frames a second, in wall time. free: likewise, were each of the two threads that draw and
-write alone on a processor, from the processor time of each. draw, write: milliseconds of the processor for a frame.
+write on a separate processor, from the processor time of each. draw, write: milliseconds of processor time for a
+frame.
 """
 
 from __future__ import annotations
@@ -45,19 +46,19 @@ def main() -> None:
     count = recording.outlook.frames
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"film{suffix}"
-        begun, both, mine = time.perf_counter(), time.process_time(), time.thread_time()
+        begun, both, own = time.perf_counter(), time.process_time(), time.thread_time()
         for _ in recording.write(path):
             pass
-        wall, draw = time.perf_counter() - begun, time.thread_time() - mine
+        wall, draw = time.perf_counter() - begun, time.thread_time() - own
         write = time.process_time() - both - draw
         size = path.stat().st_size if suffix else sum(file.stat().st_size for file in path.iterdir())
     worker.close()
-    found = {
+    results = {
         "frames": count, "rate": count / wall, "free": count / max(draw, write), "draw": 1000 * draw / count,
         "write": 1000 * write / count, "bytes": size, "expected": recording.outlook.bytes,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
     }  # fmt: skip
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

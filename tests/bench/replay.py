@@ -21,7 +21,7 @@ from tilescope.app.cli.pictures.replay_file import write_replay_file
 from tilescope.app.window.replay.page import unpacked
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
-from browser import CHROMIUM, DRIVER, browser  # the tests' own
+from browser import CHROMIUM, DRIVER, open_browser  # the tests' own
 
 TIMED = """
 const last = replay.range[1], out = [], many = arguments[0];
@@ -34,12 +34,12 @@ return out;
 """
 
 
-def measured(what: list[str]) -> dict[str, Any]:
+def measured(words: list[str]) -> dict[str, Any]:
     """Return the row of a replay."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "replay.html"
         begin = time.process_time()
-        write_replay_file(Namespace(what=what, output=str(path), text_size=1.0))
+        write_replay_file(Namespace(what=words, output=str(path), text_size=1.0))
         taken = time.process_time() - begin
         document = unpacked(path.read_text("utf-8"))
         moments = sum(track["moments"][1] - track["moments"][0] + 1 for track in document["tracks"])
@@ -48,7 +48,7 @@ def measured(what: list[str]) -> dict[str, Any]:
 
 
 def _in_browser(path: Path) -> dict[str, float]:
-    with browser() as page:
+    with open_browser() as page:
         page.size(1280, 800, 2.0)
         begin = time.monotonic()
         page.open(path)

@@ -26,7 +26,7 @@ BEFORE: dict[str, Any] = json.loads((HERE / "before.json").read_text(encoding="u
 
 
 def output(name: str, *words: str, home: str) -> Any:
-    """Return what one of the scripts beside this one prints, read as JSON."""
+    """Run one of the scripts in this folder; return its JSON output."""
     environment = os.environ | {"TILESCOPE_HOME": home, "QT_LOGGING_RULES": "*.warning=false"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as for most users, modules are compiled once
     if "DISPLAY" not in environment:
@@ -37,12 +37,12 @@ def output(name: str, *words: str, home: str) -> Any:
 
 
 def load() -> str:
-    """Return how many processes have wanted a processor in the last minute."""
+    """Return the load average of the last minute."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def medians(name: str, *words: str, home: str | None) -> Any:
-    """Return the medians of what one of the scripts beside this one prints in several rounds; lists are joined.
+    """Compute the medians of a script's output over several rounds; lists are joined.
 
     home: None for a new one in each round, where nothing is cached.
     """
@@ -50,7 +50,7 @@ def medians(name: str, *words: str, home: str | None) -> Any:
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as new:
             rounds.append(output(name, *words, home=home or new))
-    return {key: _middle([found[key] for found in rounds]) for key in rounds[0]}
+    return {key: _middle([round[key] for round in rounds]) for key in rounds[0]}
 
 
 def _middle(values: list[Any]) -> Any:
@@ -67,7 +67,7 @@ def show(label: str, number: str, rest: str) -> None:
 
 
 def engines(home: str) -> None:
-    """Print the traced tiled 64-cube against Numba's own simulator, each a process of its own, in turn."""
+    """Print the traced tiled 64-cube against Numba's own simulator, each in a separate process, in turn."""
     rows = [
         (
             output("numba_simulator", home=home),
@@ -83,24 +83,24 @@ def engines(home: str) -> None:
         seconds = median(row[place]["seconds"] for row in rows)
         faster = f"{plain / seconds:5.1f} times faster (at least {least})"
         show(f"traced, {kind}", f"{seconds:.2f}", f"s   {faster}")
-    found = output("engine", "analyse", home=home)
-    count = f"{found['accesses']:,} accesses (0.3 for a million)"
-    show("requests, counters, findings of all", f"{found['seconds']:.2f}", f"s   {count}")
+    figures = output("engine", "analyse", home=home)
+    count = f"{figures['accesses']:,} accesses (0.3 for a million)"
+    show("requests, counters, findings of all", f"{figures['seconds']:.2f}", f"s   {count}")
     last = rows[-1][1]
     show("requests, sectors, moments of it", f"{last['requests']:.2f}", f"s   {last['accesses']:,} accesses")
     show("bytes an access", f"{last['memory']:.1f}", f"in memory (24), {last['disk']:.2f} on disk (3)")
 
 
 def compiled(home: str, *, quick: bool) -> None:
-    """Print what the compiled engine costs, warm, beside Numba's own simulator in turn."""
+    """Print what the compiled engine costs, warm, in turn with Numba's simulator."""
     rows = [(output("numba_simulator", home=home), output("compiled", home=home)) for _ in range(ROUNDS)]
     plain, ours = (median(column) for column in zip(*((a, b["seconds"]) for a, b in rows), strict=True))
     print(f"compiled engine, tiled product, everything recorded; median of {ROUNDS} rounds in turn")
     show("64-cube: Numba's simulator", f"{plain:.3f}", "s   recording nothing")
     show("64-cube: compiled", f"{ours:.3f}", f"s   {plain / ours:5.0f} times faster (at least 300)")
     for order in ("lockstep", "random"):
-        found = medians("compiled", "64", "64", "64", "--order", order, home=home)
-        _size(f"64-cube, in turns: {order}", found, "(100)")
+        figures = medians("compiled", "64", "64", "64", "--order", order, home=home)
+        _size(f"64-cube, in turns: {order}", figures, "(100)")
     _size("256-cube (0.5 s, 1,074 MB)", medians("compiled", "256", "256", "256", home=home), "(40)")
     for kind in ("cold", "cached"):
         first = medians("compiled", "--start", kind, home=home)["seconds"]
@@ -110,15 +110,15 @@ def compiled(home: str, *, quick: bool) -> None:
         busy = f"times as fast as on one ({row['one']:.3f} s; 1.7); processors busy {row['busy']:.2f} times as long"
         show(f"two cores: {case}", f"{row['faster']:.2f}", busy)
     if not quick:
-        found = medians("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
-        _size("1024-cube, counters alone (8 s)", found)
+        figures = medians("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
+        _size("1024-cube, counters alone (8 s)", figures)
         _accepted()
 
 
-def _size(name: str, found: dict[str, float], asked: str = "") -> None:
-    speed = f"{found['ns']:.1f} ns an access {asked}".rstrip()
-    size = f"{found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB"
-    show(name, f"{found['seconds']:.3f}", f"s   {speed}, {size}")
+def _size(name: str, results: dict[str, float], asked: str = "") -> None:
+    speed = f"{results['ns']:.1f} ns an access {asked}".rstrip()
+    size = f"{results['accesses']:,} accesses, peak {results['megabytes']:.0f} MB"
+    show(name, f"{results['seconds']:.3f}", f"s   {speed}, {size}")
 
 
 def _accepted() -> None:
@@ -146,7 +146,7 @@ CHECKS = {
 
 
 def programs(home: str) -> None:
-    """Print how soon `check` answers, and what a launch costs a program beside the engine's own time."""
+    """Print how soon `check` answers, and what a launch costs a program apart from the engine's time."""
     print(f"a program of ten lines, from `tilescope check` to its end; median of {ROUNDS}")
     for cold, kind, asked in ((["--cold"], "nothing cached", 2.5), ([], "all cached", 1.2)):
         for name, text in CHECKS.items():
@@ -159,8 +159,8 @@ def programs(home: str) -> None:
     )
     for name, text in (("product", "tiled 64-cube"), ("sum", "sum of a million")):
         for words in ("run --quiet", "run", "check"):
-            found = [output("programs", "launch", name, *words.split(), home=home) for _ in range(ROUNDS)]
-            taken, own = (median(row[part] for row in found) for part in ("launch", "engine"))
+            results = [output("programs", "launch", name, *words.split(), home=home) for _ in range(ROUNDS)]
+            taken, own = (median(row[part] for row in results) for part in ("launch", "engine"))
             rest = f"ms   {taken / own:.1f} times the engine's {1000 * own:.1f}"
             show(f"{text}, {words}", f"{1000 * taken:.1f}", rest)
 
@@ -175,11 +175,11 @@ def windows(home: str) -> None:
     show("start to animated, traces cached", f"{median(others):.2f}", "s   (under 0.7), to its first frame")
     for size, most in (("1600x900", 8), ("2560x1440", 12)):
         for step, text in ((7, "dragging, 7 moments a frame"), (0, "jumping anywhere")):
-            found = medians("window", "scrub", str(step), size, home=home)
-            slower = f"{found['p95']:.1f} ms for 95 of 100 ({most}), {found['worst']:.1f} ms worst"
-            busy = f"of the processor {found['processor']:.1f} and {found['processor p95']:.1f}"
-            rest = f"ms median, {slower}, {busy}, peak {found['megabytes']:.0f} MB"
-            show(f"{size}, {text}", f"{found['median']:.1f}", rest)
+            figures = medians("window", "scrub", str(step), size, home=home)
+            slower = f"{figures['p95']:.1f} ms for 95 of 100 ({most}), {figures['worst']:.1f} ms worst"
+            busy = f"of the processor {figures['processor']:.1f} and {figures['processor p95']:.1f}"
+            rest = f"ms median, {slower}, {busy}, peak {figures['megabytes']:.0f} MB"
+            show(f"{size}, {text}", f"{figures['median']:.1f}", rest)
 
 
 LARGE = {
@@ -195,13 +195,13 @@ def large(home: str, *, quick: bool) -> None:
     for name, (spec, asked, room) in LARGE.items():
         if quick and "512" in name:
             continue
-        found = [output("large", spec, home=home) for _ in range(ROUNDS)]
+        results = [output("large", spec, home=home) for _ in range(ROUNDS)]
         most = output("large", spec, "--memory", home=home)["megabytes"]
-        still, busy = (1000 * median(f[kind] for f in found) for kind in ("still", "busy"))
+        still, busy = (1000 * median(f[kind] for f in results) for kind in ("still", "busy"))
         rest = (
             f"s{asked}, still for {still:.0f} ms (50), busy for {busy:.0f} ms of them, {most:,.0f} MB{room}"
         )
-        show(name, f"{median(f['picture'] for f in found):.2f}", rest)
+        show(name, f"{median(f['picture'] for f in results):.2f}", rest)
 
 
 EXPORTS = {
@@ -216,10 +216,14 @@ def exports(home: str, *, quick: bool) -> None:
     for name, (spec, endings) in EXPORTS.items():
         if quick and name != "64-cube":
             continue
-        found = output("exports", spec, *endings, home=home)
-        show(f"{name}, as it is saved", f"{found['bytes'] / 1e6:.1f}", f"MB   {found['accesses']:,} accesses")
+        figures = output("exports", spec, *endings, home=home)
+        show(
+            f"{name}, as it is saved",
+            f"{figures['bytes'] / 1e6:.1f}",
+            f"MB   {figures['accesses']:,} accesses",
+        )
         for ending in endings:
-            cost = found[ending]
+            cost = figures[ending]
             busy = f"of the processor {cost['processor']:.1f}, peak {cost['megabytes']:,.0f} MB"
             rest = f"s   {busy}, a file of {cost['bytes'] / 1e6:,.1f} MB"
             show(f"{name}, {ending}", f"{cost['seconds']:.1f}", rest)
@@ -227,44 +231,44 @@ def exports(home: str, *, quick: bool) -> None:
 
 def typing(home: str) -> None:
     """Print what a key costs in a kernel's file of 2,000 lines."""
-    found = output("window", "typing", "2000", home=home)
-    slower = f"{found['p95']:.1f} ms for 95 of 100, {found['worst']:.1f} ms worst"
-    show("key to pixels, file of 2,000 lines", f"{found['median']:.1f}", f"ms median, {slower}")
+    figures = output("window", "typing", "2000", home=home)
+    slower = f"{figures['p95']:.1f} ms for 95 of 100, {figures['worst']:.1f} ms worst"
+    show("key to pixels, file of 2,000 lines", f"{figures['median']:.1f}", f"ms median, {slower}")
 
 
 def cells(home: str) -> None:
     """Print how large the cells of the pictures are, in the layout of a lecture and in the ordinary one."""
-    found = output("window", "cells", "0", home=home)
+    figures = output("window", "cells", "0", home=home)
     print("size of a cell, 16 x 16 product beside its tiled form, 1920 x 1080, with a caption of two lines")
     for layout, asked in (("lecture", " (24)"), ("ordinary", "")):
-        values = f"px{asked}, {found[layout]['values']:,} of 1,664 values written"
-        show(f"{layout} layout", f"{found[layout]['side']:.0f}", values)
+        values = f"px{asked}, {figures[layout]['values']:,} of 1,664 values written"
+        show(f"{layout} layout", f"{figures[layout]['side']:.0f}", values)
 
 
 def lectures(home: str) -> None:
     """Print how soon a key shows the next step of a lecture, once its first is shown."""
     output("window", "lectures", "0", home=home)  # which fills the cache, as `tilescope lecture --check` does
-    found = output("window", "lectures", "0", home=home)
-    print(f"the {found['steps']} steps of the shipped lectures, 1920 x 1080, from a key to the picture")
-    slower = f"{found['p95']:.0f} ms for 95 of 100 (100), {found['worst']:.0f} ms worst"
-    show("key to picture", f"{found['median']:.0f}", f"ms median, {slower}")
+    figures = output("window", "lectures", "0", home=home)
+    print(f"the {figures['steps']} steps of the shipped lectures, 1920 x 1080, from a key to the picture")
+    slower = f"{figures['p95']:.0f} ms for 95 of 100 (100), {figures['worst']:.0f} ms worst"
+    show("key to picture", f"{figures['median']:.0f}", f"ms median, {slower}")
 
 
 def changes() -> None:
     """Print how soon the window shows the 64-cube comparison at another size, or with another tile."""
-    found = medians("window", "change", "0", home=None)
+    figures = medians("window", "change", "0", home=None)
     print("another size or tile, until both panes are drawn and analysed")
     for kind, asked in (("compiled", "0.15"), ("new", "0.15")):
-        times = found[kind]
+        times = figures[kind]
         text = "another size" if kind == "compiled" else "another tile"
         worst = f"{max(times):.3f} s worst (under {asked})"
-        still = f"the window stood still for {1000 * found[f'{kind} still']:.0f} ms at most"
+        still = f"the window stood still for {1000 * figures[f'{kind} still']:.0f} ms at most"
         show(text, f"{median(times):.3f}", f"s median, {worst}; {still}")
 
 
 def edits(home: str) -> None:
     """Print how soon the session of an edited kernel is ready, without the window that draws it."""
-    found = output("edits", "20", home=home)
+    figures = output("edits", "20", home=home)
     print("an edited kernel, tiled 64-cube, from the launch to its session; 20 of each")
     rows = {
         "cached": ("compiled before", " (300)"),
@@ -273,14 +277,14 @@ def edits(home: str) -> None:
         "final": ("barrier struck out, in lockstep", ""),
     }
     for kind, (text, asked) in rows.items():
-        times = sorted(found[kind])
+        times = sorted(figures[kind])
         rest = f"ms median, {times[int(len(times) * 0.95) - 1]:.0f} ms for 95 of 100{asked}, {times[-1]:.0f} ms worst"
         show(text, f"{median(times):.0f}", rest)
 
 
 def editing(home: str) -> None:
     """Print how soon the window shows an edited kernel, from Ctrl+Enter and from a click in the gutter."""
-    found = output("editing", "6", home=home)
+    figures = output("editing", "6", home=home)
     print("an edit in the window, tiled 64-cube, until the new version is painted")
     rows = {
         "compiled": ("Ctrl+Enter, compiled before", "0.3"),
@@ -289,7 +293,7 @@ def editing(home: str) -> None:
         "back": ("click, it is put back", "0.3"),
     }
     for kind, (text, asked) in rows.items():
-        times = sorted(found[kind])
+        times = sorted(figures[kind])
         rest = f"s median, {times[int(len(times) * 0.95) - 1]:.3f} s for 95 of 100 ({asked}), {times[-1]:.3f} s worst"
         show(text, f"{median(times):.3f}", rest)
 
@@ -298,12 +302,13 @@ def recordings(home: str) -> None:
     """Print how fast the 64-cube comparison is recorded, and how large five seconds of it are in each format."""
     print("five seconds of the 64-cube comparison recorded, 1920 x 1080; frames a second")
     for suffix in (".mp4", ".webm", ".gif", ".webp", "png"):
-        found = output("recording", suffix, home=home)
+        figures = output("recording", suffix, home=home)
         asked = " (20)" if suffix == ".mp4" else ""
-        each = f"{found['draw']:.0f} + {found['write']:.0f} ms a frame"
-        rest = f"on two free processors{asked}, {each}; {found['rate']:.0f} just now"
-        size = f"{found['bytes'] / 1e6:.2f} MB for {found['frames']} frames, {found['expected'] / 1e6:.2f} expected"
-        show(f"recorded as {suffix}", f"{found['free']:.0f}", f"{rest}; {size}")
+        each = f"{figures['draw']:.0f} + {figures['write']:.0f} ms a frame"
+        rest = f"on two free processors{asked}, {each}; {figures['rate']:.0f} just now"
+        size = f"{figures['bytes'] / 1e6:.2f} MB for {figures['frames']} frames"
+        size += f", {figures['expected'] / 1e6:.2f} expected"
+        show(f"recorded as {suffix}", f"{figures['free']:.0f}", f"{rest}; {size}")
 
 
 DRAGS = {
@@ -317,10 +322,10 @@ DRAGS = {
 
 def drags(home: str) -> None:
     """Print how many pictures a second come while a parameter of the tiled 64-cube is dragged."""
-    found = output("window", "drag", "0", home=home)
+    figures = output("window", "drag", "0", home=home)
     print("a drag, tiled 64 x 64 x 64, the next value as soon as one is painted")
     for kind, text in DRAGS.items():
-        drag = found[kind]
+        drag = figures[kind]
         still = f"{1000 * drag['still']:.0f} ms at most"
         show(
             text,
@@ -338,15 +343,13 @@ REPLAYS = {
 def replays(home: str) -> None:
     """Print how large replays are, what it takes to write them, and how fast a browser draws them."""
     print("replays, one file each; pictures in Chromium, drawn by the processor, 1280 x 800 at 2x")
-    for name, (what, most) in REPLAYS.items():
-        found = output("replay", *what.split(), home=home)
-        rest = (
-            f"MB ({most}), written in {found['seconds']:.0f} s of the processor, {found['moments']:,} moments"
-        )
-        if "open" in found:
-            drawn = f"{found['played']:.1f} ms a picture in order, {found['jumped']:.1f} ms anywhere"
-            rest += f", opened in {found['open']:.1f} s, {drawn}"
-        show(name, f"{found['megabytes']:.1f}", rest)
+    for name, (label, most) in REPLAYS.items():
+        figures = output("replay", *label.split(), home=home)
+        rest = f"MB ({most}), written in {figures['seconds']:.0f} s of the processor, {figures['moments']:,} moments"
+        if "open" in figures:
+            drawn = f"{figures['played']:.1f} ms a picture in order, {figures['jumped']:.1f} ms anywhere"
+            rest += f", opened in {figures['open']:.1f} s, {drawn}"
+        show(name, f"{figures['megabytes']:.1f}", rest)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def wait_until(holds: Any) -> None:
 
 
 def is_drawn(window: Any) -> bool:
-    """Return whether a window shows all that is to come."""
+    """Check whether a window shows everything."""
     return all(window.stage.sessions) and window.stage.is_settled() and not window.central.is_held
 
 
@@ -84,10 +84,10 @@ def start(begin: float) -> dict[str, float]:
     wait_until(lambda: window.playhead.moment > first)
     window.draw()
     window.repaint()
-    found = {"window": seen, "animated": time.time() - begin}
+    results = {"window": seen, "animated": time.time() - begin}
     _wait_for_the_cache(window)  # so that the next start finds its traces there
     window.close()
-    return found
+    return results
 
 
 def _wait_for_the_cache(window: Any) -> None:
@@ -115,7 +115,7 @@ def scrubbed(window: Any, step: float) -> list[float]:
 def scrub(step: float) -> dict[str, float]:
     """Return percentiles of the milliseconds from setting the moment until the window has painted it.
 
-    step: moments from one frame to the next, as a drag makes them; 0 for random jumps over the whole launch.
+    step: moments from one frame to the next, as a drag makes them; 0 for random jumps over the complete launch.
     """
     window, times, work = main_window(), [], []
     from PySide6.QtWidgets import QApplication
@@ -142,7 +142,7 @@ def scrub(step: float) -> dict[str, float]:
 
 
 def frame(step: float) -> dict[str, Any]:
-    """Return what a frame of a scrub costs on average: milliseconds, pixels that widgets paint, and texts.
+    """Measure the average cost of a frame of a scrub: milliseconds, pixels that widgets paint, and texts.
 
     By the class of the widget, the dearest first; "ready" is what happens before anything is painted, and "Qt" what is
     left of the painting.
@@ -173,7 +173,7 @@ def frame(step: float) -> dict[str, Any]:
         return write(*given)
 
     view.guard_handler, QPainter.drawText = timed, counted  # before the views are made
-    window, ready, whole = main_window(), 0.0, 0.0
+    window, ready, complete = main_window(), 0.0, 0.0
     from PySide6.QtWidgets import QApplication
 
     moments = scrubbed(window, step)
@@ -185,12 +185,12 @@ def frame(step: float) -> dict[str, Any]:
         window.draw()
         ready += time.perf_counter() - begin
         QApplication.processEvents()
-        whole += time.perf_counter() - begin
+        complete += time.perf_counter() - begin
     window.close()
     parts = {name: 1000 * seconds / SCRUBS for name, seconds in spent.most_common()}
     return {
-        "whole": 1000 * whole / SCRUBS, "ready": 1000 * ready / SCRUBS, **parts,
-        "Qt": 1000 * (whole - ready) / SCRUBS - sum(parts.values()),
+        "whole": 1000 * complete / SCRUBS, "ready": 1000 * ready / SCRUBS, **parts,
+        "Qt": 1000 * (complete - ready) / SCRUBS - sum(parts.values()),
         "pixels": {name: round(number / SCRUBS) for name, number in pixels.most_common()}, "texts": texts[0] / SCRUBS,
     }  # fmt: skip
 
@@ -203,13 +203,13 @@ def change(_: float) -> dict[str, Any]:
     sizes = [{"m": 64 - i, "k": 64, "n": 64} for i in range(9)]
     _changed(window, sizes[0])  # which may still paint the start
     process, gui = time.process_time(), time.thread_time()
-    known = [_changed(window, values) for values in sizes[1:]]
+    known_names = [_changed(window, values) for values in sizes[1:]]
     process, gui = time.process_time() - process, time.thread_time() - gui
     new = [_changed(window, {"m": 64, "tile": tile, "block": tile}) for tile in (8, 32)]
     window.close()
     return {
-        "compiled": [seconds for seconds, _ in known], "compiled still": max(still for _, still in known),
-        "processor": process / len(known), "processor gui": gui / len(known),
+        "compiled": [seconds for seconds, _ in known_names], "compiled still": max(still for _, still in known_names),
+        "processor": process / len(known_names), "processor gui": gui / len(known_names),
         "new": [seconds for seconds, _ in new], "new still": max(still for _, still in new),
     }  # fmt: skip
 
@@ -239,13 +239,13 @@ def drag(_: float) -> dict[str, Any]:
 
     It pulls ten values a second, of which those are left out that come while a picture is made; the first eight
     paddings each as soon as the one before is painted. Traces are made, or cached, and then sessions are kept as
-    always; last ten sizes with the naive product beside it.
+    always; last ten sizes next to the naive product.
     """
     from tilescope.app.control import session_jobs
 
     kept, session_jobs.KEPT_SESSIONS = session_jobs.KEPT_SESSIONS, 1
     window = main_window(("matmul-tiled:m=64,k=64,n=64",))
-    jobs, found = window.stage.jobs, {}
+    jobs, results = window.stage.jobs, {}
     cache, jobs.cache = jobs.cache, None
     for name, parameter, values in (
         ("new", "padding", range(1, 9)), ("compiled", "padding", _to_and_fro(8)), ("traced", "m", _to_and_fro(10)),
@@ -254,15 +254,15 @@ def drag(_: float) -> dict[str, Any]:
         jobs.cache = cache if name in ("", "cached") else None  # the drag without a name fills it
         session_jobs.KEPT_SESSIONS = kept if name == "cached" else 1
         _forget(window)
-        found[name] = _dragged(window, parameter, values, each=name in ("new", ""))
+        results[name] = _dragged(window, parameter, values, each=name in ("new", ""))
     jobs.cache = None
     window.toolbar.pick(1, "matmul-naive-col-on-x")
     session_jobs.KEPT_SESSIONS = 2
     _forget(window)
-    found["both"] = _dragged(window, "m", _to_and_fro(10))
+    results["both"] = _dragged(window, "m", _to_and_fro(10))
     _forget(window)
     window.close()
-    return found
+    return results
 
 
 def _to_and_fro(count: int) -> list[int]:
@@ -286,13 +286,13 @@ def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict
 
     handle, field, shown = window.toolbar.handles[name], window.toolbar.fields[name], []
     held = Qt.KeyboardModifier.ShiftModifier if name == "m" else Qt.KeyboardModifier.NoModifier
-    length, at, steps = FINE if name == "m" else COARSE, handle.rect().center(), list(values)
+    length, position, steps = FINE if name == "m" else COARSE, handle.rect().center(), list(values)
     loop = QEventLoop()
 
     def pull() -> None:
         if steps:
             pixels = steps[0] * length + (1 if steps.pop(0) > 0 else -1)
-            _pull(handle, at + QPoint(pixels, 0), held)
+            _pull(handle, position + QPoint(pixels, 0), held)
 
     def take_note() -> None:
         shown.append(time.perf_counter())
@@ -303,21 +303,21 @@ def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict
 
     beat, beats = QTimer(interval=BEAT, timerType=Qt.TimerType.PreciseTimer), [time.perf_counter()]
     beat.timeout.connect(lambda: beats.append(time.perf_counter()))
-    hand = QTimer(interval=PACE, timerType=Qt.TimerType.PreciseTimer)
-    hand.timeout.connect(pull)
+    pointer = QTimer(interval=PACE, timerType=Qt.TimerType.PreciseTimer)
+    pointer.timeout.connect(pull)
     heard = window.stage.settled.connect(take_note)
-    QTest.mousePress(handle, Qt.MouseButton.LeftButton, held, at)
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, held, position)
     begin = time.perf_counter()
     pull()
     beat.start()
     if not each:
-        hand.start()
+        pointer.start()
     loop.exec()
     seconds = time.perf_counter() - begin
-    for timer in (beat, hand):
+    for timer in (beat, pointer):
         timer.stop()
     window.stage.settled.disconnect(heard)
-    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, at)
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, position)
     wait_until(lambda: window.scrub.is_at_rest())
     still = max(b - a for a, b in pairwise(beats)) - BEAT / 1000
     return {"pictures": len(shown), "a second": len(shown) / seconds, "still": still}
@@ -334,7 +334,7 @@ def _pull(handle: Any, point: Any, held: Any) -> None:
 
 
 def _shows(window: Any, name: str, text: str) -> bool:
-    """Return whether every pane that has a parameter shows a launch with this value."""
+    """Check whether every pane with a parameter shows a launch with this value."""
     return all(str(s.values.get(name, text)) == text for s in window.stage.setups)
 
 
@@ -351,7 +351,7 @@ def cells(_: float) -> dict[str, dict[str, float]]:
     wait_until(lambda: is_drawn(window))
     window.resize(1920, 1080)
     window.central.caption.show_caption("A title", "One line,<br>and another.", "1 of 2")
-    found = {}
+    results = {}
     for layout in ("ordinary", "lecture"):
         window.central.show_layout(layout)
         window.stage.seek(1, window.stage.ends()[1])
@@ -362,9 +362,9 @@ def cells(_: float) -> dict[str, dict[str, float]]:
         memories = [pane.memory for pane in window.central.panes]
         sizes = [size for memory in memories for size in memory.cell_sizes().values()]
         texts = [len(written) for memory in memories for written in memory.cell_texts().values()]
-        found[layout] = {"side": min(sizes), "values": sum(texts)}
+        results[layout] = {"side": min(sizes), "values": sum(texts)}
     window.close()
-    return found
+    return results
 
 
 def typing(lines: float) -> dict[str, float]:
@@ -402,7 +402,7 @@ def lectures(_: float) -> dict[str, float]:
     """Return percentiles of the milliseconds from a key to the picture of the next step, painted at 1920 x 1080.
 
     Of all steps of the shipped lectures but the first ones; the traces of those to come are made ahead, as while
-    somebody speaks.
+    a lecturer speaks.
     """
     from tilescope.app.lecture.library import shipped_lectures
 

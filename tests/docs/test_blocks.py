@@ -13,7 +13,7 @@ import pytest
 
 from documents import blocks_of, name_of, pages
 from folders import ROOT
-from programs import tilescope
+from programs import run_tilescope
 from tilescope.app.cli.commands import WINDOW, subcommand_of
 from tilescope.app.cli.main import main
 from tilescope.app.explain.pages import page_path
@@ -46,7 +46,7 @@ def run(line, folder):
         return words
     name = subcommand_of(words[1:])[0].name
     if name in OWN_PROCESS:
-        done = tilescope(*words[1:], folder=folder)
+        done = run_tilescope(*words[1:], folder=folder)
         assert done.returncode in STATUS.get(name, (0,)), done.stdout + done.stderr
     else:
         assert main(words[1:]) in STATUS.get(name, (0,)), line
@@ -116,7 +116,7 @@ def test_the_first_kernel_of_a_page_has_the_finding_and_the_second_has_none(kind
 
 
 def found(file, folder):
-    done = tilescope("check", "--format", "json", file, folder=folder)
+    done = run_tilescope("check", "--format", "json", file, folder=folder)
     return json.loads(done.stdout)
 
 
@@ -126,7 +126,7 @@ def test_the_example_of_a_counter_has_that_counter(name, tmp_path, capsys):
     programs = [block.text for block in blocks_of(text) if block.language == "python"]
     if programs:
         (tmp_path / "mine.py").write_text(programs[0])
-        done = tilescope("run", "--quiet", "--json", "mine.json", "mine.py", folder=tmp_path)
+        done = run_tilescope("run", "--quiet", "--json", "mine.json", "mine.py", folder=tmp_path)
         assert done.returncode == 0 and json.loads((tmp_path / "mine.json").read_text())["counters"][name] > 0
         return
     command = re.search(r"^    tilescope (.+)$", text, re.MULTILINE)[1]
@@ -140,7 +140,7 @@ def test_the_example_of_a_counter_has_that_counter(name, tmp_path, capsys):
 def test_every_key_of_the_json_is_described(tmp_path):
     text = PAGES["docs/pages/reference/json.md"]
     (tmp_path / "race.py").write_text(blocks_of(page_path("race").read_text(encoding="utf-8"))[0].text)
-    tilescope("run", "--quiet", "--json", "launches.json", "race.py", folder=tmp_path)
+    run_tilescope("run", "--quiet", "--json", "launches.json", "race.py", folder=tmp_path)
     launch = json.loads((tmp_path / "launches.json").read_text())
     (finding,) = found("race.py", tmp_path)
     of_launch, of_finding = text.split("## tilescope check")

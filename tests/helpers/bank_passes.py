@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 
-def wavefronts(first: Mapping[int, int], size: int) -> int:
+def count_wavefronts(first: Mapping[int, int], size: int) -> int:
     """Return the wavefronts in which lanes touch elements of so many bytes; first: the first byte of each lane's."""
     together = {8: 16, 16: 8}.get(size, 32)  # lanes
     if any(all(first.get(lane ^ bit, byte) == byte for lane, byte in first.items()) for bit in (1, 2)):

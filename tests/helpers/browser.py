@@ -72,7 +72,7 @@ class Browser:
         found: str = self.run("return document.querySelector(arguments[0]).textContent", selector)
         return found
 
-    def complaints(self) -> list[str]:
+    def console_messages(self) -> list[str]:
         """Return what the page has told the console since it was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
@@ -98,7 +98,7 @@ class Browser:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
+def open_browser() -> Iterator[Browser]:
     """Lend a browser."""
     options = Options()
     options.binary_location = str(CHROMIUM)

@@ -23,7 +23,7 @@ DATA = Path(__file__).parent.parent / "data"
 CASES = DATA / "gpu_truth" / "cases.py"
 
 
-def counted(jobs: list[Job], *options: str) -> list[CompiledCounters]:
+def count_launches(jobs: list[Job], *options: str) -> list[CompiledCounters]:
     """Count launches in a process of their own."""
     lines = b"".join(msgspec.json.encode(job) + b"\n" for job in jobs)
     command = [sys.executable, __file__, *options]
@@ -32,7 +32,7 @@ def counted(jobs: list[Job], *options: str) -> list[CompiledCounters]:
     return [ANSWER.decode(line) for line in done.stdout.splitlines()]
 
 
-def counters_of(found: CompiledCounters) -> dict[str, int]:
+def nonzero_counters(found: CompiledCounters) -> dict[str, int]:
     """Return the counters that are not 0."""
     assert not found.reason, found.reason
     return {name: amount for name, amount in found.counters.items() if amount}
@@ -44,14 +44,14 @@ def launch_of_text(text: str, *arguments: object, grid: int = 1, block: int = 32
         Launch(
             f"{folder}/kernel.py:kernel",
             f"{HEAD}{text}",
-            arguments_of(arguments, folder),
+            convert_arguments(arguments, folder),
             (grid, 1, 1),
             (block, 1, 1),
         )
     )
 
 
-def arguments_of(arguments: tuple[object, ...], folder: Path) -> tuple[Array | Scalar, ...]:
+def convert_arguments(arguments: tuple[object, ...], folder: Path) -> tuple[Array | Scalar, ...]:
     """Return arguments as a launch has them, the arrays in files of a folder."""
     made: list[Array | Scalar] = []
     for argument in arguments:
@@ -67,7 +67,7 @@ def arguments_of(arguments: tuple[object, ...], folder: Path) -> tuple[Array | S
     return tuple(made)
 
 
-def recorded(file: str = "h100_more.json") -> dict[str, dict[str, int]]:
+def recorded_counters(file: str = "h100_more.json") -> dict[str, dict[str, int]]:
     """Return the counters that an H100 had of each case, by its name."""
     truth = json.loads((DATA / file).read_text())
     return {case["case"]: case["counters"] for case in truth if "counters" in case}
@@ -86,7 +86,7 @@ def recorded_launches(names: list[str], folder: Path) -> list[LaunchJob]:
         if "import " not in source:  # a text of which the names are those of `cases`
             source = f"{HEAD}@cuda.jit\n{source}"
         launch = Launch(
-            f"{file}:{function.__name__}", source, arguments_of(arguments, folder), _dim3(grid), _dim3(block),
+            f"{file}:{function.__name__}", source, convert_arguments(arguments, folder), _dim3(grid), _dim3(block),
             shared_bytes=shared,
         )  # fmt: skip
         jobs.append(LaunchJob(launch))

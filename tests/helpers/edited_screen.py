@@ -12,26 +12,26 @@ from on_a_screen import SEEN, present
 from tilescope.app.views.source.gutter import Gutter
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.toolbar.drag_gesture import COARSE
-from windows import settle, until
+from windows import settle, wait_until
 
 
 def main() -> None:
     window = next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
-    until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
     window.activateWindow()
     QTest.qWaitForWindowActive(window)
     SEEN["platform"] = QApplication.platformName()
     write(window, "total += tile_a", "total -= tile_a")
-    SEEN["edited"] = shown(window)
+    SEEN["edited"] = kernel_states(window)
     write(window, "total -= tile_a", "total += tile_a")
     strike(window)
-    SEEN["struck"] = shown(window)
+    SEEN["struck"] = kernel_states(window)
     drag(window)
     SEEN["dragged"] = [session.launch.arguments[0].shape[0] for session in window.stage.sessions if session]
     SEEN["field"] = window.toolbar.fields["m"].text()
     window.editing.editing.undo_all()
-    made(window)
-    SEEN["undone"] = shown(window)
+    wait_for_edit(window)
+    SEEN["undone"] = kernel_states(window)
     write(window, "total += tile_a", "total -= tile_a", run=False)
     QTimer.singleShot(0, discard)
     window.close()
@@ -47,7 +47,7 @@ def write(window: MainWindow, old: str, new: str, *, run: bool = True) -> None:
     QTest.keyClicks(editor, new)
     if run:
         QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        made(window)
+        wait_for_edit(window)
 
 
 def strike(window: MainWindow) -> None:
@@ -57,7 +57,7 @@ def strike(window: MainWindow) -> None:
     editor.go_to(line)
     top = next(top for number, top, _ in editor.lines_in_sight() if number == line)
     QTest.mouseClick(editor.findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7))
-    made(window)
+    wait_for_edit(window)
 
 
 def drag(window: MainWindow) -> None:
@@ -69,7 +69,7 @@ def drag(window: MainWindow) -> None:
         QTest.mouseMove(handle, middle + QPoint(steps * (COARSE + 1), 0))
         QTest.qWait(30)
     QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=middle + QPoint(5 * (COARSE + 1), 0))
-    until(
+    wait_until(
         lambda: (
             window.stage.is_settled()
             and str(window.stage.setups[-1].values["m"]) == window.toolbar.fields["m"].text()
@@ -78,12 +78,12 @@ def drag(window: MainWindow) -> None:
     settle(window)
 
 
-def made(window: MainWindow) -> None:
-    until(lambda: not window.editing.editing.is_busy())
+def wait_for_edit(window: MainWindow) -> None:
+    wait_until(lambda: not window.editing.editing.is_busy())
     settle(window)
 
 
-def shown(window: MainWindow) -> list[list[object]]:
+def kernel_states(window: MainWindow) -> list[list[object]]:
     """Return of each pane how many barriers its kernel has, whether it subtracts, and whether the result is right."""
     sources = [(s.launch.source.split("def tiled")[1], s.trace.check) for s in window.stage.sessions if s]
     return [

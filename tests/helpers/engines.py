@@ -33,38 +33,38 @@ KEPT = (
 )  # fmt: skip
 
 
-def kernel(body: str, arguments: str = "a, out") -> str:
+def kernel_source(body: str, arguments: str = "a, out") -> str:
     """Return the source of a kernel of this body."""
     return f"@cuda.jit\ndef kernel({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
-def nothing(done: int, of: int) -> None:
+def ignore_progress(done: int, of: int) -> None:
     """Take a report of progress."""
 
 
-def both(made: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Trace, Trace]:
+def run_both(made: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Trace, Trace]:
     """Return the traces of a launch by the compiled engine and the simulator, in the order of a schedule."""
     made = msgspec.structs.replace(made, schedule=schedule)
     turns = schedule.kind != "sequential"
-    return compiled.run_compiled(made, nothing, turns=turns), numba_patch.run(made, nothing)
+    return compiled.run_compiled(made, ignore_progress, turns=turns), numba_patch.run(made, ignore_progress)
 
 
-def places(trace: Trace, column: NDArray[Any]) -> list[Any]:
+def resolve_sites(trace: Trace, column: NDArray[Any]) -> list[Any]:
     """Return the sites that a column of site numbers names."""
     return [trace.sites[s] for s in column.tolist()]
 
 
-def same(made: Launch, tolerance: float = 0.0) -> Trace:
+def assert_engines_agree(made: Launch, tolerance: float = 0.0) -> Trace:
     """Assert that both engines give the same trace of a launch in every order; return that of thread by thread."""
-    ours, theirs = both(made)
+    ours, theirs = run_both(made)
     assert_same(ours, theirs, tolerance)
     randoms = (Schedule("random", seed) for seed in SEEDS if len(ours) <= SMALL)
     for schedule in (Schedule("lockstep"), *randoms):
-        assert_same(*both(made, schedule), tolerance)
+        assert_same(*run_both(made, schedule), tolerance)
     return ours
 
 
-def equal(ours: Trace, theirs: Trace, tolerance: float) -> bool:
+def traces_equal(ours: Trace, theirs: Trace, tolerance: float) -> bool:
     """Return whether two traces are the same, values to a tolerance."""
     try:
         assert_same(ours, theirs, tolerance)
@@ -79,24 +79,24 @@ def assert_same(ours: Trace, theirs: Trace, tolerance: float) -> None:
         assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name
     for name in KEPT:
         assert getattr(ours, name) == getattr(theirs, name), name
-    assert places(ours, ours.site) == places(theirs, theirs.site)
+    assert resolve_sites(ours, ours.site) == resolve_sites(theirs, theirs.site)
     assert [ours.buffers[b] for b in ours.buffer.tolist()] == [
         theirs.buffers[b] for b in theirs.buffer.tolist()
     ]
-    same_barriers(ours, ours.barriers, theirs, theirs.barriers)
-    same_barriers(ours, ours.warp_barriers, theirs, theirs.warp_barriers)
-    same_misses(ours, theirs)
-    assert lanes_told(ours) == lanes_told(theirs)
+    assert_same_barriers(ours, ours.barriers, theirs, theirs.barriers)
+    assert_same_barriers(ours, ours.warp_barriers, theirs, theirs.warp_barriers)
+    assert_same_misses(ours, theirs)
+    assert missing_lanes(ours) == missing_lanes(theirs)
     assert ours.recorded.tolist() == theirs.recorded.tolist()
     assert ours.initial.keys() == theirs.initial.keys()
     if ours.value is None or theirs.value is None:  # there is no array of numbers
         assert ours.value is theirs.value
         return
     assert ours.value.dtype == theirs.value.dtype
-    assert close(ours.value, theirs.value, tolerance)
+    assert values_close(ours.value, theirs.value, tolerance)
 
 
-def close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> bool:
+def values_close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> bool:
     """Return whether values are the same to a tolerance; of complex ones that are not nan, each part by itself."""
     if ours.dtype.kind in "mM":
         return np.array_equal(ours.view(np.int64), theirs.view(np.int64))
@@ -109,35 +109,35 @@ def close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> bool:
     return all(np.allclose(a[known], b[known], tolerance, tolerance) for a, b in parts)
 
 
-def same_barriers(ours: Trace, mine: Barriers, theirs: Trace, other: Barriers) -> None:
+def assert_same_barriers(ours: Trace, mine: Barriers, theirs: Trace, other: Barriers) -> None:
     """Assert that arrivals are the same."""
     for name in ("block", "thread", "phase", "step", "reach", "part"):
         assert getattr(mine, name).tolist() == getattr(other, name).tolist(), name
-    assert places(ours, mine.site) == places(theirs, other.site)
+    assert resolve_sites(ours, mine.site) == resolve_sites(theirs, other.site)
 
 
-def same_misses(ours: Trace, theirs: Trace) -> None:
+def assert_same_misses(ours: Trace, theirs: Trace) -> None:
     """Assert that the accesses outside arrays are the same."""
     for name in ("block", "thread", "phase", "op", "step", "cell"):
         assert getattr(ours.outside, name).tolist() == getattr(theirs.outside, name).tolist(), name
     assert ours.outside.text == theirs.outside.text
-    assert places(ours, ours.outside.site) == places(theirs, theirs.outside.site)
+    assert resolve_sites(ours, ours.outside.site) == resolve_sites(theirs, theirs.outside.site)
 
 
-def lanes_told(trace: Trace) -> list[Any]:
+def missing_lanes(trace: Trace) -> list[Any]:
     """Return what a trace tells of lanes at warp operations, with the sites that it names."""
     told = [(m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing]
     return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in told]
 
 
-def counts(trace: Trace) -> dict[str, int] | None:
+def count_past_cap(trace: Trace) -> dict[str, int] | None:
     """Return the counters of a trace as the compiled engine counts them past a cap; None where it leaves that."""
     names = ("block", "phase", "thread", "op", "buffer", "site", "index")
     columns = {name: getattr(trace, name) for name in names}
     return count_block_rows(columns, list(trace.buffers), len(trace.sites), trace.threads)
 
 
-def limited(made: Launch, accesses: int) -> Launch:
+def limit_accesses(made: Launch, accesses: int) -> Launch:
     """Return a launch thread by thread of which so many accesses are kept."""
     return msgspec.structs.replace(made, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
 
@@ -150,16 +150,16 @@ def assert_counted(whole: Trace, summary: Trace) -> None:
     assert summary.check == whole.check
 
 
-def the_long_way(trace: Trace) -> Requests:
+def requests_as_irregular(trace: Trace) -> Requests:
     """Return the requests of a trace as if it were not regular."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(request_order, "access_matrices", lambda trace: None)
         return requests_of(trace)
 
 
-def assert_ordered_alike(trace: Trace) -> None:
+def assert_same_request_order(trace: Trace) -> None:
     """Assert that both ways lead to the same requests."""
-    short, long = requests_of(trace), the_long_way(trace)
+    short, long = requests_of(trace), requests_as_irregular(trace)
     columns = set(Requests.__struct_fields__) - {"exchanges", "accesses"}
     for name in (*sorted(columns), "order", "start"):
         assert np.array_equal(getattr(short, name), getattr(long, name)), name
@@ -167,7 +167,7 @@ def assert_ordered_alike(trace: Trace) -> None:
     assert np.array_equal(short.request[short.order], np.repeat(np.arange(len(short)), short.lanes))
 
 
-def racing(trace: Trace) -> bool:
+def has_harmful_race(trace: Trace) -> bool:
     """Return whether the search for races finds a harmful one."""
     return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 

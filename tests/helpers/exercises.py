@@ -30,7 +30,7 @@ def add_ten() -> Exercise:
     return read_exercise(EXERCISES / "01-add-ten.md")
 
 
-def exercise(folder: Path, cases: str = CASES, goals: str = "", stub: str = STUB) -> Exercise:
+def write_exercise(folder: Path, cases: str = CASES, goals: str = "", stub: str = STUB) -> Exercise:
     """Return an exercise as the one of the data, with another judge, other goals or another stub."""
     (folder / "01-ten.md").write_text(TASK.format(goals="".join(f"goal: {g}\n" for g in goals.splitlines())))
     (folder / "01-ten.py").write_text(f"{stub}\n\n# judge\n{cases}")

@@ -24,14 +24,14 @@ KERNELS = [
 ]  # fmt: skip
 
 
-def text(body, count):
+def kernel_text(body, count):
     names = "".join(f"arg{i}, " for i in range(count))
     return f"@cuda.jit\ndef kernel({names}):\n    t, i = cuda.threadIdx.x, cuda.grid(1)\n" + "".join(
         f"    {line}\n" for line in body.splitlines()
     )
 
 
-def kernel(folder, body, *arguments, block=32, grid=4, schedule="lockstep", **options):
+def trace_kernel(folder, body, *arguments, block=32, grid=4, schedule="lockstep", **options):
     names = "".join(f"arg{i}, " for i in range(len(arguments)))
     head = f"@cuda.jit\ndef kernel({names}):\n    t, b, i = cuda.threadIdx.x, cuda.blockIdx.x, cuda.grid(1)\n"
     source = head + "".join(f"    {line}\n" for line in body.splitlines())
@@ -42,10 +42,10 @@ def kernel(folder, body, *arguments, block=32, grid=4, schedule="lockstep", **op
     return ended
 
 
-def races(ended):
+def harmful_races(ended):
     return [f for f in findings_of(ended, requests_of(ended)) if f.kind == "race" and f.severity == "error"]
 
 
-def raced(ended):
+def racing_buffers(ended):
     """Return the names of the buffers of which an element is raced for."""
-    return {ended.buffers[int(ended.buffer[f.example[0]])].name for f in races(ended)}
+    return {ended.buffers[int(ended.buffer[f.example[0]])].name for f in harmful_races(ended)}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from gpu_timelines import made_timeline
+from gpu_timelines import synthetic_timeline
 from sessions import application, matmul
 from tilescope.app.gpu.data import GpuData, gpu_data
 from tilescope.app.gpu.recorded import launch_of_pane
@@ -25,17 +25,19 @@ SMALL = {"m": 32, "k": 16, "n": 32, "tile": 8}  # 16 blocks of two warps, four p
 
 
 @cache
-def timeline(name: str = "matmul-tiled", detailed: tuple[int, ...] | None = None, **values: Any) -> Timeline:
+def small_timeline(
+    name: str = "matmul-tiled", detailed: tuple[int, ...] | None = None, **values: Any
+) -> Timeline:
     """Return a made timeline of a small launch: on 4 multiprocessors two blocks at once, so in two waves.
 
     detailed: the blocks whose warps were recorded, None for all.
     """
     chosen = SMALL | values
-    made = made_timeline(matmul(name, **chosen).trace, settle(find(name), chosen))
-    return made if detailed is None else replace(made, segments=of_blocks(made.segments, detailed))
+    made = synthetic_timeline(matmul(name, **chosen).trace, settle(find(name), chosen))
+    return made if detailed is None else replace(made, segments=segments_of_blocks(made.segments, detailed))
 
 
-def of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
+def segments_of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
     """Return the segments of some blocks."""
     mine = np.isin(segments.block, blocks)
     return Segments(*(getattr(segments, name)[mine] for name in Segments.__struct_fields__))
@@ -46,17 +48,17 @@ def with_head(made: Timeline, **changes: Any) -> Timeline:
     return replace(made, head=replace(made.head, **changes))
 
 
-def sparse() -> GpuData:
+def sparse_data() -> GpuData:
     """Return data of a GPU of 132 multiprocessors, of which 4 ran the blocks: 0, 2, 4 and 131."""
-    made = timeline()
+    made = small_timeline()
     head = with_head(made, device=replace(made.head.device, multiprocessors=132))
     machine = np.array([0, 2, 4, 131], np.uint16)[made.spans.multiprocessor]
     return gpu_data(replace(head, spans=replace(made.spans, multiprocessor=machine)))
 
 
-def data(**options: Any) -> GpuData:
+def derived_data(**options: Any) -> GpuData:
     """Return what is derived from a made timeline."""
-    return gpu_data(timeline(**options))
+    return gpu_data(small_timeline(**options))
 
 
 def view_of(

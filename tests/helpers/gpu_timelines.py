@@ -21,7 +21,7 @@ MHZ = 1000.0
 CYCLES = {"load": 900, "wait": 150, "compute": 400}
 
 
-def made_timeline(
+def synthetic_timeline(
     trace: Trace, values: dict[str, int | str], multiprocessors: int = 4, at_once: int = 2
 ) -> Timeline:
     """Return a timeline of a trace's launch: `at_once` blocks on each multiprocessor, wave after wave.

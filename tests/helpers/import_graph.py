@@ -65,7 +65,7 @@ def folder_of(file: str) -> str:
     return file.rpartition("/")[0]
 
 
-def circles(imports: list[Import]) -> list[list[str]]:
+def import_cycles(imports: list[Import]) -> list[list[str]]:
     """Return the sets of files that import each other, directly or by way of others, each sorted.
 
     They are the strongly connected components of more than one file, from the closure of the graph under

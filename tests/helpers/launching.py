@@ -45,7 +45,7 @@ def trace(*args: Any, report: Any = lambda done, of: None, **options: Any) -> Tr
     return run(launch(*args, **options), report)
 
 
-def contents(trace: Trace, name: str) -> NDArray[Any]:
+def final_contents(trace: Trace, name: str) -> NDArray[Any]:
     """Return what a global buffer holds after the launch: its initial content, with every store replayed."""
     number = next(i for i, b in enumerate(trace.buffers) if b.name == name)
     cells = trace.initial[number].copy()
@@ -57,7 +57,7 @@ def contents(trace: Trace, name: str) -> NDArray[Any]:
     return cells[trace.buffers[number].elements()]
 
 
-def rows(trace: Trace, name: str) -> list[tuple[int, int, str, int]]:
+def access_rows(trace: Trace, name: str) -> list[tuple[int, int, str, int]]:
     """Return the accesses of one buffer as (thread, phase, op, index)."""
     numbers = [i for i, b in enumerate(trace.buffers) if b.name == name]
     mine = np.isin(trace.buffer, numbers)
@@ -65,4 +65,4 @@ def rows(trace: Trace, name: str) -> list[tuple[int, int, str, int]]:
     return [(int(t), int(p), "LSAR"[o], int(i)) for t, p, o, i in zip(*columns, strict=True)]
 
 
-__all__ = ["Array", "Limits", "Scalar", "contents", "launch", "rows", "trace"]
+__all__ = ["Array", "Limits", "Scalar", "access_rows", "final_contents", "launch", "trace"]

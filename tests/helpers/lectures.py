@@ -54,7 +54,7 @@ def lecture_of(text: str = SMALL, folder: Path = Path()) -> Lecture:
     return parse_lecture(text, folder / "lecture.md")
 
 
-def with_block(*lines: str, show: str = TILED, caption: str = "") -> str:
+def one_step_lecture(*lines: str, show: str = TILED, caption: str = "") -> str:
     """Return the text of a lecture of one step with these lines in its block."""
     return "\n".join(
         ["# One", "", "## Step", "", "```tilescope", f"show: {show}", *lines, "```", "", caption]

@@ -13,11 +13,11 @@ from tilescope.tracer.model.trace import Trace
 from traces import BUFFERS, OPS, trace_of
 
 
-def nothing(done: int, of: int) -> None:
+def ignore_progress(done: int, of: int) -> None:
     """Be told nothing."""
 
 
-def made(seed: int, dtype: str = "f8") -> Trace:
+def random_trace(seed: int, dtype: str = "f8") -> Trace:
     """Return the trace of a few threads that do anything, with values of a type, the odd ones among them."""
     chance = random.Random(seed)
     able = [(buffer, op) for buffer, b in enumerate(BUFFERS) for op in OPS[b.space]]
@@ -28,10 +28,10 @@ def made(seed: int, dtype: str = "f8") -> Trace:
 
     programs = {(b, t): [[access() for _ in range(7)]] for b in (0, 3) for t in range(4)}
     trace = trace_of(programs, "random", 2, seed)
-    return replace(trace, value=values(np.dtype(dtype), len(trace), chance))
+    return replace(trace, value=random_values(np.dtype(dtype), len(trace), chance))
 
 
-def values(dtype: np.dtype[Any], count: int, chance: random.Random) -> NDArray[Any]:
+def random_values(dtype: np.dtype[Any], count: int, chance: random.Random) -> NDArray[Any]:
     """Return values of a type whose bits are random: nan, infinities, the smallest and the largest come up."""
     if dtype.kind == "b":
         return np.array([chance.random() < 0.5 for _ in range(count)])

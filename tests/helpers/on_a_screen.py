@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import application, run_window
-from windows import until
+from windows import wait_until
 
 SEEN: dict[str, object] = {}  # printed as JSON; the test judges
 
@@ -21,7 +21,7 @@ def presenting_window() -> MainWindow:
     """Return the window, once it shows the lecture's first step."""
     window = next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
     player = window.lectures.player
-    until(lambda: player.lecture is not None and player.awaited is None)
+    wait_until(lambda: player.lecture is not None and player.awaited is None)
     return window
 
 

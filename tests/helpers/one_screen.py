@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from on_a_screen import SEEN, present, presenting_window
 from tilescope.app.window.main_window import MainWindow
-from windows import until
+from windows import wait_until
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def state(window: MainWindow) -> list[object]:
 def press(window: MainWindow, key: Qt.Key) -> list[object]:
     """Press a key where the focus is, and return what is shown then."""
     QTest.keyClick(QApplication.focusWidget() or window, key)
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     return state(window)
 
 

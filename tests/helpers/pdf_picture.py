@@ -258,6 +258,6 @@ def _with(colour: QColor, alpha: float) -> QColor:
     return shade
 
 
-def drawn_pdf(content: bytes) -> QImage:
+def render_pdf(content: bytes) -> QImage:
     """Return the first page of a PDF file, 96 pixels to the inch."""
     return PdfPage(content).image()

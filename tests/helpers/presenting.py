@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.window.lecture.player import LecturePlayer
 from tilescope.app.window.main_window import MainWindow
-from windows import settle, until
+from windows import settle, wait_until
 
 NAIVE, TILED = "matmul-naive-col-on-x:m=8,k=8,n=8,tile=4", "matmul-tiled:m=8,k=8,n=8,tile=4"
 LECTURE = f"""# Two kernels
@@ -67,7 +67,7 @@ colour: reads
 """
 
 
-def written(folder: Path, text: str = LECTURE) -> Path:
+def write_lecture(folder: Path, text: str = LECTURE) -> Path:
     """Return the path of a lecture with this text."""
     path = folder / "lecture.md"
     path.write_text(text, encoding="utf-8")
@@ -78,32 +78,32 @@ def present(window: MainWindow, path: Path) -> LecturePlayer:
     """Present a lecture in a window, its first step there; without the clock, which makes pictures differ."""
     window.lectures.has_clock = False
     assert window.lectures.open(path)
-    arrive(window)
+    wait_for_step(window)
     return window.lectures.player
 
 
-def arrive(window: MainWindow) -> None:
+def wait_for_step(window: MainWindow) -> None:
     """Wait until the step that is wanted is shown, and drawn."""
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     settle(window)
-    until(window.central.compiling.is_idle)
+    wait_until(window.central.compiling.is_idle)
     QApplication.processEvents()
 
 
-def look(window: MainWindow) -> tuple[Bookmark, QImage]:
+def capture_window(window: MainWindow) -> tuple[Bookmark, QImage]:
     """Return all that a window shows: what it says and what one sees."""
     settle(window)
-    until(window.central.spreads.is_idle)  # what racing counters end at under other seeds
-    until(lambda: window.central.charts.recorded.is_idle)  # what a GPU did
-    until(lambda: window.central.compiling.is_idle() and window.central.listings.is_idle())
+    wait_until(window.central.spreads.is_idle)  # what racing counters end at under other seeds
+    wait_until(lambda: window.central.charts.recorded.is_idle)  # what a GPU did
+    wait_until(lambda: window.central.compiling.is_idle() and window.central.listings.is_idle())
     QApplication.processEvents()
     window.setFocus()  # which, where a part is hidden, goes on to another one: its frame is no part of a step
     window.draw()
     return window.bookmark(), window.grab().toImage()
 
 
-def turn(window: MainWindow, number: int, *, play: bool = False) -> LecturePlayer:
+def go_to_step(window: MainWindow, number: int, *, play: bool = False) -> LecturePlayer:
     """Turn to a step as it stands."""
     window.lectures.player.go(number, play)
-    arrive(window)
+    wait_for_step(window)
     return window.lectures.player

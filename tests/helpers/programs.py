@@ -45,7 +45,7 @@ shift[1, 64](np.zeros(64, np.int32))
 )
 
 
-def tilescope(*words: str, folder: Path, **options):
+def run_tilescope(*words: str, folder: Path, **options):
     command = [sys.executable, "-m", "tilescope", *words]
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     return subprocess.run(
@@ -60,22 +60,22 @@ def tilescope(*words: str, folder: Path, **options):
     )
 
 
-def said(done) -> str:
+def messages_of(done) -> str:
     """Return what a command wrote to standard error, without the lines that say which engine ran what."""
     lines = done.stderr.splitlines(keepends=True)
     return "".join(line for line in lines if not re.match(r"tilescope: [\d,]+ launch(es)? of \w+ ran ", line))
 
 
-def found(folder, path, *words):
-    done = tilescope("check", "--format", "json", *words, str(path), folder=folder)
+def check_program(folder, path, *words):
+    done = run_tilescope("check", "--format", "json", *words, str(path), folder=folder)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout)
 
 
-def told(folder, words, path):
+def run_program(folder, words, path):
     """Return (what the program printed, what the tracer says of each launch, the traces) of a run."""
     lines, out = folder / "lines.json", folder / "-".join(["traces", *words])
-    done = tilescope("run", *words, "--json", str(lines), "--out", str(out), str(path), folder=folder)
+    done = run_tilescope("run", *words, "--json", str(lines), "--out", str(out), str(path), folder=folder)
     assert done.returncode == 0, done.stderr
     launches = [json.loads(line) for line in lines.read_text().splitlines()]
     for one in launches:
@@ -83,7 +83,7 @@ def told(folder, words, path):
     return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
 
 
-def ended(process: int) -> bool:
+def wait_for_exit(process: int) -> bool:
     """Return whether a process has ended, waiting up to a minute."""
     for _ in range(600):
         try:

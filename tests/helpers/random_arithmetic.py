@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-WHOLE = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 REAL = ("f32", "f64")
 HEAD = """
 import math, sys
@@ -74,7 +74,7 @@ def _leaf(rng: random.Random, whole: bool, names: tuple[str, ...]) -> str:
         return rng.choice(names)
     if rng.random() < 0.2:
         return str(rng.choice((0, 1, 2, 3, 7, -1, -5, 100) if whole else (0, 1, 2, -3, 0.1, 2.5, -0.75)))
-    return f"{rng.choice(WHOLE if whole else (*WHOLE, *REAL, *REAL))}[{rng.randrange(4)}]"
+    return f"{rng.choice(INTEGERS if whole else (*INTEGERS, *REAL, *REAL))}[{rng.randrange(4)}]"
 
 
 def program(seed: int, count: int) -> str:

@@ -14,7 +14,7 @@ H200 = Source(FILE, load(FILE), recorded=True)
 SIDES = {"m": 1024, "k": 1024, "n": 1024}
 
 
-def raw(scenario, baseline="", **parameters):
+def raw_row(scenario, baseline="", **parameters):
     """Return the first row of the file with these parameters, as it stands there."""
     return next(
         row
@@ -24,10 +24,10 @@ def raw(scenario, baseline="", **parameters):
     )
 
 
-def samples(row, kind):
+def samples_of(row, kind):
     return next(timing["microseconds"] for timing in row["timings"] if timing["kind"] == kind)
 
 
-def of(*keys, **options):
+def choice_of(*keys, **options):
     pairs = [key.partition("/") for key in keys]
     return Choice(subjects=tuple(ChartSubject(name, baseline) for name, _, baseline in pairs), **options)

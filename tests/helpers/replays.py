@@ -21,7 +21,7 @@ def showing_of(*sessions: Session) -> Showing:
     return first_showing(setups, sessions, Bookmark(setups, focus=len(setups) - 1))
 
 
-def drawn(*sessions: Session, title: str = "A replay") -> ReplayDocument:
+def draw_replay(*sessions: Session, title: str = "A replay") -> ReplayDocument:
     """Return the document of sessions side by side."""
     application()
     document = ReplayDocument(title, FORM)
@@ -30,8 +30,8 @@ def drawn(*sessions: Session, title: str = "A replay") -> ReplayDocument:
     return document
 
 
-def written(folder: Path, *sessions: Session, title: str = "A replay") -> Path:
+def write_replay(folder: Path, *sessions: Session, title: str = "A replay") -> Path:
     """Write the page of sessions side by side, and return its file."""
     path = folder / "replay.html"
-    path.write_text(page_of(drawn(*sessions, title=title).written()), "utf-8")
+    path.write_text(page_of(draw_replay(*sessions, title=title).written()), "utf-8")
     return path

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import application, run_window
-from windows import settle, until
+from windows import settle, wait_until
 
 SEEN: dict[str, object] = {}
 
@@ -37,7 +37,7 @@ def main() -> None:
 def play(window: MainWindow) -> None:
     before = window.playhead.moment
     QTest.keyClick(window, Qt.Key.Key_Space)
-    until(lambda: window.playhead.moment > before + 3)
+    wait_until(lambda: window.playhead.moment > before + 3)
     QTest.keyClick(window, Qt.Key.Key_Space)
     SEEN["played"] = window.playhead.moment - before
     SEEN["playing"] = window.playhead.playing

@@ -63,7 +63,7 @@ def matmul(name: str = "matmul-tiled", blocks: tuple[int, ...] | None = None, **
     return build_session(launch, run(launch, lambda done, of: None), scenario)
 
 
-def uneven(folder: Path) -> Session:
+def uneven_session(folder: Path) -> Session:
     """Return a session of a kernel outside the catalogue: 3 blocks of 64 threads."""
     arrays = (Array((192,), fill="arange"), Array((192,), fill="zeros"))
     options: dict[str, Any] = {"arguments": arrays, "grid": (3, 1, 1), "block": (64, 1, 1), "resident": 1}
@@ -72,13 +72,13 @@ def uneven(folder: Path) -> Session:
     return build_session(decode(made.launch) if made.launch else launch, made, None)
 
 
-def odd(folder: Path) -> Session:
+def odd_session(folder: Path) -> Session:
     """Return a session of a kernel on arrays of two, three and one dimensions."""
     arrays = (Array((40, 4), fill="arange"), Array((40, 2, 3)), Array((90,), fill="empty"))
     options: dict[str, Any] = {"arguments": arrays, "block": (40, 1, 1)}
     return build_session(launch_text(folder, ODD, **options), trace(folder, ODD, **options), None)
 
 
-def picture(widget: QWidget) -> QImage:
+def grab_image(widget: QWidget) -> QImage:
     """Return what a widget looks like."""
     return widget.grab().toImage()

@@ -14,7 +14,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 
 
-def drawn_svgs(pictures: Mapping[str, tuple[bytes, tuple[int, int]]], folder: Path) -> dict[str, QImage]:
+def render_svgs(pictures: Mapping[str, tuple[bytes, tuple[int, int]]], folder: Path) -> dict[str, QImage]:
     """Return pictures, given with their sizes, as they are drawn below each other on one page."""
     assert BROWSER, "Chromium is not installed"
     shown, top, boxes = [], 0, {}

@@ -36,7 +36,7 @@ BUFFERS = (
 
 
 @dataclass
-class Made:
+class Execution:
     """What the scheduler did: rows in order, the sweep and the place in the program of each, arrivals at barriers."""
 
     rows: list[tuple[int, int, int, int, int, int, int]] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Made:
 class Runner:
     """One block under way: its phase, and how many accesses each thread has made in it."""
 
-    def __init__(self, block: int, programs: Programs, made: Made) -> None:
+    def __init__(self, block: int, programs: Programs, made: Execution) -> None:
         self.block, self.made, self.phase = block, made, 0
         self.programs = {t: p for (b, t), p in sorted(programs.items()) if b == block}
         self.done = dict.fromkeys(self.programs, 0)
@@ -84,9 +84,9 @@ class Runner:
         return bool(onward)
 
 
-def run(programs: Programs, kind: str, resident: int = 1, seed: int = 0) -> Made:
+def run(programs: Programs, kind: str, resident: int = 1, seed: int = 0) -> Execution:
     """Run the programs. Passing a barrier, and ending, takes a sweep in which the block makes no access."""
-    made, chance = Made(), random.Random(seed)
+    made, chance = Execution(), random.Random(seed)
     waiting = [Runner(b, programs, made) for b in sorted({b for b, _ in programs})]
     live: list[Runner] = []
     sweep = 0
@@ -129,7 +129,7 @@ def _narrow(column: np.ndarray) -> np.ndarray:
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
 
 
-def _values(made: Made, initial: dict[int, np.ndarray]) -> np.ndarray:
+def _values(made: Execution, initial: dict[int, np.ndarray]) -> np.ndarray:
     """Return a value per row: stores write small numbers in turn, atomics add 1, loads find what is there."""
     held: dict[tuple[int, ...], complex] = {}
     values = []
@@ -197,7 +197,7 @@ def _varied(common: Program) -> st.SearchStrategy[Program]:
     )
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def rewrite_file(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Change the arrays of a file, as anybody with NumPy could; `meta` is its JSON, read."""
     with np.load(path) as members:
         arrays: dict[str, Any] = dict(members)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from on_a_screen import SEEN, present, presenting_window
 from tilescope.app.window.main_window import MainWindow
-from windows import until
+from windows import wait_until
 
 
 def main() -> None:
@@ -20,20 +20,20 @@ def main() -> None:
     assert presenting is not None
     assert presenting.window is not None
     speaker = presenting.window
-    until(lambda: window.isVisible() and speaker.isVisible())
+    wait_until(lambda: window.isVisible() and speaker.isVisible())
     screens = QApplication.screens()
     SEEN["platform"], SEEN["screens"] = QApplication.platformName(), len(screens)
-    SEEN["speaker"], SEEN["audience"] = place(speaker), place(window)
+    SEEN["speaker"], SEEN["audience"] = screen_number(speaker), screen_number(window)
     SEEN["audience is full"] = window.isFullScreen()
     SEEN["steps"] = [walk(window, receiver) for receiver in (speaker, window, speaker)]
-    until(lambda: speaker.thumbnails.with_ndim(player.number) is not None)
+    wait_until(lambda: speaker.thumbnails.picture_of(player.number) is not None)
     SEEN["drawn"] = not speaker.current.image.isNull()
     presenting.swap()
-    SEEN["swapped"] = [place(speaker), place(window)]
+    SEEN["swapped"] = [screen_number(speaker), screen_number(window)]
     close_both(window, speaker)
 
 
-def place(widget: QWidget) -> int:
+def screen_number(widget: QWidget) -> int:
     return QApplication.screens().index(widget.screen())
 
 
@@ -43,7 +43,7 @@ def walk(window: MainWindow, receiver: QWidget) -> list[object]:
     receiver.activateWindow()
     QTest.qWaitForWindowActive(receiver)
     QTest.keyClick(receiver, Qt.Key.Key_PageDown)
-    until(lambda: player.awaited is None)
+    wait_until(lambda: player.awaited is None)
     return [player.number, window.central.caption.title.text(), window.presenting.window.title.text()]
 
 

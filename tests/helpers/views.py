@@ -51,21 +51,23 @@ def show_memory(session, moment=0.0, selection=None, size=(550, 450), theme=None
     return view
 
 
-def number(session, name):
+def buffer_number(session, name):
     return next(n for n, b in enumerate(session.trace.buffers) if b.name == name)
 
 
-def point(view, name, *place):
+def element_point(view, name, *place):
     """Return where an element stands in the view."""
-    buffer = number(view.session, name)
+    buffer = buffer_number(view.session, name)
     element = int(np.ravel_multi_index(place, view.session.trace.buffers[buffer].shape))
     return view.position_of(buffer, element)
 
 
-def moment_of(session, kind, name, block):
+def first_moment(session, kind, name, block):
     """Return the first moment at which a block makes a request of this kind to a buffer."""
     requests = session.requests
-    mine = (requests.block == block) & (requests.buffer == number(session, name)) & (requests.op == kind)
+    mine = (
+        (requests.block == block) & (requests.buffer == buffer_number(session, name)) & (requests.op == kind)
+    )
     return int(requests.moment[mine][0])
 
 
@@ -82,7 +84,7 @@ def show_warp(session, moment=1.0, selection=None, size=(420, 640), theme=LIGHT)
     return view
 
 
-def request_of(session, kind, name, warp=0, block=0):
+def first_request(session, kind, name, warp=0, block=0):
     """Return the first request of this kind that a warp makes to the buffer of this name."""
     requests, trace = session.requests, session.trace
     named = [i for i, b in enumerate(trace.buffers) if b.name == name]
@@ -93,7 +95,7 @@ def request_of(session, kind, name, warp=0, block=0):
 # --- histogram
 
 
-def counter(schedule="lockstep", name="count-racing", seed=3) -> Session:
+def counter_session(schedule="lockstep", name="count-racing", seed=3) -> Session:
     launch = launch_of(find(name), {}, schedule=Schedule(schedule, seed))
     return build_session(launch, run(launch, lambda done, of: None), find(name))
 
@@ -120,19 +122,19 @@ def show_timeline(session, moment=3.0, selection=None, size=(1200, 112), theme=N
     return view
 
 
-def heard(signal):
+def record_signal(signal):
     values = []
     signal.connect(lambda *given: values.append(given[0] if len(given) == 1 else given))
     return values
 
 
-def rows_point(view, moment, warp=0):
+def row_point(view, moment, warp=0):
     rows = view.places.rows
     tall = rows.height() / view.session.trace.warps
     return QPoint(round(view.places.x(moment)), round(rows.top() + (warp + 0.5) * tall))
 
 
-def turned(view, point, delta, keys=NO_KEYS):
+def turn_wheel(view, point, delta, keys=NO_KEYS):
     where = QPointF(point)
     buttons, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
     event = QWheelEvent(
@@ -141,7 +143,7 @@ def turned(view, point, delta, keys=NO_KEYS):
     application().sendEvent(view, event)
 
 
-def colours_of_cell(image, view, moment, warp):
+def cell_colours(image, view, moment, warp):
     rows, at = view.places.rows, view.places
     tall = rows.height() / view.session.trace.warps
     xs = range(int(np.ceil(at.x(moment))) + 2, int(at.x(moment + 1)) - 2)

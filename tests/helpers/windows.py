@@ -32,7 +32,7 @@ PATIENCE = 60.0  # seconds after which something that should happen has not
 
 
 @contextmanager
-def opened(
+def open_window(
     specs: tuple[str, ...] = PAIR,
     settings: Path | None = None,
     mark: Bookmark | None = None,
@@ -71,14 +71,14 @@ def opened(
 
 def settle(window: MainWindow) -> None:
     """Wait until nothing is being made, everything is drawn, and the findings are known."""
-    until(window.stage.is_settled)
-    until(window.stage.jobs.is_idle)
-    until(window.central.measured.is_idle)
-    until(lambda: not window.central.is_held)
+    wait_until(window.stage.is_settled)
+    wait_until(window.stage.jobs.is_idle)
+    wait_until(window.central.measured.is_idle)
+    wait_until(lambda: not window.central.is_held)
     QApplication.processEvents()
 
 
-def until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     """Let the window live until a condition holds; fail when it never does."""
     last = time.monotonic() + PATIENCE
     while not condition():
@@ -109,21 +109,21 @@ def press(window: MainWindow, *names: str) -> None:
     QApplication.processEvents()
 
 
-def field(window: MainWindow, name: str) -> QWidget:
+def parameter_field(window: MainWindow, name: str) -> QWidget:
     """Return the field of a parameter."""
     return window.toolbar.fields[name]
 
 
 def enter(window: MainWindow, name: str, text: str) -> None:
     """Type a text into a field in place of what stands there."""
-    entry = field(window, name)
+    entry = parameter_field(window, name)
     entry.setFocus()
     QTest.keyClick(entry, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(entry, Qt.Key.Key_Delete)
     QTest.keyClicks(entry, text)
 
 
-def environment_of(screen: str, home: Path) -> dict[str, str]:
+def screen_environment(screen: str, home: Path) -> dict[str, str]:
     """Return the environment of a process that shows its windows on an X server, with folders of its own."""
     own = {
         "DISPLAY": screen,

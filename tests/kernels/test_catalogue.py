@@ -47,7 +47,7 @@ def refusal(call, *arguments, **options):
 
 
 @pytest.mark.parametrize("scenario", scenarios(), ids=names())
-def test_every_scenario_is_whole(scenario):
+def test_every_scenario_is_complete(scenario):
     assert " " not in scenario.name
     assert scenario.lesson.count(". ") == 0
     assert {"result"} <= set(scenario.roles.values()) <= {"left", "above", "result"}
@@ -113,7 +113,7 @@ def test_a_and_b_may_be_of_two_types_and_c_and_the_tiles_are_of_the_one_that_num
     assert dynamic.shared_bytes == 2 * 16 * 16 * np.dtype(of_c).itemsize
 
 
-def test_types_follow_the_files_and_what_is_chosen_beside_them(npy):
+def test_types_follow_the_files_and_the_options(npy):
     a, b = npy("a.npy", np.ones((4, 4), np.int64)), npy("b.npy", np.ones((4, 4), np.float64))
     for values, types in (
         ({"a": a, "b": b}, ("int64", "float64", "float64")),
@@ -151,12 +151,12 @@ def test_wrong_values_get_one_clear_sentence(values, words):
     assert all(word in text for word in words), text
 
 
-def test_a_scenario_without_parameters_says_so():
+def test_a_scenario_without_parameters_is_reported():
     text = refusal(settle, find("barrier-three-threads"), {"m": 3})
     assert text == "barrier-three-threads has no parameter 'm'; there are none."
 
 
-def test_unknown_scenarios_get_the_near_ones():
+def test_unknown_scenarios_get_suggestions():
     assert "did you mean matmul-tiled, workitem-tiled or" in refusal(find, "tiled")
     assert "matmul-tiled" in refusal(find, "matmul-tield")
     text = refusal(find, "sort")
@@ -213,7 +213,7 @@ def test_matrices_that_do_not_match_are_refused(npy):
     assert "5 columns" in refusal(launch_of, find(TILED), {"a": a, "b": npy("b.npy", np.ones((6, 4), "f4"))})
 
 
-def test_files_that_are_missing_or_no_arrays_are_refused(npy, tmp_path):
+def test_missing_files_and_invalid_arrays_are_refused(npy, tmp_path):
     assert "gone.npy" in refusal(launch_of, find(TILED), {"a": "gone.npy"})
     assert "cannot be read" in refusal(launch_of, find(TILED), {"a": str(tmp_path)})
     (tmp_path / "empty.npy").touch()
@@ -270,7 +270,7 @@ def test_the_tolerance_lets_rounding_pass_and_one_lost_product_not(dtype, seed, 
         assert np.abs(expected - a[:, :-1].astype(float) @ b[:-1].astype(float)).min() > tolerance
 
 
-def test_a_spec_says_everything():
+def test_a_spec_round_trips():
     scenario, values, options = parse_spec(
         "matmul-tiled:m=64,tile=8,schedule=random,resident=4,blocks=5+0,seed=3"
     )
@@ -339,6 +339,6 @@ def test_source_of_a_users_kernel(tmp_path):
     assert "UTF-8" in refusal(kernel_source, f"{file}:kernel")
 
 
-def test_no_parameter_is_called_as_an_option_of_every_scenario_is():
+def test_no_parameter_has_the_name_of_an_option():
     for scenario in scenarios():
         assert not {p.name for p in scenario.parameters} & set(SPEC_OPTIONS), scenario.name

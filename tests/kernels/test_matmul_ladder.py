@@ -1,5 +1,5 @@
 """The rungs of the ladder to cuBLAS: right for every shape that they take, refused in a sentence otherwise, and why
-each is faster than the one before, in counters counted by hand."""
+each is faster than the one before, in manually computed counters."""
 
 import numpy as np
 import pytest
@@ -27,9 +27,9 @@ SMALL = {"m": 64, "k": 32, "n": 64, "tile": 32, "side": 4}
 
 @pytest.fixture(scope="module")
 def worker():
-    made = Worker()
-    yield made
-    made.close()
+    worker = Worker()
+    yield worker
+    worker.close()
 
 
 def counters(worker, name, **values):
@@ -57,7 +57,7 @@ def test_any_multiples_of_the_tile_equal_numpy(worker, name, sizes, source):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sizes", [{"m": 63}, {"n": 33}, {"k": 30}, {"m": 1, "k": 1, "n": 1}])
-def test_what_the_kernel_does_not_check_is_refused_before_it_runs(name, sizes):
+def test_unchecked_sizes_are_refused_before_the_kernel_runs(name, sizes):
     scenario = find(name)
     with pytest.raises(CatalogueError, match="must be multiples of 32, K a multiple of 8"):
         scenario.plan(settle(scenario, SMALL | sizes))
@@ -144,8 +144,8 @@ MERGED = {  # by rung and number of results: neighbours that the compiler loads 
 
 @pytest.mark.parametrize(
     "read",
-    [one for one in recorded_launches() if one.scenario in NAMES],
-    ids=lambda one: f"{one.scenario} {one.values['tile']} {one.values['side']}",
+    [item for item in recorded_launches() if item.scenario in NAMES],
+    ids=lambda first: f"{first.scenario} {first.values['tile']} {first.values['side']}",
 )
 def test_a_rung_counts_as_the_hardware_but_for_loads_that_the_compiler_merged(worker, read):
     trace = worker.run(launch_of(find(read.scenario), read.values))
@@ -154,8 +154,8 @@ def test_a_rung_counts_as_the_hardware_but_for_loads_that_the_compiler_merged(wo
     for number, buffer in enumerate(trace.buffers):
         if buffer.name in loads:
             loads[buffer.name] = int(((requests.buffer == number) & (requests.op == Op.LOAD)).sum())
-    mine, (of_a, of_b) = totals_of(trace, requests), MERGED[read.scenario, read.values["side"]]
-    mine["shared_load_instructions"] = loads["tile_a"] // of_a + loads["tile_b"] // of_b
-    differing = {name for name, number in read.counters.items() if mine[name] != number}
+    own, (of_a, of_b) = totals_of(trace, requests), MERGED[read.scenario, read.values["side"]]
+    own["shared_load_instructions"] = loads["tile_a"] // of_a + loads["tile_b"] // of_b
+    differing = {name for name, number in read.counters.items() if own[name] != number}
     assert differing <= {"shared_load_wavefronts"}
     assert not differing or of_a * of_b > 1

@@ -17,9 +17,9 @@ DTYPES = next(p.choices for p in find("matmul-tiled").parameters if p.name == "d
 
 @pytest.fixture(scope="module")
 def worker():
-    made = Worker()
-    yield made
-    made.close()
+    worker = Worker()
+    yield worker
+    worker.close()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -57,8 +57,8 @@ def test_a_users_matrices_equal_numpy(worker, name, order, tmp_path):
 @pytest.mark.parametrize("scenario", KERNELS, ids=lambda scenario: scenario.name)
 def test_the_texts_fit_the_phases(worker, scenario):
     sizes = {} if scenario in LADDER else {"m": 8, "k": 24, "n": 24, "tile": 8, "count": 500}
-    known = [parameter.name for parameter in scenario.parameters]
-    trace = worker.run(launch_of(scenario, {name: n for name, n in sizes.items() if name in known}))
+    known_names = [parameter.name for parameter in scenario.parameters]
+    trace = worker.run(launch_of(scenario, {name: n for name, n in sizes.items() if name in known_names}))
     phases = int(trace.phase.max()) + 1
     rounds, rest = divmod(phases - bool(scenario.last), len(scenario.phases))
     numbered = all("{step}" in text.label for text in scenario.phases)

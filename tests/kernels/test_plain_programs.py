@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from launching import contents
+from launching import final_contents
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -26,7 +26,7 @@ def function_of(path):
 
 
 def traced(name, values=None, **options):
-    return run(launch_of(find(name), values or {}, **options), lambda done, of: None)
+    return run(launch_of(find(name), values or {}, **options), lambda done, total: None)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -40,10 +40,10 @@ def test_programs_run_as_they_are(name, m, k, n, tile):
 
 
 def test_three_real_threads_pass_two_barriers():
-    said = np.zeros((3, 3), np.int32)
+    output = np.zeros((3, 3), np.int32)
     before = threading.active_count()
-    function_of(find("python-barrier").kernel)(said)
-    assert said.tolist() == [[1, 2, 3], [-1, -2, -3], [10, 20, 30]]
+    function_of(find("python-barrier").kernel)(output)
+    assert output.tolist() == [[1, 2, 3], [-1, -2, -3], [10, 20, 30]]
     assert threading.active_count() == before
 
 
@@ -109,16 +109,16 @@ def test_python_threads_are_the_threads_of_the_block_and_wait_for_each_other():
 def test_the_order_within_a_phase_is_free_and_across_it_is_not():
     orders = set()
     for seed in range(6):
-        said = traced("python-barrier", schedule=Schedule("random", seed)).value.astype(int).tolist()
-        assert [sorted(said[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
-        orders.add(tuple(said))
+        trace = traced("python-barrier", schedule=Schedule("random", seed)).value.astype(int).tolist()
+        assert [sorted(trace[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
+        orders.add(tuple(trace))
     assert len(orders) > 1
 
 
-def test_chosen_blocks_alone_are_played():
+def test_only_chosen_blocks_are_played():
     trace = traced("python-loops", {"m": 9, "k": 2, "n": 9, "tile": 8}, blocks=[3])
     assert set(trace.block.tolist()) == {3}
-    c = contents(trace, "c")
+    c = final_contents(trace, "c")
     assert c[8, 8] > 0
     assert c[0, 0] == 0
 
@@ -135,10 +135,12 @@ def test_chosen_blocks_alone_are_played():
         ("said[2, t] = 10", "raise ValueError('no') or 10", "no"),
     ],
 )
-def test_an_edited_program_that_goes_wrong_says_so(old, new, words):
+def test_a_broken_edited_program_is_reported(old, new, words):
     right = launch_of(find("python-barrier"), {})
     assert old in right.source
-    trace = run(msgspec.structs.replace(right, source=right.source.replace(old, new)), lambda done, of: None)
+    trace = run(
+        msgspec.structs.replace(right, source=right.source.replace(old, new)), lambda done, total: None
+    )
     if words:
         assert words in trace.error.message
     else:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from folders import DATA
-from launching import contents
+from launching import final_contents
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, scenarios
 from tilescope.tracer.analysis.counters import counters_of, totals_of
 from tilescope.tracer.analysis.requests import requests_of
@@ -24,14 +24,14 @@ PITFALLS = [s for s in KERNELS if s.pitfall]
 
 
 def traced(name, values=None, **options):
-    return run(launch_of(find(name), values or {}, **options), lambda done, of: None)
+    return run(launch_of(find(name), values or {}, **options), lambda done, total: None)
 
 
 @pytest.fixture(scope="module")
 def worker():
-    made = Worker()
-    yield made
-    made.close()
+    worker = Worker()
+    yield worker
+    worker.close()
 
 
 def is_right(trace):
@@ -61,7 +61,7 @@ def test_pitfalls_are_wrong_on_the_sizes_that_break(name, values):
     assert not is_right(traced(name, values))
 
 
-def test_every_pitfall_shows_its_fault_at_once_and_has_both_kinds_of_sizes():
+def test_every_pitfall_shows_its_fault_and_has_both_kinds_of_sizes():
     assert len(PITFALLS) == 7
     for scenario in PITFALLS:
         assert scenario.group == "Pitfalls"
@@ -119,7 +119,7 @@ def test_right_kernels_fit_sizes_that_do_not_divide(name, values):
 )
 def test_the_square_product_of_the_documentation(name):
     trace = traced(name, {"m": 4, "k": 4, "n": 4, "input": "arange-ones", "dtype": "float64"})
-    assert contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
+    assert final_contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
     assert trace.threads == 256
 
 
@@ -132,7 +132,7 @@ def test_the_square_product_of_an_integer_and_a_float_matrix(name, tile, engine,
     trace = worker.run(launch)
     assert ("compiled" in trace.made_by) == (engine == "compiled")
     assert [np.dtype(b.dtype).name for b in trace.buffers[:3]] == ["int64", "float64", "float64"]
-    assert contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
+    assert final_contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
     assert trace.check.equal and trace.check.largest_error == 0
 
 
@@ -140,18 +140,18 @@ def test_the_product_of_the_documentation_that_is_not_square():
     values = {"m": 5, "k": 23, "n": 7, "grid": "inputs", "input": "arange-ones", "dtype": "float64"}
     trace = traced("matmul-tiled-by-gridsize", values)
     assert trace.grid == (2, 2, 1)
-    assert contents(trace, "c").tolist() == [[row] * 7 for row in (253, 782, 1311, 1840, 2369)]
-    lost = contents(traced("matmul-tiled-by-gridsize", {**values, "grid": "c"}), "c")
+    assert final_contents(trace, "c").tolist() == [[row] * 7 for row in (253, 782, 1311, 1840, 2369)]
+    lost = final_contents(traced("matmul-tiled-by-gridsize", {**values, "grid": "c"}), "c")
     assert lost[:, 0].tolist() == [sum(range(23 * i, 23 * i + 16)) for i in range(5)]
 
 
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
-def test_blocks_of_four_threads_count_as_by_hand(engine, worker):
+def test_blocks_of_four_threads_match_a_manual_count(engine, worker):
     """4 blocks of one warp of 4 lanes, 2 steps each: two rows of 2 elements of a 4 x 4 matrix lie in one sector."""
     values = {"m": 4, "k": 4, "n": 4, "tile": 2, "input": "arange-ones"}
     trace = worker.run(launch_of(find("matmul-tiled"), values, engine=engine))
     assert (trace.grid, trace.block_dim) == ((2, 2, 1), (2, 2, 1))
-    assert contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
+    assert final_contents(trace, "c").tolist() == [[row] * 4 for row in (6, 22, 38, 54)]
     totals = totals_of(trace, requests_of(trace))
     steps = 4 * 2
     assert totals["global_load_requests"] == totals["global_load_sectors"] == 2 * steps
@@ -176,20 +176,20 @@ def test_work_items_make_16_steps_whatever_k_is():
 def test_256_ones_are_doubled_by_one_block():
     trace = traced("vector-double")
     assert (trace.grid, trace.block_dim) == ((1, 1, 1), (256, 1, 1))
-    assert contents(trace, "data").tolist() == [2.0] * 256
+    assert final_contents(trace, "data").tolist() == [2.0] * 256
 
 
 def test_every_element_is_144():
     trace = traced(
         "matmul-naive-row-on-x", {"m": 24, "k": 12, "n": 22, "input": "threes-fours", "dtype": "float64"}
     )
-    assert np.all(contents(trace, "c") == 144)
+    assert np.all(final_contents(trace, "c") == 144)
 
 
 def test_every_element_is_576_and_the_reads_are_as_the_notebook_counts():
     values = {"m": 32, "k": 48, "n": 16, "input": "threes-fours", "dtype": "float64"}
     trace = traced("matmul-tiled-row-on-x", values)
-    assert np.all(contents(trace, "c") == 576)
+    assert np.all(final_contents(trace, "c") == 576)
     counters, requests = counters_of(trace, requests_of(trace)), requests_of(trace)
     reads = {b.name: counters.mean_reads(i, requests.end) for i, b in enumerate(trace.buffers)}
     assert reads["a"] == 16 / 16
@@ -198,20 +198,20 @@ def test_every_element_is_576_and_the_reads_are_as_the_notebook_counts():
 
 def test_the_older_form_drops_a_remainder_of_k():
     values = {"m": 16, "k": 47, "n": 16, "input": "ones"}
-    assert np.all(contents(traced("matmul-tiled-row-on-x", values), "c") == 32)
+    assert np.all(final_contents(traced("matmul-tiled-row-on-x", values), "c") == 32)
 
 
 # --- tutorial: vectors, counters, histogram, 2s times 3s
 
 
 def test_too_few_threads_leave_the_rest_untouched():
-    data = contents(traced("vector-too-few-threads"), "data")
+    data = final_contents(traced("vector-too-few-threads"), "data")
     assert data.tolist() == [1.0] * 640 + [0.0] * 360
 
 
 def test_twos_times_threes_are_six():
     trace = traced("vector-multiply", {"input": "twos-threes", "num_blocks": 1, "threads": 64})
-    assert set(contents(trace, "out").tolist()) == {6.0}
+    assert set(final_contents(trace, "out").tolist()) == {6.0}
 
 
 @pytest.mark.parametrize(
@@ -226,32 +226,33 @@ def test_twos_times_threes_are_six():
 )
 def test_the_counter_ends_at(name, schedule, expected):
     trace = traced(name, schedule=Schedule(schedule))
-    assert contents(trace, "counter").tolist() == [expected]
+    assert final_contents(trace, "counter").tolist() == [expected]
 
 
 def test_a_random_schedule_loses_some_of_the_racing_counts():
-    found = {
-        contents(traced("count-racing", schedule=Schedule("random", seed)), "counter")[0] for seed in range(5)
+    results = {
+        final_contents(traced("count-racing", schedule=Schedule("random", seed)), "counter")[0]
+        for seed in range(5)
     }
-    assert all(1 <= count < 1024 for count in found)
-    assert len(found) > 1
+    assert all(1 <= count < 1024 for count in results)
+    assert len(results) > 1
 
 
-def test_histograms_count_what_numpy_counts_and_private_bins_spare_global_atomics():
-    whole, private = traced("histogram-global"), traced("histogram-private")
-    for trace in (whole, private):
-        bins = contents(trace, "bins")
+def test_histograms_equal_numpy_and_private_bins_spare_global_atomics():
+    complete, private = traced("histogram-global"), traced("histogram-private")
+    for trace in (complete, private):
+        bins = final_contents(trace, "bins")
         assert bins.shape == (150,)
         assert 4090 <= bins.sum() <= 4096
     buffers = [b.name for b in private.buffers]
-    atomics = [t.buffer[t.op >= 2] for t in (whole, private)]
-    assert np.sum(atomics[0] == buffers.index("bins")) == contents(whole, "bins").sum()
+    atomics = [t.buffer[t.op >= 2] for t in (complete, private)]
+    assert np.sum(atomics[0] == buffers.index("bins")) == final_contents(complete, "bins").sum()
     assert np.sum(atomics[1] == buffers.index("bins")) == 8 * 150
 
 
 def test_2s_times_3s_are_3072_and_c_is_loaded_and_stored_k_times():
     trace = traced("matmul-add-into-global", {"m": 8, "k": 512, "n": 8, "tile": 8, "input": "twos-threes"})
-    assert np.all(contents(trace, "c") == 3072)
+    assert np.all(final_contents(trace, "c") == 3072)
     c = [b.name for b in trace.buffers].index("c")
     loads, stores = (np.sum((trace.buffer == c) & (trace.op == op)) for op in (0, 1))
     assert loads == stores == 8 * 8 * 512
@@ -265,20 +266,20 @@ def test_the_early_return_keeps_three_quarters_of_its_blocks_idle():
     )
     assert trace.grid == (2, 2, 1)
     assert set(trace.block.tolist()) == {0}
-    assert np.all(contents(trace, "c") == 192)
+    assert np.all(final_contents(trace, "c") == 192)
 
 
-def test_threads_say_their_phases_in_order():
+def test_threads_write_their_phases_in_order():
     trace = traced("barrier-three-threads", schedule=Schedule("random", 3))
-    said = trace.value[np.argsort(trace.step)].astype(int).tolist()
-    assert [sorted(said[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
+    output = trace.value[np.argsort(trace.step)].astype(int).tolist()
+    assert [sorted(output[i : i + 3]) for i in (0, 3, 6)] == [[1, 2, 3], [-3, -2, -1], [10, 20, 30]]
 
 
 # --- transposes: the counters of an H200
 
 
 @pytest.mark.parametrize("kind", ["naive", "tile", "padded"])
-def test_transposes_ask_what_the_h200_was_asked(kind):
+def test_transposes_make_the_requests_of_the_h200(kind):
     trace = traced(f"transpose-{kind}")
     totals = totals_of(trace, requests_of(trace))
     measured = H200["launches"][f"transpose_{kind} 64x64"]
@@ -335,12 +336,12 @@ def test_an_offset_that_begins_inside_a_sector_costs_one_more(offset, sectors):
 
 
 @pytest.mark.parametrize(("dtype", "sectors"), [("uint8", {2}), ("int16", {3}), ("float64", {9})])
-def test_so_it_is_for_elements_of_another_size(dtype, sectors):
+def test_other_element_sizes_behave_the_same(dtype, sectors):
     assert sectors_of_loads("copy-offset", {"offset": 1, "dtype": dtype}) == sectors
 
 
 @pytest.mark.parametrize("stride", [1, 2, 8, 32])
-def test_copies_ask_what_the_h200_was_asked(stride):
+def test_copies_make_the_requests_of_the_h200(stride):
     trace = traced("copy-stride", {"count": 1024, "threads": 128, "stride": stride})
     totals = totals_of(trace, requests_of(trace))
     measured = H200["launches"][f"strided_copy {stride}"]
@@ -363,8 +364,8 @@ def test_sequential_sums_avoid_the_conflicts_of_interleaved_ones():
 
 
 @pytest.mark.parametrize("read", H200["padded"], ids=lambda read: f"{read['scenario']} {read['values']}")
-def test_padded_tiles_cost_what_a_gpu_counts(read):
+def test_padded_tiles_have_the_cost_of_a_gpu(read):
     trace = traced(read["scenario"], read["values"])
-    found = totals_of(trace, requests_of(trace))
+    counters = totals_of(trace, requests_of(trace))
     expected = {name: n for name, n in read.items() if name not in ("scenario", "values")}
-    assert {name: found[name] for name in expected} == expected
+    assert {name: counters[name] for name in expected} == expected

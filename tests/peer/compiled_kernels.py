@@ -42,7 +42,7 @@ def arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
 def compare_every_launch() -> None:
     """Make every launch of this process run by both engines, and print how they compare."""
     sys.path.append(str(Path(__file__).parent.parent / "helpers"))
-    from engines import close, equal
+    from engines import traces_equal, values_close
     from tilescope.tracer.compiled.driver import engine as compiled
     from tilescope.tracer.compiled.not_compilable import NotCompilableError
     from tilescope.tracer.recording.finish import finish
@@ -56,27 +56,27 @@ def compare_every_launch() -> None:
     ) -> None:
         theirs = self.record
         before = [(a, a.copy()) for value in arguments for a in arrays(value)]
-        ours = RunRecord(theirs.launch, theirs.names, lambda done, of: None)
+        ours = RunRecord(theirs.launch, theirs.names, lambda done, total: None)
         ours.grid, ours.dim = grid, dim
-        said = ""
+        output = ""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 compiled.execute(ours, kernel, arguments, debug=debug)
         except NotCompilableError as why:
-            said = str(why)
+            output = str(why)
         results = [a.copy() for a, _ in before]
         for array, content in before:
             if array.flags.writeable:
                 array[...] = content
         simulate(self, kernel, grid, dim, arguments, debug, typed)
-        verdict = "refused" if said else "same"
-        if not said:
+        verdict = "refused" if output else "same"
+        if not output:
             file = kernel.__code__.co_filename
-            alike = all(close(a, r, 1e-4) for (a, _), r in zip(before, results, strict=True))
-            if not (alike and equal(finish(ours, file, ""), finish(theirs, file, ""), 1e-4)):
+            alike = all(values_close(a, r, 1e-4) for (a, _), r in zip(before, results, strict=True))
+            if not (alike and traces_equal(finish(ours, file, ""), finish(theirs, file, ""), 1e-4)):
                 verdict = "differs"
-        print(MARK + json.dumps([verdict, f"{kernel.__module__}.{kernel.__qualname__}", said]), flush=True)
+        print(MARK + json.dumps([verdict, f"{kernel.__module__}.{kernel.__qualname__}", output]), flush=True)
 
     Execution.execute = execute  # type: ignore[method-assign]
 
@@ -111,13 +111,13 @@ def launches(module: str) -> Iterator[tuple[str, str, str]]:
 
 def main(parts: list[str]) -> int:
     """Compare module by module; return the exit status."""
-    found = [one for module in modules(parts) for one in launches(module)]
+    results = [item for module in modules(parts) for item in launches(module)]
     verdicts: dict[str, str] = {}
-    for verdict, kernel, _ in found:
+    for verdict, kernel, _ in results:
         verdicts[kernel] = min(verdicts.get(kernel, verdict), verdict)  # anything before "same"
-    sentences = sorted({f"{kernel}: {said}" for _, kernel, said in found if said})
-    differing = sorted({kernel for verdict, kernel, _ in found if verdict in ("differs", "crashed")})
-    counts = {"launches": Counter(v for v, _, _ in found), "kernels": Counter(verdicts.values())}
+    sentences = sorted({f"{kernel}: {output}" for _, kernel, output in results if output})
+    differing = sorted({kernel for verdict, kernel, _ in results if verdict in ("differs", "crashed")})
+    counts = {"launches": Counter(v for v, _, _ in results), "kernels": Counter(verdicts.values())}
     print(json.dumps({**counts, "differing": differing, "refused": sentences}, indent=1))
     return 1 if differing else 0
 

@@ -34,8 +34,8 @@ def modules(parts: list[str]) -> list[str]:
     spec = util.find_spec("numba_cuda")
     assert spec is not None and spec.origin is not None, "numba-cuda is not installed"
     root = Path(spec.origin).parent
-    found = sorted((root / "numba/cuda/tests").rglob("test_*.py"))
-    names = [".".join(path.relative_to(root).with_suffix("").parts) for path in found]
+    paths = sorted((root / "numba/cuda/tests").rglob("test_*.py"))
+    names = [".".join(path.relative_to(root).with_suffix("").parts) for path in paths]
     return [name for name in names if not parts or any(part in name for part in parts)]
 
 
@@ -51,8 +51,8 @@ def outcomes(command: list[str], module: str) -> tuple[dict[str, str], float]:
         text = done.stderr
     except subprocess.TimeoutExpired:
         text = f"{module} (the module) ... took more than {MINUTES} s"
-    found = {test: outcome for _, test, outcome in RESULT.findall(text)}
-    return found, time.perf_counter() - begin
+    results = {test: outcome for _, test, outcome in RESULT.findall(text)}
+    return results, time.perf_counter() - begin
 
 
 def main(parts: list[str]) -> int:

@@ -57,7 +57,11 @@ def _forth(text: KernelText, upper: list[ast.stmt], lower: list[ast.stmt], barri
 
 def _common(upper: list[ast.stmt], lower: list[ast.stmt]) -> int:
     return next(
-        (number for number, (upper_item, other) in enumerate(zip(upper, lower, strict=False)) if upper_item is not other),
+        (
+            number
+            for number, (upper_item, other) in enumerate(zip(upper, lower, strict=False))
+            if upper_item is not other
+        ),
         min(len(upper), len(lower)),
     )
 

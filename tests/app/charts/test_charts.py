@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import astuple, replace
 
 from measured import case
-from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
+from recorded_charts import FILE, H200, RAW, SIDES, choice_of, raw_row, samples_of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.cases import cases_to_measure
 from tilescope.app.charts.choice import (
@@ -45,7 +45,7 @@ def test_a_newcomer_gets_the_naive_kernels_beside_the_tiled_one_at_a_size_all_we
 
 def test_bars_are_the_medians_of_all_samples_with_their_intervals():
     for bar in build([H200], Choice(kind="call")).panels[0].bars:
-        taken = samples(raw(bar.datum.subject, **SIDES, tile=16), "call")
+        taken = samples_of(raw_row(bar.datum.subject, **SIDES, tile=16), "call")
         assert bar.value == statistics.median(taken)
         assert bar.dots == tuple(taken)
         assert bar.low <= bar.value <= bar.high
@@ -55,8 +55,8 @@ def test_bars_are_the_medians_of_all_samples_with_their_intervals():
 def test_a_speed_up_is_the_ratio_of_two_medians():
     figure = build([H200], Choice("speedup", against="matmul-naive-col-on-x"))
     tiled = figure.panels[0].bars[-1]
-    naive = statistics.median(samples(raw("matmul-naive-col-on-x", **SIDES, tile=16), "kernel-warm"))
-    fast = statistics.median(samples(raw("matmul-tiled", **SIDES, tile=16), "kernel-warm"))
+    naive = statistics.median(samples_of(raw_row("matmul-naive-col-on-x", **SIDES, tile=16), "kernel-warm"))
+    fast = statistics.median(samples_of(raw_row("matmul-tiled", **SIDES, tile=16), "kernel-warm"))
     assert tiled.value == naive / fast
     assert tiled.low < tiled.value < tiled.high
     assert figure.panels[0].bars[1].value == 1
@@ -64,7 +64,7 @@ def test_a_speed_up_is_the_ratio_of_two_medians():
 
 
 def test_a_speed_up_over_what_was_not_measured_says_so():
-    figure = build([H200], of("matmul-tiled", chart="speedup", against="count-atomic"))
+    figure = build([H200], choice_of("matmul-tiled", chart="speedup", against="count-atomic"))
     assert figure.is_empty
     assert "Counter, atomic was not measured like this" in figure.notes[0]
 
@@ -73,7 +73,7 @@ def test_scaling_has_every_square_size_and_rates_of_modelled_flop_by_measured_ti
     times, rates = build([H200], Choice("scaling")).panels
     assert [point.x for point in times.series[2].points] == [64, 128, 256, 512, 1024, 2048, 4096]
     point = rates.series[2].points[4]
-    median = statistics.median(samples(raw("matmul-tiled", **SIDES, tile=16), "kernel-warm"))
+    median = statistics.median(samples_of(raw_row("matmul-tiled", **SIDES, tile=16), "kernel-warm"))
     assert point.y == pytest.approx(2 * 1024**3 / median / 1000)
     assert point.low <= point.y <= point.high
     assert ("modelled", "FLOP") in rates.y.marks
@@ -81,7 +81,7 @@ def test_scaling_has_every_square_size_and_rates_of_modelled_flop_by_measured_ti
 
 
 def test_scaling_takes_the_blocks_that_are_asked_for():
-    (times, _) = build([H200], of("matmul-tiled", chart="scaling", shape="blocks of 32 × 32")).panels
+    (times, _) = build([H200], choice_of("matmul-tiled", chart="scaling", shape="blocks of 32 × 32")).panels
     assert [(point.x, point.datum.parameters["tile"]) for point in times.series[0].points] == [(1024, 32)]
 
 
@@ -103,12 +103,12 @@ def test_a_line_joins_one_dtype_and_one_shape_of_blocks():
             given = [point.datum.parameters for point in series.points]
             assert len({(g.get("tile"), g.get("threads"), g.get("num_blocks")) for g in given}) == 1
             assert len({g.get("dtype") for g in given}) == 1
-    (pitfall, _) = build([H200], of("matmul-tiled-by-gridsize", chart="scaling")).panels
+    (pitfall, _) = build([H200], choice_of("matmul-tiled-by-gridsize", chart="scaling")).panels
     assert [point.x for point in pitfall.series[0].points] == [1024]  # N = 4 was measured in float64
 
 
 def test_a_usual_shape_is_said_once_and_others_with_their_kernels():
-    figure = build([H200], of("matmul-tiled", "cuda-c-naive", "transpose-naive", chart="scaling"))
+    figure = build([H200], choice_of("matmul-tiled", "cuda-c-naive", "transpose-naive", chart="scaling"))
     assert figure.notes[0] == "Blocks of 16 × 16 unless a name has others."
     assert [series.part for series in figure.panels[0].series] == ["", "", "blocks of 32 × 32"]
 
@@ -124,7 +124,7 @@ def test_one_kernel_at_two_sizes_is_told_apart():
 
 
 def test_reasons_for_what_is_missing_are_said_once():
-    figure = build([H200], of("matmul-tiled", "transpose-naive", "histogram-global", chart="roofline"))
+    figure = build([H200], choice_of("matmul-tiled", "transpose-naive", "histogram-global", chart="roofline"))
     (note,) = (note for note in figure.notes if "arithmetic" in note)
     assert note == "No arithmetic to count: Transpose, naive; Histogram, global atomics."
 
@@ -154,7 +154,7 @@ def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
 
 
 def test_the_roof_is_that_of_the_dtype_and_the_note_says_in_what_it_was_reached():
-    figure = build([H200], of("matmul-tiled", chart="roofline", problem="M = K = N = 512, float64"))
+    figure = build([H200], choice_of("matmul-tiled", chart="roofline", problem="M = K = N = 512, float64"))
     (roof,) = figure.panels[0].roofs
     assert roof.dtype == "float64"
     assert "DGEMM" in roof.reached_by
@@ -180,7 +180,9 @@ def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left
 
 
 def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():
-    figure = build([H200], of("matmul-naive-col-on-x", "matmul-naive-col-on-x/numpy", chart="roofline"))
+    figure = build(
+        [H200], choice_of("matmul-naive-col-on-x", "matmul-naive-col-on-x/numpy", chart="roofline")
+    )
     assert len(figure.panels[0].series) == 1
     assert any("NumPy" in note for note in figure.notes)
     assert "CPU" not in f"{figure.title} {figure.method}"
@@ -189,18 +191,18 @@ def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():
 
 @pytest.mark.parametrize(("chart", "kinds"), [("calls", "first-call"), ("copies", "with-copies")])
 def test_calls_and_copies_stand_beside_a_later_call_and_the_kernel(chart, kinds):
-    bars = build([H200], of("matmul-tiled", chart=chart)).panels[0].bars
+    bars = build([H200], choice_of("matmul-tiled", chart=chart)).panels[0].bars
     assert [bar.datum.kind for bar in bars] == [kinds, "call", "kernel-warm"]
     assert bars[0].value > bars[1].value > bars[2].value
 
 
 def test_the_ladder_from_python_to_the_gpu_is_one_chart():
     keys = ("python-threads", "python-loops", "matmul-naive-col-on-x/numpy", "matmul-tiled")
-    figure = build([H200], of(*keys))
+    figure = build([H200], choice_of(*keys))
     assert [bar.datum.subject for bar in figure.panels[0].bars] == list(keys)
     assert {bar.datum.kind for bar in figure.panels[0].bars} == {"cpu", "kernel-warm"}
     assert figure.panels[0].axis.log
-    assert not build([H200], of(*keys, log=False)).panels[0].axis.log
+    assert not build([H200], choice_of(*keys, log=False)).panels[0].axis.log
     assert "CPU" in figure.title
 
 
@@ -211,7 +213,7 @@ def test_a_ladder_goes_from_the_slowest_to_the_fastest_and_has_one_when_none_was
     assert [bar.value for bar in bars] == sorted((bar.value for bar in bars), reverse=True)
     assert {bar.datum.parameters["k"] for bar in bars} == {256}
     assert {bar.datum.kind for bar in bars} == {"cpu", "kernel-warm"}
-    mine = of("vector-increment", "vector-increment/numpy")
+    mine = choice_of("vector-increment", "vector-increment/numpy")
     assert with_chart(mine, "ladder").subjects == mine.subjects
 
 
@@ -268,7 +270,7 @@ def test_every_measured_row_can_be_drawn():
 
 
 def test_a_kernel_that_is_wrong_is_named_with_the_reason():
-    figure = build([H200], of("vector-increment", "vector-too-few-threads"))
+    figure = build([H200], choice_of("vector-increment", "vector-too-few-threads"))
     assert [bar.datum.subject for bar in figure.panels[0].bars] == ["vector-increment"]
     assert any("too few threads" in note and "NumPy" in note for note in figure.notes)
 
@@ -277,11 +279,11 @@ def test_what_was_measured_here_is_drawn_beside_what_was_recorded(tmp_path):
     halved = msgspec.convert(msgspec.to_builtins(H200.measurement), type(H200.measurement))
     save(replace(halved, date="2027-01-02T03:04:05+00:00"), tmp_path / "mine.json")
     mine = Source(tmp_path / "mine.json", load(tmp_path / "mine.json"))
-    figure = build([H200, mine], of("matmul-tiled"))
+    figure = build([H200, mine], choice_of("matmul-tiled"))
     assert [bar.part for bar in figure.panels[0].bars] == ["recorded 2026-11-21", "here 2027-01-02 03:04"]
     assert "recorded on 2026-11-21" in figure.origins[0]
     assert "measured here on 2027-01-02" in figure.origins[1]
-    lines = build([H200, mine], of("matmul-tiled", chart="scaling")).panels[0].series
+    lines = build([H200, mine], choice_of("matmul-tiled", chart="scaling")).panels[0].series
     assert [line.style for line in lines] == [0, 1]
     assert [line.part for line in lines] == [bar.part for bar in figure.panels[0].bars]
 
@@ -294,39 +296,39 @@ def test_each_kernel_names_its_measurement_where_there_are_several():
     keys = ("matmul-naive-row-on-x", "cuda-c-naive")
     expected = [(0, "NVIDIA H200"), (0, "NVIDIA H200"), (1, "GeForce RTX 4060 Laptop")]
     for chart in ("scaling", "roofline"):
-        lines = build([H200, mine], of(*keys, chart=chart)).panels[0].series
+        lines = build([H200, mine], choice_of(*keys, chart=chart)).panels[0].series
         assert [(line.style, line.part) for line in lines] == expected
-    bars = build([H200, mine], of(*keys)).panels[0].bars
+    bars = build([H200, mine], choice_of(*keys)).panels[0].bars
     assert [bar.part for bar in bars] == [part for _, part in expected]
 
 
 def test_what_has_nothing_to_be_compared_with_is_named():
     rows = tuple(row for row in H200.measurement.rows if row.scenario == "cuda-c-naive")
     mine = replace(H200, measurement=replace(H200.measurement, rows=rows), recorded=False)
-    figure = build([H200, mine], of("matmul-tiled", "cuda-c-naive", chart="speedup"))
+    figure = build([H200, mine], choice_of("matmul-tiled", "cuda-c-naive", chart="speedup"))
     assert [bar.datum.subject for bar in figure.panels[0].bars] == ["matmul-tiled", "cuda-c-naive"]
     assert "Not compared: CUDA C, naive, measured without Tiled, shared memory." in figure.notes
 
 
 def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
     keys = ("matmul-tiled", "vector-multiply", "python-threads")
-    figure = with_terminology(build([H200], of(*keys, chart="scaling")), "work-item")
+    figure = with_terminology(build([H200], choice_of(*keys, chart="scaling")), "work-item")
     assert [series.full_name for series in figure.panels[0].series] == ["Tiled, shared memory"]
     assert figure.panels[2].series[0].full_name == "Multiply, grid-stride loop, 1,024 work-groups of 1,024"
     assert "Python, threads and a barrier" in " ".join(figure.notes)
-    speedup = with_terminology(build([H200], of("matmul-tiled", chart="speedup")), "work-item")
+    speedup = with_terminology(build([H200], choice_of("matmul-tiled", chart="speedup")), "work-item")
     assert speedup.panels[0].axis.label == "times as fast as Tiled, shared memory"
     assert speedup.subtitle.startswith("M = K = N = 2,048 · work-groups of 16 × 16")
     bars = with_terminology(
-        build([H200], of("matmul-tiled", shape="all", problem="M = K = N = 1,024")), "work-item"
+        build([H200], choice_of("matmul-tiled", shape="all", problem="M = K = N = 1,024")), "work-item"
     )
     assert [bar.part for bar in bars.panels[0].bars] == [f"work-groups of {n} × {n}" for n in (16, 8, 32)]
 
 
 def test_kernels_that_speak_of_work_items_themselves_do_so_where_they_are_alone():
-    assert terminology_of("own", of("workitem-naive").subjects) == "work-item"
-    assert terminology_of("own", of("workitem-naive", "matmul-tiled").subjects) == "cuda"
-    assert terminology_of("cuda", of("workitem-naive").subjects) == "cuda"
+    assert terminology_of("own", choice_of("workitem-naive").subjects) == "work-item"
+    assert terminology_of("own", choice_of("workitem-naive", "matmul-tiled").subjects) == "cuda"
+    assert terminology_of("cuda", choice_of("workitem-naive").subjects) == "cuda"
     assert terminology_of("work-item", ()) == "work-item"
 
 
@@ -368,4 +370,4 @@ def test_what_the_chart_shows_is_what_is_measured():
     ]
     assert len(cases_to_measure([H200], Choice("scaling"))) == 21
     assert all(case.first for case in cases_to_measure([H200], Choice("calls")))
-    assert [case.baseline for case in cases_to_measure([], of("vector-increment/numpy"))] == ["numpy"]
+    assert [case.baseline for case in cases_to_measure([], choice_of("vector-increment/numpy"))] == ["numpy"]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPolygonF
 
-from recorded_charts import H200, of
+from recorded_charts import H200, choice_of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import CHARTS, Choice, with_chart
 from tilescope.app.timings.export import Page
@@ -27,7 +27,7 @@ LAPTOP = replace(
         ceilings=replace(H200.measurement.ceilings, copy_gb_per_s=240.0),
     ),
 )
-ALL = (*of("matmul-naive-row-on-x", "matmul-tiled", "cuda-c-naive", "vector-increment").subjects,)
+ALL = (*choice_of("matmul-naive-row-on-x", "matmul-tiled", "cuda-c-naive", "vector-increment").subjects,)
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +110,7 @@ def test_no_label_of_a_roofline_is_cut_or_lies_on_a_roof(sources, width, scale, 
 @pytest.mark.parametrize("width", [640, 960])
 def test_values_of_points_stand_beside_them_and_cover_no_line_and_no_other_value(width, monkeypatch):
     names = "matmul-tiled", "matmul-naive-row-on-x", "matmul-tiled-dynamic"
-    figure = build([H200], of(*names, chart="over", over="tile"))
+    figure = build([H200], choice_of(*names, chart="over", over="tile"))
     seen = drawn(figure, monkeypatch, (width, max(wanted_height(figure, width, Theme()), 540)))
     labels = {point.label for panel in figure.panels for s in panel.series for point in s.points}
     places = [(text, place) for text, place in seen.texts if text in labels]
@@ -149,7 +149,7 @@ def test_the_name_of_what_a_roof_was_reached_in_is_plain(monkeypatch):
 
 @pytest.mark.parametrize("names", [["matmul-tiled"], ["matmul-tiled", "cuda-c-naive"]], ids=["one", "two"])
 def test_few_bars_use_the_height_and_have_their_values_beside_them(names, monkeypatch):
-    figure = build([H200], of(*names))
+    figure = build([H200], choice_of(*names))
     seen = drawn(figure, monkeypatch)
     assert seen.place("CUDA events").top() - seen.place("time, ").bottom() < 30
     for bar, box in zip(figure.panels[0].bars, seen.bars, strict=True):
@@ -166,12 +166,12 @@ def test_one_late_sample_takes_no_value_away_from_its_bar(monkeypatch):
     timing = replace(rows[0].timing("kernel-warm"), microseconds=(300.0,) * 40 + (3000.0,) * 2)
     row = replace(rows[0], timings=(timing,))
     late = replace(H200, measurement=replace(H200.measurement, rows=(row,)))
-    seen = drawn(build([late], of("matmul-tiled")), monkeypatch)
+    seen = drawn(build([late], choice_of("matmul-tiled")), monkeypatch)
     assert seen.place("300 µs").left() - seen.bars[0].right() < 25
 
 
 def test_a_value_never_stands_beside_the_diamond_of_a_published_time(monkeypatch):
-    figure = build([H200], of("vector-increment", "vector-multiply", chart="calls"))
+    figure = build([H200], choice_of("vector-increment", "vector-multiply", chart="calls"))
     for height in (540, 240):
         seen = drawn(figure, monkeypatch, (960, height))
         for bar in (bar for bar in figure.panels[0].bars if bar.published):
@@ -185,14 +185,14 @@ def test_a_value_never_stands_beside_the_diamond_of_a_published_time(monkeypatch
 
 
 def test_sizes_that_are_far_apart_are_not_joined(monkeypatch):
-    figure = build([H200], of("vector-double", chart="scaling"))
+    figure = build([H200], choice_of("vector-double", chart="scaling"))
     assert [point.x for point in figure.panels[0].series[0].points] == [256, 1_000_000]
     assert drawn(figure, monkeypatch).lines == []
     assert len(drawn(build([H200], Choice("scaling")), monkeypatch).lines) == 6
 
 
 def test_points_of_two_devices_are_told_apart(monkeypatch):
-    figure = build([H200, LAPTOP], of("matmul-tiled", chart="roofline"))
+    figure = build([H200, LAPTOP], choice_of("matmul-tiled", chart="roofline"))
     assert [series.full_name for series in figure.panels[0].series] == [
         "Tiled, shared memory, NVIDIA H200",
         "Tiled, shared memory, GeForce RTX 4060 Laptop",

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from measured import measurement
-from recorded_charts import H200, raw, samples
+from recorded_charts import H200, raw_row, samples_of
 from tilescope.app.charts import sources as sources_module
 from tilescope.app.charts.nearest_measured import (
     displayed_times,
@@ -33,7 +33,7 @@ def pair(left, right, found=(H200,)):
 
 def test_the_launch_itself_is_taken_where_it_was_measured():
     mine = nearest_time("matmul-tiled", cube(1024, tile=8), [H200])
-    taken = samples(raw("matmul-tiled", **cube(1024, tile=8)), "kernel-warm")
+    taken = samples_of(raw_row("matmul-tiled", **cube(1024, tile=8)), "kernel-warm")
     assert mine.is_exact
     assert mine.microseconds == median(tuple(taken))
     assert mine.gflop_per_s == pytest.approx(2 * 1024**3 / mine.microseconds / 1000)
@@ -91,7 +91,7 @@ def test_a_launch_that_was_not_measured_has_no_time_and_names_the_nearest_by_wha
 
 
 def test_a_launch_that_was_measured_has_its_time_in_the_heading():
-    taken = median(tuple(samples(raw("matmul-tiled", **cube(64, tile=16)), "kernel-warm")))
+    taken = median(tuple(samples_of(raw_row("matmul-tiled", **cube(64, tile=16)), "kernel-warm")))
     text = line_text(nearest_time("matmul-tiled", cube(64, tile=16), [H200]), None)
     assert text == f"NVIDIA H200, 64: {taken:.2f} µs · measured"
 
@@ -112,7 +112,7 @@ def test_each_pane_has_the_time_of_its_own_size_where_only_one_of_both_was_measu
 
 def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time_alone():
     left, right = pair(("matmul-naive-row-on-x", cube(4096)), ("matmul-tiled", cube(4096)))
-    slow, fast = (median(tuple(samples(raw(n, **cube(4096)), "kernel-warm"))) for n in (
+    slow, fast = (median(tuple(samples_of(raw_row(n, **cube(4096)), "kernel-warm"))) for n in (
         "matmul-naive-row-on-x", "matmul-tiled"))  # fmt: skip
     assert line_text(left, right) == f"NVIDIA H200, 4,096: ~{slow / 1000:.0f} ms · measured"
     assert (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recorded_charts import H200, SIDES, of, raw, samples
+from recorded_charts import H200, SIDES, choice_of, raw_row, samples_of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import ChartSubject, Choice, problem_for, shapes, slots_of
 from tilescope.app.charts.published import published_for, published_times
@@ -42,14 +42,14 @@ def test_every_published_figure_stands_beside_a_row_that_was_measured():
 
 
 def test_published_figures_name_their_gpu_and_can_be_left_out():
-    choice = of("cuda-c-naive", "matmul-tiled-dynamic", problem="M = 5,120, K = 256, N = 5,120")
+    choice = choice_of("cuda-c-naive", "matmul-tiled-dynamic", problem="M = 5,120, K = 256, N = 5,120")
     bars = build([H200], choice).panels[0].bars
     assert [mark.microseconds for bar in bars for mark in bar.published] == [6200, 44600]
-    increments = build([H200], of("vector-increment")).panels[0].bars
-    assert "CS236781 tutorial 11" in build([H200], of("vector-increment")).notes[0]
+    increments = build([H200], choice_of("vector-increment")).panels[0].bars
+    assert "CS236781 tutorial 11" in build([H200], choice_of("vector-increment")).notes[0]
     assert increments[0].published[0].text == "79.4 µs, GeForce RTX 2080 Ti"
     assert increments[0].published[0].document == "CS236781 tutorial 11"
-    assert not build([H200], of("vector-increment", published=False)).panels[0].bars[0].published
+    assert not build([H200], choice_of("vector-increment", published=False)).panels[0].bars[0].published
 
 
 # --- counted traffic
@@ -102,15 +102,15 @@ def test_the_csv_holds_each_number_with_unit_and_mark():
     lines = [line for line in text.splitlines() if not line.startswith("# ")]
     rows = list(csv.DictReader(lines))
     assert tuple(rows[0]) == COLUMNS
-    expected = statistics.median(samples(raw("matmul-tiled", **SIDES, tile=16), "kernel-warm"))
+    expected = statistics.median(samples_of(raw_row("matmul-tiled", **SIDES, tile=16), "kernel-warm"))
     assert float(rows[2]["value"]) == expected
     assert (rows[2]["unit"], rows[2]["marks"]) == ("µs", "measured")
     assert "NVIDIA H200, recorded on" in text.splitlines()[2]
 
 
 def test_the_json_holds_every_sample():
-    (number,) = json.loads(json_text(build([H200], of("matmul-tiled"))))["numbers"]
-    assert number["samples"] == samples(raw("matmul-tiled", **number["parameters"]), "kernel-warm")
+    (number,) = json.loads(json_text(build([H200], choice_of("matmul-tiled"))))["numbers"]
+    assert number["samples"] == samples_of(raw_row("matmul-tiled", **number["parameters"]), "kernel-warm")
     assert len(number["samples"]) >= 20
     roofline = json.loads(json_text(build([H200], Choice("roofline"))))
     assert roofline["roofs"][0]["marks"] == ["measured"]
@@ -131,14 +131,14 @@ def test_times_have_three_digits_and_the_unit_that_suits():
 def test_sizes_that_can_be_compared_have_one_name():
     found = {problem_of(row) for row in H200.measurement.rows}
     assert {"M = K = N = 1,024", "M = 5,120, K = 256, N = 5,120", "1,000,000 elements", "64 × 64"} <= found
-    blocks = shapes([H200], of("vector-multiply"))
+    blocks = shapes([H200], choice_of("vector-multiply"))
     assert blocks == ["1,024 blocks of 1,024", "32 blocks of 256"]
-    assert problem_for([H200], of("histogram-global")) == "1,000,000 elements"
+    assert problem_for([H200], choice_of("histogram-global")) == "1,000,000 elements"
 
 
 def test_a_kernel_keeps_its_colour_while_others_come_and_go():
-    few = slots_of(of("matmul-tiled", "cuda-c-naive").subjects)
-    more = slots_of(of("matmul-tiled", "cuda-c-naive", "count-atomic").subjects)
+    few = slots_of(choice_of("matmul-tiled", "cuda-c-naive").subjects)
+    more = slots_of(choice_of("matmul-tiled", "cuda-c-naive", "count-atomic").subjects)
     assert few.items() <= more.items()
     everything = [ChartSubject(name) for name in names()]
     slots = slots_of(everything)

@@ -6,7 +6,7 @@ import statistics
 
 import pytest
 
-from recorded_charts import H200, SIDES, of, raw, samples
+from recorded_charts import H200, SIDES, choice_of, raw_row, samples_of
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import parameters_to_draw_over
 from tilescope.app.charts.choice_text import parse_choice
@@ -17,11 +17,11 @@ SUMS = ("sum-interleaved", "sum-sequential")
 
 
 def warm(name, **given):
-    return statistics.median(samples(raw(name, **given), "kernel-warm"))
+    return statistics.median(samples_of(raw_row(name, **given), "kernel-warm"))
 
 
 def test_points_are_of_rows_that_differ_in_the_parameter_alone():
-    times, _ = build([H200], of("matmul-tiled", chart="over", over="tile")).panels
+    times, _ = build([H200], choice_of("matmul-tiled", chart="over", over="tile")).panels
     (line,) = times.series
     assert [(p.x, p.y) for p in line.points] == [
         (tile, warm("matmul-tiled", **SIDES, tile=tile)) for tile in (8, 16, 32)
@@ -30,15 +30,15 @@ def test_points_are_of_rows_that_differ_in_the_parameter_alone():
 
 
 def test_without_a_name_it_is_the_parameter_with_the_most_values():
-    choice = of("matmul-tiled", "matmul-naive-row-on-x", chart="over")
+    choice = choice_of("matmul-tiled", "matmul-naive-row-on-x", chart="over")
     assert parameters_to_draw_over([H200], choice) == ["tile", "k"]  # of 256 x 256 x 256 and 256 x 512 x 256
     assert build([H200], choice).title.startswith("Time and rate over tile:")
 
 
 def test_bandwidth_is_that_of_the_elements_that_are_used_beside_what_copies_reached():
-    figure = build([H200], of(*SUMS, chart="over", over="threads", show="bandwidth"))
+    figure = build([H200], choice_of(*SUMS, chart="over", over="threads", show="bandwidth"))
     (panel,) = figure.panels
-    bytes_used = raw("sum-sequential", threads=1024)["bytes"]
+    bytes_used = raw_row("sum-sequential", threads=1024)["bytes"]
     fast = panel.series[1].points[-1]
     assert fast.y == pytest.approx(bytes_used / warm("sum-sequential", threads=1024) / 1000)
     assert fast.low <= fast.y <= fast.high
@@ -48,21 +48,21 @@ def test_bandwidth_is_that_of_the_elements_that_are_used_beside_what_copies_reac
 
 
 def test_kernels_are_drawn_at_a_size_at_which_each_has_a_line():
-    figure = build([H200], of(*SUMS, chart="over", over="threads"))
+    figure = build([H200], choice_of(*SUMS, chart="over", over="threads"))
     assert [len(series.points) for series in figure.panels[0].series] == [2, 2]
     assert "1,000,000 elements" in figure.subtitle
 
 
 def test_a_size_is_a_parameter_too():
-    (panel,) = build([H200], of("vector-double", chart="over", over="count", show="time")).panels
+    (panel,) = build([H200], choice_of("vector-double", chart="over", over="count", show="time")).panels
     assert [point.x for point in panel.series[0].points] == [256, 1_000_000]
 
 
 def test_what_does_not_vary_is_an_empty_chart_with_its_reason():
-    figure = build([H200], of("transpose-naive", "matmul-tiled", chart="over", over="bins"))
+    figure = build([H200], choice_of("transpose-naive", "matmul-tiled", chart="over", over="bins"))
     assert figure.is_empty
     assert "Not measured like this" in figure.notes[0]
-    no_flop = build([H200], of("transpose-naive", chart="over", over="rows", show="rate"))
+    no_flop = build([H200], choice_of("transpose-naive", chart="over", over="rows", show="rate"))
     assert no_flop.is_empty
     assert "no arithmetic" in no_flop.notes[0]
 

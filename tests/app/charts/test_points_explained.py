@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QGuiApplication
 
-from made_profiles import made_profile, made_record, recorded_as
-from recorded_charts import H200, SIDES, of, raw
+from recorded_charts import H200, SIDES, choice_of, raw_row
+from synthetic_profiles import replace_recorded_profiles, synthetic_profile, synthetic_record
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import Choice
 from tilescope.app.charts.nearest_measured import explanation, nearest_time
@@ -22,12 +22,12 @@ from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.start import application
 
 FLOP = 2 * 1024**3
-TILED = of("matmul-tiled", chart="roofline", problem="M = K = N = 1,024")
+TILED = choice_of("matmul-tiled", chart="roofline", problem="M = K = N = 1,024")
 
 
 def profile(**numbers):
-    parameters = raw("matmul-tiled", **SIDES, tile=16, dtype="float32")["parameters"]
-    return made_profile("matmul-tiled", **parameters, **numbers)
+    parameters = raw_row("matmul-tiled", **SIDES, tile=16, dtype="float32")["parameters"]
+    return synthetic_profile("matmul-tiled", **parameters, **numbers)
 
 
 def point(choice=TILED):
@@ -39,7 +39,7 @@ def point(choice=TILED):
 @pytest.fixture
 def recorded(monkeypatch):
     """Return what puts profiles in place of those that come with the package."""
-    return lambda *made: recorded_as(monkeypatch, made_record(*made) if made else None)
+    return lambda *made: replace_recorded_profiles(monkeypatch, synthetic_record(*made) if made else None)
 
 
 def test_a_ring_stands_where_the_bytes_of_dram_put_the_point(recorded):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folders import DATA
-from made_profiles import made_profile, made_record, recorded_as
 from sessions import matmul
+from synthetic_profiles import replace_recorded_profiles, synthetic_profile, synthetic_record
 from tilescope.app.cli.counters import GROUPINGS, counters_table, groups_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.analysis.counters import totals_by
@@ -145,11 +145,11 @@ def test_the_table_has_the_occupancy_and_what_it_is_modelled_from():
 
 def test_the_table_has_what_was_counted_on_a_gpu_where_that_is_recorded(monkeypatch):
     session = matmul("matmul-tiled")
-    recorded_as(monkeypatch, None)
+    replace_recorded_profiles(monkeypatch, None)
     monkeypatch.setattr("tilescope.app.cli.counters.recorded_profiles", lambda: None)
     assert "measured" not in counters_table([session]).split("result")[0]
-    record = made_record(made_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32"))
-    recorded_as(monkeypatch, record)
+    record = synthetic_record(synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32"))
+    replace_recorded_profiles(monkeypatch, record)
     monkeypatch.setattr("tilescope.app.cli.counters.recorded_profiles", lambda: record)
     text = counters_table([session])
     assert cells(text, "DRAM bytes read") == "33,024 measured"

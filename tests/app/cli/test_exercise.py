@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from exercises import EXERCISES, RIGHT, STUB, exercise, warm_judge
+from exercises import EXERCISES, RIGHT, STUB, warm_judge, write_exercise
 from folders import ROOT
 from tilescope.app.cli import exercise as command
 from tilescope.app.cli.main import main
@@ -50,7 +50,7 @@ def test_the_shipped_ones_are_listed(capsys):
 
 
 def test_the_mistakes_of_a_folder_are_told_with_status_1(home, capsys):
-    exercise(home, goals="few: global_load_bytes < colour(3)\nx: 1")
+    write_exercise(home, goals="few: global_load_bytes < colour(3)\nx: 1")
     status, said, _ = told(capsys, "--folder", ".")
     assert status == 1 and "01-ten.md:8: 1 is neither true nor false" in said
     status, _, error = told(capsys, "ten", "--folder", ".")
@@ -223,7 +223,7 @@ def test_what_cannot_be_done_is_one_sentence_with_status_2(capsys, words, said):
 
 
 def test_an_exercise_that_cannot_judge_is_status_2_and_no_output(home, capsys):
-    exercise(home, "def cases():\n    yield 3\n")
+    write_exercise(home, "def cases():\n    yield 3\n")
     (home / "ten.py").write_text(RIGHT)
     status, said, error = told(capsys, "check", "ten.py", "--folder", ".", "--format", "json")
     assert (

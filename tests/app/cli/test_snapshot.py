@@ -11,7 +11,7 @@ from tilescope.app.cli.main import main
 from tilescope.app.cli.pictures.snapshot import snapshot
 from tilescope.app.widgets.widget_picture import PictureError, write_png
 from tilescope.kernels.scenarios.catalogue import CatalogueError
-from windows import PAIR, opened
+from windows import PAIR, open_window
 
 SIZE = (1280, 800)
 
@@ -28,7 +28,7 @@ def draw(path, **options):
 
 
 def test_a_moment_and_a_phase_are_the_last_scenarios_and_the_end_is_the_end(tmp_path):
-    with opened() as window:
+    with open_window() as window:
         end = window.stage.ends()[-1]
     start = draw(tmp_path / "start.png", moment=0)
     last = draw(tmp_path / "last.png", moment=end)
@@ -86,7 +86,7 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path):
 
 
 def test_the_windows_own_picture_has_twice_its_size(tmp_path):
-    with opened() as window:
+    with open_window() as window:
         window.files.store_picture(tmp_path / "mine.png")
         assert QImage(str(tmp_path / "mine.png")).size() == window.size() * 2
         assert "mine.png" in window.central.notice.news.sentence.text()

@@ -9,7 +9,7 @@ from tilescope.app.control import compiled_job
 from tilescope.app.control.compiled_job import CompiledJob
 from tilescope.app.model.session import build_session
 from tilescope.tracer.as_compiled.job import CompiledCounters
-from windows import until
+from windows import wait_until
 
 
 class PlayedCounting:
@@ -52,12 +52,12 @@ def test_nothing_is_counted_while_pictures_are_drawn(played):
     free = []
     job, wanted = CompiledJob(lambda: bool(free)), session()
     job.want([wanted])
-    until(lambda: not job.is_idle())
+    wait_until(lambda: not job.is_idle())
     assert played.begun == []
     free.append(True)
-    until(lambda: played.begun == [wanted])
+    wait_until(lambda: played.begun == [wanted])
     played.go_on.set()
-    until(job.is_idle)
+    wait_until(job.is_idle)
     assert wanted.compiled.reason == ""
 
 
@@ -66,11 +66,11 @@ def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
     found = []
     job.counted.connect(found.append)
     job.want([first])
-    until(lambda: played.begun == [first])
+    wait_until(lambda: played.begun == [first])
     job.want([second])  # and nothing lets the first one end
-    until(lambda: played.begun == [first, second])
+    wait_until(lambda: played.begun == [first, second])
     played.go_on.set()
-    until(job.is_idle)
+    wait_until(job.is_idle)
     assert first.compiled is None
     assert found == [second]
 

@@ -20,7 +20,7 @@ from tilescope.tracer.run.worker_client import Worker, WorkerError
 from tilescope.tracer.run.worker_events import EARLY_NOTICE
 from tilescope.tracer.storage.trace_cache import TraceCache
 from tilescope.tracer.storage.trace_file import save
-from windows import until
+from windows import wait_until
 
 TILED = find("matmul-tiled")
 BARRIER = "        cuda.syncthreads()\n"
@@ -71,7 +71,7 @@ def races(session: Session) -> list[str]:
 def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
     made = struck(448)
     load(jobs, made)
-    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (first, early), (last, ready) = jobs.told
     assert (first, last) == ("early", "ready")
     assert early.trace.notice == EARLY_NOTICE and races(early)
@@ -90,7 +90,7 @@ def test_an_early_session_is_not_kept(jobs):
         lambda error: None,
         early=lambda session: jobs.told.append(("held", jobs.session_in_memory(made))),
     )
-    until(lambda: any(what == "ready" for what, _ in jobs.told))
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
     assert ("held", None) in jobs.told
 
 
@@ -99,7 +99,7 @@ def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
     loading = load(jobs, made)
     until(lambda: bool(jobs.told))
     assert loading.cancel()
-    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (_, early), (_, kept) = jobs.told
     assert kept.trace.notice.endswith("lockstep's order is not available: it was cancelled.")
     assert len(kept.trace) == len(early.trace) and races(kept)
@@ -115,16 +115,16 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
 
     monkeypatch.setattr(jobs.worker, "run", fail)
     load(jobs, struck(472))
-    until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     assert [what for what, _ in jobs.told] == ["early", "ready"]
     assert "not available: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
 
 
 def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):
     load(jobs, struck(480), early=False)
-    until(lambda: any(what == "ready" for what, _ in jobs.told))
+    wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
     load(jobs, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}))
-    until(lambda: len(jobs.told) == 2)
+    wait_until(lambda: len(jobs.told) == 2)
     assert [what for what, _ in jobs.told] == ["ready", "ready"]
 
 
@@ -132,7 +132,7 @@ def test_where_it_failed_is_told_with_file_and_line(jobs):
     made = launch_of(TILED, {"m": 16, "k": 16, "n": 16, "tile": 16})
     wrong = msgspec.structs.replace(made, source=made.source + "def broken(:\n")
     load(jobs, wrong)
-    until(lambda: bool(jobs.told))
+    wait_until(lambda: bool(jobs.told))
     ((what, error),) = jobs.told
     assert what == "failed"
     assert error.line == wrong.source.count("\n") and error.file

@@ -13,7 +13,7 @@ from tilescope.app.control.session_jobs import KEPT_SESSIONS, SessionJobs
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
-from windows import until
+from windows import wait_until
 
 
 def launch(m: int) -> Launch:
@@ -79,7 +79,7 @@ def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usua
     sizes = (4, 8, 12, 16, 20, 24, 28, 32)
     assert len(sizes) > KEPT_SESSIONS
     jobs.prepare([launch(m) for m in sizes])
-    until(jobs.is_prepared)
+    wait_until(jobs.is_prepared)
     assert jobs.worker.asked == list(sizes)
     assert jobs.told == [(launch(m).key(), "") for m in sizes]
     assert all(held(jobs, *sizes)) and jobs.session_in_memory(launch(4)).is_examined
@@ -95,11 +95,11 @@ def test_a_pane_waits_for_nothing_that_is_made_ahead(jobs):
     got = []
     jobs.worker.held.clear()
     jobs.prepare([launch(4), launch(8)])
-    until(lambda: jobs.worker.asked == [4])
+    wait_until(lambda: jobs.worker.asked == [4])
     jobs.load(launch(12)).watch(got.append, got.append)
-    until(lambda: 12 in jobs.worker.asked)  # what was under way is given up for it
+    wait_until(lambda: 12 in jobs.worker.asked)  # what was under way is given up for it
     jobs.worker.held.set()
-    until(lambda: len(got) == 1 and jobs.is_prepared())
+    wait_until(lambda: len(got) == 1 and jobs.is_prepared())
     assert jobs.worker.asked == [4, 12, 4, 8]
 
 
@@ -107,10 +107,10 @@ def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
     got = []
     jobs.worker.held.clear()
     jobs.prepare([launch(4)])
-    until(lambda: jobs.worker.asked == [4])
+    wait_until(lambda: jobs.worker.asked == [4])
     jobs.load(launch(4)).watch(got.append, got.append)
     jobs.worker.held.set()
-    until(
+    wait_until(
         lambda: (
             [session.trace.grid for session in got]
             == [matmul("matmul-tiled", m=4, k=4, n=4, tile=4).trace.grid]
@@ -122,36 +122,36 @@ def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
 def test_what_takes_long_is_left_until_somebody_waits_for_it(jobs):
     jobs.worker.slow.add(4)
     jobs.prepare([launch(4), launch(8)])
-    until(jobs.is_prepared)
+    wait_until(jobs.is_prepared)
     assert held(jobs, 4, 8) == [False, True]
     jobs.prepare([launch(4), launch(8)], urgent=1)
-    until(jobs.is_prepared)
+    wait_until(jobs.is_prepared)
     assert held(jobs, 4, 8) == [True, True]
 
 
 def test_what_fails_is_told_and_the_next_is_made(jobs):
     jobs.worker.wrong.add(4)
     jobs.prepare([launch(4), launch(8)])
-    until(jobs.is_prepared)
+    wait_until(jobs.is_prepared)
     assert jobs.told == [(launch(4).key(), "There is no trace of 4."), (launch(8).key(), "")]
 
 
 def test_no_more_are_made_ahead_than_memory_bears(jobs, monkeypatch):
     monkeypatch.setattr(session_jobs, "MOST_AHEAD", len(matmul("matmul-tiled", m=4, k=4, n=4, tile=4).trace))
     jobs.prepare([launch(m) for m in (8, 12, 16)])
-    until(jobs.is_prepared)
+    wait_until(jobs.is_prepared)
     assert held(jobs, 8, 12, 16) == [True, False, False]
     jobs.prepare([launch(m) for m in (12, 8, 16)], urgent=1)
-    until(jobs.is_prepared)
+    wait_until(jobs.is_prepared)
     assert held(jobs, 8, 12, 16) == [True, True, False]
 
 
 def test_what_is_no_longer_wanted_is_given_up(jobs):
     jobs.worker.held.clear()
     jobs.prepare([launch(4)])
-    until(lambda: jobs.worker.asked == [4])
+    wait_until(lambda: jobs.worker.asked == [4])
     jobs.prepare([launch(8)])
-    until(lambda: jobs.worker.asked == [4, 8])
+    wait_until(lambda: jobs.worker.asked == [4, 8])
     jobs.worker.held.set()
-    until(jobs.is_prepared)
+    wait_until(jobs.is_prepared)
     assert held(jobs, 4, 8) == [False, True]

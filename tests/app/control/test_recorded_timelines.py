@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtTest import QTest
 
-from gpu_charts import timeline
+from gpu_charts import small_timeline
 from sessions import application
 from tilescope.app.control.recorded_timelines import RecordedTimelines
 from tilescope.tracer.hardware.recorded_timelines import own_folder
@@ -15,7 +15,7 @@ def own(monkeypatch, tmp_path):
     """Keep a timeline, and a file that is none, in the user's folder."""
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     own_folder().mkdir(parents=True)
-    save(timeline(), own_folder() / "matmul-tiled.npz")
+    save(small_timeline(), own_folder() / "matmul-tiled.npz")
     (own_folder() / "damaged.npz").write_bytes(b"PK\x03\x04 and no more")
     application()
     return own_folder()
@@ -39,8 +39,8 @@ def test_they_are_read_in_a_thread_once(own):
     recorded.close()
     assert len(told) == 1
     (kept,) = mine(told[0])
-    assert kept.head == timeline().head
-    assert (kept.segments.end == timeline().segments.end).all()
+    assert kept.head == small_timeline().head
+    assert (kept.segments.end == small_timeline().segments.end).all()
     recorded.want()
     assert len(told) == 1
 

@@ -7,7 +7,7 @@ import threading
 import msgspec
 import pytest
 
-from exercises import CASES, RIGHT, STUB, add_ten, exercise, line_of, warm_judge
+from exercises import CASES, RIGHT, STUB, add_ten, line_of, warm_judge, write_exercise
 from tilescope.app.exercise.goals import COUNTERS
 from tilescope.app.exercise.judge import Judge
 from tilescope.app.exercise.mistakes import ExerciseError
@@ -83,7 +83,7 @@ def test_what_is_right_by_luck_does_not_pass():
 
 
 def test_a_race_does_not_pass_and_the_barrier_mends_it(tmp_path):
-    made = exercise(tmp_path, REVERSED, stub=RACY)
+    made = write_exercise(tmp_path, REVERSED, stub=RACY)
     racy = judged(RACY, made)
     assert not racy.passed and [kind for kind, _ in errors(racy)] == ["race"]
     mended = judged(SHARED.replace(BODY, "        out[i] = tile[3 - t]\n"), made)
@@ -91,7 +91,7 @@ def test_a_race_does_not_pass_and_the_barrier_mends_it(tmp_path):
 
 
 def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
-    made = exercise(
+    made = write_exercise(
         tmp_path, goals="few: global_load_requests * 16 <= threads_in_all\nread: stub.global_requests < 3"
     )
     verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + 10 + a[i] - a[i]\n"), made)
@@ -103,7 +103,7 @@ def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
 
 
 def test_every_counter_may_be_named_in_a_goal(tmp_path):
-    made = exercise(
+    made = write_exercise(
         tmp_path, goals="all: " + " + ".join([*COUNTERS[:8], *(f"stub.{c}" for c in COUNTERS[8:16])]) + " > 0"
     )
     assert made.mistakes == () and judged(RIGHT, made).passed
@@ -173,7 +173,7 @@ def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
 )  # fmt: skip
 def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, part, said):
     assert old in CASES
-    made = exercise(tmp_path, CASES.replace(old, new))
+    made = write_exercise(tmp_path, CASES.replace(old, new))
     with pytest.raises(ExerciseError) as raised:
         judged(RIGHT, made)
     text = made.program.text
@@ -187,11 +187,11 @@ def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercise
     with pytest.raises(
         ExerciseError, match=r"01-ten\.py:9: The unchanged stub does not run: .*b is not defined"
     ):
-        judged(RIGHT, exercise(tmp_path, stub=STUB.replace("= 0", "= b")))
+        judged(RIGHT, write_exercise(tmp_path, stub=STUB.replace("= 0", "= b")))
     with pytest.raises(ExerciseError, match=r"01-ten\.md:7: m is not known; there are .*threads"):
-        judged(RIGHT, exercise(tmp_path, goals="few: global_load_bytes < m"))
+        judged(RIGHT, write_exercise(tmp_path, goals="few: global_load_bytes < m"))
     with pytest.raises(ExerciseError, match=r"has a mistake: .*no function cases"):
-        judged(RIGHT, exercise(tmp_path, cases=""))
+        judged(RIGHT, write_exercise(tmp_path, cases=""))
 
 
 # --- what does not end, last: each takes the process with it
@@ -206,7 +206,7 @@ def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
 
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
-    made = exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
+    made = write_exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
     with pytest.raises(ExerciseError, match=r"it did not end after 1 s, at .*01-ten\.py:1[4-5]"):
         judged(RIGHT, made)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from exercises import add_ten, exercise
+from exercises import add_ten, write_exercise
 from tilescope.app.exercise.progress import Progress, Remembered, exercise_key
 
 
@@ -21,17 +21,17 @@ def test_exercises_of_one_name_in_two_folders_are_two(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    one, other = map(exercise, folders)
+    one, other = map(write_exercise, folders)
     assert one.name == other.name and exercise_key(one) != exercise_key(other)
 
 
 def test_what_another_wrote_meanwhile_stays(tmp_path):
     path = tmp_path / "exercises.json"
     window, command = Progress(path), Progress(path)
-    command.note(exercise(tmp_path), done=True)
+    command.note(write_exercise(tmp_path), done=True)
     window.note(add_ten(), text="mine")
     last = Progress(path)
-    assert last.remembered(exercise(tmp_path)).done and last.remembered(add_ten()).text == "mine"
+    assert last.remembered(write_exercise(tmp_path)).done and last.remembered(add_ten()).text == "mine"
 
 
 def test_a_damaged_file_is_told_of_and_kept(tmp_path):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from gpu_charts import data, sparse
+from gpu_charts import derived_data, sparse_data
 from tilescope.app.gpu.place import PanePlace
 from tilescope.app.views.gpu.shown import chart_view_at
 
 
 def test_where_few_multiprocessors_ran_a_block_those_are_listed():
-    found = sparse()
+    found = sparse_data()
     assert found.listed.tolist() == [0, 2, 4, 131]
     assert found.unlisted_count == 128
     assert found.row_of[[0, 2, 4, 131]].tolist() == [0, 1, 2, 3]
@@ -16,7 +16,7 @@ def test_where_few_multiprocessors_ran_a_block_those_are_listed():
 
 
 def test_where_half_of_them_ran_a_block_all_are_listed():
-    found = data()
+    found = derived_data()
     assert found.listed.tolist() == found.row_of.tolist() == [0, 1, 2, 3]
     assert found.unlisted_count == 0
     assert chart_view_at(found, "gpu", PanePlace()).rows == 4

@@ -3,7 +3,7 @@
 import numpy as np
 from msgspec.structs import replace
 
-from gpu_charts import data, of_blocks, timeline, with_head
+from gpu_charts import derived_data, segments_of_blocks, small_timeline, with_head
 from gpu_timelines import CYCLES
 from tilescope.app.gpu.data import gpu_data
 from tilescope.app.gpu.facts import facts_of, kinds_of, kinds_text, micros_text, share_text, threads_text
@@ -15,12 +15,12 @@ def texts(found):
 
 
 def test_every_fact_has_its_mark():
-    facts = facts_of(data())
+    facts = facts_of(derived_data())
     assert [fact.mark for fact in facts] == ["exact", *["measured"] * (len(facts) - 1)]
 
 
 def test_the_facts_are_those_of_the_columns():
-    found = data()
+    found = derived_data()
     told = texts(found)
     assert told[0] == "16 blocks of 8 × 8 threads"
     assert told[1] == "NVIDIA Test, 2026-11-23"
@@ -32,18 +32,18 @@ def test_the_facts_are_those_of_the_columns():
 
 
 def test_shares_of_kinds_are_those_of_cycles():
-    sums = data().kinds
+    sums = derived_data().kinds
     whole = sum(sums.values())
     assert kinds_text(sums).split(", ")[0] == f"load {100 * sums['load'] / whole:.0f} %"
-    block = kinds_of(data(), 3)
+    block = kinds_of(derived_data(), 3)
     assert set(block) == set(CYCLES)
-    one = kinds_of(data(), 3, 1)
+    one = kinds_of(derived_data(), 3, 1)
     assert all(one[kind] < block[kind] for kind in block)
     assert share_text(0.001) == "< 1 %"
 
 
 def test_multiprocessors_without_a_block_are_told():
-    made = timeline()
+    made = small_timeline()
     spans = replace(made.spans, multiprocessor=np.minimum(made.spans.multiprocessor, 2))
     told = texts(gpu_data(replace(made, spans=spans)))
     assert told[3].endswith("3 of 4 in use")
@@ -51,22 +51,22 @@ def test_multiprocessors_without_a_block_are_told():
 
 
 def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
-    head = timeline().head
+    head = small_timeline().head
     device = replace(head.device, multiprocessors=132)
-    found = gpu_data(with_head(timeline(), device=device))
+    found = gpu_data(with_head(small_timeline(), device=device))
     assert found.machines == 132
     assert texts(found)[4] == "0.061 waves"
 
 
 def test_a_recording_without_details_says_nothing_of_warps():
-    made = timeline()
-    told = texts(gpu_data(replace(made, segments=of_blocks(made.segments, ()))))
+    made = small_timeline()
+    told = texts(gpu_data(replace(made, segments=segments_of_blocks(made.segments, ()))))
     assert not any("warps of" in text for text in told)
 
 
 def test_what_marks_cost_in_blocks_and_memory_is_told():
     costs = {"plain": KernelCost(30, 0, (10.0,), 8), "marked": KernelCost(30, 64, (12.0, 13.0), 6)}
-    told = texts(gpu_data(with_head(timeline(), **costs)))
+    told = texts(gpu_data(with_head(small_timeline(), **costs)))
     assert told[3].startswith("up to 2 blocks at once on a multiprocessor (the driver allows 6)")
     assert told[6] == (
         "with marks 30 registers, as without marks; 6 blocks at once, not 8; 64 bytes of local memory, not 0; "
@@ -75,7 +75,7 @@ def test_what_marks_cost_in_blocks_and_memory_is_told():
 
 
 def test_thinned_marks_are_told_with_why():
-    fact = facts_of(gpu_data(with_head(timeline(), detail="barriers", notes=("It took longer.",))))[-1]
+    fact = facts_of(gpu_data(with_head(small_timeline(), detail="barriers", notes=("It took longer.",))))[-1]
     assert fact.text.startswith("only barriers are marked")
     assert fact.tip == "It took longer."
 

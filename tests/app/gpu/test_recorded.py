@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpu_charts import SMALL, timeline, with_head
+from gpu_charts import SMALL, small_timeline, with_head
 from sessions import matmul
 from tilescope.app.gpu.recorded import (
     command_for,
@@ -19,7 +19,7 @@ from tilescope.tracer.measure.cases import cases_of
 
 
 def sized(**values):
-    made = timeline()
+    made = small_timeline()
     return with_head(made, values=made.head.values | values)
 
 
@@ -28,7 +28,9 @@ LARGE = {"m": 1024, "k": 1024, "n": 1024}
 
 @pytest.fixture
 def recorded():
-    return recorded_of("matmul-tiled", [sized(**LARGE), timeline(), with_head(timeline(), scenario="other")])
+    return recorded_of(
+        "matmul-tiled", [sized(**LARGE), small_timeline(), with_head(small_timeline(), scenario="other")]
+    )
 
 
 def asked(**values):
@@ -64,7 +66,7 @@ def test_the_nearest_is_nearest_in_octaves(recorded):
 
 
 def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():
-    older, newer = timeline(), with_head(timeline(), date="2026-12-01T00:00:00+00:00")
+    older, newer = small_timeline(), with_head(small_timeline(), date="2026-12-01T00:00:00+00:00")
     found = recorded_of("matmul-tiled", [newer, older])
     assert [one.size[-10:] for one in found] == ["2026-11-23", "2026-12-01"]
     assert len({one.word for one in found}) == 2

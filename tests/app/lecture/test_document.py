@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lectures import SMALL, lecture_of, session_of, with_block
+from lectures import SMALL, lecture_of, one_step_lecture, session_of
 from tilescope.app.lecture.check import check_lecture
 from tilescope.app.lecture.document import MOST_STEPS, read_lecture
 from tilescope.app.lecture.problems import LectureError
@@ -27,7 +27,7 @@ def test_the_parts_of_a_lecture_are_read():
     assert (first.notes, second.notes) == ("Say it slowly.", "")
     assert first.change.spotlight == ("A[0, :]", "C[0, 0]")
     assert [setup.scenario for setup in first.change.show] == ["matmul-naive-col-on-x", "matmul-tiled"]
-    assert second.change.at.kind == "next phase"
+    assert second.change.anchor.kind == "next phase"
     assert third.change.play.seconds == 5
     assert [choice.text for choice in third.change.question.choices] == ["1", "{left.global_sectors}", "none"]
     assert lecture.problems == () == check_lecture(lecture, session_of)
@@ -71,7 +71,7 @@ def test_line_ends_of_other_systems_are_read_alike(ending):
     ],
 )
 def test_a_mistake_in_a_block_is_told_with_its_line(line, sentence):
-    found = problems(with_block(line))
+    found = problems(one_step_lecture(line))
     assert list(found) == [6 + line.count("\n") + 1]
     assert sentence in found[6 + line.count("\n") + 1]
 
@@ -92,7 +92,7 @@ def test_a_mistake_in_a_block_is_told_with_its_line(line, sentence):
     ],
 )
 def test_what_cannot_be_shown_is_told(show, sentence):
-    assert sentence in problems(with_block(show=show))[6]
+    assert sentence in problems(one_step_lecture(show=show))[6]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_cannot_be_shown_is_told(show, sentence):
     ],
 )
 def test_what_cannot_be_computed_or_shown_in_a_caption_is_told(caption, sentence):
-    found = problems(with_block(caption=caption))
+    found = problems(one_step_lecture(caption=caption))
     assert found.get(9, "") == "" if not sentence else sentence in found[9]
 
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_computed_or_shown_in_a_caption_is_told(caption, sentence
     ],
 )
 def test_a_question_without_an_answer_is_told(question, sentence):
-    assert any(sentence in told for told in problems(with_block(*question.split("\n"))).values())
+    assert any(sentence in told for told in problems(one_step_lecture(*question.split("\n"))).values())
 
 
 def test_mistakes_in_the_whole_are_told():
@@ -156,7 +156,9 @@ def test_mistakes_in_the_whole_are_told():
 
 def test_a_place_that_is_not_there_is_told_once_and_hides_no_other_mistake():
     later = "\n## Next\n\n`next phase`\n\n{left.gone}\n"
-    found = problems(with_block("at: phase 99", caption="{left.nothing} {left.request.sectors}") + later)
+    found = problems(
+        one_step_lecture("at: phase 99", caption="{left.nothing} {left.request.sectors}") + later
+    )
     assert list(found) == [7, 10, 15]
     assert "no phase 99" in found[7]
     assert "has no nothing" in found[10]
@@ -169,7 +171,7 @@ def test_a_chart_before_anything_else_is_shown_stands_nowhere():
 
 
 def test_the_chart_of_a_gpu_is_of_what_is_shown():
-    assert problems(with_block("chart: gpu block=3 range=0:1.5")) == {}
+    assert problems(one_step_lecture("chart: gpu block=3 range=0:1.5")) == {}
     assert "Nothing is shown yet" in problems("# One\n\n## Step\n\n`chart: gpu`\n")[3]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lectures import NAIVE, TILED, lecture_of, session_of, with_block
+from lectures import NAIVE, TILED, lecture_of, one_step_lecture, session_of
 from tilescope.app.lecture.captions import fill_caption
 from tilescope.app.lecture.check import environment_of
 from tilescope.app.lecture.expressions import ExpressionError, parse
@@ -19,7 +19,7 @@ PAIR = f"{NAIVE} {TILED}"
 
 def shown(*lines, show=TILED, caption=""):
     """Return (step, environment) of a lecture of one step."""
-    lecture = lecture_of(with_block(*lines, show=show, caption=caption))
+    lecture = lecture_of(one_step_lecture(*lines, show=show, caption=caption))
     assert lecture.problems == ()
     (scene,) = scenes_of(lecture)
     sessions = [session_of(pane) for pane in scene.panes]
@@ -32,7 +32,7 @@ def value(expression, *lines, show=TILED):
 
 
 def test_names_mean_what_the_trace_holds():
-    session = session_of(lecture_of(with_block()).steps[0].change.show[0])
+    session = session_of(lecture_of(one_step_lecture()).steps[0].change.show[0])
     total = session.counters.total
     sectors = sum(n for name, n in total.items() if name.startswith("global") and name.endswith("sectors"))
     assert value("left.global_sectors") == Quantity(sectors, "exact")
@@ -145,7 +145,9 @@ def test_nsights_counts_are_named_with_their_device_where_they_were_recorded():
 
 
 def test_a_number_that_is_still_being_compiled_is_asked_for_and_filled_in_later():
-    lecture = lecture_of(with_block(show="jacobi-step", caption="{left.compiled.global_load_requests} loads"))
+    lecture = lecture_of(
+        one_step_lecture(show="jacobi-step", caption="{left.compiled.global_load_requests} loads")
+    )
     scenes = scenes_of(lecture)
     session = session_of(lecture.steps[0].change.show[0])
     session = build_session(session.launch, session.trace, session.scenario)

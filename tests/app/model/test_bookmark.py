@@ -13,7 +13,7 @@ from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.model.session import Selection
 from tilescope.app.model.settings import Settings
 from tilescope.tracer.model.launch import Schedule
-from windows import PAIR, opened, settle
+from windows import PAIR, open_window, settle
 
 MARK = Bookmark(
     panes=(
@@ -126,7 +126,7 @@ def test_parameters_that_differ_are_changed_one_by_one():
 
 
 def test_a_window_shows_a_bookmark_of_another_window_alike():
-    with opened() as one:
+    with open_window() as one:
         one.look.show("dark", 1.2, True)
         one.stage.set_link("moment")
         one.playhead.set_speed(30)
@@ -137,7 +137,7 @@ def test_a_window_shows_a_bookmark_of_another_window_alike():
         one.stage.step(1)
         mark = one.bookmark()
         moments, selections = one.stage.moments(), list(one.stage.selections)
-    with opened(mark=decode(encode(mark))) as other:
+    with open_window(mark=decode(encode(mark))) as other:
         assert other.bookmark() == mark
         assert other.stage.moments() == moments
         assert other.stage.selections == selections
@@ -147,18 +147,18 @@ def test_a_window_shows_a_bookmark_of_another_window_alike():
 
 def test_a_closed_window_comes_back_as_it_was(tmp_path):
     file = tmp_path / "window.json"
-    with opened(settings=file) as window:
+    with open_window(settings=file) as window:
         window.stage.step_phase(1)
         mark = window.bookmark()
     kept, complaint = settings.load(file)
     assert complaint == ""
     assert kept.bookmark == mark
-    with opened(settings=file, mark=kept.bookmark) as window:
+    with open_window(settings=file, mark=kept.bookmark) as window:
         assert window.bookmark() == mark
 
 
 def test_back_and_forward_return_to_what_was_run():
-    with opened() as window:
+    with open_window() as window:
         window.stage.step_block(1)
         before = window.bookmark()
         changed = tuple(
@@ -179,7 +179,7 @@ def test_back_and_forward_return_to_what_was_run():
 
 def test_a_damaged_bookmark_is_told_and_the_window_lives():
     mark = Bookmark((Setup("no-such-scenario"),), text_scale=1e9, speed=-5, moment=1e30, focus=9)
-    with opened(mark=mark, wait=False) as window:
+    with open_window(mark=mark, wait=False) as window:
         assert "no-such-scenario" in window.notice.sentence.text()
         assert window.notice.isVisible()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sessions import matmul, uneven
+from sessions import matmul, uneven_session
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.counter_labels import COMPILED, counter_labels
 from tilescope.app.model.spotlight import (
@@ -19,7 +19,7 @@ from tilescope.app.model.spotlight import (
     unknown_names,
 )
 from tilescope.app.views.counters.numbers import tiles_of
-from views import SMALL, counter, number
+from views import SMALL, buffer_number, counter_session
 
 NAIVE = ("matmul-naive-col-on-x", "matmul-tiled")
 
@@ -100,7 +100,7 @@ def test_slices_are_those_of_python():
 @pytest.mark.parametrize("name", ["A", "a", "tile_b"])
 def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
     session = matmul("matmul-tiled", **SMALL)
-    assert lit(name) == Highlight(buffers=frozenset([number(session, name.lower())]))
+    assert lit(name) == Highlight(buffers=frozenset([buffer_number(session, name.lower())]))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
     ],
 )
 def test_elements_are_ranges_along_the_dimensions(name, ranges):
-    buffer = number(matmul("matmul-tiled", **SMALL), "c")
+    buffer = buffer_number(matmul("matmul-tiled", **SMALL), "c")
     assert lit(name) == Highlight(elements=frozenset([(buffer, ranges)]))
 
 
@@ -167,14 +167,14 @@ def test_a_pane_alone_stands_out_whole_and_says_where_other_names_are_meant():
     assert resolve_highlights(["right"], sessions) == (DIM_ALL, None)
     found = resolve_highlights(["right", "B"], sessions)
     assert found[0] == DIM_ALL
-    assert found[1] == Highlight(buffers=frozenset([number(sessions[1], "b")]))
+    assert found[1] == Highlight(buffers=frozenset([buffer_number(sessions[1], "b")]))
 
 
 def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing():
     sessions = pair()
     assert resolve_highlights(["tile_a"], sessions)[0] == DIM_ALL
     assert resolve_highlights(["tile_a", "A"], sessions)[0] == Highlight(
-        buffers=frozenset([number(sessions[0], "a")])
+        buffers=frozenset([buffer_number(sessions[0], "a")])
     )
     assert (
         resolve_highlights(["nobody"], sessions)
@@ -250,7 +250,7 @@ def test_a_block_that_did_not_run_is_told():
 
 
 def test_kernels_outside_the_catalogue_have_spotlights_too(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     assert unknown_names(["line", "a", "out[0:3]", "thread 63", 'line "scaled(a, i):"'], [session]) == {}
     assert unknown_names(["A"], [session])  # its own names are as they are
-    assert lit("counter global atomics", counter("random", "count-atomic")).counters
+    assert lit("counter global atomics", counter_session("random", "count-atomic")).counters

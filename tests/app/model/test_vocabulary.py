@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from sessions import application, matmul, picture
+from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.model.vocabulary import text_in_words, vocabulary
 from tilescope.app.views.common.wording import pitfall_text
@@ -67,7 +67,9 @@ def test_views_speak_the_words_of_the_theme():
     assert thread.names["Block"].text() == "Work-group"
     thread.set_theme(LIGHT)
     assert thread.names["Thread"].text() == "Thread"
-    words = [picture(shown(MemoryView, session, Theme.named("light", words=w))) for w in ("own", "work-item")]
+    words = [
+        grab_image(shown(MemoryView, session, Theme.named("light", words=w))) for w in ("own", "work-item")
+    ]
     assert words[0] != words[1]
 
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
-from recorded_charts import of
+from recorded_charts import choice_of
 from tilescope.app.charts.choice import CHARTS, ChartSubject
 from tilescope.app.charts.sources import own_folder
 from tilescope.app.timings.window import TimingsWindow, show_timings
@@ -29,7 +29,7 @@ from tilescope.tracer.measure.client import MeasureClient
 from tilescope.tracer.measure.devices import DeviceList, DeviceListing, ListedDevice
 from tilescope.tracer.measure.events import DeviceOpened
 from tilescope.tracer.measure.measurement import MeasurementError, load, save
-from windows import opened, press, until
+from windows import open_window, press, wait_until
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -70,7 +70,7 @@ def bars(window):
 
 def test_two_clicks_from_the_main_window_to_a_chart_as_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "times.svg"), ""))
-    with opened(wait=False) as window:
+    with open_window(wait=False) as window:
         QTest.mouseClick(window.toolbar.timings, LEFT)
         timings = window.findChild(TimingsWindow)
         assert timings.isVisible()
@@ -84,7 +84,7 @@ def test_two_clicks_from_the_main_window_to_a_chart_as_a_file(tmp_path, monkeypa
 
 
 def test_the_key_opens_the_same_window_again():
-    with opened(wait=False) as window:
+    with open_window(wait=False) as window:
         press(window, "Ctrl+6")
         first = window.findChild(TimingsWindow)
         assert first.isVisible()
@@ -116,7 +116,7 @@ def test_a_click_on_a_tab_draws_that_chart(timings):
 
 
 def test_the_ladder_is_two_clicks_away_and_leaves_the_choice_as_it_was():
-    with opened(wait=False) as window:
+    with open_window(wait=False) as window:
         QTest.mouseClick(window.toolbar.timings, LEFT)
         timings = window.findChild(TimingsWindow)
         QTest.mouseClick(timings.tabs, LEFT, NONE, timings.tabs.tabRect(CHARTS.index("ladder")).center())
@@ -176,12 +176,12 @@ def test_blocks_are_named_and_none_is_offered_twice(timings):
     assert texts(shape) == ["16 × 16 (default)", "8 × 8", "32 × 32", "all"]
     timings.show_choice(replace(timings.choice, shape="blocks of 16 × 16"))
     assert shape.currentText() == "16 × 16"
-    timings.show_choice(of("vector-multiply", "histogram-global"))
+    timings.show_choice(choice_of("vector-multiply", "histogram-global"))
     assert shape.currentText() == "default for each kernel"
 
 
 def test_the_window_follows_the_words_of_the_main_one():
-    with opened(wait=False) as window:
+    with open_window(wait=False) as window:
         timings = show_timings(window, window.look)
         window.look.set_words("work-item")
         assert "work-groups of 16 × 16" in timings.figure.subtitle
@@ -284,7 +284,7 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
     QTest.mouseClick(timings.measure_button, LEFT)
     assert timings.measure_button.text() == "Cancel"
     assert timings.progress.isVisible()
-    until(lambda: not timings.job.is_running)
+    wait_until(lambda: not timings.job.is_running)
     (path,) = own_folder().glob("*.json")
     try:
         made = load(path)
@@ -313,7 +313,7 @@ def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
 
     monkeypatch.setattr(MeasureClient, "_messages", no_device)
     timings.measure()
-    until(lambda: not timings.job.is_running)
+    wait_until(lambda: not timings.job.is_running)
     assert timings.notice.sentence.text() == said
     assert not list(own_folder().glob("*.json"))
 
@@ -321,9 +321,9 @@ def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
 def test_escape_cancels_and_nothing_is_saved(timings):
     timings.show_choice(replace(timings.choice, subjects=(ChartSubject("python-threads"),)))
     timings.measure()
-    until(lambda: timings.job._client._process is not None)
+    wait_until(lambda: timings.job._client._process is not None)
     QTest.keyClick(timings, Qt.Key.Key_Escape)
-    until(lambda: not timings.job.is_running)
+    wait_until(lambda: not timings.job.is_running)
     assert "cancelled" in timings.notice.sentence.text()
     assert not list(own_folder().glob("*.json"))
 
@@ -331,7 +331,7 @@ def test_escape_cancels_and_nothing_is_saved(timings):
 def test_closing_ends_the_measurement(timings):
     timings.show_choice(replace(timings.choice, subjects=(ChartSubject("python-threads"),)))
     timings.measure()
-    until(lambda: timings.job._client._process is not None)
+    wait_until(lambda: timings.job._client._process is not None)
     process = timings.job._client._process
     timings.close()
     assert process.poll() is not None
@@ -370,7 +370,7 @@ def test_the_gpus_are_listed_in_a_dialog_that_comes_at_once(timings, monkeypatch
     assert shown.dialog.isVisible()
     assert "Asking" in shown.text.text()
     answer.set()
-    until(lambda: "Asking" not in shown.text.text())
+    wait_until(lambda: "Asking" not in shown.text.text())
     assert "NVIDIA &lt;b&gt;H200" in shown.text.text()
     assert "0000:1d:00.0" in shown.text.text()
     assert "1 of 1 GPUs can be used" in shown.text.text()
@@ -383,9 +383,9 @@ def test_a_dialog_that_was_closed_before_the_answer_is_left_alone(timings, monke
     timings.devices.dialog.close()
     QApplication.processEvents()
     answer.set()
-    until(lambda: not timings.devices_job.is_running)
+    wait_until(lambda: not timings.devices_job.is_running)
     QTest.mouseClick(timings.devices_button, LEFT)
-    until(lambda: "None." in timings.devices.text.text())
+    wait_until(lambda: "None." in timings.devices.text.text())
 
 
 def test_why_there_is_no_gpu_is_said_in_the_dialog(timings, monkeypatch):
@@ -394,4 +394,4 @@ def test_why_there_is_no_gpu_is_said_in_the_dialog(timings, monkeypatch):
 
     monkeypatch.setattr(DeviceListing, "run", run)
     QTest.mouseClick(timings.devices_button, LEFT)
-    until(lambda: "has not answered" in timings.devices.text.text())
+    wait_until(lambda: "has not answered" in timings.devices.text.text())

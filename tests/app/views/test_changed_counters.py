@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.counters.view import FADING, MARKED, CountersView
 from tilescope.app.widgets.theme import Theme
@@ -50,12 +50,12 @@ def test_the_number_before_stands_beside_the_new_one_for_a_second():
         LABEL: ("was 1,056", "÷16.5", "÷16", "")
     }
     assert f"{LABEL} 64 (was 1,056)" in view.accessibleDescription()
-    assert picture(view) != picture(still)
+    assert grab_image(view) != grab_image(still)
     tick(view, MARKED - 1)
     assert LABEL in view.changes
     tick(view, 1)
     assert (view.changes, view.marks.isActive()) == ({}, False)
-    assert picture(view) == picture(still)
+    assert grab_image(view) == grab_image(still)
     assert view.accessibleDescription() == still.accessibleDescription()
 
 
@@ -71,9 +71,9 @@ def test_it_fades_unless_motion_is_reduced():
     for reduced in (False, True):
         theme = Theme.named("dark", reduced_motion=reduced)
         view = changed(tile(), tile(1), theme)
-        marked = picture(view)
+        marked = grab_image(view)
         tick(view, MARKED - FADING + 1)
-        assert (picture(view) == marked) == reduced
+        assert (grab_image(view) == marked) == reduced
         assert LABEL in view.changes
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 
 from launching import Array, launch, trace
-from sessions import application, matmul, picture
+from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection, build_session, count_by_severity
 from tilescope.app.views.common.heat import heat_of
 from tilescope.app.views.inspect.explain import ExplainView
@@ -254,7 +254,7 @@ def test_costs_that_differ_are_told_as_their_mean():
 def test_a_card_leaves_room_for_all_of_its_finding(size):
     view = shown(matmul("count-racing"), size=size)
     view.list.setCurrentRow(0)
-    picture(view)
+    grab_image(view)
     row, room = view.list.visualItemRect(view.list.item(0)), view.list.viewport().rect()
     assert not view.card.isHidden() and room.contains(row)
     assert view.height() - view.list.geometry().bottom() > 100  # what the card has
@@ -288,9 +288,11 @@ def test_session_and_theme_alone_decide_how_it_looks(racing, faulty, theme):
         view.render_moment(moment, Selection(1, moment))
     view.load(racing)
     view.set_theme(theme)
-    assert picture(view) == picture(shown(racing, theme=theme)) != picture(shown(faulty, theme=theme))
+    assert (
+        grab_image(view) == grab_image(shown(racing, theme=theme)) != grab_image(shown(faulty, theme=theme))
+    )
     view.load(None)
-    assert picture(view) == picture(shown(None, theme=theme))
+    assert grab_image(view) == grab_image(shown(None, theme=theme))
 
 
 # Accesses that were not made

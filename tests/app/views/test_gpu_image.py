@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from gpu_charts import data, of_blocks, sparse, timeline
+from gpu_charts import derived_data, segments_of_blocks, small_timeline, sparse_data
 from gpu_timelines import CYCLES
 from tilescope.app.gpu.data import gpu_data
 from tilescope.app.views.gpu.image import (
@@ -36,9 +36,9 @@ def tone(which):
 def ran(rows, machines=2):
     """Return the data of blocks (multiprocessor, start, end) without details."""
     machine, start, end = np.array(rows, np.int64).T
-    made = timeline()
+    made = small_timeline()
     spans = BlockSpans(machine.astype(np.uint16), start, end)
-    found = gpu_data(Timeline(made.head, spans, of_blocks(made.segments, ())))
+    found = gpu_data(Timeline(made.head, spans, segments_of_blocks(made.segments, ())))
     assert found.machines >= machines
     return found
 
@@ -96,7 +96,7 @@ def test_no_multiprocessor_is_lost_where_there_are_fewer_pixels_than_rows():
 
 
 def test_the_curve_holds_all_the_time_that_blocks_ran():
-    found = data()
+    found = derived_data()
     span = (0.0, float(found.timeline.nanoseconds))
     _, at_once = bars(found, None, span, (997, 60), found.machines, LIGHT, 1.0)
     whole = (found.timeline.spans.end - found.timeline.spans.start).sum()
@@ -105,7 +105,7 @@ def test_the_curve_holds_all_the_time_that_blocks_ran():
 
 @pytest.mark.parametrize("block", [0, 13])
 def test_codes_are_the_segments_in_the_middle_of_each_pixel(block):
-    found, width = data(), 211
+    found, width = derived_data(), 211
     span = (-100.0, 5000.0)
     code, since = codes(block_strip(found, block, None), span, 2, width)
     segments = found.timeline.segments
@@ -119,7 +119,7 @@ def test_codes_are_the_segments_in_the_middle_of_each_pixel(block):
 
 
 def test_a_warp_alone_has_a_row_for_each_kind():
-    found = data()
+    found = derived_data()
     rows = [SEGMENT_KINDS[kind] for kind in kind_rows(found)]
     assert rows == ["load", "compute", "wait"]
     span = (0.0, found.length(0))
@@ -130,7 +130,7 @@ def test_a_warp_alone_has_a_row_for_each_kind():
 
 @pytest.mark.parametrize("ratio", [1.0, 2.0])
 def test_each_kind_has_the_colour_of_the_timeline(ratio):
-    found = data()
+    found = derived_data()
     first = CYCLES["load"] * 1000 / found.timeline.head.mhz
     size = round(400 * ratio), round(40 * ratio)
     strip = block_strip(found, 0, None)
@@ -145,7 +145,7 @@ def test_each_kind_has_the_colour_of_the_timeline(ratio):
 
 
 def test_many_narrow_segments_keep_their_colours_unmixed():
-    found = data()
+    found = derived_data()
     pixels = segment_pixels(block_strip(found, 0, None), (0.0, 400_000.0), (50, 30), 2, LIGHT, 1.0)
     known = {LIGHT.colour(name).rgb() for name in ("global load", "shared load", "waiting", "panel")}
     known.add(mixed(LIGHT.colour("panel"), LIGHT.colour("waiting").name(), 0.4).rgb())
@@ -153,7 +153,7 @@ def test_many_narrow_segments_keep_their_colours_unmixed():
 
 
 def test_lanes_show_what_warps_did_where_that_can_be_seen():
-    found = gpu_data(timeline(detailed=(0, 4)))
+    found = gpu_data(small_timeline(detailed=(0, 4)))
     machine = found.machine(0)
     lane = int(found.lanes.lane[0])
     end = found.span(0)[1]
@@ -166,13 +166,13 @@ def test_lanes_show_what_warps_did_where_that_can_be_seen():
     before = far.copy()
     add_warps(far, found, machine, (0.0, 1000 * end), 2, LIGHT, 1.0)
     assert (far == before).all()
-    without = gpu_data(timeline(detailed=()))
+    without = gpu_data(small_timeline(detailed=()))
     add_warps(plain, without, machine, (0.0, end), 2, LIGHT, 1.0)
     assert not (plain == LIGHT.colour("global load").rgb()).any()
 
 
 def test_the_strip_of_a_multiprocessor_has_the_warps_of_its_blocks_alone():
-    found = data()
+    found = derived_data()
     strip, warps = machine_strip(found, 1)
     assert warps == 2
     blocks = set(found.timeline.segments.block[strip.segment].tolist())
@@ -180,7 +180,7 @@ def test_the_strip_of_a_multiprocessor_has_the_warps_of_its_blocks_alone():
 
 
 def test_rows_of_all_multiprocessors_show_what_warps_did_where_they_are_tall():
-    found = sparse()
+    found = sparse_data()
     span = (0.0, float(found.timeline.nanoseconds))
     lanes = 5 * found.lanes.concurrent_blocks
     for height, is_seen in ((200, True), (40, False)):
@@ -194,7 +194,7 @@ def test_rows_of_all_multiprocessors_show_what_warps_did_where_they_are_tall():
 
 
 def test_a_lane_among_those_of_all_multiprocessors_is_painted_as_that_of_one():
-    found = sparse()
+    found = sparse_data()
     span = (0.0, float(found.timeline.nanoseconds))
     all_of_them, _ = bars(found, None, span, (900, 400), 5, LIGHT, 1.0)
     add_warps(all_of_them, found, None, span, 10, LIGHT, 1.0)
@@ -207,7 +207,7 @@ def test_a_lane_among_those_of_all_multiprocessors_is_painted_as_that_of_one():
 
 
 def test_waits_are_hatched_in_rows_of_all_multiprocessors():
-    found = sparse()
+    found = sparse_data()
     span = (0.0, float(found.timeline.nanoseconds))
     pixels, _ = bars(found, None, span, (1800, 400), 5, LIGHT, 1.0)
     add_warps(pixels, found, None, span, 10, LIGHT, 1.0)

@@ -6,8 +6,8 @@ from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gpu_charts import data, sparse, timeline, view_of
-from sessions import picture
+from gpu_charts import derived_data, small_timeline, sparse_data, view_of
+from sessions import grab_image
 from tilescope.app.gpu.data import gpu_data
 from tilescope.app.gpu.place import PanePlace
 from tilescope.app.views.gpu.hit_test import describe_hit
@@ -23,7 +23,7 @@ NO_KEYS, LEFT = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
 
 
 def place(level, found=None, **numbers):
-    return chart_view_at(found or data(), level, PanePlace(**numbers))
+    return chart_view_at(found or derived_data(), level, PanePlace(**numbers))
 
 
 def wheel(view, x, y, turn, keys=NO_KEYS):
@@ -64,14 +64,14 @@ def test_every_row_of_the_gpu_is_a_multiprocessor_that_a_click_goes_into():
 @pytest.mark.parametrize("level", ["gpu", "multiprocessor"])
 def test_every_block_is_found_where_it_is_drawn(level):
     for block in range(16):
-        shown = place(level, multiprocessor=data().machine(block))
+        shown = place(level, multiprocessor=derived_data().machine(block))
         view = view_of(shown)
         box = box_of_item(shown, view.chart_layout, block)
         assert view.hit(box.center()).item == block
         told = tip(view, box.center())
         assert told.startswith(f"block ({block % 4}, {block // 4}) on multiprocessor {shown.machine}")
         assert "· measured" in told
-        assert picture(view).pixelColor(box.center().toPoint()) != view.theme.colour("panel")
+        assert grab_image(view).pixelColor(box.center().toPoint()) != view.theme.colour("panel")
 
 
 def test_a_click_on_a_block_goes_into_it():
@@ -88,7 +88,7 @@ def test_a_click_on_a_block_goes_into_it():
 def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, theme):
     shown = place(level, block=6, warp=warp)
     view = view_of(shown, size=(1400, 420), theme=theme)
-    image, segments = picture(view), shown.data.timeline.segments
+    image, segments = grab_image(view), shown.data.timeline.segments
     rows = shown.data.rows(6)
     mine = [i for i in range(rows.start, rows.stop) if warp is None or segments.warp[i] == warp]
     assert len(mine) == (30 if warp is None else 15)  # five phases, three segments in each
@@ -103,7 +103,7 @@ def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, the
 
 
 def test_a_segment_says_phase_cycles_mark_warp_and_the_line_of_the_source():
-    found = data()
+    found = derived_data()
     view = view_of(place("block", block=3))
     segments = found.timeline.segments
     load = found.rows(3).start
@@ -132,7 +132,7 @@ def test_phases_stand_above_the_warps_with_their_cycles():
 
 
 def test_a_block_of_which_no_warp_was_recorded_says_so():
-    found = gpu_data(timeline(detailed=(5,)))
+    found = gpu_data(small_timeline(detailed=(5,)))
     shown = chart_view_at(found, "block", PanePlace(block=2))
     view = view_of(shown)
     assert not shown.has_details and view.chart_layout.count == 1
@@ -145,7 +145,7 @@ def test_a_block_of_which_no_warp_was_recorded_says_so():
 
 
 def test_a_multiprocessor_without_a_block_says_so():
-    made = timeline()
+    made = small_timeline()
     found = gpu_data(made)
     assert found.machines == 4
     empty = view_of(chart_view_at(found, "gpu", PanePlace()))
@@ -154,13 +154,13 @@ def test_a_multiprocessor_without_a_block_says_so():
 
 
 def test_a_sparse_launch_has_rows_of_used_multiprocessors_and_one_for_the_rest():
-    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()))
+    view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace()))
     assert [view.shown.name(row) for row in range(view.chart_layout.count)] == ["0", "2", "4", "131", ""]
     assert tip(view, view.chart_layout.box(4).center()) == "128 other multiprocessors ran no block · measured"
 
 
 def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_there():
-    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()))
+    view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace()))
     found = asked(view)
     for row in range(5):
         QTest.mouseClick(view, LEFT, pos=view.chart_layout.box(row).center().toPoint())
@@ -169,7 +169,7 @@ def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_ther
 
 
 def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
-    data_of = sparse()
+    data_of = sparse_data()
     shown = chart_view_at(data_of, "gpu", PanePlace())
     view = view_of(shown)
     for block in range(16):
@@ -179,7 +179,7 @@ def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
 
 
 def test_keys_move_over_the_rows_of_a_sparse_launch():
-    view = view_of(chart_view_at(sparse(), "gpu", PanePlace(multiprocessor=2)))
+    view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace(multiprocessor=2)))
     assert view.chosen_text().startswith("multiprocessor 2:")
     found = asked(view)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Return):
@@ -189,7 +189,7 @@ def test_keys_move_over_the_rows_of_a_sparse_launch():
 
 
 def test_the_legend_names_what_the_rows_of_a_sparse_launch_show():
-    shown = chart_view_at(sparse(), "gpu", PanePlace())
+    shown = chart_view_at(sparse_data(), "gpu", PanePlace())
     assert {"load", "compute", "wait"} <= {entry.sign for entry in legend_of([shown])}
 
 
@@ -288,23 +288,23 @@ def test_the_same_place_gives_the_same_picture_from_wherever_one_comes():
     other = view_of(place("block", block=5))
     other.choose(1, None)
     other.show_place(place("multiprocessor", multiprocessor=2), straight.span, whole)
-    assert picture(other) == picture(straight)
-    before = picture(straight)
+    assert grab_image(other) == grab_image(straight)
+    before = grab_image(straight)
     straight.show_place(straight.shown, (500.0, 900.0), whole)
-    assert picture(straight) != before
+    assert grab_image(straight) != before
     straight.show_place(straight.shown, other.span, whole)
-    assert picture(straight) == before
+    assert grab_image(straight) == before
 
 
 def test_the_colours_follow_the_theme():
     view = view_of(place("gpu"))
-    assert picture(view).pixelColor(2, 2) == Theme.named("light").colour("panel")
+    assert grab_image(view).pixelColor(2, 2) == Theme.named("light").colour("panel")
     view.set_theme(Theme.named("dark"))
-    assert picture(view).pixelColor(2, 2) == Theme.named("dark").colour("panel")
+    assert grab_image(view).pixelColor(2, 2) == Theme.named("dark").colour("panel")
 
 
 def test_numbers_that_a_launch_has_not_are_chosen_by_the_chart():
-    found = data()
+    found = derived_data()
     shown = chart_view_at(found, "warp", PanePlace(block=10**6, warp=99))
     assert shown.block in found.detailed and shown.warp == 0
     assert chart_view_at(found, "gpu", PanePlace(multiprocessor=500)).machine == found.machine(
@@ -319,9 +319,9 @@ def test_ordinals():
 
 
 def test_what_is_left_out_is_also_said_where_rows_are_too_low_for_words():
-    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()), size=(900, 80))
+    view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace()), size=(900, 80))
     at, panel = view.chart_layout, view.theme.colour("panel")
     assert at.box(4).height() < 11
-    image = picture(view)
+    image = grab_image(view)
     right = range(round(at.curve.right()) - 60, round(at.curve.right()))
     assert any(image.pixelColor(x, y) != panel for x in right for y in range(round(at.curve.top()) + 12))

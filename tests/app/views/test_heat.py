@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from PySide6.QtGui import QColor
 
-from bank_passes import wavefronts
+from bank_passes import count_wavefronts
 from launching import Array, launch, trace
-from sessions import application, matmul, picture
+from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.heat import HEATS, element_heat, heat_moments, line_heat, waste_of
 from tilescope.app.views.memory.paint import colour_table
@@ -19,8 +19,8 @@ from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
-from views import point, show_memory
-from windows import opened, press
+from views import element_point, show_memory
+from windows import open_window, press
 
 LIGHT = Theme.named("light")
 
@@ -35,7 +35,7 @@ def waste(session, request, space):
         return 0
     if space == "shared":
         side_by_side = {int(t) % 32: n * size for n, t in enumerate(trace.thread[rows])}
-        return max(0, int(requests.wavefronts[request]) - wavefronts(side_by_side, size))
+        return max(0, int(requests.wavefronts[request]) - count_wavefronts(side_by_side, size))
     if requests.op[request] > Op.STORE:
         return 0
     least = max(1, -(-len(np.unique(trace.index[rows])) * size // 32))
@@ -135,7 +135,7 @@ def test_the_gutter_shows_and_tints_the_lines_that_waste():
     view.heat = "requests"
     assert view.editor.counts[hot] != lines[session.trace.sites[0].file, hot]
     assert view.editor.tint(hot) == panel
-    assert picture(view) == picture(source(session, 40))
+    assert grab_image(view) == grab_image(source(session, 40))
     with pytest.raises(ValueError, match="not by 'warmth'"):
         view.heat = "warmth"
 
@@ -145,12 +145,12 @@ def test_a_moment_looks_the_same_with_any_figure(heat):
     session = matmul("transpose-tile")
     views = [source(session, moment, heat) for moment in (9, 3)]
     views[0].render_moment(3, Selection())
-    assert picture(views[0]) == picture(views[1])
+    assert grab_image(views[0]) == grab_image(views[1])
     memory = [show_memory(session, moment) for moment in (9, 3)]
     for view in memory:
         view.colour_by = heat
     memory[0].render_moment(3, Selection())
-    assert picture(memory[0]) == picture(memory[1])
+    assert grab_image(memory[0]) == grab_image(memory[1])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -158,14 +158,16 @@ def test_cells_are_coloured_by_their_conflicts(theme):
     session = matmul("transpose-tile")
     view = show_memory(session, session.end, theme=Theme.named(theme))
     view.colour_by = "conflicts"
-    image = picture(view)
-    unread, cells = view.theme.colour("cell_unread"), point(view, "cells", 5, 7).toPoint()
-    assert image.pixelColor(point(view, "a", 40, 20).toPoint()) == unread
+    image = grab_image(view)
+    unread, cells = view.theme.colour("cell_unread"), element_point(view, "cells", 5, 7).toPoint()
+    assert image.pixelColor(element_point(view, "a", 40, 20).toPoint()) == unread
     assert image.pixelColor(cells) != unread
-    assert view.hover_text(point(view, "cells", 5, 7)).splitlines()[2] == "31 wasted wavefronts so far"
+    assert (
+        view.hover_text(element_point(view, "cells", 5, 7)).splitlines()[2] == "31 wasted wavefronts so far"
+    )
     clean = show_memory(matmul("transpose-padded"), session.end, theme=Theme.named(theme))
     clean.colour_by = "conflicts"
-    assert picture(clean).pixelColor(point(clean, "cells", 5, 7).toPoint()) == unread
+    assert grab_image(clean).pixelColor(element_point(clean, "cells", 5, 7).toPoint()) == unread
 
 
 def test_shared_memory_shows_the_conflicts_of_the_chosen_block(tmp_path):
@@ -190,13 +192,13 @@ def test_shared_memory_shows_the_conflicts_of_the_chosen_block(tmp_path):
 def in_window(window, pane, name, *place):
     """Return the colour of an element's cell in a pane's memory."""
     view = window.central.panes[pane].memory
-    return view.grab().toImage().pixelColor(point(view, name, *place).toPoint())
+    return view.grab().toImage().pixelColor(element_point(view, name, *place).toPoint())
 
 
 def test_two_panes_share_the_scale_of_what_is_wasted():
     """The wider product asks for each element of A more often, so more is wasted on it."""
     specs = tuple(f"matmul-naive-row-on-x:m=16,k=16,n={n},tile=8" for n in (8, 32))
-    with opened(specs) as window:
+    with open_window(specs) as window:
         window.central.colour_by("wasted")
         press(window, "End")
         window.draw()

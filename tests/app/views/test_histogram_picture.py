@@ -7,14 +7,14 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
-from sessions import application, matmul, picture
+from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.histogram.layout import bin_middle
 from tilescope.app.views.histogram.paint import BarAxes
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.app.widgets.patterns import mixed
 from tilescope.tracer.measure.recorded_outcomes import Spread
-from views import H200, LIGHT, counter, show_histogram
+from views import H200, LIGHT, counter_session, show_histogram
 
 SESSIONS = {
     "global": lambda: matmul("histogram-global", count=4096),
@@ -35,7 +35,7 @@ def test_the_stack_of_lanes_ends_where_the_bar_of_the_count_after_them_ends(name
     all_bars = view.bars()
     shown = next(i for i, bars in enumerate(all_bars) if len(bars.adding.bin))
     bars, plot = all_bars[shown], view.places().plots[shown]
-    axes, seen = BarAxes(plot, len(bars.values), bars.top), picture(view)
+    axes, seen = BarAxes(plot, len(bars.values), bars.top), grab_image(view)
     strong = LIGHT.colour("global store" if session.histogram_launch.races else "atomic")
     looks = {strong.name(), mixed(LIGHT.colour("panel"), strong.name(), 0.4).name()}
     tall = axes.y(bars.before) - axes.y(bars.values) > 5  # pixels: what is lower may lie behind a line
@@ -68,9 +68,9 @@ def test_what_stands_below_the_stack_is_the_count_of_the_moment_before(name):
 @pytest.mark.parametrize("size", [(463, 290), (620, 480)])
 @pytest.mark.parametrize("name", ["count-racing", "count-atomic"])
 def test_additions_are_drawn_beside_the_spread_also_where_there_is_little_room(name, size):
-    session = counter(name=name)
+    session = counter_session(name=name)
     spread = Spread((5,) * 8 + (6,) * 6 + (1, 13), 16, (H200,))
-    image = picture(show_histogram(session, session.end, size=size, spread=spread))
+    image = grab_image(show_histogram(session, session.end, size=size, spread=spread))
     ground = LIGHT.colour("window")
     column = [image.pixelColor(size[0] - 14 if name == "count-atomic" else 60, y) for y in range(size[1])]
     assert column.count(ground) > 15  # of the field in which the lines stand

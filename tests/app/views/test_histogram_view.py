@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
 from tilescope.app.model.session import Selection
 from tilescope.app.views.counters.view import tiles_of
@@ -21,8 +21,8 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.simulator.numba_patch import run
 from tilescope.tracer.storage.trace_file import save
-from views import H200, LIGHT, counter, show_histogram
-from windows import opened, press, settle, until
+from views import H200, LIGHT, counter_session, show_histogram
+from windows import open_window, press, settle, wait_until
 
 SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}
 
@@ -30,7 +30,7 @@ SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}
 SESSIONS = {
     "global": lambda: matmul("histogram-global", **SMALL),
     "private": lambda: matmul("histogram-private", **SMALL),
-    "counter": counter,
+    "counter": counter_session,
 }
 
 
@@ -39,12 +39,12 @@ SESSIONS = {
 def test_a_moment_looks_the_same_from_wherever_it_is_reached(name, theme):
     session = SESSIONS[name]()
     again = show_histogram(session, 9, Selection(1, 40), theme=theme)
-    picture(again)
+    grab_image(again)
     for moment in (session.end, 5.5, 0):
         again.render_moment(moment, Selection(0, 9))
-        picture(again)
+        grab_image(again)
     again.render_moment(3, Selection(0, 1))
-    assert picture(again) == picture(show_histogram(session, 3, Selection(0, 1), theme=theme))
+    assert grab_image(again) == grab_image(show_histogram(session, 3, Selection(0, 1), theme=theme))
 
 
 def test_moments_themes_and_sessions_look_different():
@@ -55,14 +55,14 @@ def test_moments_themes_and_sessions_look_different():
         show_histogram(SESSIONS["private"](), 4),
         show_histogram(None),
     ]
-    images = [picture(view) for view in seen]
+    images = [grab_image(view) for view in seen]
     assert all(a != b for i, a in enumerate(images) for b in images[:i])
 
 
 def test_reduced_motion_keeps_lanes_on_their_bins():
     still = Theme.named("light", reduced_motion=True)
     session = SESSIONS["global"]()
-    assert picture(show_histogram(session, 4.5, theme=still)) == picture(
+    assert grab_image(show_histogram(session, 4.5, theme=still)) == grab_image(
         show_histogram(session, 4, theme=still)
     )
 
@@ -128,7 +128,7 @@ def test_differing_bins_are_named():
     other.__dict__["counting"] = replace(session.histogram_launch, expected=wrong)
     said = show_histogram(other, session.end).accessibleDescription()
     assert "differs from NumPy in bins 2, 5, 7 and 2 more" in said
-    assert picture(show_histogram(other, session.end)) != picture(show_histogram(session, session.end))
+    assert grab_image(show_histogram(other, session.end)) != grab_image(show_histogram(session, session.end))
 
 
 def click(view, x, y):
@@ -180,7 +180,7 @@ def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
     ],
 )
 def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why):
-    session = counter(schedule)
+    session = counter_session(schedule)
     said = show_histogram(session, session.end).accessibleDescription()
     for words in (f"counter is {value}, expected 1,024", lost, why):
         assert words in said
@@ -188,14 +188,14 @@ def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why)
 
 
 def test_an_atomic_counter_loses_nothing():
-    session = counter(name="count-atomic")
+    session = counter_session(name="count-atomic")
     said = show_histogram(session, session.end).accessibleDescription()
     assert "none lost" in said
     assert "one act" in said
 
 
 def test_additions_are_drawn_from_load_to_store():
-    lines = CounterViewData(session := counter("random"), session.histogram_launch).lines
+    lines = CounterViewData(session := counter_session("random"), session.histogram_launch).lines
     assert len(lines.first) == 1024
     assert (lines.first < lines.last).all()
     assert lines.survives.sum() == 9
@@ -203,7 +203,7 @@ def test_additions_are_drawn_from_load_to_store():
 
 
 def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
-    session = counter()
+    session = counter_session()
     part, whole = Spread((5, 6), 32, (H200,)), Spread((5, 6, 1, 13), 4, (H200,))
     assert seeds_text(part) == "Tracing random schedules: 2 of 32…"
     assert seeds_text(whole) == "4 random schedules: 1 to 13, median 5.5"
@@ -211,7 +211,7 @@ def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
     assert "too large" in seeds_text(Spread(wanted=0))
     assert measured_text(H200) == "NVIDIA H200: 1 in each of 100 recorded launches"
     views = [show_histogram(session, session.end, spread=spread) for spread in (None, part, whole)]
-    images = [picture(view) for view in views]
+    images = [grab_image(view) for view in views]
     assert images[0] != images[1] != images[2]
     assert "NVIDIA H200: 1 in each of 100 recorded launches" in views[2].accessibleDescription()
     assert "NVIDIA" not in views[0].accessibleDescription()
@@ -223,14 +223,16 @@ def test_a_small_view_with_large_text_is_drawn_without_harm(name):
     for size in ((200, 160), (320, 260), (1400, 180)):
         for theme in (LIGHT, Theme.named("dark", 1.6)):
             spread = Spread((5, 6, 1, 13), 4, (H200,))
-            assert not picture(show_histogram(session, 3.5, size=size, theme=theme, spread=spread)).isNull()
+            assert not grab_image(
+                show_histogram(session, 3.5, size=size, theme=theme, spread=spread)
+            ).isNull()
 
 
 def test_more_bins_than_pixels_are_drawn():
     session = matmul("histogram-global", count=900, num_blocks=2, threads=64, bins=4096)
     view = show_histogram(session, session.end, size=(400, 300))
     assert view.bin_at(QPointF(395 - 8, 150))[1] > 4000
-    assert picture(view) != picture(show_histogram(session, 1, size=(400, 300)))
+    assert grab_image(view) != grab_image(show_histogram(session, 1, size=(400, 300)))
 
 
 def test_atomics_are_counted_beside_the_other_counters():
@@ -248,7 +250,7 @@ def test_atomics_are_counted_beside_the_other_counters():
 
 def test_the_switch_is_there_for_launches_that_count_and_h_turns_it():
     spec = "histogram-global:count=200,num_blocks=1,threads=32"
-    with opened((spec, "vector-double:count=64,threads=32")) as window:
+    with open_window((spec, "vector-double:count=64,threads=32")) as window:
         left, right = window.central.panes
         assert left.switch.isVisible()
         assert left.stack.currentWidget() is left.histogram
@@ -267,7 +269,7 @@ def test_the_switch_is_there_for_launches_that_count_and_h_turns_it():
 def test_a_bookmark_keeps_the_picture_and_the_words():
     setups = (Setup("histogram-global", {"count": 200, "num_blocks": 1, "threads": 32}),)
     mark = decode(encode(Bookmark(setups, picture="memory", words="work-item")))
-    with opened(mark=mark) as window:
+    with open_window(mark=mark) as window:
         pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.memory
         assert (window.bookmark().picture, window.bookmark().words) == ("memory", "work-item")
@@ -277,9 +279,9 @@ def test_a_bookmark_keeps_the_picture_and_the_words():
 
 
 def test_seeds_are_traced_beside_the_window_until_all_are_there():
-    with opened(("count-racing:num_blocks=2,threads=40",)) as window:
+    with open_window(("count-racing:num_blocks=2,threads=40",)) as window:
         view = window.central.panes[0].histogram
-        until(lambda: view.spread is not None and len(view.spread.totals) == 32)
+        wait_until(lambda: view.spread is not None and len(view.spread.totals) == 32)
         assert window.central.spreads.is_idle()
         assert all(1 <= total < 80 for total in view.spread.totals)
         assert view.spread.measured == ()
@@ -296,7 +298,7 @@ def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path
     other = replace(launch, source=launch.source + "\n# changed\n")
     path = tmp_path / "foreign.npz"
     save(run(other, lambda done, of: None), path)
-    with opened((str(path),)) as window:
+    with open_window((str(path),)) as window:
         pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.histogram
         assert window.central.spreads.is_idle()
@@ -304,7 +306,7 @@ def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path
 
 
 def test_a_pitfall_is_marked_in_the_head():
-    with opened(("matmul-tiled-row-on-x:k=24", "matmul-tiled:m=16,k=16,n=16,tile=8")) as window:
+    with open_window(("matmul-tiled-row-on-x:k=24", "matmul-tiled:m=16,k=16,n=16,tile=8")) as window:
         wrong, right = window.central.panes
         assert wrong.heading.pitfall.isVisible()
         assert find("matmul-tiled-row-on-x").pitfall in wrong.heading.pitfall.toolTip()
@@ -315,7 +317,7 @@ def test_a_pitfall_is_marked_in_the_head():
 def test_a_block_of_fewer_threads_than_a_warp_has_no_lanes_but_theirs():
     view = show_histogram(matmul("histogram-global", **SMALL | {"threads": 8}), 2, Selection(1, 3))
     lanes = view.places().lanes
-    picture(view)
+    grab_image(view)
     for lane in range(8):
         assert view.lane_at(QPointF(lanes.x + (lane + 0.5) * lanes.width / 8, lanes.middle)) == lane
     assert view.lane_at(QPointF(lanes.right + 3, lanes.middle)) is None

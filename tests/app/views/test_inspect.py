@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
-from made_profiles import made_profile, made_record, recorded_as
-from sessions import matmul, picture, uneven
+from sessions import grab_image, matmul, uneven_session
+from synthetic_profiles import replace_recorded_profiles, synthetic_profile, synthetic_record
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.counters.tiles import NAME, grid_of, mark_width
 from tilescope.app.views.counters.view import STYLES, CountersView
@@ -41,29 +41,29 @@ def tiled():
 @pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
 def test_a_moment_looks_the_same_from_wherever_it_is_reached(kind, theme, tiled):
     again = show_panel(kind, tiled, 9, Selection(2, 40), theme=theme)
-    picture(again)
+    grab_image(again)
     for moment in (tiled.end, 200, 31):
         again.render_moment(moment, Selection(5, 9))
     again.render_moment(3, Selection(0, 1))
-    assert picture(again) == picture(show_panel(kind, tiled, 3, Selection(0, 1), theme=theme))
+    assert grab_image(again) == grab_image(show_panel(kind, tiled, 3, Selection(0, 1), theme=theme))
 
 
 @pytest.mark.parametrize("kind", VIEWS)
 def test_a_view_shows_the_session_that_was_loaded_last(kind, tiled):
     view = show_panel(kind, matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8), 2)
-    before = picture(view)
+    before = grab_image(view)
     view.load(tiled)
     view.render_moment(3, Selection())
-    assert picture(view) == picture(show_panel(kind, tiled, 3)) != before
+    assert grab_image(view) == grab_image(show_panel(kind, tiled, 3)) != before
     view.load(None)
-    assert picture(view) == picture(show_panel(kind, None, 3))
+    assert grab_image(view) == grab_image(show_panel(kind, None, 3))
 
 
 @pytest.mark.parametrize("kind", VIEWS)
 def test_a_changed_theme_leaves_nothing_of_the_one_before(kind, tiled):
     view, dark = show_panel(kind, tiled, 40), Theme.named("dark", 1.4)
     view.set_theme(dark)
-    assert picture(view) == picture(show_panel(kind, tiled, 40, theme=dark))
+    assert grab_image(view) == grab_image(show_panel(kind, tiled, 40, theme=dark))
 
 
 # Counters
@@ -171,7 +171,7 @@ def test_the_rows_say_what_the_thread_is_and_does(tiled):
 
 
 def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     view = show_panel(ThreadView, session, 2, Selection(0, 40))
     assert told(view)["Now"] == "waits at the barrier"
     end = int(session.requests.moment[session.requests.block == 0].max())
@@ -203,7 +203,7 @@ def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
 def test_the_values_of_a_thread_stand_below_one_another_and_its_boxes_are_as_large_as_fields(tiled, scale):
     theme = Theme.named("light", scale)
     view = show_panel(ThreadView, tiled, 3, size=(380, 480), theme=theme)
-    picture(view)
+    grab_image(view)
     assert {label.x() for label in view.values.values()} == {view.pick_block.x()}
     assert view.swatch.geometry().right() < view.values["Now"].x()
     for box in (*view.pick_block.boxes[:2], *view.pick_thread.boxes[:2]):
@@ -254,14 +254,14 @@ def test_a_phase_is_explained_with_what_it_costs(tiled):
 
 def test_a_launch_is_explained_by_what_a_gpu_has_room_for_and_what_was_counted_there(monkeypatch):
     session = matmul("matmul-tiled")
-    recorded_as(monkeypatch, None)
+    replace_recorded_profiles(monkeypatch, None)
     view = show_panel(ExplainView, session, 1)
     text = view.label.text()
     assert "On a GPU" in text
     assert "room for 8 blocks of it at once" in text
     assert "modelled" in text and "measured" not in text
-    made = made_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32")
-    recorded_as(monkeypatch, made_record(made))
+    made = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32")
+    replace_recorded_profiles(monkeypatch, synthetic_record(made))
     view.load(session)
     text = view.label.text().replace("&nbsp;", " ")
     assert "33.0 kB read from DRAM, 0 B written; L1 had 12.5 %" in text
@@ -269,7 +269,7 @@ def test_a_launch_is_explained_by_what_a_gpu_has_room_for_and_what_was_counted_t
 
 
 def test_other_kernels_are_explained_from_the_trace_alone(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     view = show_panel(ExplainView, session, 1)
     assert "<b>Phase 0</b>" in words(view)
     assert "32 threads of block 0 load 32 elements of a 5 times each" in words(view).replace(" A ", " a ")
@@ -291,4 +291,4 @@ def test_an_empty_launch_can_be_shown(tiled):
     trace = replace(tiled.trace, **columns, value=np.zeros(0, np.float32), barriers=barriers, accesses=0)
     session = build_session(tiled.launch, trace, tiled.scenario)
     for kind in VIEWS:
-        assert not picture(show_panel(kind, session, 0)).isNull()
+        assert not grab_image(show_panel(kind, session, 0)).isNull()

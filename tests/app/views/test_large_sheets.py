@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sessions import matmul, odd, uneven
+from sessions import matmul, odd_session, uneven_session
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.cell_colours import POISON, downsample_codes
 from tilescope.app.views.memory.layout.sheet import sheet_of
@@ -14,7 +14,7 @@ from tilescope.app.views.memory.sparse_sheets import add_changing_codes, unchang
 from tilescope.app.views.memory.view_data import MemoryViewData
 from tilescope.tracer.analysis import access_history
 
-SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven, "odd": odd}
+SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven_session, "odd": odd_session}
 
 
 @pytest.mark.parametrize("make", SESSIONS.values(), ids=SESSIONS)

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QLineF, QRect
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
-from sessions import application, matmul, odd, uneven
+from sessions import application, matmul, odd_session, uneven_session
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common import cell_colours
 from tilescope.app.views.common.drawing import pen
@@ -21,7 +21,7 @@ from tilescope.app.views.memory.paint import draw_grid_pixels, grid_pixels, line
 from tilescope.app.views.memory.view_data import MemoryViewData
 from tilescope.tracer.model.trace import is_poison
 
-SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven, "odd": odd}
+SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven_session, "odd": odd_session}
 
 
 @pytest.mark.parametrize("make", SESSIONS.values(), ids=SESSIONS)

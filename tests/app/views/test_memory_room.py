@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.drawing import panel_line_colour
 from tilescope.app.views.common.geometry import Box
@@ -20,7 +20,7 @@ from tilescope.app.views.memory.layout.sheet import sheet_of, slice_text
 from tilescope.app.views.memory.text import find_name_box
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Buffer
-from views import LOAD, moment_of, number, show_memory
+from views import LOAD, buffer_number, first_moment, show_memory
 
 
 def buffer(shape, space="global", name="a"):
@@ -76,7 +76,7 @@ def test_slices_carry_their_index_above_them():
 def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
     session = matmul("vector-multiply", count=1024, num_blocks=4, threads=64)
     sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
-    a = number(session, "a")
+    a = buffer_number(session, "a")
     for block in (0, 3):
         found = footprints_of(session.memory.touched(block), sheets).by_buffer[a]
         touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
@@ -105,16 +105,16 @@ def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():
     half = sharp.scaled(
         view.size(), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
     )
-    one, other = pixels(picture(view)).view(np.uint8), pixels(half).view(np.uint8)
+    one, other = pixels(grab_image(view)).view(np.uint8), pixels(half).view(np.uint8)
     assert np.count_nonzero(np.abs(one.astype(int) - other) > 80) < 0.03 * one.size
 
 
 def test_loads_on_their_way_are_translucent():
     session, dark = matmul("matmul-tiled", m=24, k=24, n=24, tile=8), Theme.named("dark")
-    moment = moment_of(session, LOAD, "a", 4)
+    moment = first_moment(session, LOAD, "a", 4)
     colour = panel_line_colour("global load", dark).rgb()
     still, flying = (
-        pixels(picture(show_memory(session, moment + f, Selection(4, 21), theme=dark))) for f in (0.0, 0.5)
+        pixels(grab_image(show_memory(session, moment + f, Selection(4, 21), theme=dark))) for f in (0.0, 0.5)
     )
     assert not np.array_equal(still, flying)
     assert np.count_nonzero(flying == colour) == 0
@@ -122,7 +122,7 @@ def test_loads_on_their_way_are_translucent():
 
 def test_what_is_said_lies_above_loads_on_their_way():
     session, theme = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8), Theme.named("light")
-    moment = moment_of(session, LOAD, "b", 4)
+    moment = first_moment(session, LOAD, "b", 4)
     view = show_memory(session, moment + 0.5, Selection(4, 21), theme=theme)
     drawn = [piece.name for piece in view._picture.pieces(view._state(), 1.0).above]
     loads = drawn.index(("loads", 0))

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage
 
 from folders import IMAGES
 from launching import Array, Scalar, launch, trace
-from sessions import matmul, picture, uneven
+from sessions import grab_image, matmul, uneven_session
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.arrangement import ViewState, Zoom
 from tilescope.app.views.memory.footprints import Footprint, footprints_of, phase_at
@@ -18,11 +18,11 @@ from tilescope.app.views.memory.loads import bend_arcs
 from tilescope.app.views.memory.outlines import CellRect
 from tilescope.app.views.memory.picture import MemoryPicture
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
-from views import LOAD, SMALL, STORE, moment_of, number, point, show_memory
+from views import LOAD, SMALL, STORE, buffer_number, element_point, first_moment, show_memory
 
 
 def colour(view, name, *place):
-    return picture(view).pixelColor(point(view, name, *place).toPoint())
+    return grab_image(view).pixelColor(element_point(view, name, *place).toPoint())
 
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "matmul-naive-col-on-x", "matmul-naive-row-on-x"])
@@ -30,13 +30,13 @@ def colour(view, name, *place):
 def test_a_moment_looks_the_same_wherever_one_comes_from(name, moments):
     session, selection = matmul(name, **SMALL), Selection(5, 9)
     view = show_memory(session, moments[0], selection)
-    before = picture(view)
+    before = grab_image(view)
     view.render_moment(moments[1], selection)
-    after = picture(view)
-    assert after == picture(show_memory(session, moments[1], selection))
+    after = grab_image(view)
+    assert after == grab_image(show_memory(session, moments[1], selection))
     assert after != before
     view.render_moment(moments[0], selection)
-    assert picture(view) == before
+    assert grab_image(view) == before
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (4, 4, 4), (5, 23, 7), (1, 70, 1), (64, 1, 3)])
@@ -47,9 +47,9 @@ def test_every_size_is_drawn(shape, theme):
         session = matmul(name, **values)
         for size, scale in (((550, 450), 1.0), ((300, 200), 1.6), ((1200, 300), 1.0)):
             view = show_memory(session, session.end, size=size, theme=Theme.named(theme, scale))
-            image = picture(view)
+            image = grab_image(view)
             last = tuple(n - 1 for n in (shape[0], shape[2]))
-            centre = point(view, "c", *last)
+            centre = element_point(view, "c", *last)
             assert view.rect().contains(centre.toPoint())
             assert image.pixelColor(centre.toPoint()) != view.theme.colour("panel")
 
@@ -111,12 +111,12 @@ def test_two_panes_can_share_the_scale_of_reads():
 )
 def test_accesses_of_the_moment_are_marked_in_the_colour_of_their_kind(name, op, buffer):
     session = matmul(name, m=8, k=8, n=8, tile=8)
-    moment = moment_of(session, op, buffer, 0)
+    moment = first_moment(session, op, buffer, 0)
     view = show_memory(session, moment, theme=Theme.named("light", reduced_motion=True))
-    kind = f"{session.trace.buffers[number(session, buffer)].space} {('load', 'store')[op]}"
-    assert has_colour(picture(view), KIND_COLOURS[kind])
+    kind = f"{session.trace.buffers[buffer_number(session, buffer)].space} {('load', 'store')[op]}"
+    assert has_colour(grab_image(view), KIND_COLOURS[kind])
     view.render_moment(0, Selection())
-    assert not has_colour(picture(view), KIND_COLOURS[kind])
+    assert not has_colour(grab_image(view), KIND_COLOURS[kind])
 
 
 def has_colour(image, wanted):
@@ -134,7 +134,7 @@ def test_the_frames_are_what_the_block_touches():
     trace, sheets = session.trace, {n: sheet_of(b) for n, b in enumerate(session.trace.buffers)}
     # Block (2, 1): rows 8 to 16, columns 16 to 24.
     footprints = footprints_of(session.memory.touched(5), sheets)
-    a, b, c = (number(session, name) for name in "abc")
+    a, b, c = (buffer_number(session, name) for name in "abc")
     assert footprints.by_buffer[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.by_buffer[
         b
     ] == Footprint(CellRect(0, 16, 24, 24))
@@ -160,37 +160,38 @@ def drawn(session, moment, selection):
 
 def test_a_loaded_element_flies_to_its_place_in_the_tile():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
-    moment, selection = moment_of(session, LOAD, "a", 4), Selection(4, 21)
+    moment, selection = first_moment(session, LOAD, "a", 4), Selection(4, 21)
     data, places = drawn(session, moment, selection)
     (flight,) = data.loads_in_flight(moment, selection, places)
     assert flight.kind == "global load" and flight.own.sum() == 32
     (chosen,) = np.flatnonzero(
         flight.chosen
     )  # thread (5, 2) of block (1, 1) fetches A[10, 5] into tile_a[2, 5]
-    assert np.allclose(flight.start[chosen], places[number(session, "a")].middle(10 * 24 + 5))
+    assert np.allclose(flight.start[chosen], places[buffer_number(session, "a")].middle(10 * 24 + 5))
     landed = bend_arcs(flight.start, flight.end).points_at(1.0)
-    assert np.allclose(landed[chosen], places[number(session, "tile_a")].middle(2 * 8 + 5))
+    assert np.allclose(landed[chosen], places[buffer_number(session, "tile_a")].middle(2 * 8 + 5))
 
 
 def test_a_loaded_element_flies_into_the_result_of_its_thread():
     session = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8)
-    moment, selection = moment_of(session, LOAD, "b", 4), Selection(4, 21)
+    moment, selection = first_moment(session, LOAD, "b", 4), Selection(4, 21)
     data, places = drawn(session, moment, selection)
     (flight,) = data.loads_in_flight(moment, selection, places)
     (chosen,) = np.flatnonzero(flight.chosen)
-    assert np.allclose(flight.start[chosen], places[number(session, "b")].middle(13))
-    assert np.allclose(flight.end[chosen], places[number(session, "c")].middle(10 * 24 + 13))
+    assert np.allclose(flight.start[chosen], places[buffer_number(session, "b")].middle(13))
+    assert np.allclose(flight.end[chosen], places[buffer_number(session, "c")].middle(10 * 24 + 13))
 
 
 def test_loads_move_with_time_unless_motion_is_reduced():
     session = matmul("matmul-tiled", **SMALL)
-    moment = moment_of(session, LOAD, "a", 5)
+    moment = first_moment(session, LOAD, "a", 5)
     views = [
         show_memory(session, moment, Selection(5), theme=Theme.named("dark", 1.0, still))
         for still in (False, True)
     ]
     pictures = [
-        [picture(v) for f in (0.25, 0.75) if v.render_moment(moment + f, Selection(5)) is None] for v in views
+        [grab_image(v) for f in (0.25, 0.75) if v.render_moment(moment + f, Selection(5)) is None]
+        for v in views
     ]
     assert pictures[0][0] != pictures[0][1]
     assert pictures[1][0] == pictures[1][1]
@@ -199,28 +200,28 @@ def test_loads_move_with_time_unless_motion_is_reduced():
 def test_large_cells_show_their_values():
     session = matmul("matmul-naive-col-on-x", m=4, k=4, n=4, tile=8, input="arange")
     view = show_memory(session, session.end)
-    picture(view)
+    grab_image(view)
     expected = np.arange(16.0).reshape(4, 4) @ np.arange(16.0).reshape(4, 4)
     assert view.cell_texts()["c"] == {(r, k): f"{expected[r, k]:.4g}" for r in range(4) for k in range(4)}
     from_far = show_memory(session, session.end, size=(160, 130))
-    assert picture(from_far) != picture(show_memory(session, 0, size=(160, 130)))
+    assert grab_image(from_far) != grab_image(show_memory(session, 0, size=(160, 130)))
 
 
 def test_a_number_that_was_computed_from_nothing_is_told_as_such_between_short_ones():
     sides = {"m": 6, "k": 4, "n": 4, "tile": 4}
     session = matmul("matmul-tiled-early-return", **sides, dtype="float64", input="arange-ones")
     view = show_memory(session, session.end)
-    picture(view)
+    grab_image(view)
     assert [view.cell_texts()["c"][row, 0] for row in range(6)] == ["6", "22", "38", "54", "nan", "nan"]
 
 
 def test_a_kernel_without_roles_is_drawn_and_told(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     view = show_memory(session, session.end, Selection(1, 3))
-    assert view.hover_text(point(view, "a", 65)) == "a[65] = 65\nread 5 times so far"
+    assert view.hover_text(element_point(view, "a", 65)) == "a[65] = 65\nread 5 times so far"
     boxes = [view.position_of(n, 0) for n in range(len(session.trace.buffers))]
     assert all(view.rect().contains(p.toPoint()) for p in boxes)
-    assert "out[0]" in view.hover_text(point(view, "out", 0))
+    assert "out[0]" in view.hover_text(element_point(view, "out", 0))
 
 
 @pytest.mark.parametrize("dtype", ["f4,i2", "complex64", "bool", "uint8", ""])
@@ -230,14 +231,14 @@ def test_buffers_of_any_type_are_drawn_and_a_launch_without_any(tmp_path, dtype)
     arguments = (Array((3,), dtype=dtype, fill="empty") if dtype else Scalar(1),)
     session = build_session(launch(tmp_path, source, arguments), trace(tmp_path, source, arguments), None)
     view = show_memory(session, session.end)
-    assert len(np.unique(pixels(picture(view)))) > 2
+    assert len(np.unique(pixels(grab_image(view)))) > 2
     texts = [view.hover_text(view.position_of(n, 0)) for n in range(len(session.trace.buffers))]
     assert any("written by thread 0 of block 0" in text for text in texts) == bool(dtype)
 
 
 def test_it_describes_itself_for_screen_readers():
     session = matmul("matmul-tiled", **SMALL)
-    view = show_memory(session, moment_of(session, LOAD, "a", 0))
+    view = show_memory(session, first_moment(session, LOAD, "a", 0))
     assert view.accessibleName() == "Memory"
     assert (
         "Warp 0 of block (0, 0): reads 32 elements of A from global memory." in view.accessibleDescription()
@@ -251,10 +252,10 @@ def test_it_describes_itself_for_screen_readers():
 
 def test_without_a_session_it_says_so():
     session = matmul("matmul-tiled", **SMALL)
-    empty = picture(show_memory(None))
+    empty = grab_image(show_memory(None))
     view = show_memory(session, 20)
     view.load(None)
-    assert picture(view) == empty
+    assert grab_image(view) == empty
     assert len(np.unique(pixels(empty))) > 2  # words, not an empty page
     assert view.accessibleDescription() == "Nothing traced yet"
     assert view.hover_text(QPointF(200, 200)) == ""
@@ -263,9 +264,9 @@ def test_without_a_session_it_says_so():
 def test_a_new_theme_draws_what_a_view_of_that_theme_draws():
     session, dark = matmul("matmul-tiled", **SMALL), Theme.named("dark", 1.3)
     view = show_memory(session, 33, Selection(2, 5))
-    picture(view)
+    grab_image(view)
     view.set_theme(dark)
-    assert picture(view) == picture(show_memory(session, 33, Selection(2, 5), theme=dark))
+    assert grab_image(view) == grab_image(show_memory(session, 33, Selection(2, 5), theme=dark))
 
 
 # Scenario, theme, text scale, and a moment: so many after block 6 first reads this buffer.
@@ -284,17 +285,17 @@ def test_it_looks_as_approved(name, tmp_path):
     session = matmul(scenario, m=32, k=32, n=32, tile=8, input="arange")
     view = show_memory(
         session,
-        moment_of(session, LOAD, buffer, 6) + after,
+        first_moment(session, LOAD, buffer, 6) + after,
         Selection(6, 37),
         theme=Theme.named(theme, scale),
     )
-    image, made = picture(view), tmp_path / f"memory-{name}.png"
+    image, made = grab_image(view), tmp_path / f"memory-{name}.png"
     image.save(str(made))
     approved = QImage(str(IMAGES / made.name))
     assert not approved.isNull(), f"no picture approved; see {made}"
     assert difference(image, approved) < 0.05, f"see {made}"
     view.render_moment(20, Selection(1, 3))
-    assert difference(picture(view), approved) > 0.05  # the comparison can tell
+    assert difference(grab_image(view), approved) > 0.05  # the comparison can tell
 
 
 def difference(one, other):

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF
 
 from launching import Array, trace
 from launching import launch as launch_text
-from sessions import picture
+from sessions import grab_image
 from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.common.descriptions import warp_captions
 from tilescope.app.views.common.differences import differences_of, differing_now
@@ -84,9 +84,9 @@ def test_a_cell_with_a_red_cross_stands_beside_the_array(tmp_path, offset, theme
         QRectF(right, last.y() - 15, cell, 30) if offset > 0 else QRectF(left - cell, last.y() - 15, cell, 30)
     )
     red = look.colour("bad")
-    assert red_pixels(picture(view), box, red) > 10
+    assert red_pixels(grab_image(view), box, red) > 10
     later = show_memory(made, float(made.end), size=(700, 300), theme=look)
-    assert made.end == moment or red_pixels(picture(later), box, red) == 0
+    assert made.end == moment or red_pixels(grab_image(later), box, red) == 0
 
 
 def test_a_click_on_the_finding_lands_on_the_access_itself(tmp_path):
@@ -122,7 +122,7 @@ def test_one_lane_is_one_lane(tmp_path):
 def test_the_timeline_has_a_mark_where_lanes_are_out_of_bounds(tmp_path, text):
     made = session(tmp_path, text)
     view = show_timeline(made, 0.0, size=(600, 120))
-    at, red, image = view.places, view.theme.colour("bad"), picture(view)
+    at, red, image = view.places, view.theme.colour("bad"), grab_image(view)
 
     def column(moment: int) -> QRectF:
         return QRectF(at.x(moment) + 2, at.rows.top(), at.column(moment) - 4, at.rows.height())
@@ -153,7 +153,7 @@ def test_elements_that_differ_from_numpy_are_marked_and_say_what_numpy_has():
     right = next(n for n in range(256) if n not in set(found.elements.tolist()))
     assert "NumPy" not in hover_text(made, number, right, made.end, Selection())
     view = show_memory(made, float(made.end), size=(900, 800))
-    image, red = picture(view), view.theme.colour("bad")
+    image, red = grab_image(view), view.theme.colour("bad")
     places = [view.position_of(number, element) for element in (first, right)]
     boxes = [QRectF(p.x() - 9, p.y() - 9, 18, 18) for p in places]
     assert red_pixels(image, boxes[0], red) > red_pixels(image, boxes[1], red)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_charts import view_of
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope import ROOT
 from tilescope.app.gpu.data import GpuData, gpu_data
 from tilescope.app.gpu.place import Level, PanePlace
@@ -50,7 +50,7 @@ def test_a_recording_is_drawn_where_it_says(path: Path, level: Level) -> None:
     view = view_of(chart_view_at(recorded(path), level, PanePlace()))
     item = longest(view.shown)
     place = box_of_item(view.shown, view.chart_layout, item).intersected(view.chart_layout.rows)
-    drawn = picture(view).copy(place.toAlignedRect())
+    drawn = grab_image(view).copy(place.toAlignedRect())
     colours = {drawn.pixel(x, y) for x in range(drawn.width()) for y in range(drawn.height())}
     assert colours - {view.theme.colour("panel").rgb()}
     found = view.hit(place.center())

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
-from sessions import matmul, picture, uneven
+from sessions import grab_image, matmul, uneven_session
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.highlight import python_tokens
 from tilescope.app.views.source.lines import hanging_column, top_line
@@ -44,7 +44,7 @@ def test_the_line_of_the_chosen_warp_is_marked_in_its_kinds_colour(tiled):
 
 def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled):
     view = show_panel(SourceView, tiled, 0, size=(420, 200))
-    picture(view)  # lays it out
+    grab_image(view)  # lays it out
     lines = tiled.launch.source.splitlines()
     first = lines.index("def tiled(a, b, c):")
     seen = [line for line, _, _ in view.editor.lines_in_sight()]
@@ -56,7 +56,7 @@ def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled)
 
 def test_a_page_that_the_user_scrolled_stays_until_the_line_is_in_sight(tiled):
     view = show_panel(SourceView, tiled, 1, size=(420, 120))
-    picture(view)
+    grab_image(view)
     bar = view.editor.verticalScrollBar()
     bar.triggerAction(bar.SliderAction.SliderToMinimum)
     view.render_moment(9, Selection())
@@ -79,7 +79,7 @@ def test_the_page_moves_as_little_as_shows_the_line(first, line, page, top):
 @pytest.mark.parametrize("width", [300, 388, 620])
 def test_no_part_of_a_line_is_out_of_sight(tiled, width, scale):
     view = show_panel(SourceView, tiled, 12, size=(width, 480), theme=Theme.named("light", scale))
-    picture(view)
+    grab_image(view)
     editor, document = view.editor, view.editor.document()
     column = QFontMetricsF(editor.font()).horizontalAdvance(" ")
     broken = 0
@@ -102,7 +102,7 @@ def test_a_line_goes_on_further_in_than_it_begins():
 
 def test_the_marked_line_has_a_ground_over_all_rows_that_it_takes(tiled):
     view = show_panel(SourceView, tiled, 12, size=(330, 480))
-    image, editor = picture(view.editor.viewport()), view.editor
+    image, editor = grab_image(view.editor.viewport()), view.editor
     ((top, tall),) = [(top, tall) for line, top, tall in editor.lines_in_sight() if line == editor.line]
     assert tall >= 2 * editor.fontMetrics().lineSpacing()
     for y in range(round(top) + 1, round(top + tall) - 1):
@@ -111,7 +111,7 @@ def test_the_marked_line_has_a_ground_over_all_rows_that_it_takes(tiled):
 
 
 def test_a_waiting_warp_marks_its_barrier(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     view = show_panel(SourceView, session, 2, Selection(0, 40))
     assert (session.launch.source.splitlines()[view.editor.line - 1].strip(), view.editor.look) == (
         "cuda.syncthreads()", "waiting",
@@ -143,7 +143,7 @@ def test_python_is_coloured_also_where_it_breaks_off():
 def test_counts_give_way_to_the_text_where_there_is_little_room(tiled):
     views = [show_panel(SourceView, tiled, 12, size=(width, 300)) for width in (388, 230)]
     for view in views:
-        picture(view)
+        grab_image(view)
     (numbers, counts, _), (few_numbers, few_counts, _) = (view.editor.columns() for view in views)
     assert counts > numbers
     assert few_counts == few_numbers and views[1].editor.counts

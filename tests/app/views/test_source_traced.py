@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.source.find_bar import find_matches
 from tilescope.app.views.source.traced_text import FileText
 from tilescope.app.views.source.view import NOT_RUN, SourceView
 from tilescope.app.widgets.theme import Theme
-from views import heard, show_panel
+from views import record_signal, show_panel
 
 Key = Qt.Key
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -31,7 +31,7 @@ def another():
 def an_editable(session, size=(420, 420), moment=12):
     view = show_panel(SourceView, session, moment, size=size)
     view.set_editable(True)
-    picture(view)
+    grab_image(view)
     return view
 
 
@@ -47,12 +47,12 @@ def put(view, line, column=0):
 
 def test_nothing_can_be_changed_until_that_is_said(tiled):
     view = show_panel(SourceView, tiled, 12)
-    before = picture(view)
+    before = grab_image(view)
     assert view.editor.handle() == 0 and not view.editor.is_editable()
     view.set_editable(True)
-    assert view.editor.is_editable() and picture(view) != before
+    assert view.editor.is_editable() and grab_image(view) != before
     view.set_editable(False)
-    assert picture(view) == before
+    assert grab_image(view) == before
 
 
 def test_figures_stand_beside_the_lines_they_were_counted_of(tiled):
@@ -113,7 +113,7 @@ def test_what_was_typed_in_another_pane_is_kept_for_it(tiled, another):
     texts = {id(tiled): FileText(tiled.launch.source), id(another): FileText("# two\n" + tiled.launch.source)}
     view = an_editable(tiled)
     view.file_of = lambda session: texts[id(session)]
-    shown = heard(view.file_shown)
+    shown = record_signal(view.file_shown)
     put(view, 1)
     QTest.keyClicks(view.editor, "# mine")
     mine = view.text()
@@ -148,7 +148,7 @@ def test_lines_that_were_taken_out_are_struck_where_the_trace_has_none(tiled):
     view = an_editable(tiled)
     barrier = line_of(view, "cuda.syncthreads()")
     view.editor.may_strike = lambda line: "" if line >= barrier else "not this one"
-    asked = heard(view.editor.line_toggled)
+    asked = record_signal(view.editor.line_toggled)
     ((top, height),) = [(top, tall) for n, top, tall in view.editor.lines_in_sight() if n == barrier]
     QTest.mouseClick(view.editor._gutter, Qt.MouseButton.LeftButton, pos=QPoint(5, round(top + height / 2)))
     assert asked == [barrier]
@@ -209,13 +209,13 @@ def test_problems_of_the_trace_are_marked_where_their_lines_stand_now(tiled):
 def test_a_long_sentence_leaves_the_text_its_room(tiled):
     view = an_editable(tiled, size=(300, 500))
     view.set_problems([(3, "many words and " * 40)])
-    picture(view)
+    grab_image(view)
     label = view.problems.column.itemAt(0).widget()
     assert label.text().endswith("words …") or label.text().endswith(" …")
     assert label.height() < 5 * label.fontMetrics().lineSpacing()
     assert label.toolTip().startswith("many words and many")
     view.resize(2000, 500)
-    picture(view)
+    grab_image(view)
     assert len(label.text()) > 400
 
 
@@ -293,8 +293,8 @@ def test_the_same_text_gives_the_same_picture_however_it_came_about(tiled, name)
                 view.editor.undo()
             view.set_struck(frozenset())
         put(view, 1)
-        picture(view)
+        grab_image(view)
         bar = view.editor.verticalScrollBar()
         bar.triggerAction(bar.SliderAction.SliderToMinimum)
-        pictures.append(picture(view))
+        pictures.append(grab_image(view))
     assert pictures[0] == pictures[1]

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QImage
 
-from sessions import matmul, picture, uneven
+from sessions import grab_image, matmul, uneven_session
 from tilescope.app.model.session import Selection
 from tilescope.app.model.spotlight import DIM_ALL, resolve_highlights
 from tilescope.app.views.common.dimming import contrast, dim_theme
@@ -15,7 +15,16 @@ from tilescope.app.views.counters.view import CountersView
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.views.timeline.spotlight import row_rect
 from tilescope.app.widgets.theme import Theme
-from views import SMALL, counter, point, show_histogram, show_memory, show_panel, show_timeline, show_warp
+from views import (
+    SMALL,
+    counter_session,
+    element_point,
+    show_histogram,
+    show_memory,
+    show_panel,
+    show_timeline,
+    show_warp,
+)
 
 TILED = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
@@ -24,7 +33,7 @@ def spot(view, *names):
     """Let what has these names stand out in a view, and return its picture."""
     (lit,) = resolve_highlights(names, [view.session])
     view.set_spotlight(lit)
-    return picture(view)
+    return grab_image(view)
 
 
 def region(image: QImage, box) -> np.ndarray:
@@ -44,7 +53,7 @@ def distance(image: QImage, box, theme: Theme) -> float:
 
 def cell(view, name, *place, side=3) -> QRect:
     """Return the middle of an element's cell."""
-    middle = point(view, name, *place).toPoint()
+    middle = element_point(view, name, *place).toPoint()
     return QRect(middle.x() - side, middle.y() - side, 2 * side, 2 * side)
 
 
@@ -62,7 +71,7 @@ def same(image, before, box) -> bool:
 def test_a_buffer_stays_as_it_is_and_the_others_are_fainter(name, colour_by):
     theme = Theme.named(name)
     view = show_memory(matmul("matmul-tiled", **SMALL), 10**6, theme=theme, colour_by=colour_by)
-    before = picture(view)
+    before = grab_image(view)
     after = spot(view, "A")
     for row, col in ((1, 2), (10, 20), (19, 23)):
         assert same(after, before, cell(view, "a", row, col, side=1))
@@ -73,14 +82,14 @@ def test_a_buffer_stays_as_it_is_and_the_others_are_fainter(name, colour_by):
 
 def test_an_element_stays_as_it_is_inside_a_frame():
     view = show_memory(matmul("matmul-naive-col-on-x", **TILED), 10**6)
-    before = picture(view)
+    before = grab_image(view)
     after = spot(view, "B[2, 5]", "A[0:2, 1]")
     for name, place in (("b", (2, 5)), ("a", (0, 1)), ("a", (1, 1))):
         assert same(after, before, cell(view, name, *place))
     for name, place in (("b", (2, 4)), ("b", (3, 5)), ("a", (0, 4)), ("c", (6, 6))):
         assert not same(after, before, cell(view, name, *place))
-    beside = point(view, "b", 2, 5) - point(view, "b", 2, 4)
-    edge = (point(view, "b", 2, 5) - beside / 2).toPoint()  # not by colour alone
+    beside = element_point(view, "b", 2, 5) - element_point(view, "b", 2, 4)
+    edge = (element_point(view, "b", 2, 5) - beside / 2).toPoint()  # not by colour alone
     assert contrast(after.pixelColor(edge.x() - 2, edge.y()), view.theme.colour("panel")) > 10
 
 
@@ -116,22 +125,22 @@ def test_dimmed_words_keep_3_to_1(name):
 def test_a_spotlight_looks_the_same_wherever_one_comes_from(names):
     session, selection = matmul("matmul-tiled", **SMALL), Selection(2, 33)
     view = show_memory(session, 9.5, selection)
-    plain, first = picture(view), spot(view, *names)
+    plain, first = grab_image(view), spot(view, *names)
     view.render_moment(31.25, selection)
-    later = picture(view)
+    later = grab_image(view)
     assert first not in (plain, later)
     fresh = show_memory(session, 31.25, Selection(1, 0))
     spot(fresh, *names)
     fresh.render_moment(31.25, selection)
-    assert picture(fresh) == later
+    assert grab_image(fresh) == later
     view.render_moment(9.5, selection)
-    assert picture(view) == first
+    assert grab_image(view) == first
     assert spot(view) == plain
 
 
 def test_a_thread_lights_the_cells_that_it_accesses_now_and_those_that_it_writes():
     view = show_memory(matmul("matmul-naive-col-on-x", **TILED), 3, Selection(0, 0))
-    before = picture(view)
+    before = grab_image(view)
     after = spot(view, "thread 5")  # column 1, row 1
     assert same(after, before, cell(view, "c", 1, 1))
     assert not same(after, before, cell(view, "c", 6, 2))
@@ -141,32 +150,32 @@ def test_a_thread_lights_the_cells_that_it_accesses_now_and_those_that_it_writes
 
 def test_a_block_lights_what_it_touches_and_its_shared_memory_where_it_is_looked_at():
     view = show_memory(matmul("matmul-tiled", **TILED), 10**6, Selection(3, 0))
-    before = picture(view)
+    before = grab_image(view)
     after = spot(view, "block 3")
     assert same(after, before, cell(view, "c", 6, 6))
     assert same(after, before, cell(view, "tile_a", 2, 2))
     assert is_fainter(after, before, cell(view, "c", 1, 1), view.theme)
     view.render_moment(10**6, Selection(0, 0))
-    assert not same(picture(view), before, cell(view, "tile_a", 2, 2))
+    assert not same(grab_image(view), before, cell(view, "tile_a", 2, 2))
 
 
 def test_a_zoomed_picture_and_one_of_some_buffers_are_dimmed_too():
     view = show_memory(matmul("matmul-tiled", **TILED), 20)
     view.only = ("A", "tile_a")
-    before = picture(view)
+    before = grab_image(view)
     assert spot(view, "block 0", "tile_b") != before
     view.zoom = view.zoom._replace(scale=3.0)
-    magnified = picture(view)
+    magnified = grab_image(view)
     assert spot(view) != magnified
 
 
 def test_a_picture_without_any_of_it_dims_half_and_one_in_the_other_pane_more():
     session = matmul("matmul-tiled", **SMALL)
     for view in (show_memory(session, 10**6), show_timeline(session, 9)):
-        plain = picture(view)
+        plain = grab_image(view)
         half = spot(view, "counter global sectors")
         view.set_spotlight(DIM_ALL)
-        dark = picture(view)
+        dark = grab_image(view)
         box = view.rect()
         distances = [distance(image, box, view.theme) for image in (plain, half, dark)]
         assert distances[0] > distances[1] > distances[2] > 0
@@ -175,7 +184,7 @@ def test_a_picture_without_any_of_it_dims_half_and_one_in_the_other_pane_more():
 def test_the_row_of_a_warp_stands_out_in_the_timeline():
     session = matmul("matmul-tiled", **SMALL)  # two warps in a block
     view = show_timeline(session, 0, Selection(1, 0))
-    before = picture(view)
+    before = grab_image(view)
     after = spot(view, "warp 1")
     rows = [row_rect(view.places, warp, 2).adjusted(150, 4, -150, -4) for warp in (0, 1)]
     assert same(after, before, rows[1])
@@ -191,12 +200,12 @@ def test_the_row_of_a_warp_stands_out_in_the_timeline():
 def test_a_number_under_a_pane_stands_out_and_is_shown_where_few_are():
     view = show_panel(CountersView, matmul("matmul-tiled", **SMALL), 9, size=(300, 54))
     assert "global bytes" not in [tile.label for tile, _ in view.shown()]
-    plain = picture(view)
+    plain = grab_image(view)
     spot(view, "counter global bytes", "counter shared wavefronts")
     assert {"global bytes", "shared wavefronts"} <= {tile.label for tile, _ in view.shown()}
     assert spot(view) == plain
     wide = show_panel(CountersView, matmul("matmul-tiled", **SMALL), 9, size=(900, 54))
-    before, usual = picture(wide), boxes_of(wide)["global requests"]
+    before, usual = grab_image(wide), boxes_of(wide)["global requests"]
     after = spot(wide, "counter global requests")
     boxes = boxes_of(wide)
     others = [contrast_of(after, box) for label, box in boxes.items() if label != "global requests"]
@@ -223,14 +232,14 @@ def contrast_of(image, box) -> float:
 def test_a_line_of_the_source_stands_out_and_is_brought_in_sight():
     session = matmul("matmul-tiled", **SMALL)
     view = show_panel(SourceView, session, 3.0, size=(420, 260))
-    before = picture(view)
+    before = grab_image(view)
     spot(view, 'line "c[row, col] = total"')
     ((_, line),) = view.highlighted_lines.lines
     assert view.editor.highlighted_lines == {line}
     assert line in [number for number, *_ in view.editor.lines_in_sight()]
     wide = view.editor.viewport().width() - 8
     for number, top, height in view.editor.lines_in_sight():
-        strongest = contrast_of(picture(view.editor.viewport()), QRectF(4, top + 3, wide, height - 6))
+        strongest = contrast_of(grab_image(view.editor.viewport()), QRectF(4, top + 3, wide, height - 6))
         assert (strongest > 10) == (number == line) or not _text(view, number).strip()
     view.render_moment(20.0, Selection())
     view.render_moment(3.0, Selection())
@@ -244,7 +253,7 @@ def _text(view, number):
 def test_lanes_of_threads_stand_out_in_the_warp_panel_and_another_warp_has_a_veil():
     session = matmul("matmul-tiled", **SMALL)
     view = show_warp(session, 5.0, Selection(0, 0))
-    before = picture(view)
+    before = grab_image(view)
     after = spot(view, "thread 3", "thread 4")
     assert view.picture.bright == {3, 4}
     assert after != before
@@ -258,7 +267,7 @@ def test_lanes_of_threads_stand_out_in_the_warp_panel_and_another_warp_has_a_vei
 def test_arrays_bins_and_lanes_stand_out_in_a_histogram():
     session = matmul("histogram-private", count=512, num_blocks=2)
     view = show_histogram(session, session.end, theme=Theme.named("light", reduced_motion=True))
-    before = picture(view)
+    before = grab_image(view)
     plots = view.places().plots
     fields = [QRectF(p.field.x, p.field.y, p.field.width, p.field.height) for p in plots]
     after = spot(view, "bins")
@@ -284,12 +293,16 @@ def test_the_spotlight_of_the_launch_before_does_no_harm(uncaught, tmp_path):
     first = matmul("matmul-tiled", **SMALL)
     names = ("C[2, 3]", "tile_a", "block 11", "warp 1", "thread 60", "line 50", "counter global sectors")
     (lit,) = resolve_highlights(names, [first])
-    for session in (uneven(tmp_path), counter(), matmul("histogram-private", count=512, num_blocks=2)):
+    for session in (
+        uneven_session(tmp_path),
+        counter_session(),
+        matmul("histogram-private", count=512, num_blocks=2),
+    ):
         for show in (show_memory, show_timeline, show_histogram, show_warp):
             view = show(first, 3.0)
             view.set_spotlight(lit)
             view.load(session)
-            picture(view)
+            grab_image(view)
     assert uncaught == []
 
 

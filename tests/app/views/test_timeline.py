@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from PySide6.QtTest import QTest
 
-from sessions import application, matmul, picture, uneven
+from sessions import application, grab_image, matmul, uneven_session
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_activity
 from tilescope.app.views.common.geometry import integer_step
@@ -21,7 +21,7 @@ from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from views import LEFT, LIGHT, NO_KEYS, colours_of_cell, heard, rows_point, show_timeline, turned
+from views import LEFT, LIGHT, NO_KEYS, cell_colours, record_signal, row_point, show_timeline, turn_wheel
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +33,13 @@ def tiled():
 def test_a_moment_looks_the_same_from_wherever_it_is_reached(tiled, theme):
     again = show_timeline(tiled, 9, Selection(2, 40), theme=theme)
     again.render_moment(3.4, Selection(0, 1))
-    assert picture(again) == picture(show_timeline(tiled, 3.4, Selection(0, 1), theme=theme))
+    assert grab_image(again) == grab_image(show_timeline(tiled, 3.4, Selection(0, 1), theme=theme))
 
 
 def test_a_changed_theme_leaves_nothing_of_the_one_before(tiled):
     view = show_timeline(tiled)
     view.set_theme(Theme.named("dark", 1.3))
-    assert picture(view) == picture(show_timeline(tiled, theme=Theme.named("dark", 1.3)))
+    assert grab_image(view) == grab_image(show_timeline(tiled, theme=Theme.named("dark", 1.3)))
 
 
 def test_moving_the_playhead_repaints_all_that_changes(tiled):
@@ -49,7 +49,7 @@ def test_moving_the_playhead_repaints_all_that_changes(tiled):
         view.render_moment(moment, Selection())
         application().processEvents()
         on_screen = view.screen().grabWindow(view.winId()).toImage()
-        assert on_screen.convertToFormat(QImage.Format.Format_RGB32) == picture(view), moment
+        assert on_screen.convertToFormat(QImage.Format.Format_RGB32) == grab_image(view), moment
     view.close()
 
 
@@ -71,13 +71,13 @@ def what_each_warp_does(session, block):
 
 
 def test_every_cell_has_the_colour_of_its_request_and_waiting_is_hatched(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     view = show_timeline(session, 0, Selection(1, 0), size=(1400, 90))
-    image, expected = picture(view), what_each_warp_does(session, 1)
+    image, expected = grab_image(view), what_each_warp_does(session, 1)
     first, last = block_activity(session, 1).span
     assert "waiting" in expected.values() and "atomic" in expected.values()
     for moment, warp in itertools.product(range(first, last + 1), range(2)):
-        colours = colours_of_cell(image, view, moment, warp)
+        colours = cell_colours(image, view, moment, warp)
         most = max(set(colours), key=colours.count)
         look = expected.get((moment, warp))
         if look == "waiting":
@@ -89,7 +89,7 @@ def test_every_cell_has_the_colour_of_its_request_and_waiting_is_hatched(tmp_pat
 def test_many_moments_in_a_pixel_keep_pure_colours():
     session = matmul(m=8, k=200, n=8, tile=8)
     view = show_timeline(session, 0, size=(360, 112))
-    image, rows = picture(view), view.places.rows
+    image, rows = grab_image(view), view.places.rows
     box = rows.toRect().adjusted(4, 0, 0, 0)
     places = itertools.product(range(box.left(), box.right()), range(box.top(), box.bottom()))
     colours = {image.pixelColor(x, y).name().upper() for x, y in places}
@@ -117,18 +117,18 @@ def test_a_swatch_is_sharp_on_a_fine_screen():
 
 def test_dragging_in_the_rows_scrubs(tiled):
     view = show_timeline(tiled)
-    asked = heard(view.moment_asked)
-    QTest.mousePress(view, LEFT, NO_KEYS, rows_point(view, 10.5))
-    QTest.mouseMove(view, rows_point(view, 20.5))
-    QTest.mouseMove(view, rows_point(view, 600))
-    QTest.mouseRelease(view, LEFT, NO_KEYS, rows_point(view, 600))
+    asked = record_signal(view.moment_asked)
+    QTest.mousePress(view, LEFT, NO_KEYS, row_point(view, 10.5))
+    QTest.mouseMove(view, row_point(view, 20.5))
+    QTest.mouseMove(view, row_point(view, 600))
+    QTest.mouseRelease(view, LEFT, NO_KEYS, row_point(view, 600))
     assert asked[0] == pytest.approx(10.5, abs=0.1) and asked[1] == pytest.approx(20.5, abs=0.1)
     assert asked[2] == tiled.end and len(asked) == 3
 
 
 def test_dragging_the_handle_scrubs_and_a_click_on_it_jumps_nowhere_else(tiled):
     view = show_timeline(tiled, 30)
-    asked = heard(view.moment_asked)
+    asked = record_signal(view.moment_asked)
     top = round(view.places.bands.center().y())
     QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(view.places.x(30)) + 2, top))
     assert [int(moment) for moment in asked] == [30]
@@ -136,7 +136,7 @@ def test_dragging_the_handle_scrubs_and_a_click_on_it_jumps_nowhere_else(tiled):
 
 def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
     view = show_timeline(tiled, 0)
-    asked = heard(view.moment_asked)
+    asked = record_signal(view.moment_asked)
     requests, bands = tiled.requests, view.places.bands
     for phase in (1, 2, 4):
         mine = requests.moment[(requests.block == 0) & (requests.phase == phase)]
@@ -147,7 +147,7 @@ def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
 
 def test_a_click_on_the_strip_selects_the_block(tiled):
     view = show_timeline(tiled, 0, Selection(0, 5))
-    asked = heard(view.selection_asked)
+    asked = record_signal(view.selection_asked)
     strip = view.places.strip
     for block in (4, 11, 0):
         moments = tiled.requests.moment[tiled.requests.block == block]
@@ -158,8 +158,8 @@ def test_a_click_on_the_strip_selects_the_block(tiled):
 
 def test_a_click_on_a_warps_name_selects_its_first_thread(tiled):
     view = show_timeline(tiled, 0, Selection(3, 5))
-    asked = heard(view.selection_asked)
-    QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(20, rows_point(view, 1, warp=1).y()))
+    asked = record_signal(view.selection_asked)
+    QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(20, row_point(view, 1, warp=1).y()))
     assert asked == [Selection(3, 32)]
 
 
@@ -181,7 +181,7 @@ def test_a_kernel_without_barriers_says_so(tmp_path):
     naive = matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8)
     metrics = QFontMetricsF(Theme.named("light").font(10.5))
     assert band_label(naive, block_activity(naive, 0), 0, 0, 500, metrics) == "one phase: no barrier"
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     block = block_activity(session, 0)
     assert [band_label(session, block, p, 0, 500, metrics) for p in range(2)] == ["phase 0", "phase 1"]
 
@@ -194,35 +194,35 @@ def test_eight_and_thirty_two_warps_fit_in_the_same_room():
 
 
 def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     view = show_timeline(session, 0, size=(1200, 90))
     requests = session.requests
     atomic = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "atomic")
-    words = view.text_at(QPointF(rows_point(view, requests.moment[atomic] + 0.5, int(requests.warp[atomic]))))
+    words = view.text_at(QPointF(row_point(view, requests.moment[atomic] + 0.5, int(requests.warp[atomic]))))
     line = session.trace.sites[requests.site[atomic]].line
     assert (
         words
         == f"warp {requests.warp[atomic]}, moment {requests.moment[atomic]}: atomic of out by 16 lanes, line {line}"
     )
-    assert "waits at a barrier" in view.text_at(QPointF(rows_point(view, 2.5, 1)))
+    assert "waits at a barrier" in view.text_at(QPointF(row_point(view, 2.5, 1)))
     assert "ended by a barrier" in view.text_at(QPointF(view.places.x(3), view.places.bands.center().y()))
     assert "block 1, moments" in view.text_at(view.places.strip.center())
 
 
 def test_a_block_that_did_not_run_is_said_to_be_missing():
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
-    assert picture(show_timeline(part, 3, Selection(6, 0))) != picture(
+    assert grab_image(show_timeline(part, 3, Selection(6, 0))) != grab_image(
         show_timeline(part, 3, Selection(5, 0))
     )
     view = show_timeline(part, 3, Selection(6, 0))
-    assert "not in the trace" in view.text_at(QPointF(rows_point(view, 3)))
+    assert "not in the trace" in view.text_at(QPointF(row_point(view, 3)))
 
 
 def test_an_empty_view_draws_and_ignores_the_pointer():
     view = show_timeline(None)
-    turned(view, QPoint(300, 50), 120)
+    turn_wheel(view, QPoint(300, 50), 120)
     QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(300, 50))
-    assert picture(view).pixelColor(300, 50) == QColor(Theme.named("light").palette.panel)
+    assert grab_image(view).pixelColor(300, 50) == QColor(Theme.named("light").palette.panel)
 
 
 spans = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), min_size=1, max_size=30)

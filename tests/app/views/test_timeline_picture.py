@@ -8,13 +8,13 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFontMetricsF
 from PySide6.QtTest import QTest
 
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.timeline.paint import name_lines
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from views import colours_of_cell, rows_point, show_timeline
-from windows import opened
+from views import cell_colours, row_point, show_timeline
+from windows import open_window
 
 
 @pytest.fixture(scope="module")
@@ -26,21 +26,21 @@ def tiled():
 def test_the_present_moment_keeps_the_colours_of_its_kinds(theme):
     session = matmul("count-atomic")
     view = show_timeline(session, 1.0, theme=theme)
-    colours = colours_of_cell(picture(view), view, 1, 0)
+    colours = cell_colours(grab_image(view), view, 1, 0)
     assert max(set(colours), key=colours.count) == KIND_COLOURS["atomic"]
     view.render_moment(0, Selection())
-    at, image = view.places, picture(view)
+    at, image = view.places, grab_image(view)
     x, under = round((at.x(1) + at.x(2)) / 2), round(at.rows.bottom()) + 1
     assert image.pixelColor(x, under) != theme.colour("text")
     view.render_moment(1, Selection())
-    assert picture(view).pixelColor(x, under) == theme.colour("text")  # the bracket
+    assert grab_image(view).pixelColor(x, under) == theme.colour("text")  # the bracket
 
 
 @pytest.mark.parametrize(("height", "lines"), [(112, False), (160, True)])
 def test_rows_and_marks_of_32_warps_stay_readable(height, lines):
     session = matmul("transpose-tile")
     view = show_timeline(session, 0, Selection(0, 40), size=(1570, height))
-    image, at = picture(view), view.places
+    image, at = grab_image(view), view.places
     requests = session.requests
     shared = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "shared load")
     left, right = (round(at.x(int(requests.moment[shared]) + more)) for more in (0, 1))
@@ -78,11 +78,11 @@ def test_names_are_broken_at_their_commas(tiled):
 
 def test_the_mark_at_a_row_is_explained(tiled):
     view = show_timeline(tiled, selection=Selection(0, 40))
-    places = [QPointF(20, rows_point(view, 1, warp).y()) for warp in (0, 1)]
+    places = [QPointF(20, row_point(view, 1, warp).y()) for warp in (0, 1)]
     assert view.text_at(places[0]) == "warp 0: click to select"
     assert view.text_at(places[1]) == "warp 1: selected, \u25b8 marks its row"
     tip = QPointF(view.places.rows.left() - 6, places[1].y())
-    assert picture(view).pixelColor(tip.toPoint()) == QColor(Theme.named("light").palette.text)
+    assert grab_image(view).pixelColor(tip.toPoint()) == QColor(Theme.named("light").palette.text)
     assert view.text_at(QPointF(20, view.places.bands.center().y())) == ""
 
 
@@ -93,7 +93,7 @@ def test_a_wide_timeline_gives_its_names_more_room(tiled):
 
 def test_a_timeline_of_32_warps_gets_the_height_that_its_rows_ask_for():
     size = "m=32,k=32,n=32"
-    with opened((f"matmul-tiled:{size},tile=8", f"matmul-tiled:{size},tile=32")) as window:
+    with open_window((f"matmul-tiled:{size},tile=8", f"matmul-tiled:{size},tile=32")) as window:
         window.resize(1600, 900)
         QTest.qWait(20)
         few, many = window.central.timelines

@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_activity
-from views import LEFT, NO_KEYS, heard, rows_point, show_timeline, turned
+from views import LEFT, NO_KEYS, record_signal, row_point, show_timeline, turn_wheel
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +19,9 @@ def tiled():
 
 def test_the_wheel_zooms_around_the_pointer(tiled):
     view = show_timeline(tiled)
-    told, point = heard(view.x_range_changed), rows_point(view, 12)
+    told, point = record_signal(view.x_range_changed), row_point(view, 12)
     before, under = view.x_range(), view.places.moment(point.x())
-    turned(view, point, 240)
+    turn_wheel(view, point, 240)
     first, last = view.x_range()
     assert last - first == pytest.approx(0.64 * (before[1] - before[0]))
     assert view.places.moment(point.x()) == pytest.approx(under)
@@ -31,11 +31,11 @@ def test_the_wheel_zooms_around_the_pointer(tiled):
 def test_zooming_ends_at_four_moments_and_at_the_launch(tiled):
     view = show_timeline(tiled)
     for _ in range(40):
-        turned(view, rows_point(view, 12), 120)
+        turn_wheel(view, row_point(view, 12), 120)
     first, last = view.x_range()
     assert last - first == pytest.approx(4) and first < 12.5 < last
     for _ in range(80):
-        turned(view, QPoint(700, 60), -120)
+        turn_wheel(view, QPoint(700, 60), -120)
     first, last = view.x_range()
     assert first <= 0 and tiled.end < last < 1.1 * tiled.end + 2
 
@@ -45,7 +45,7 @@ def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
     whole = view.x_range()
     view.set_x_range(12, 32)
     start = view.x_range()
-    turned(view, rows_point(view, 20), -120, Qt.KeyboardModifier.ShiftModifier)
+    turn_wheel(view, row_point(view, 20), -120, Qt.KeyboardModifier.ShiftModifier)
     moved = view.x_range()
     assert moved[0] - start[0] == pytest.approx((start[1] - start[0]) / 10)
     axis = view.places.axis.center().toPoint()
@@ -60,19 +60,19 @@ def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
 
 def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):
     view = show_timeline(tiled)
-    told = heard(view.x_range_changed)
+    told = record_signal(view.x_range_changed)
     view.set_x_range(5, 15)
     assert view.x_range() == pytest.approx((5, 15)) and told == []
     offset = int(tiled.requests.span_start[4, 0] - tiled.requests.span_start[0, 0])
     view.render_moment(3, Selection(4, 0))
     assert view.x_range() == pytest.approx((5 + offset, 15 + offset))
-    assert picture(view) == picture(view)
+    assert grab_image(view) == grab_image(view)
 
 
 def test_a_zoomed_range_turns_its_page_when_the_playhead_leaves_it(tiled):
     view = show_timeline(tiled, 9)
     view.set_x_range(5, 15)
-    told = heard(view.x_range_changed)
+    told = record_signal(view.x_range_changed)
     view.render_moment(16, Selection())
     assert told == [view.x_range()] and view.x_range() == pytest.approx((15, 25))
     view.render_moment(44, Selection())

@@ -8,13 +8,13 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from gpu_timelines import made_timeline
-from sessions import matmul, picture
+from gpu_timelines import synthetic_timeline
+from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
 from tilescope.tracer.hardware.moment_clock import phase_cycles
-from views import LIGHT, heard, show_timeline
+from views import LIGHT, record_signal, show_timeline
 
 VALUES = {"m": 20, "k": 12, "n": 28, "tile": 8}
 WIDE = (1300, 150)
@@ -27,7 +27,7 @@ def tiled():
 
 @pytest.fixture(scope="module")
 def timeline(tiled):
-    return made_timeline(tiled.trace, VALUES)
+    return synthetic_timeline(tiled.trace, VALUES)
 
 
 def stretched(session, timeline, moment=9.0, selection=None, theme=LIGHT, why_not=""):
@@ -51,7 +51,7 @@ def test_where_the_pointer_is_the_playhead_goes(tiled, timeline):
     view = stretched(tiled, timeline)
     for moment in (1.5, 8.25, 23.0, 40.75):
         assert view.places.moment(view.places.x(moment)) == pytest.approx(moment, abs=1e-3)
-    asked = heard(view.moment_asked)
+    asked = record_signal(view.moment_asked)
     position = QPointF(view.places.x(17.5), view.places.rows.center().y())
     buttons = Qt.MouseButton.LeftButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(view, QMouseEvent(QEvent.Type.MouseButtonPress, position, position, *buttons))
@@ -60,7 +60,7 @@ def test_where_the_pointer_is_the_playhead_goes(tiled, timeline):
 
 def test_a_warp_is_drawn_in_the_colour_of_its_request_and_waits_are_hatched(tiled, timeline):
     view = stretched(tiled, timeline)
-    image, at = picture(view), view.places
+    image, at = grab_image(view), view.places
     row = at.rows.top() + at.rows.height() / 4
     requests = tiled.requests
     mine = np.flatnonzero((requests.block == 0) & (requests.warp == 0))
@@ -81,9 +81,9 @@ def test_the_same_moment_looks_the_same_whether_or_not_it_was_stretched_before(t
     plain.resize(*WIDE)
     plain.set_timeline(timeline, False)
     plain.render_moment(9.0, Selection())
-    assert picture(view) == picture(plain)
+    assert grab_image(view) == grab_image(plain)
     view.set_timeline(timeline, True)
-    assert picture(view) == picture(stretched(tiled, timeline))
+    assert grab_image(view) == grab_image(stretched(tiled, timeline))
 
 
 def test_phases_carry_their_cycles_and_say_that_they_were_measured(tiled, timeline):
@@ -99,14 +99,14 @@ def test_what_was_not_recorded_is_shown_by_moments_and_says_so(tiled):
     assert view.places.column(3) == pytest.approx(view.places.column(30))
     plain = show_timeline(tiled, 9.0, Selection())
     plain.resize(*WIDE)
-    assert picture(view) != picture(plain)  # the sentence beside the axis
+    assert grab_image(view) != grab_image(plain)  # the sentence beside the axis
 
 
 def test_an_axis_of_moments_names_no_gpu(tiled, timeline):
     view, plain = stretched(tiled, timeline), stretched(tiled, None)
     view.set_timeline(timeline, False)
     plain.set_timeline(None, False)
-    assert picture(view) == picture(plain)
+    assert grab_image(view) == grab_image(plain)
 
 
 def test_dragging_the_axis_keeps_what_is_under_the_pointer(tiled, timeline):
@@ -121,7 +121,7 @@ def test_dragging_the_axis_keeps_what_is_under_the_pointer(tiled, timeline):
 
 def test_a_click_in_a_band_goes_to_its_phase(tiled, timeline):
     view = stretched(tiled, timeline)
-    asked = heard(view.moment_asked)
+    asked = record_signal(view.moment_asked)
     phase = 2
     start = float(tiled.requests.span_start[0, phase] + 1)
     inside = QPointF(view.places.x(start) + 12, view.places.bands.center().y())

@@ -7,11 +7,11 @@ import pytest
 from PySide6.QtGui import QColor
 
 from launching import Array, Scalar, launch, trace
-from sessions import picture
+from sessions import grab_image
 from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.common.wording import buffer_text
 from tilescope.app.widgets.theme import Theme
-from views import number, show_memory, show_timeline, show_warp
+from views import buffer_number, show_memory, show_timeline, show_warp
 
 COPY = """
 @cuda.jit
@@ -55,32 +55,32 @@ def test_an_image_is_drawn_in_its_own_colours(tmp_path, channels, dtype):
     for name in ("image", "out"):
         for row, col in ((2, 3), (1, 8)):  # whose blocks are not framed
             element = (row * 12 + col) * channels
-            x = view.position_of(number(session, name), element).toPoint()
-            seen = np.array(QColor(picture(view).pixel(x)).getRgb()[:3])
+            x = view.position_of(buffer_number(session, name), element).toPoint()
+            seen = np.array(QColor(grab_image(view).pixel(x)).getRgb()[:3])
             expected = content[row, col, :3].astype(float) * 255 / (255 if top <= 255 else top)
             assert np.abs(seen - np.clip(expected, 0, 255)).max() <= 2, name
-    assert "pixel (" in view.hover_text(view.position_of(number(session, "image"), 0))
+    assert "pixel (" in view.hover_text(view.position_of(buffer_number(session, "image"), 0))
 
 
 def test_an_image_that_is_not_written_yet_is_blank(tmp_path):
     arguments = (Array((8, 12, 3), "uint8", fill="arange"), Array((8, 12, 3), "uint8", fill="zeros"))
     session = session_of(tmp_path, COPY, arguments, grid=(3, 2, 1), block=(4, 4, 1))
     view = show_memory(session, 0, Selection(5, 0), size=(640, 420))
-    place = view.position_of(number(session, "out"), 13 * 3).toPoint()
-    assert QColor(picture(view).pixel(place)) == Theme.named("light").colour("cell_unread")
+    place = view.position_of(buffer_number(session, "out"), 13 * 3).toPoint()
+    assert QColor(grab_image(view).pixel(place)) == Theme.named("light").colour("cell_unread")
 
 
 def test_a_race_is_seen_in_the_picture_and_its_threads_are_named(tmp_path):
     arguments = (Array((64,), fill="arange"), Array((64,)))
     session = session_of(tmp_path, RACE, arguments, block=(64, 1, 1))
-    store = int(session.requests.moment[session.requests.buffer == number(session, "s")].min())
+    store = int(session.requests.moment[session.requests.buffer == buffer_number(session, "s")].min())
     view = show_memory(session, store, Selection(0, 3), size=(700, 460))
-    before = picture(view)
-    spot = view.position_of(number(session, "s"), 3)
+    before = grab_image(view)
+    spot = view.position_of(buffer_number(session, "s"), 3)
     assert "Race" not in view.hover_text(spot)  # as long as nobody knows
     session.with_findings()
     view.reload()
-    assert picture(view) != before
+    assert grab_image(view) != before
     told = view.hover_text(spot).splitlines()[-1]
     assert told.startswith("Race: thread 3 writes s[3] on line") and "thread 60 reads it at moment" in told
     assert "Race: thread 3 writes s[3]" in view.accessibleDescription()
@@ -94,14 +94,14 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
     shuffle, ballot = session.requests.exchanges.moment.tolist()
     view = show_memory(session, shuffle, Selection(0, 2), size=(700, 460))
     assert "shuffles: 16 lanes of 32 get another lane's value" in view.accessibleDescription()
-    pictures = [picture(view)]
+    pictures = [grab_image(view)]
     for moment, thread in ((shuffle, 9), (ballot, 2), (session.end, 2)):
         view.render_moment(moment, Selection(0, thread))
-        pictures.append(picture(view))
+        pictures.append(grab_image(view))
     assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
     view.render_moment(ballot, Selection(0, 2))
     assert "votes: 29 of 32 lanes vote yes" in view.accessibleDescription()
-    assert picture(view) == pictures[2]  # the same moment, from wherever one comes
+    assert grab_image(view) == pictures[2]  # the same moment, from wherever one comes
     warp = show_warp(session, shuffle, Selection(0, 2))
     assert warp.title.text() == "Shuffle, line 9"
     assert warp.description.text() == "Lane 2 gets the value of lane 18."
@@ -110,7 +110,7 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
     warp.render_moment(session.end, Selection(0, 1))
     assert warp.title.text().startswith("Store of out")
     timeline = show_timeline(session, shuffle)
-    assert picture(timeline) != picture(show_timeline(session, session.end))
+    assert grab_image(timeline) != grab_image(show_timeline(session, session.end))
 
 
 def test_a_block_of_fewer_threads_than_a_warp_exchanges_values_among_its_lanes(tmp_path):
@@ -120,10 +120,10 @@ def test_a_block_of_fewer_threads_than_a_warp_exchanges_values_among_its_lanes(t
     warp = show_warp(session, moment, selection)
     assert warp.picture.exchange.lanes == session.lanes == 8
     assert warp.description.text() == "Lane 2 gets the value of lane 6."
-    picture(warp)
+    grab_image(warp)
     view = show_memory(session, moment, selection, size=(700, 460))
     assert view._picture.data.exchange(moment, selection).lanes == 8
-    picture(view)
+    grab_image(view)
 
 
 def test_a_buffer_has_the_name_that_its_kernel_gives_it(tmp_path):
@@ -137,5 +137,5 @@ def test_matrices_that_are_no_factors_are_not_drawn_as_a_product(tmp_path):
     square = Array((8, 8), fill="arange")
     session = session_of(tmp_path, source, (square, square, Array((8, 8))), block=(8, 8, 1))
     view = show_memory(session, 1, size=(700, 460))
-    tops = [view.position_of(number(session, name), 0).y() for name in "abc"]
+    tops = [view.position_of(buffer_number(session, name), 0).y() for name in "abc"]
     assert len(set(tops)) == 1  # beside each other

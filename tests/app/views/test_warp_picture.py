@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from sessions import matmul, picture
+from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.warp.scene import WarpScene
 from tilescope.app.widgets.theme import Theme
-from views import LIGHT, request_of, show_warp
+from views import LIGHT, first_request, show_warp
 
 
 def scene_of(view):
@@ -23,9 +23,9 @@ def scene_of(view):
 @pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark")])
 def test_four_of_32_bytes_are_the_left_eighth_of_their_sector(theme):
     session = matmul("transpose-naive")
-    request = request_of(session, "global store", "out")
+    request = first_request(session, "global store", "out")
     view = show_warp(session, int(session.requests.moment[request]), Selection(0, 9), (390, 420), theme)
-    layout, image = view.picture.layout_now(), picture(view.picture)
+    layout, image = view.picture.layout_now(), grab_image(view.picture)
     assert len(layout.targets) == 32
     for piece, box in zip(view._shown.touched, layout.slices, strict=True):
         sector = layout.targets[piece.target]
@@ -58,7 +58,7 @@ def test_the_column_of_used_bytes_is_written_in_a_crowded_picture_too():
 
 def test_where_there_is_little_room_sectors_keep_theirs_and_addresses_go():
     session = matmul("transpose-naive")
-    moment = int(session.requests.moment[request_of(session, "global store", "out")])
+    moment = int(session.requests.moment[first_request(session, "global store", "out")])
     narrow, wide = (
         show_warp(session, moment, size=(width, 400)).picture.layout_now() for width in (310, 390)
     )

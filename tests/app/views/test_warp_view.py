@@ -13,16 +13,16 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from bank_passes import wavefronts
+from bank_passes import count_wavefronts
 from launching import Array, launch, trace
-from sessions import matmul, picture, uneven
+from sessions import grab_image, matmul, uneven_session
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.warp.lanes import lanes_of
 from tilescope.app.views.warp.lanes_text import figures, lane_text, sentence, target_text
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
-from views import LIGHT, request_of, show_warp
+from views import LIGHT, first_request, show_warp
 
 SMALL = {"m": 32, "k": 32, "n": 32}
 
@@ -52,7 +52,7 @@ def accesses(session, request):
 
 def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
     session = matmul("matmul-naive-row-on-x", **SMALL)
-    a, b = (request_of(session, "global load", name) for name in "ab")
+    a, b = (first_request(session, "global load", name) for name in "ab")
     touched = [{byte // 32 for _, byte, _ in accesses(session, request)} for request in (a, b)]
     assert [len(sectors) for sectors in touched] == [16, 1]
     assert told(session, a) == "32 lanes · 16 sectors, 2 would do · 12.5 % of the bytes used"
@@ -67,7 +67,7 @@ def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
 
 def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
     tile, padded = matmul("transpose-tile"), matmul("transpose-padded")
-    bad, good = (request_of(s, "shared load", "cells") for s in (tile, padded))
+    bad, good = (first_request(s, "shared load", "cells") for s in (tile, padded))
     assert told(tile, bad) == "32 lanes · 32 wavefronts instead of 1"
     assert told(padded, good) == "32 lanes · 1 wavefront, no conflict"
     lanes = lanes_of(tile, bad)
@@ -80,7 +80,7 @@ def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
 
 def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
     session = matmul(**SMALL)
-    request = request_of(session, "shared load", "tile_a")
+    request = first_request(session, "shared load", "tile_a")
     assert told(session, request) == "32 lanes · 1 wavefront: a word is broadcast, no conflict"
     lanes = lanes_of(session, request)
     words = Counter(byte // 4 for _, byte, _ in accesses(session, request))
@@ -110,7 +110,7 @@ def test_elements_of_other_sizes_touch_parts_of_a_word_or_several_banks(tmp_path
     """
     options = {"arguments": (Array((32,), dtype),), "block": (32, 1, 1)}
     session = build_session(launch(tmp_path, source, **options), trace(tmp_path, source, **options), None)
-    request = request_of(session, "shared store", "line")
+    request = first_request(session, "shared store", "line")
     assert told(session, request) == words
     lanes, size = lanes_of(session, request), np.dtype(dtype).itemsize
     for lane, first, end in accesses(session, request):
@@ -131,7 +131,7 @@ def shared_request(folder, dtype, element, condition="True"):
     """
     options = {"arguments": (Array((32,), dtype),), "block": (32, 1, 1)}
     session = build_session(launch(folder, source, **options), trace(folder, source, **options), None)
-    return lanes_of(session, request_of(session, "shared store", "line"))
+    return lanes_of(session, first_request(session, "shared store", "line"))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_pieces_are_what_is_counted(made):
                 assert len(lanes.targets) == lanes.cost >= lanes.minimum >= 1
         if lanes.buffer.space == "shared":
             first_bytes = {lane: first for lane, first, _ in found}
-            assert lanes.cost == wavefronts(first_bytes, lanes.buffer.itemsize) >= lanes.minimum >= 1
+            assert lanes.cost == count_wavefronts(first_bytes, lanes.buffer.itemsize) >= lanes.minimum >= 1
             words = {(lane, word) for lane, a, end in found for word in range(a // 4, (end - 1) // 4 + 1)}
             assert {(lane, p.first // 4) for p in lanes.touched for lane in p.lanes} == words
             depth = Counter((p.part, p.target) for p in lanes.touched)
@@ -203,26 +203,26 @@ def test_a_moment_looks_the_same_from_wherever_it_is_reached(choice, theme):
         for moment in moments[1:]:
             view.render_moment(moment, Selection(0, 40))
         view.render_moment(moments[-1], Selection(0, 40))
-        views.append(picture(view))
+        views.append(grab_image(view))
     assert views[0] == views[1] == views[2]
 
 
 def test_a_view_shows_the_session_and_theme_that_came_last():
     one, other = matmul("matmul-naive-row-on-x", **SMALL), matmul("transpose-tile")
     view = show_warp(one)
-    before = picture(view)
+    before = grab_image(view)
     view.load(other)
     dark = Theme.named("dark", 1.4)
     view.set_theme(dark)
     view.render_moment(3, Selection())
     view.render_moment(1, Selection())
-    assert picture(view) == picture(show_warp(other, theme=dark)) != before
+    assert grab_image(view) == grab_image(show_warp(other, theme=dark)) != before
     view.load(None)
-    assert picture(view) == picture(show_warp(None, theme=dark))
+    assert grab_image(view) == grab_image(show_warp(None, theme=dark))
 
 
 def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
-    session = uneven(tmp_path)
+    session = uneven_session(tmp_path)
     view = show_warp(session, 2, Selection(0, 40))  # its warp makes no request before the barrier
     assert (view.title.text(), view.state.text()) == ("No request yet", "It waits at the barrier.")
     last = int(session.requests.moment[session.requests.block == 0].max())
@@ -291,7 +291,7 @@ def test_a_lane_without_a_thread_cannot_be_chosen():
 def test_a_block_of_fewer_threads_than_a_warp_has_no_lanes_but_theirs(tile):
     session = matmul("matmul-tiled", m=8, k=8, n=8, tile=tile)
     for buffer, kind in (("a", "global load"), ("tile_a", "shared load")):
-        moment = int(session.requests.moment[request_of(session, kind, buffer)])
+        moment = int(session.requests.moment[first_request(session, kind, buffer)])
         view = show_warp(session, moment)
         layout = view.picture.layout_now()
         assert len(layout.chips) == tile * tile
@@ -311,22 +311,22 @@ def test_the_keys_go_from_lane_to_lane():
 
 def test_what_the_pointer_is_on_is_stressed_and_told():
     view = show_warp(matmul("matmul-naive-row-on-x", **SMALL))
-    before, words, layout = picture(view), view.description.text(), view.picture.layout_now()
+    before, words, layout = grab_image(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))
     assert view.description.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
     assert view.picture.lane == 9 and view.picture.lanes.neighbours(9) == [9, 25]
-    stressed = picture(view)
+    stressed = grab_image(view)
     sector = list(layout.targets)[2]
     move(view.picture, middle(layout.targets[sector]))
     assert view.description.text() == f"Sector 0x{sector * 32:04x}: 4 of 32 bytes used, by lanes 2 and 18."
     move(view.picture, QPoint(view.picture.width() - 1, view.picture.height() - 1))
-    assert (view.description.text(), picture(view)) == (words, before) and stressed != before
+    assert (view.description.text(), grab_image(view)) == (words, before) and stressed != before
 
 
 def test_the_worst_request_of_the_line_is_found_and_gone_to():
     session = matmul("histogram-private")
     requests, trace = session.requests, session.trace
-    line = trace.sites[int(requests.site[request_of(session, "atomic", "private")])].line
+    line = trace.sites[int(requests.site[first_request(session, "atomic", "private")])].line
     on_line = [r for r in range(len(requests)) if trace.sites[int(requests.site[r])].line == line]
     costs = {r: lanes_of(session, r).cost - lanes_of(session, r).minimum for r in on_line}
     worst = max(costs, key=lambda r: (costs[r], -r))
@@ -354,7 +354,7 @@ def test_everything_has_its_place_at_any_width(width, scale):
     for name, buffer in sessions:
         session = matmul(name)
         kinds = {"a": "global load", "c": "global store", "cells": "shared load"}
-        request = request_of(session, kinds[buffer], buffer)
+        request = first_request(session, kinds[buffer], buffer)
         theme = Theme.named("light", scale)
         view = show_warp(session, int(session.requests.moment[request]), size=(width, 700), theme=theme)
         layout = view.picture.layout_now()

@@ -8,7 +8,7 @@ import weakref
 
 import pytest
 
-from sessions import application, matmul, picture
+from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.model.spotlight import resolve_highlights
 from tilescope.app.views.counters.view import CountersView
@@ -16,14 +16,14 @@ from tilescope.app.views.memory.arrangement import Zoom
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.views.timeline.view import TimelineView
 from tilescope.app.widgets.theme import Theme
-from views import SMALL, counter, show_memory, show_panel
+from views import SMALL, counter_session, show_memory, show_panel
 
 
 def on_screen(view):
     """Return what the screen shows of a view that fills its window."""
     for _ in range(3):
         application().processEvents()
-    return view.screen().grabWindow(view.winId()).toImage().convertToFormat(picture(view).format())
+    return view.screen().grabWindow(view.winId()).toImage().convertToFormat(grab_image(view).format())
 
 
 def moments(session, count=12):
@@ -44,7 +44,7 @@ def check(view, session):
     for moment, selection in moments(session):
         view.render_moment(moment, selection)
         shown = on_screen(view)
-        assert shown == picture(view), (moment, selection)
+        assert shown == grab_image(view), (moment, selection)
         seen.add(bytes(shown.constBits()))
     view.close()
     assert len(seen) > 10
@@ -72,7 +72,7 @@ def test_memory_with_a_spotlight(spot):
 
 
 def test_memory_with_races():
-    session = counter().with_findings()
+    session = counter_session().with_findings()
     check(show_memory(session, colour_by="races", size=(700, 500)), session)
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import pytest
 
 from tilescope.app.window.main_window import MainWindow
-from windows import opened, reset
+from windows import open_window, reset
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[MainWindow]:
     """Return a window on the pair of scenarios, as the test before left it."""
-    with opened() as made:
+    with open_window() as made:
         yield made
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from tilescope.app.window.toolbar.drag_gesture import COARSE, HOVER_DELAY, NOTCH
 from tilescope.app.window.toolbar.toolbar import IDLE_DELAY
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
-from windows import enter, field, opened, press, settle, until
+from windows import enter, open_window, parameter_field, press, settle, wait_until
 
 SPEC = "copy-stride:count=64,threads=32,stride=8"
 LEFT, NONE, SHIFT = (
@@ -27,7 +27,7 @@ LEFT, NONE, SHIFT = (
 @pytest.fixture(scope="module")
 def shared():
     """Return a window on one copy, whose stride no kernel has to be compiled anew for."""
-    with opened((SPEC,), worker=Worker()) as made:
+    with open_window((SPEC,), worker=Worker()) as made:
         yield made
 
 
@@ -124,7 +124,7 @@ def test_a_drag_across_the_range_shows_asked_values_and_ends_with_the_last(windo
     assert (min(asked), max(asked)) == (1, 32)
     assert set(shown) <= set(asked)
     assert shown[-1] == stride(window.stage.sessions[0]) == window.stage.setups[0].values["stride"] == 32
-    assert field(window, "stride").text() == "32"
+    assert parameter_field(window, "stride").text() == "32"
     assert workers(window) == before
     assert not window.notice.is_shown()
     assert entries(window) == 1
@@ -146,7 +146,7 @@ def test_while_one_picture_is_made_only_the_newest_wish_is_kept(uncached, monkey
     before, drag = workers(window), Drag(window, "stride")
     for steps in range(1, 13):
         drag.to(steps)
-    until(lambda: run == [9])
+    wait_until(lambda: run == [9])
     assert stride(window.stage.sessions[0]) == 8
     drag.let_go()
     hold.set()
@@ -171,7 +171,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
     monkeypatch.setattr(Worker, "cancel", lambda self: hold.set())
     drag = Drag(window, "stride")
     drag.to(5)
-    until(begun.is_set)
+    wait_until(begun.is_set)
     drag.to(6)
     assert not hold.is_set()
     drag.let_go()
@@ -194,12 +194,12 @@ def test_nothing_is_asked_before_a_drag_ends_and_then_of_its_last_value_alone(un
     drag = Drag(window, "stride")
     for steps in (1, 7, 9):
         drag.to(steps)
-        until(lambda steps=steps: stride(window.stage.sessions[0]) == 8 + steps)
+        wait_until(lambda steps=steps: stride(window.stage.sessions[0]) == 8 + steps)
         settle(window)
         assert not window.notice.isVisible()
     assert window.stage.setups[0].cut
     drag.let_go()
-    until(lambda: window.notice.message_type == "question")
+    wait_until(lambda: window.notice.message_type == "question")
     assert "All 2 blocks take about 30 minutes" in window.notice.sentence.text()
     drag = Drag(window, "stride")
     drag.to(-8)
@@ -228,7 +228,11 @@ def test_escape_ends_a_drag_where_it_began(window):
     drag.to(6)
     drag.let_go()
     settle(window)
-    assert (window.stage.sessions[0], field(window, "stride").text(), entries(window)) == (before, "8", 0)
+    assert (window.stage.sessions[0], parameter_field(window, "stride").text(), entries(window)) == (
+        before,
+        "8",
+        0,
+    )
 
 
 def test_the_playhead_and_the_selection_stay_where_they_were(window):
@@ -244,7 +248,7 @@ def test_the_playhead_and_the_selection_stay_where_they_were(window):
 
 
 def test_the_wheel_over_a_field_or_its_name_and_the_keys_step_and_are_one_entry(window):
-    entry, handle = field(window, "stride"), window.toolbar.handles["stride"]
+    entry, handle = parameter_field(window, "stride"), window.toolbar.handles["stride"]
     turn(entry, 1)
     turn(handle, 2)
     turn(entry, -1)
@@ -263,7 +267,7 @@ def test_the_wheel_over_a_field_or_its_name_and_the_keys_step_and_are_one_entry(
 
 
 def test_sizes_go_in_steps_and_with_shift_one_by_one(window):
-    count, threads = field(window, "count"), field(window, "threads")
+    count, threads = parameter_field(window, "count"), parameter_field(window, "threads")
     turn(count, 1)
     assert count.text() == "128"
     turn(count, -1, SHIFT)
@@ -281,7 +285,7 @@ def test_sizes_go_in_steps_and_with_shift_one_by_one(window):
 
 
 def test_words_step_as_they_stand_in_their_list(window):
-    entry = field(window, "dtype")
+    entry = parameter_field(window, "dtype")
     turn(entry, -1)
     assert entry.text() == "float64"
     turn(entry, 1)
@@ -293,8 +297,8 @@ def test_words_step_as_they_stand_in_their_list(window):
 
 def test_what_was_typed_in_vain_is_left_for_the_value_before(window):
     enter(window, "stride", "99")
-    until(lambda: bool(field(window, "stride").property("invalid")))
-    turn(field(window, "stride"), 1)
+    wait_until(lambda: bool(parameter_field(window, "stride").property("invalid")))
+    turn(parameter_field(window, "stride"), 1)
     window.toolbar.gesture.stop()
     settle(window)
     assert (stride(window.stage.sessions[0]), window.notice.isVisible()) == (9, False)
@@ -309,16 +313,16 @@ def test_another_choice_in_the_midst_ends_the_movement(window):
     drag.let_go()
     settle(window)
     assert stride(window.stage.sessions[0]) == 8
-    assert field(window, "stride").text() == "8"
+    assert parameter_field(window, "stride").text() == "8"
 
 
 def test_a_launch_that_is_refused_is_passed_over():
-    with opened((f"{SPEC},blocks=1",)) as window:
+    with open_window((f"{SPEC},blocks=1",)) as window:
         before = window.stage.setups
-        turn(field(window, "threads"), 1)  # 64 threads are one block, and there is no second
+        turn(parameter_field(window, "threads"), 1)  # 64 threads are one block, and there is no second
         window.toolbar.gesture.stop()
         assert (window.stage.setups, window.notice.isVisible()) == (before, False)
-        turn(field(window, "threads"), -1, SHIFT)
+        turn(parameter_field(window, "threads"), -1, SHIFT)
         window.toolbar.gesture.stop()
         settle(window)
         assert window.stage.sessions[0].launch.block == (31, 1, 1)
@@ -328,10 +332,12 @@ def test_names_say_what_they_are_for(window):
     for name, handle in window.toolbar.handles.items():
         parameter = next(p for p in window.toolbar.parameters() if p.name == name)
         assert handle.cursor().shape() == Qt.CursorShape.SizeHorCursor
-        assert handle.buddy() is field(window, name)
+        assert handle.buddy() is parameter_field(window, name)
         assert handle.accessibleName() == f"Drag to change {parameter.label}"
         assert (
-            handle.toolTip() == field(window, name).toolTip() == field(window, name).accessibleDescription()
+            handle.toolTip()
+            == parameter_field(window, name).toolTip()
+            == parameter_field(window, name).accessibleDescription()
         )
         assert "wheel" in handle.toolTip()
     assert handle.toolTip().startswith("Drag")
@@ -341,8 +347,8 @@ def test_names_say_what_they_are_for(window):
 ENTER, LEAVE = QEnterEvent(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2)), QEvent(QEvent.Type.Leave)
 NEARED = {
     "the pointer comes to the name": lambda window, name: enters(window.toolbar.handles[name]),
-    "the pointer comes to the field": lambda window, name: enters(field(window, name)),
-    "the keyboard comes": lambda window, name: field(window, name).setFocus(),
+    "the pointer comes to the field": lambda window, name: enters(parameter_field(window, name)),
+    "the keyboard comes": lambda window, name: parameter_field(window, name).setFocus(),
 }
 
 
@@ -361,7 +367,7 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
     for name in ("stride", "count", "dtype"):
         NEARED[how](window, name)
         QTest.qWait(2 * HOVER_DELAY)
-        for widget in (window.toolbar.handles[name], field(window, name)):
+        for widget in (window.toolbar.handles[name], parameter_field(window, name)):
             leaves(widget)
     (launches,) = asked  # another stride or count is the same kernel
     assert [launch.arguments[0].dtype for launch in launches] == ["float64", "int16", "uint8"]
@@ -372,20 +378,20 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
 def test_who_only_passes_a_parameter_has_nothing_compiled(window):
     asked = []
     window.toolbar.may_come.connect(asked.append)
-    for widget in (window.toolbar.handles["dtype"], field(window, "dtype")):
+    for widget in (window.toolbar.handles["dtype"], parameter_field(window, "dtype")):
         enters(widget)
         leaves(widget)
     QTest.qWait(2 * HOVER_DELAY)
     assert not asked
-    enters(field(window, "dtype"))  # there is something to be compiled
-    until(lambda: len(asked) == 1)
+    enters(parameter_field(window, "dtype"))  # there is something to be compiled
+    wait_until(lambda: len(asked) == 1)
 
 
 def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(window):
     asked = []
     window.toolbar.may_come.connect(asked.append)
     window.toolbar.schedule_compiling()
-    until(lambda: len(asked) == 1)
+    wait_until(lambda: len(asked) == 1)
     assert [launch.arguments[0].dtype for launch in asked[0]] == ["float64"]  # of more the window knows later
     window.toolbar.schedule_compiling()
     window.stage.asked.emit()
@@ -396,10 +402,10 @@ def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(win
 def test_next_values_of_all_parameters_are_foreseen_as_long_as_their_matrix_is_there(tmp_path, capfd):
     matrix, asked = tmp_path / "a.npy", []
     np.save(matrix, np.ones((16, 16), np.float32))
-    with opened((f"matmul-tiled:m=16,k=16,n=16,tile=8,dtype_b=float32,a={matrix}",)) as window:
+    with open_window((f"matmul-tiled:m=16,k=16,n=16,tile=8,dtype_b=float32,a={matrix}",)) as window:
         window.toolbar.may_come.connect(asked.append)
         window.toolbar.schedule_compiling()
-        until(lambda: asked)
+        wait_until(lambda: asked)
         assert {launch.constants["TILE"] for launch in asked[0]} == {8}  # another tile is the same kernel
         assert [launch.arguments[1].dtype for launch in asked[0]] == ["float64"]
         matrix.unlink()
@@ -413,7 +419,7 @@ def test_a_click_on_a_name_goes_to_its_field(window):
     drag = Drag(window, "stride")
     drag.at = 0
     drag.let_go()
-    assert field(window, "stride").hasFocus()
+    assert parameter_field(window, "stride").hasFocus()
 
 
 def test_what_the_hand_changed_in_the_counters_is_marked_and_what_time_changes_is_not(window):

@@ -14,7 +14,7 @@ from tilescope.app.views.listing.view import COMPILING
 from tilescope.tracer.listing.listing import INSTALL, CodeLine, Listing
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.storage.trace_file import save
-from windows import enter, opened, press, settle, until
+from windows import enter, open_window, press, settle, wait_until
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda") is None,
@@ -25,12 +25,12 @@ JACOBI, ALIASED = "jacobi-step", "load-aliased"
 
 def compiled(window):
     """Wait until what the panes show is compiled."""
-    until(window.central.compiling.is_idle)
+    wait_until(window.central.compiling.is_idle)
 
 
 def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others():
     seen = []
-    with opened((JACOBI, ALIASED), compiled=True, wait=False) as window:
+    with open_window((JACOBI, ALIASED), compiled=True, wait=False) as window:
         window.central.compiling.counted.connect(
             lambda _: seen.append((window.stage.is_settled(), window.central.is_held))
         )
@@ -46,14 +46,14 @@ def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others
 
 
 def test_a_picture_keeps_its_place_when_the_numbers_come():
-    with opened((JACOBI,), compiled=True) as window:
+    with open_window((JACOBI,), compiled=True) as window:
         before = window.central.panes[0].memory.geometry()
         compiled(window)
         assert window.central.panes[0].memory.geometry() == before
 
 
 def test_another_launch_has_its_own_numbers_and_the_one_before_is_not_waited_for():
-    with opened((JACOBI,), compiled=True) as window:
+    with open_window((JACOBI,), compiled=True) as window:
         first = window.stage.sessions[0]
         enter(window, "rows", "40")
         press(window, "Return")
@@ -69,7 +69,9 @@ def test_another_launch_has_its_own_numbers_and_the_one_before_is_not_waited_for
 
 def test_where_they_are_hidden_nothing_is_compiled(monkeypatch):
     monkeypatch.setattr(type(shared_counting()), "count", lambda *_: pytest.fail("it was compiled"))
-    with opened(mark=replace(first_bookmark((JACOBI,), None), compiled="hidden"), compiled=True) as window:
+    with open_window(
+        mark=replace(first_bookmark((JACOBI,), None), compiled="hidden"), compiled=True
+    ) as window:
         QTest.qWait(200)
         assert window.central.compiling.is_idle()
         assert window.central.panes[0].depths.isHidden()
@@ -77,14 +79,14 @@ def test_where_they_are_hidden_nothing_is_compiled(monkeypatch):
 
 
 def test_the_kernel_of_a_file_is_counted_once_the_user_agrees(tmp_path):
-    with opened((JACOBI,)) as window:
+    with open_window((JACOBI,)) as window:
         trace = window.stage.sessions[0].trace
         launch = decode(trace.launch)
         save(
             replace(trace, launch=encode(replace(launch, source=launch.source + "\n# mine\n"))),
             tmp_path / "a.npz",
         )
-    with opened((ALIASED,), compiled=True) as window:
+    with open_window((ALIASED,), compiled=True) as window:
         window.files.open_path(str(tmp_path / "a.npz"))
         settle(window)
         QTest.qWait(200)
@@ -97,7 +99,7 @@ def test_the_kernel_of_a_file_is_counted_once_the_user_agrees(tmp_path):
 
 
 def test_a_lines_tag_says_what_became_of_its_accesses():
-    with opened((JACOBI,), compiled=True) as window:
+    with open_window((JACOBI,), compiled=True) as window:
         compiled(window)
         editor = window.side.source.editor
         ((line, fate),) = [(line, fate) for line, fate in editor.fates.items() if fate.tag]
@@ -109,7 +111,7 @@ def test_a_lines_tag_says_what_became_of_its_accesses():
 
 
 def test_tags_go_with_their_lines_while_the_text_is_edited():
-    with opened((JACOBI,), compiled=True) as window:
+    with open_window((JACOBI,), compiled=True) as window:
         compiled(window)
         source = window.side.source
         (line,) = [line for line, fate in source.editor.fates.items() if fate.tag]
@@ -126,7 +128,7 @@ def made_listing(line):
 
 
 def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
-    with opened((JACOBI,)) as window:
+    with open_window((JACOBI,)) as window:
         session = window.stage.sessions[0]
         line = next(
             n for n, text in enumerate(session.launch.source.splitlines(), 1) if "out[i, j] =" in text
@@ -158,7 +160,7 @@ def row(lines, text):
 
 
 def test_without_nvidias_programs_the_tab_says_how_to_get_them():
-    with opened((JACOBI,)) as window:
+    with open_window((JACOBI,)) as window:
         session = window.stage.sessions[0]
         session.add_listing(Listing((CodeLine("ret", "k", 17),), ptx_by="LLVM 22.1", missing=INSTALL))
         press(window, "Ctrl+8")
@@ -172,11 +174,11 @@ def test_without_nvidias_programs_the_tab_says_how_to_get_them():
 
 
 def test_the_code_is_compiled_when_somebody_looks_at_it():
-    with opened((JACOBI,)) as window:
+    with open_window((JACOBI,)) as window:
         assert window.stage.sessions[0].listing is None
         press(window, "Ctrl+8")
         view = window.side.view("code")
         assert view.sentence.text() == COMPILING
-        until(window.central.listings.is_idle)
+        wait_until(window.central.listings.is_idle)
         view.switch.buttons["PTX"].click()
         assert "st.global" in view.code.toPlainText()

@@ -24,7 +24,7 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.storage.trace_file import save
-from windows import PAIR, opened, press, settle, until
+from windows import PAIR, open_window, press, settle, wait_until
 
 TILED = kernel_source(find("matmul-tiled").kernel)[1]
 SCREEN = Screen(1280, 800, 1.0, "dark")
@@ -71,7 +71,7 @@ def same_picture(one, other):
 
 
 def test_the_line_draws_what_is_on_screen(tmp_path):
-    with opened() as window:
+    with open_window() as window:
         window.show_bookmark(
             msgspec.structs.replace(
                 window.bookmark(),
@@ -102,7 +102,7 @@ def test_an_edited_kernel_and_a_line_taken_out_are_in_the_line(tmp_path):
     text = TILED.replace("total = DTYPE(0)", "total = DTYPE(1) if 'a' != \"b\" else DTYPE(2)")
     assert text != TILED
     setup = Setup("matmul-tiled", {"m": 16, "k": 16, "n": 16, "tile": 8}, source=text)
-    with opened(PAIR[1:]) as window:
+    with open_window(PAIR[1:]) as window:
         window.stage.trust_text(find("matmul-tiled").kernel, text)
         window.show_bookmark(msgspec.structs.replace(window.bookmark(), panes=(setup,)))
         settle(window)
@@ -112,7 +112,7 @@ def test_an_edited_kernel_and_a_line_taken_out_are_in_the_line(tmp_path):
 
 
 def test_a_trace_file_goes_by_its_name_and_runs_anew_where_it_did(tmp_path):
-    with opened(PAIR[1:]) as window:
+    with open_window(PAIR[1:]) as window:
         save(window.stage.sessions[0].trace, tmp_path / "my trace.npz")
         setup = Setup(
             file=str(tmp_path / "my trace.npz"), rerun=True, schedule=Schedule("random", 7), resident=1
@@ -130,11 +130,11 @@ def test_a_trace_file_goes_by_its_name_and_runs_anew_where_it_did(tmp_path):
 @pytest.mark.parametrize("state", ["open", "answered", "no question"])
 def test_a_step_of_a_lecture_comes_with_its_caption_and_question(tmp_path, state):
     number = 1 if state == "no question" else 2
-    with opened() as window:
+    with open_window() as window:
         player = window.lectures.player
         window.lectures.has_clock = False
         window.lectures.open(lecture_file("tiling"), number)
-        until(lambda: player.number == number and player.awaited is None and not player.is_playing)
+        wait_until(lambda: player.number == number and player.awaited is None and not player.is_playing)
         settle(window)
         if state == "answered":
             player.choose(1)
@@ -145,7 +145,7 @@ def test_a_step_of_a_lecture_comes_with_its_caption_and_question(tmp_path, state
 
 
 def test_an_exercise_is_told_to_have_no_command():
-    with opened() as window:
+    with open_window() as window:
         window.exercises.work.is_here = lambda: True
         before = QGuiApplication.clipboard().text()
         assert copied(window) == before

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDropEvent
 from tilescope.app.window.open_save import usable_paths
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.storage.trace_file import save
-from windows import SMALL, opened, settle, until
+from windows import SMALL, open_window, settle, wait_until
 
 
 def test_a_trace_is_saved_and_opened_again(window, tmp_path):
@@ -56,7 +56,7 @@ def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_pat
 
 
 def test_a_file_that_never_opened_is_not_asked_for_at_the_next_start(tmp_path):
-    with opened((str(tmp_path / "nope.npz"),), settings=tmp_path / "window.json") as fresh:
+    with open_window((str(tmp_path / "nope.npz"),), settings=tmp_path / "window.json") as fresh:
         assert fresh.notice.message_type == "error"
     assert b"nope" not in (tmp_path / "window.json").read_bytes()
 
@@ -68,7 +68,7 @@ def test_a_trace_cannot_be_saved_where_nothing_can_be_written(window, tmp_path):
 
 
 def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
-    with opened((f"matmul-tiled:{SMALL}",)) as fresh:
+    with open_window((f"matmul-tiled:{SMALL}",)) as fresh:
         trace = fresh.stage.sessions[0].trace
         launch = decode(trace.launch)
         own = replace(launch, source=launch.source + "\n# mine\n")
@@ -79,12 +79,12 @@ def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
         opened_session = fresh.stage.sessions[0]
         fresh.toolbar.schedule.put("sequential")
         fresh.toolbar.ask()
-        until(lambda: fresh.notice.message_type == "question")
+        wait_until(lambda: fresh.notice.message_type == "question")
         assert fresh.stage.sessions[0] is opened_session
         assert fresh.toolbar.schedule.text() == "lockstep"  # as the picture is
         assert fresh.side.tab == "source"
         fresh.notice.answers[0].click()
-        until(lambda: fresh.stage.sessions[0] is not opened_session)
+        wait_until(lambda: fresh.stage.sessions[0] is not opened_session)
         assert decode(fresh.stage.sessions[0].trace.launch).schedule.kind == "sequential"
         assert fresh.toolbar.schedule.text() == "sequential"
         assert "# mine" in decode(fresh.stage.sessions[0].trace.launch).source
@@ -100,7 +100,7 @@ def drop(window, path):
 def test_a_dropped_array_becomes_the_input_it_is_said_to_be(tmp_path):
     path = tmp_path / "mine.npy"
     np.save(path, np.full((16, 24), 2, np.float32))
-    with opened() as fresh:
+    with open_window() as fresh:
         drop(fresh, path)
         labels = [answer.text() for answer in fresh.notice.answers]
         assert labels == ["A from file", "B from file"]
@@ -111,7 +111,7 @@ def test_a_dropped_array_becomes_the_input_it_is_said_to_be(tmp_path):
 
 
 def test_a_dropped_trace_is_opened_and_other_files_are_not_taken(tmp_path):
-    with opened() as fresh:
+    with open_window() as fresh:
         fresh.files.store_trace(tmp_path / "mine.npz")
         drop(fresh, tmp_path / "mine.npz")
         settle(fresh)

@@ -18,7 +18,7 @@ from tilescope.app.views.common.wording import plural
 from tilescope.app.views.inspect.findings import LOOKING
 from tilescope.tracer.model.finding import SEVERITIES, source_location
 from tilescope.tracer.storage.trace_file import save
-from windows import opened, settle, until
+from windows import open_window, settle, wait_until
 
 # A race on a line, a store past the end, and a product with 0.5, which is float64, in a function of its own.
 KERNEL = """
@@ -39,7 +39,7 @@ def kernel(a, out):
 def window(tmp_path):
     made = trace(tmp_path, KERNEL, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
     save(made, tmp_path / "wrong.npz")
-    with opened(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
+    with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
         shown.side.show_tab("findings")
         shown.draw()
         yield shown
@@ -100,7 +100,7 @@ def test_the_picture_comes_before_the_findings(window):
     window.stage.loaded.connect(lambda pane: known.append(window.stage.sessions[pane].is_examined))
     setup = window.stage.setups[0]
     window.change_setups((setup, Setup("count-racing", {})))
-    until(lambda: len(known) == 2)
+    wait_until(lambda: len(known) == 2)
     window.stage.set_focus(1)
     window.draw()
     place = window.side.bar.currentIndex()
@@ -125,7 +125,7 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     chosen = click(window, "bounds")
     before = window.side.view("findings").list.count()
     types.soon.start(0)
-    until(types.is_idle)
+    wait_until(types.is_idle)
     (found,) = [f for f in session.findings if f.kind == "float64"]
     assert found.message == "1 operation (mul) is float64 because of 0.5; write float32(0.5)."
     assert window.side.view("findings").list.count() == before + 1
@@ -144,7 +144,7 @@ def test_what_is_known_is_not_asked_again(window):
     heard = []
     types.answered.connect(heard.append)
     types.ask(session)
-    until(types.is_idle)
+    wait_until(types.is_idle)
     assert heard == [session]
     types.ask(session)
     assert types.is_idle() and heard == [session]
@@ -177,11 +177,11 @@ def test_what_numba_refuses_is_added_to_the_list(tmp_path):
     launch["source"] = launch["source"].replace("(0, 1, 2, 3)", "[x for x in range(4)]")
     made = msgspec.structs.replace(made, sources=refused, launch=json.dumps(launch))
     save(made, tmp_path / "refused.npz")
-    with opened(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "refused.npz")),))) as window:
+    with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "refused.npz")),))) as window:
         window.side.show_tab("findings")
         window.draw()
         window.central.types.soon.start(0)
-        until(window.central.types.is_idle)
+        wait_until(window.central.types.is_idle)
         finding = click(window, "compile")
         assert (finding.severity, finding.remedy) == ("error", "use cuda.local.array or cuda.shared.array")
         assert window.focused_session().findings[0] is finding

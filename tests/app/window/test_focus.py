@@ -8,7 +8,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from windows import enter, field, opened, press, settle, until
+from windows import enter, open_window, parameter_field, press, settle, wait_until
 
 PANE = "matmul-tiled:m=8,k=8,n=8,tile=4"
 
@@ -24,10 +24,10 @@ def size(window):
 
 @pytest.mark.parametrize("key", ["Return", "Enter"])
 def test_return_in_a_number_field_takes_the_number_and_leaves_the_field(window, key):
-    number = "12" if field(window, "n").text() != "12" else "16"
+    number = "12" if parameter_field(window, "n").text() != "12" else "16"
     enter(window, "n", number)
     press(window, key)
-    until(lambda: size(window) == {int(number)})
+    wait_until(lambda: size(window) == {int(number)})
     settle(window)
     assert in_pictures(window)
     moment = window.playhead.moment
@@ -41,25 +41,25 @@ def test_space_plays_while_a_number_is_typed_and_is_not_typed_itself(window):
     enter(window, "n", "16")
     press(window, "Space")
     assert window.playhead.playing
-    assert field(window, "n").text() == "16"
+    assert parameter_field(window, "n").text() == "16"
     press(window, "Space")
     assert not window.playhead.playing
 
 
 def test_escape_leaves_a_number_field_as_it_was(window):
-    before = field(window, "n").text()
+    before = parameter_field(window, "n").text()
     enter(window, "n", "no number")
     press(window, "Escape")
     assert in_pictures(window)
-    assert field(window, "n").text() == before
+    assert parameter_field(window, "n").text() == before
     assert not window.notice.isVisible()
 
 
 def test_a_number_that_is_refused_keeps_the_focus_until_it_is_mended(window):
-    before = field(window, "n").text()
+    before = parameter_field(window, "n").text()
     enter(window, "n", "0")
     press(window, "Return")
-    assert field(window, "n").hasFocus()
+    assert parameter_field(window, "n").hasFocus()
     assert window.notice.isVisible()
     enter(window, "n", before)
     press(window, "Return")
@@ -72,10 +72,10 @@ def test_what_is_chosen_from_a_list_hands_the_focus_back(window, combo):
     choice = getattr(window.central.transport, combo)
     choice.setFocus()
     press(window, "Return")
-    until(lambda: choice.view().isVisible())
+    wait_until(lambda: choice.view().isVisible())
     QTest.keyClick(choice.view(), Qt.Key.Key_Down)
     QTest.keyClick(choice.view(), Qt.Key.Key_Return)
-    until(lambda: not choice.view().isVisible())
+    wait_until(lambda: not choice.view().isVisible())
     assert in_pictures(window)
     choice.setFocus()
     press(window, "Escape")
@@ -94,24 +94,24 @@ def test_keys_that_choose_in_a_closed_list_leave_the_focus_there(window):
 def test_the_panel_of_the_order_hands_the_focus_back(window):
     window.toolbar.more.setFocus()
     press(window, "Return")
-    until(window.toolbar.panel.isVisible)
+    wait_until(window.toolbar.panel.isVisible)
     QTest.keyClick(window.toolbar.panel.numbers["resident"], Qt.Key.Key_Return)
-    until(lambda: not window.toolbar.panel.isVisible())
-    until(lambda: in_pictures(window))
+    wait_until(lambda: not window.toolbar.panel.isVisible())
+    wait_until(lambda: in_pictures(window))
 
 
 def test_undoing_all_edits_hands_the_focus_to_the_pictures():
-    with opened((PANE,)) as window:
+    with open_window((PANE,)) as window:
         editor = window.side.source.editor
         editor.setFocus()
         editor.moveCursor(QTextCursor.MoveOperation.Start)
         assert editor.find("total += tile_a")
         QTest.keyClicks(editor, "total -= tile_a")
         QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        until(lambda: not window.editing.editing.is_busy() and len(window.stage.sessions) == 2)
+        wait_until(lambda: not window.editing.editing.is_busy() and len(window.stage.sessions) == 2)
         settle(window)
         window.editing.bar.undo.setFocus()
         press(window, "Return")
-        until(lambda: len(window.stage.setups) == 1)
+        wait_until(lambda: len(window.stage.setups) == 1)
         settle(window)
         assert in_pictures(window)

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from gpu_charts import timeline
-from gpu_timelines import made_timeline
+from gpu_charts import small_timeline
+from gpu_timelines import synthetic_timeline
 from tilescope.app.cli.commands import parser_of, subcommand_of
 from tilescope.app.cli.pictures.picture_options import bookmark_of
 from tilescope.app.window.vector_picture import picture_of_parts, write_vector_picture
@@ -21,7 +21,7 @@ def window(shared):
     reset(shared)
     central = shared.central
     central.charts.recorded.timelines = [
-        made_timeline(session.trace, settle(find(setup.scenario), setup.values))
+        synthetic_timeline(session.trace, settle(find(setup.scenario), setup.values))
         for setup, session in zip(shared.stage.setups, shared.stage.sessions, strict=True)
     ]
     yield shared
@@ -87,7 +87,7 @@ def test_other_launches_are_shown_in_the_chart_that_stays(window):
 
 
 def test_a_size_that_was_not_recorded_is_offered(window):
-    window.central.charts.recorded.timelines = [timeline("matmul-tiled")]
+    window.central.charts.recorded.timelines = [small_timeline("matmul-tiled")]
     window.central.charts.show("gpu")
     assert [pane.shown for pane in panel(window).panes] == [None, None]
     assert "in any size" in panel(window).panes[0].missing.text()

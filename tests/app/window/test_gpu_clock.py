@@ -6,19 +6,19 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtGui import QGuiApplication
 
-from gpu_timelines import made_timeline
+from gpu_timelines import synthetic_timeline
 from tilescope.app.control.timeline_clocks import NOT_RECORDED
 from tilescope.tracer.hardware.recorded_timelines import own_folder
 from tilescope.tracer.hardware.timeline_file import save
-from windows import opened, press, settle, until
+from windows import open_window, press, settle, wait_until
 
 
 @pytest.fixture(scope="module")
 def window():
     """Return a window on two launches, of which the second was recorded on this computer."""
-    with opened() as made:
+    with open_window() as made:
         session = made.stage.sessions[1]
-        timeline = made_timeline(session.trace, dict(made.stage.setups[1].values))
+        timeline = synthetic_timeline(session.trace, dict(made.stage.setups[1].values))
         path = own_folder() / "tiled.npz"
         path.parent.mkdir(parents=True, exist_ok=True)
         save(timeline, path)
@@ -77,7 +77,7 @@ def test_blocks_around_the_selected_one_are_drawn_ahead_while_the_window_rests(w
     timeline = window.central.timelines[1]
     window.stage.seek(1, 3)
     window.draw()
-    until(window.central.ahead.is_idle)
+    wait_until(window.central.ahead.is_idle)
     blocks = window.stage.sessions[1].trace.blocks
     drawn = {key[0] for key in timeline._pixmaps}
     assert {int(block) for block in blocks[:4]} <= drawn

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gpu_charts import panel_of, timeline, with_head
-from sessions import picture
+from gpu_charts import panel_of, small_timeline, with_head
+from sessions import grab_image
 from tilescope.app.gpu.place import parse_gpu_place
 
 TILED, NAIVE = "matmul-tiled", "matmul-naive-row-on-x"
@@ -16,12 +16,12 @@ PAIR = NAIVE, TILED
 
 
 def both():
-    return [timeline(NAIVE), timeline(TILED)]
+    return [small_timeline(NAIVE), small_timeline(TILED)]
 
 
 def large():
-    values = timeline().head.values | {"m": 1024, "k": 1024, "n": 1024}
-    return with_head(timeline(), values=values)
+    values = small_timeline().head.values | {"m": 1024, "k": 1024, "n": 1024}
+    return with_head(small_timeline(), values=values)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_facts_and_what_is_chosen_stand_below_the_chart(panel):
 
 
 def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
-    panel = panel_of(*PAIR, timelines=[timeline(NAIVE), large()])
+    panel = panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()])
     panel.show()
     pane = panel.panes[1]
     assert pane.shown is None and panel.panes[0].shown is not None
@@ -149,12 +149,14 @@ def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
     pane.nearest.click()
     assert found == ["gpu size=-/1024"]
     assert pane.shown.data.size == "1,024" and pane.view.isVisible() and not pane.missing.isVisible()
-    assert panel_of(*PAIR, timelines=[timeline(NAIVE), large()], text=found[0]).panes[1].shown is not None
+    assert (
+        panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()], text=found[0]).panes[1].shown is not None
+    )
     panel.hide()
 
 
 def test_a_size_is_picked_for_every_pane_that_has_it():
-    other = with_head(timeline(NAIVE), values=large().head.values)
+    other = with_head(small_timeline(NAIVE), values=large().head.values)
     panel = panel_of(*PAIR, timelines=[*both(), other, large()])
     pane = panel.panes[0]
     words = [pane.sizes.itemData(i) for i in range(pane.sizes.count())]
@@ -185,7 +187,7 @@ def test_panes_are_there_before_qt_comes_to_them_as_pictures_of_steps_need_them(
 def test_panes_come_and_go_with_the_launches(panel):
     panel.show_launches(panel.launches[1:], both())
     assert len(panel.panes) == 1 and panel.panes[0].title.text() == "Tiled, shared memory"
-    assert panel.panes[0].shown.data.timeline is timeline(TILED)
+    assert panel.panes[0].shown.data.timeline is small_timeline(TILED)
 
 
 def test_words_follow_those_of_the_user(panel):
@@ -210,7 +212,7 @@ def test_nothing_lies_over_another_at_any_size(size, theme):
         assert all(fact.text in pane.title.toolTip() for fact in pane.facts.facts)
         assert all(a.bottom() <= b.top() + 1 for a, b in pairwise(boxes)), boxes
         assert pane.view.height() >= pane.view.minimumSizeHint().height()
-    assert not picture(panel).isNull()
+    assert not grab_image(panel).isNull()
     panel.hide()
 
 

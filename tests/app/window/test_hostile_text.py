@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from measured import measurement
-from sessions import application, matmul, uneven
+from sessions import application, matmul, uneven_session
 from tilescope import app
 from tilescope.app.charts.build import build
 from tilescope.app.charts.choice import Choice
@@ -37,7 +37,7 @@ from tilescope.app.widgets.plain_text import PlainLabel, RichLabel, plain_tip
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.trace import KernelError, Trace
 from tilescope.tracer.storage.trace_file import save
-from windows import opened, press, settle
+from windows import open_window, press, settle
 
 APP = Path(app.__file__).parent
 HOSTILE = "<b>B&W</b><img src='/nowhere.png'>\x1b]0;owned\x07\r\n::error file=a.py::owned\u202e"
@@ -65,7 +65,7 @@ def hostile(trace: Trace, launch: str = "") -> Trace:
 
 def hostile_files(folder: Path) -> list[Path]:
     """Return files of a kernel with names of its own and of a racing scenario."""
-    racing, own = matmul("count-racing"), uneven(folder)
+    racing, own = matmul("count-racing"), uneven_session(folder)
     named = replace(own.launch, kernel=f"/x/{HOSTILE}.py:{HOSTILE}")
     traces = {
         "racing": hostile(racing.trace, encode(racing.launch)),
@@ -109,7 +109,7 @@ def test_every_text_of_a_lecture_is_shown_as_it_is(tmp_path):
     text = f"# {evil}\n\n{evil}\n\n{steps}\n## {evil} wrong\n\n```tilescope\n{wrong}\n"
     path.write_text(text, "utf-8")
     shown: list[str] = []
-    with opened(mark=Bookmark(panes=(Setup(file=str(trace)),))) as window:
+    with open_window(mark=Bookmark(panes=(Setup(file=str(trace)),))) as window:
         assert window.lectures.open(path)
         settle(window)
         for name in ("Presenter's window", "Edit lecture", "List of steps…", "Check this lecture"):
@@ -151,7 +151,7 @@ def hover(widget: QWidget) -> list[str]:
 def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
     said = []
     for path in hostile_files(tmp_path):
-        with opened(mark=Bookmark(panes=(Setup(file=str(path)),))) as window:
+        with open_window(mark=Bookmark(panes=(Setup(file=str(path)),))) as window:
             window.central.notice.ask(HOSTILE, [(HOSTILE, lambda: None)])
             for name in ("source", "thread", "warp", "findings", "explain"):
                 window.central.show_tab(name)

@@ -10,7 +10,7 @@ import pytest
 from tilescope.tracer.model.launch import Limits
 from tilescope.tracer.model.plan import KEEP_ALL, launch_of, parse_spec
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
-from windows import PAIR, enter, opened, settle, until
+from windows import PAIR, enter, open_window, settle, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def enlarge(window, sides: int, rows: int) -> None:
     setups = window.stage.setups
     larger = [msgspec.structs.replace(s, values=s.values | {"m": rows}) for s in setups[-sides:]]
     window.change_setups((*setups[:-sides], *larger))
-    until(lambda: window.notice.message_type == "question")
+    wait_until(lambda: window.notice.message_type == "question")
     settle(window)
 
 
@@ -48,7 +48,7 @@ def answer(window, text: str) -> None:
 
 
 def test_the_first_block_is_shown_while_it_is_asked_whether_to_wait(slow):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         enlarge(window, 1, 24)
         assert "All 9 blocks take about 30 minutes" in window.notice.sentence.text()
         assert [s.blocks for s in window.stage.setups] == [None, (0,)]
@@ -58,7 +58,7 @@ def test_the_first_block_is_shown_while_it_is_asked_whether_to_wait(slow):
 
 
 def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         enlarge(window, 1, 24)
         window.escape()
         assert not window.notice.isVisible()
@@ -68,27 +68,27 @@ def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
 
 
 def test_a_smaller_size_after_the_question_is_run_whole(slow):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         enlarge(window, 2, 24)
-        until(lambda: [s.blocks for s in window.stage.setups] == [(0,), (0,)])
+        wait_until(lambda: [s.blocks for s in window.stage.setups] == [(0,), (0,)])
         settle(window)
         enter(window, "m", "16")
-        until(lambda: [s.values["m"] for s in window.stage.setups] == [16, 16])
+        wait_until(lambda: [s.values["m"] for s in window.stage.setups] == [16, 16])
         settle(window)
         assert [len(s.trace.blocks) for s in window.stage.sessions] == [4, 4]
 
 
 def test_a_window_that_opens_on_a_long_launch_shows_its_first_block(slow):
     spec = "matmul-tiled:m=24,k=16,n=16,tile=8"
-    with opened((spec,)) as window:
-        until(lambda: window.notice.message_type == "question")
+    with open_window((spec,)) as window:
+        wait_until(lambda: window.notice.message_type == "question")
         settle(window)
         assert window.stage.sessions[0].trace.blocks.tolist() == [0]
         assert window.bookmark().panes[0].blocks == (0,)
 
 
 def test_escape_while_all_is_counted_goes_back_to_the_first_block(slow, monkeypatch):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         enlarge(window, 1, 24)
         first = window.stage.sessions[1]
         hold = threading.Event()
@@ -110,17 +110,17 @@ def test_escape_while_all_is_counted_goes_back_to_the_first_block(slow, monkeypa
 
 
 def test_all_can_be_counted(slow):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         enlarge(window, 2, 32)
-        until(lambda: "both launches take about 60 minutes" in window.notice.sentence.text())
+        wait_until(lambda: "both launches take about 60 minutes" in window.notice.sentence.text())
         answer(window, "Count all")
-        until(lambda: all(len(s.trace.blocks) == 8 for s in window.stage.sessions))
+        wait_until(lambda: all(len(s.trace.blocks) == 8 for s in window.stage.sessions))
         assert [s.blocks for s in window.stage.setups] == [None, None]
         assert all(s.trace.check.equal for s in window.stage.sessions)
 
 
 def test_another_choice_takes_the_question_back(slow):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         before = window.stage.setups
         enlarge(window, 1, 40)
         window.change_setups(before)
@@ -131,7 +131,7 @@ def test_another_choice_takes_the_question_back(slow):
 def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
     few = Limits(accesses=4000)
     monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", few)
-    with opened(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
+    with open_window(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
         trace = window.stage.sessions[0].trace
         assert len(trace) < trace.accesses
         assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
@@ -145,7 +145,7 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
 
 def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):
     monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", Limits(accesses=100))
-    with opened(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
+    with open_window(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
         assert window.stage.sessions[0].trace.is_stopped
         said = window.notice.sentence.text()
         assert "one block makes more than the 100 that may be held" in said and "whole" not in said

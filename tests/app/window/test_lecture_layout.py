@@ -7,11 +7,11 @@ import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
-from sessions import picture
+from sessions import grab_image
 from tilescope.app.model.bookmark import decode, encode
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.caption import CaptionBar
-from windows import opened, press, settle
+from windows import open_window, press, settle
 
 SMALL = "m=16,k=16,n=16,tile=8"
 PAIR = (f"matmul-naive-row-on-x:{SMALL}", f"matmul-tiled:{SMALL}")
@@ -24,7 +24,7 @@ LONG = (
 
 @pytest.fixture(scope="module")
 def shared():
-    with opened(PAIR) as made:
+    with open_window(PAIR) as made:
         made.resize(HALL)
         settle(made)
         yield made
@@ -94,13 +94,13 @@ def test_a_bookmark_holds_layout_and_zoom(window):
     mark = decode(encode(window.bookmark()))
     assert (mark.layout, mark.zoom) == ("lecture", ("A", "tile_a"))
     seek(window, 7)
-    shown = picture(window.central)
+    shown = grab_image(window.central)
     window.show_bookmark(msgspec.structs.replace(mark, layout="ordinary", zoom=()))
     seek(window, 7)
     assert [set(pane) for pane in cells(window)] == [{"a", "b", "c"}, {"a", "b", "c", "tile_a", "tile_b"}]
     window.show_bookmark(mark)
     seek(window, 7)
-    assert picture(window.central) == shown
+    assert grab_image(window.central) == shown
 
 
 def test_back_returns_to_what_was_shown_and_leaves_the_layout(window):
@@ -130,8 +130,8 @@ def test_moments_look_the_same_forwards_and_backwards(window):
     moments = (3, 9.5, 100.25, window.playhead.end)
     for names in ((), ("C", "tile_a")):
         window.central.show_zoom(names)
-        forwards = [seek(window, moment) or picture(window.central) for moment in moments]
-        backwards = [seek(window, moment) or picture(window.central) for moment in reversed(moments)]
+        forwards = [seek(window, moment) or grab_image(window.central) for moment in moments]
+        backwards = [seek(window, moment) or grab_image(window.central) for moment in reversed(moments)]
         assert forwards == backwards[::-1]
 
 
@@ -205,7 +205,7 @@ def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
 
 
 def test_a_lecture_says_what_its_colours_mean_where_cells_show_their_values():
-    with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as small:
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as small:
         small.resize(1280, 720)
         press(small, "F5")
         seek(small, small.playhead.end)

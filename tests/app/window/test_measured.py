@@ -12,13 +12,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from measured import case, measurement
-from recorded_charts import raw, samples
+from recorded_charts import raw_row, samples_of
 from tilescope.app.charts.sources import own_folder
 from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.window.panels.pane_heading import PaneHeading
 from tilescope.tracer.measure.cases import row_of
 from tilescope.tracer.measure.measurement import Timing, median, save
-from windows import enter, opened, press, reset, settle, until
+from windows import enter, open_window, press, reset, settle, wait_until
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -44,7 +44,7 @@ MEASURED = "m=64,k=64,n=64,tile=16"  # a size at which both kernels were measure
 
 @pytest.fixture(scope="module")
 def measured_window():
-    with opened((f"matmul-naive-col-on-x:{MEASURED}", f"matmul-tiled:{MEASURED}")) as window:
+    with open_window((f"matmul-naive-col-on-x:{MEASURED}", f"matmul-tiled:{MEASURED}")) as window:
         yield window
 
 
@@ -60,7 +60,7 @@ def measured_panes(measured_window):
 def test_each_pane_says_what_it_took_and_the_faster_one_how_many_times_as_fast_it_was(measured_panes):
     sides = {"m": 64, "k": 64, "n": 64}
     slow, fast = (
-        median(tuple(samples(raw(name, **sides), "kernel-warm")))
+        median(tuple(samples_of(raw_row(name, **sides), "kernel-warm")))
         for name in ("matmul-naive-col-on-x", "matmul-tiled")
     )
     assert lines(measured_panes) == [
@@ -99,11 +99,11 @@ def test_a_size_that_was_not_measured_has_no_time_but_leads_to_the_nearest(windo
 def test_typing_a_measured_size_shows_its_time_and_a_size_between_shows_none(measured_panes):
     enter(measured_panes, "m", "65")
     press(measured_panes, "Return")
-    until(lambda: all(line.startswith("not measured") for line in lines(measured_panes)))
+    wait_until(lambda: all(line.startswith("not measured") for line in lines(measured_panes)))
     settle(measured_panes)
     enter(measured_panes, "m", "64")
     press(measured_panes, "Return")
-    until(lambda: all(line.endswith("· measured") for line in lines(measured_panes)))
+    wait_until(lambda: all(line.endswith("· measured") for line in lines(measured_panes)))
 
 
 LECTURE = """# Times
@@ -130,10 +130,10 @@ nearest: hidden
 def test_a_lecture_names_the_nearest_size_only_where_a_step_asks(tmp_path):
     path = tmp_path / "times.md"
     path.write_text(LECTURE)
-    with opened() as window:
+    with open_window() as window:
         window.lectures.open(path)
         for number, shown in enumerate(("", "not measured at 8 × 8 × 8", "· measured")):
-            until(lambda number=number: shows_step(window, number))
+            wait_until(lambda number=number: shows_step(window, number))
             settle(window)
             (line,) = window.central.panes
             said = line.heading.measured.texts[0]
@@ -205,10 +205,10 @@ def test_what_was_measured_here_comes_first(window):
 
 
 def test_its_room_is_there_before_it_is_known():
-    with opened(("count-racing", "count-atomic"), wait=False) as window:
+    with open_window(("count-racing", "count-atomic"), wait=False) as window:
         measured = window.central.measured
         measured.want = lambda: None
-        until(window.stage.is_settled)
+        wait_until(window.stage.is_settled)
         QApplication.processEvents()
         assert measured.sources is None
         heights = [pane.heading.height() for pane in window.central.panes]
@@ -221,7 +221,7 @@ def test_its_room_is_there_before_it_is_known():
 
 
 def test_the_timings_begin_with_what_the_panes_show():
-    with opened(("histogram-global", "histogram-private")) as window:
+    with open_window(("histogram-global", "histogram-private")) as window:
         QTest.mouseClick(window.toolbar.timings, LEFT)
         timings = timings_of(window)
         drawn = {bar.datum.subject for bar in timings.figure.panels[0].bars}

@@ -11,7 +11,7 @@ from tilescope.tracer.hardware.accesses.measured_trace import measured_run
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.storage.recorded_traces import file_name, own_folder
 from tilescope.tracer.storage.trace_file import save
-from windows import enter, opened, settle, until
+from windows import enter, open_window, settle, wait_until
 
 SPEC = "count-racing:num_blocks=2,threads=8"
 CHOICES = ["lockstep", "sequential", "random"]
@@ -35,16 +35,16 @@ def offered(window) -> list[str]:
 
 
 def test_a_recorded_order_is_offered_for_exactly_what_was_recorded(recording: Path) -> None:
-    with opened((SPEC,)) as window:
+    with open_window((SPEC,)) as window:
         assert offered(window) == [*CHOICES, "as on Made-up GPU (measured)"]
         enter(window, "threads", "16")
-        until(lambda: window.stage.setups[0].values.get("threads") == 16)
+        wait_until(lambda: window.stage.setups[0].values.get("threads") == 16)
         settle(window)
         assert offered(window) == CHOICES
 
 
 def test_a_recorded_order_is_played_and_everything_is_marked_as_measured(recording: Path) -> None:
-    with opened((SPEC,)) as window:
+    with open_window((SPEC,)) as window:
         window.toolbar.put("schedule", "measured")
         settle(window)
         [session] = window.stage.sessions
@@ -56,9 +56,9 @@ def test_a_recorded_order_is_played_and_everything_is_marked_as_measured(recordi
 
 
 def test_where_nobody_recorded_it_one_sentence_says_what_to_do(recording: Path) -> None:
-    with opened((f"{SPEC},schedule=measured",)) as window:
+    with open_window((f"{SPEC},schedule=measured",)) as window:
         enter(window, "threads", "16")
-        until(lambda: "No GPU has recorded" in window.central.notice.sentence.text())
+        wait_until(lambda: "No GPU has recorded" in window.central.notice.sentence.text())
         assert "choose another schedule or other sizes" in window.central.notice.sentence.text()
         window.toolbar.put("schedule", "lockstep")
-        until(lambda: window.stage.sessions[0].trace.schedule == "lockstep")
+        wait_until(lambda: window.stage.sessions[0].trace.schedule == "lockstep")

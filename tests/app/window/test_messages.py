@@ -8,7 +8,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 
 from lectures import SMALL as TEXT
-from windows import enter, opened, press, settle, until
+from windows import enter, open_window, press, settle, wait_until
 
 PANE = "matmul-tiled:m=8,k=8,n=8,tile=4"
 
@@ -27,7 +27,7 @@ def fails(window, tmp_path, name="mine.py"):
     path = tmp_path / name
     path.write_text("print(1)\n")
     window.files.run_program(str(path))
-    until(lambda: any(name in sentence for sentence in sentences(window)))
+    wait_until(lambda: any(name in sentence for sentence in sentences(window)))
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1024, 700), (1920, 1080)])
@@ -37,7 +37,7 @@ def test_a_message_lies_over_the_panes_and_moves_nothing(window, size):
     before, number = places(window), window.toolbar.fields["n"].text()
     enter(window, "n", "0")
     press(window, "Return")
-    until(window.notice.isVisible)
+    wait_until(window.notice.isVisible)
     assert places(window) == before
     card, foot = window.notice.geometry(), window.central.foot.mapTo(window.central, QPoint(0, 0)).y()
     assert window.central.rect().contains(card)
@@ -46,7 +46,7 @@ def test_a_message_lies_over_the_panes_and_moves_nothing(window, size):
     assert label.height() >= label.heightForWidth(label.width())  # all of it can be read
     enter(window, "n", number)
     press(window, "Return")
-    until(lambda: not window.notice.isVisible())
+    wait_until(lambda: not window.notice.isVisible())
     assert places(window) == before
     window.resize(1280, 800)
 
@@ -55,14 +55,14 @@ def test_messages_of_different_causes_stand_below_each_other(window, tmp_path):
     fails(window, tmp_path)
     number = window.toolbar.fields["n"].text()
     enter(window, "n", "0")
-    until(lambda: len(sentences(window)) == 2)
+    wait_until(lambda: len(sentences(window)) == 2)
     tops = [banner.geometry().top() for banner in window.notice.banners]
     assert tops == sorted(set(tops))
     assert all(banner.isVisible() for banner in window.notice.banners)
     enter(window, "n", "-1")  # another mistake of the same field
-    until(lambda: len(sentences(window)) == 2)
+    wait_until(lambda: len(sentences(window)) == 2)
     enter(window, "n", number)
-    until(lambda: len(sentences(window)) == 1)
+    wait_until(lambda: len(sentences(window)) == 1)
     assert "mine.py" in sentences(window)[0]
     press(window, "Escape", "Escape")
     assert not window.notice.is_shown()
@@ -81,11 +81,11 @@ def test_a_program_that_failed_is_still_told_of_when_a_large_launch_is_offered(w
 @pytest.fixture
 def edited():
     """Lend a window whose edited kernel can't be run."""
-    with opened((PANE,)) as window:
+    with open_window((PANE,)) as window:
         editor = window.side.source.editor
         write(editor, "total += tile_a", "total += = tile_a")
         QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        until(lambda: window.notice.message_type == "error")
+        wait_until(lambda: window.notice.message_type == "error")
         yield window
         window.editing.editing.undo_all()
         settle(window)
@@ -109,7 +109,7 @@ def test_what_is_wrong_with_an_edited_kernel_goes_while_the_mended_one_is_on_its
     QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert edited.editing.editing.is_busy()
     assert not edited.notice.isVisible()
-    until(lambda: not edited.editing.editing.is_busy())
+    wait_until(lambda: not edited.editing.editing.is_busy())
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def lecturing(tmp_path):
     """Lend a window that presents a lecture."""
     path = tmp_path / "mine.md"
     path.write_text(TEXT)
-    with opened((PANE,)) as window:
+    with open_window((PANE,)) as window:
         assert window.lectures.open(path)
         arrived(window)
         yield window
@@ -127,7 +127,7 @@ def lecturing(tmp_path):
 
 
 def arrived(window):
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     settle(window)
 
 
@@ -138,11 +138,11 @@ def test_a_refused_caption_is_told_until_it_is_mended(lecturing):
     editor.selectAll()
     QTest.keyClicks(editor, "{left.threads: global requests}")
     QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    until(window.notice.isVisible)
+    wait_until(window.notice.isVisible)
     editor.selectAll()
     QTest.keyClicks(editor, "{left.threads} threads")
     QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    until(window.desk.caption.isHidden)
+    wait_until(window.desk.caption.isHidden)
     assert not window.notice.isVisible()
     press(window, "PageDown")
     arrived(window)
@@ -153,7 +153,7 @@ def test_a_mistake_in_a_lectures_file_goes_when_the_file_is_mended(lecturing):
     window, path = lecturing, lecturing.lectures.player.lecture.path
     path.write_text(TEXT.replace("at: start", "at: nowhere"))
     window.lectures.player.reload()
-    until(window.notice.isVisible)
+    wait_until(window.notice.isVisible)
     path.write_text(TEXT)
     window.lectures.player.reload()
     arrived(window)
@@ -163,7 +163,7 @@ def test_a_mistake_in_a_lectures_file_goes_when_the_file_is_mended(lecturing):
 def test_an_audience_sees_no_message_and_the_speaker_does(lecturing):
     window = lecturing
     press(window, "F7")
-    until(lambda: window.presenting is not None and window.presenting.is_open)
+    wait_until(lambda: window.presenting is not None and window.presenting.is_open)
     window.files.open_path("/nowhere/missing.npz")
     window.notice.error("The file can't be written; choose another folder.", "file")
     window.notice.inform("The picture is saved.")
@@ -179,19 +179,19 @@ def test_an_audience_sees_no_message_and_the_speaker_does(lecturing):
 def test_full_screen_shows_an_audience_no_message(lecturing):
     window = lecturing
     window.showFullScreen()
-    until(window.isFullScreen)
+    wait_until(window.isFullScreen)
     window.notice.error("Something is wrong.", "file")
     assert not window.notice.isVisible()
     window.showNormal()
-    until(lambda: not window.isFullScreen())
-    until(window.notice.isVisible)
+    wait_until(lambda: not window.isFullScreen())
+    wait_until(window.notice.isVisible)
 
 
 def test_the_key_of_the_presenters_window_opens_and_closes_it(lecturing):
     window = lecturing
     press(window, "F7")
-    until(lambda: window.presenting is not None and window.presenting.is_open)
+    wait_until(lambda: window.presenting is not None and window.presenting.is_open)
     QTest.qWaitForWindowActive(window.presenting.window)
     QTest.keyClick(window.presenting.window, Qt.Key.Key_F7)
-    until(lambda: not window.presenting.is_open)
+    wait_until(lambda: not window.presenting.is_open)
     assert window.isVisible()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windows import PAIR, SMALL, opened, press, settle
+from windows import PAIR, SMALL, open_window, press, settle
 
 
 def places(window) -> list[object]:
@@ -46,7 +46,7 @@ def test_an_error_takes_the_place_of_older_news(window):
 
 
 def test_news_do_not_outlive_the_launches_that_they_are_of():
-    with opened((f"matmul-tiled:{SMALL}",)) as fresh:
+    with open_window((f"matmul-tiled:{SMALL}",)) as fresh:
         fresh.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         fresh.toolbar.pick(0, "vector-increment")
         assert not fresh.notice.is_shown()
@@ -65,7 +65,7 @@ def test_the_key_of_the_histogram_says_why_there_is_none(window):
 
 
 def test_heat_goes_where_the_next_kernel_has_none_of_it():
-    with opened(("transpose-tile",)) as fresh:
+    with open_window(("transpose-tile",)) as fresh:
         for _ in range(4):
             press(fresh, "C")
         assert fresh.central.colour == "conflicts"
@@ -75,7 +75,7 @@ def test_heat_goes_where_the_next_kernel_has_none_of_it():
 
 
 def test_heat_stays_where_the_next_kernel_has_it_too():
-    with opened(PAIR) as fresh:
+    with open_window(PAIR) as fresh:
         for _ in range(3):
             press(fresh, "C")
         assert fresh.central.colour == "wasted"

@@ -7,7 +7,7 @@ import pytest
 
 from notebooks import write_notebook
 from tilescope.tracer.model.launch import Schedule
-from windows import opened, settle, until
+from windows import open_window, settle, wait_until
 
 CELLS = (
     "%matplotlib inline\nimport numpy as np\nfrom numba import cuda\nprint('loaded')",
@@ -19,7 +19,7 @@ CELLS = (
 
 @pytest.fixture(scope="module")
 def window():
-    with opened(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
         yield made
         made.editing.editing.undo_all()  # else closing asks what shall become of it
 
@@ -37,7 +37,7 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
     before = path.read_text()
     window.files.run_program(str(path))
     title = "shift · lesson.ipynb [4] · launch 1"
-    until(lambda: shown(window) == [(title, "lockstep")])
+    wait_until(lambda: shown(window) == [(title, "lockstep")])
     settle(window)
     source, (session,) = window.side.source.editor, window.stage.sessions
     assert (source.file, source.toPlainText()) == (f"{path} [3]", CELLS[2])  # where the warp is
@@ -45,9 +45,9 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
     assert source.toPlainText().startswith(CELLS[3]) and CELLS[2] in source.toPlainText()
     setup = msgspec.structs.replace(window.stage.setups[0], schedule=Schedule("random", 5), rerun=True)
     window.change_setups((setup,))
-    until(lambda: [answer.text() for answer in window.notice.answers] == ["Run it"])
+    wait_until(lambda: [answer.text() for answer in window.notice.answers] == ["Run it"])
     window.notice.answers[0].click()
-    until(lambda: [schedule for _, schedule in shown(window)] == ["random"])
+    wait_until(lambda: [schedule for _, schedule in shown(window)] == ["random"])
     settle(window)
     (session,) = window.stage.sessions
     assert {site.file for site in session.trace.sites} == {f"{path} [4]"}
@@ -57,7 +57,7 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
     editing = window.editing.editing
     source.setPlainText(source.toPlainText().replace("= plus(a, i)", "= plus(a, i) + FAR"))
     editing.run()
-    until(lambda: not editing.is_busy())
+    wait_until(lambda: not editing.is_busy())
     settle(window)
     assert [kernel_line(s) for s in window.stage.sessions] == [
         "out[i] = plus(a, i)",
@@ -71,7 +71,7 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
 def test_what_goes_wrong_in_a_cell_is_told_with_the_cell(window, tmp_path):
     path = write_notebook(tmp_path / "bad.ipynb", "import math", "x = 1\nmath.sqrt(-x)")
     window.files.run_program(str(path))
-    until(lambda: "(cell 2, line 2)" in window.notice.sentence.text())
+    wait_until(lambda: "(cell 2, line 2)" in window.notice.sentence.text())
     assert "bad.ipynb ended with" in window.notice.sentence.text()
 
 
@@ -80,7 +80,7 @@ def test_what_is_no_notebook_leaves_the_picture_as_it_was(window, tmp_path):
     path = tmp_path / "none.ipynb"
     path.write_text("{")
     window.files.run_program(str(path))
-    until(lambda: "none.ipynb is no notebook" in window.notice.sentence.text())
+    wait_until(lambda: "none.ipynb is no notebook" in window.notice.sentence.text())
     assert shown(window) == before
 
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.widgets.widget_picture import picture_of
-from windows import opened
+from windows import open_window
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def pull(widget, by):
 
 
 def test_a_heading_gives_its_pane_and_the_bar_the_window(dropped):
-    with opened() as window:
+    with open_window() as window:
         pane = window.central.panes[0]
         pull(pane.heading.title, QApplication.startDragDistance() + 3)
         action, picture, on_disk, path = dropped[0]
@@ -56,13 +56,13 @@ def test_a_heading_gives_its_pane_and_the_bar_the_window(dropped):
 
 
 def test_a_click_drags_nothing(dropped):
-    with opened() as window:
+    with open_window() as window:
         pull(window.central.panes[0].heading.title, 2)
         assert dropped == []
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(dropped, monkeypatch):
-    with opened() as window:
+    with open_window() as window:
         monkeypatch.setattr(
             "tempfile.mkdtemp", lambda **_: (_ for _ in ()).throw(OSError(28, "No space left"))
         )

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from folders import TESTS
 from tilescope.app.lecture.clock import Clock, time_text
-from windows import opened, settle, until
+from windows import open_window, settle, wait_until
 
 LECTURE = """\
 # In step
@@ -64,7 +64,7 @@ def lecture(tmp_path_factory):
 @pytest.fixture(scope="module")
 def presented(lecture):
     """Return a window that presents the lecture, as the test before left it."""
-    with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
         assert made.lectures.open(lecture)
         yield made
         made.leave()
@@ -75,7 +75,7 @@ def window(presented):
     """Return the window at the first step, with its question unanswered."""
     presented.show()
     presented.lectures.player.go(0)
-    until(lambda: presented.lectures.player.awaited is None)
+    wait_until(lambda: presented.lectures.player.awaited is None)
     return presented
 
 
@@ -99,7 +99,7 @@ def key(widget, name):
 
 def shown(window, speaker):
     """Return the step that each window shows, once it is there."""
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     return window.central.caption.title.text(), speaker.title.text()
 
 
@@ -127,14 +127,14 @@ def test_the_speaker_reads_notes_as_they_were_written(window, speaker):
     assert "</p><p>Then go on." in text
     assert speaker.next_title.text() == "Next: Two"
     window.lectures.player.go(4)
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     assert "no notes" in speaker.notes.text()
     assert "ends here" in speaker.next_title.text()
 
 
 def test_the_answer_is_the_speakers_before_it_is_the_audiences(window, speaker):
     key(speaker, "PageDown")
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     answer = window.lectures.player.answer().text
     assert f"B) {answer}" in speaker.answer.text()
     assert "does not see it yet" in speaker.answer.text()
@@ -148,24 +148,24 @@ def test_the_answer_is_the_speakers_before_it_is_the_audiences(window, speaker):
 
 def test_this_step_and_the_next_are_drawn_and_follow(window, speaker):
     pictures = speaker.thumbnails
-    until(lambda: pictures.picture_of(0) is not None and pictures.picture_of(1) is not None)
+    wait_until(lambda: pictures.picture_of(0) is not None and pictures.picture_of(1) is not None)
     assert speaker.current.image == pictures.picture_of(0)
     assert speaker.next.image == pictures.picture_of(1) != pictures.picture_of(0)
     key(speaker, "PageDown")
     assert shown(window, speaker) == ("Two", "Two")
     assert speaker.current.image == pictures.picture_of(1)
-    until(lambda: pictures.picture_of(2) is not None)
+    wait_until(lambda: pictures.picture_of(2) is not None)
     assert speaker.next.image == pictures.picture_of(2)
     before = pictures.picture_of(1)
     window.look.toggle()
-    until(lambda: pictures.picture_of(1) is not None)
+    wait_until(lambda: pictures.picture_of(1) is not None)
     assert pictures.picture_of(1) != before
 
 
 def test_drawing_for_the_speaker_changes_nothing_for_the_audience(window, speaker):
     settle(window)
     before, bookmark = window.grab().toImage(), window.bookmark()
-    until(lambda: speaker.thumbnails.picture_of(1) is not None)
+    wait_until(lambda: speaker.thumbnails.picture_of(1) is not None)
     assert window.bookmark() == bookmark
     assert window.grab().toImage() == before
 
@@ -194,13 +194,13 @@ def test_closing_the_audiences_window_ends_nothing_while_the_speaker_goes_on(win
 
 def test_one_key_goes_from_one_window_to_the_other_on_one_screen(window, speaker):
     key(speaker, "F7")
-    until(window.isActiveWindow)
+    wait_until(window.isActiveWindow)
     key(window, "F7")
-    until(speaker.isActiveWindow)
+    wait_until(speaker.isActiveWindow)
 
 
 def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
-    with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
         made.toggle_presenter()
         QApplication.processEvents()
         assert made.lectures.player.prepared_step(0) is None

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from tilescope.app.model.first_bookmark import first_bookmark
-from windows import opened, until
+from windows import open_window, wait_until
 
 RIGHT = """
 import numpy as np
@@ -27,7 +27,7 @@ def shown(tmp_path, text):
     """Open a window on a program; lend it and its page."""
     path = tmp_path / "mine.py"
     path.write_text(text)
-    with opened(program=str(path)) as window:
+    with open_window(program=str(path)) as window:
         page = window.central.page
         assert page.isVisible() and not window.central.down.isVisible()
         assert page.status.text().startswith("Running mine.py … 0 s")
@@ -36,7 +36,7 @@ def shown(tmp_path, text):
 
 def test_the_panes_come_once_a_kernel_was_launched_and_the_output_has_a_tab(tmp_path):
     with shown(tmp_path, RIGHT) as (window, page):
-        until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["double"])
+        wait_until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["double"])
         assert not page.isVisible() and window.central.down.isVisible()
         tabs = [
             window.side.bar.tabText(n)
@@ -62,7 +62,7 @@ def test_a_program_that_fails_is_shown_with_its_line_and_output_and_no_other_ker
     tmp_path, text, sentence, line
 ):
     with shown(tmp_path, text) as (window, page):
-        until(lambda: sentence in page.status.text())
+        wait_until(lambda: sentence in page.status.text())
         assert page.isVisible() and page.marked == line
         assert page.text.toPlainText() == text
         assert "Traceback" in page.output.toPlainText() or "File" in page.output.toPlainText() or not line
@@ -72,29 +72,29 @@ def test_a_program_that_fails_is_shown_with_its_line_and_output_and_no_other_ker
 
 def test_a_program_that_does_not_end_says_for_how_long_and_where_until_it_is_ended(tmp_path):
     with shown(tmp_path, "print('begun')\nx = 0\nwhile True:\n    x += 1\n") as (window, page):
-        until(lambda: page.marked in (3, 4) and "begun" in page.output.toPlainText())
+        wait_until(lambda: page.marked in (3, 4) and "begun" in page.output.toPlainText())
         assert f" s, line {page.marked}" in page.status.text()
         window.escape()
         assert page.status.text() == f"mine.py was ended at line {page.marked}." and page.marked in (3, 4)
         page.rerun.click()
-        until(lambda: page.status.text().startswith("Running mine.py") and page.marked in (3, 4))
+        wait_until(lambda: page.status.text().startswith("Running mine.py") and page.marked in (3, 4))
         page.end.click()
         assert "was ended" in page.status.text()
 
 
 def test_a_program_that_is_mended_while_its_page_is_there_gets_its_panes(tmp_path):
     with shown(tmp_path, "raise ValueError('no luck')\n") as (window, page):
-        until(lambda: "no luck" in page.status.text())
+        wait_until(lambda: "no luck" in page.status.text())
         (tmp_path / "mine.py").write_text(RIGHT)
-        until(lambda: any(window.stage.sessions) and not page.isVisible())
+        wait_until(lambda: any(window.stage.sessions) and not page.isVisible())
 
 
 def test_a_scenario_that_is_chosen_takes_the_room_of_the_page(tmp_path):
     with shown(tmp_path, "raise ValueError('no luck')\n") as (window, page):
-        until(lambda: "no luck" in page.status.text())
+        wait_until(lambda: "no luck" in page.status.text())
         window.show_bookmark(first_bookmark(("vector-double:count=64",), None))
-        until(lambda: any(window.stage.sessions))
+        wait_until(lambda: any(window.stage.sessions))
         assert not page.isVisible() and window.central.down.isVisible()
         (tmp_path / "mine.py").write_text("raise ValueError('none again')\n")
-        until(lambda: "none again" in page.status.text())
+        wait_until(lambda: "none again" in page.status.text())
         assert not page.isVisible()

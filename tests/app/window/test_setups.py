@@ -9,18 +9,18 @@ from tilescope.app.model.bookmark import Setup
 from tilescope.app.model.setup_launch import launch_of_setup
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.run.worker_client import Worker
-from windows import SMALL, enter, field, opened, press, settle, until
+from windows import SMALL, enter, open_window, parameter_field, press, settle, wait_until
 
 
 def test_a_typed_size_is_run_after_the_typing_and_the_old_picture_stays():
-    with opened() as fresh:
+    with open_window() as fresh:
         enter(fresh, "m", "24")
         assert fresh.stage.sessions[0].trace.buffers[0].shape == (16, 16)
-        until(lambda: fresh.stage.setups[0].values["m"] == 24)
+        wait_until(lambda: fresh.stage.setups[0].values["m"] == 24)
         settle(fresh)
         assert [session.trace.buffers[0].shape for session in fresh.stage.sessions] == [(24, 16), (24, 16)]
         assert fresh.central.panes[1].memory.session is fresh.stage.sessions[1]
-        assert field(fresh, "m").hasFocus()
+        assert parameter_field(fresh, "m").hasFocus()
 
 
 class Paintings(QObject):
@@ -39,15 +39,15 @@ class Paintings(QObject):
 
 
 def test_a_session_is_painted_where_it_is_to_be_looked_at_and_at_no_moment_before():
-    with opened() as fresh:
+    with open_window() as fresh:
         fresh.stage.seek(0, 5)
         settle(fresh)
         paintings, held = Paintings(fresh), []
         fresh.stage.settled.connect(lambda: held.append(fresh.central.is_held))
         enter(fresh, "m", "24")
-        until(lambda: fresh.stage.setups[0].values["m"] == 24)
+        wait_until(lambda: fresh.stage.setups[0].values["m"] == 24)
         settle(fresh)
-        until(lambda: any(rows == 24 for rows, _, _ in paintings.seen))
+        wait_until(lambda: any(rows == 24 for rows, _, _ in paintings.seen))
         assert held == [True]
         assert {seen for seen in paintings.seen if seen[0] == 24} == {
             (24, fresh.stage.shown_moments()[0], False)
@@ -57,18 +57,18 @@ def test_a_session_is_painted_where_it_is_to_be_looked_at_and_at_no_moment_befor
 @pytest.mark.parametrize("text", ["", "0", "-4", "x", "1.5", "99999"])
 def test_an_unusable_size_is_marked_and_told_and_nothing_is_lost(window, text):
     shown = window.stage.sessions[0]
-    entry = field(window, "m")
+    entry = parameter_field(window, "m")
     entry.setFocus()
     entry.selectAll()
     QTest.keyClick(entry, Qt.Key.Key_Delete)
     QTest.keyClicks(entry, text)
-    until(lambda: bool(entry.property("invalid")))
+    wait_until(lambda: bool(entry.property("invalid")))
     assert window.notice.message_type == "error"
     assert "from 1 to 4096" in window.notice.sentence.text()
     assert (entry.text(), window.stage.sessions[0]) == (text, shown)
     assert entry.hasFocus()
     enter(window, "m", "16")
-    until(lambda: not entry.property("invalid"))
+    wait_until(lambda: not entry.property("invalid"))
     assert not window.notice.isVisible()
 
 
@@ -86,7 +86,7 @@ def test_blocks_that_are_not_there_are_told(window):
 
 
 def test_chosen_blocks_are_run_and_called_a_part():
-    with opened((f"matmul-tiled:{SMALL},blocks=1+2",)) as fresh:
+    with open_window((f"matmul-tiled:{SMALL},blocks=1+2",)) as fresh:
         assert fresh.stage.sessions[0].trace.blocks.tolist() == [1, 2]
         assert "2 of 4" in fresh.central.panes[0].heading.part.text()
         assert fresh.stage.selections[0].block == 1
@@ -104,47 +104,47 @@ def test_one_pane_and_two_again(window):
 
 
 def test_panes_can_differ_when_they_are_not_changed_alike():
-    with opened((f"matmul-tiled:{SMALL}", "matmul-tiled:m=16,k=16,n=16,tile=16")) as fresh:
+    with open_window((f"matmul-tiled:{SMALL}", "matmul-tiled:m=16,k=16,n=16,tile=16")) as fresh:
         assert not fresh.toolbar.same.isChecked()
         fresh.stage.set_focus(0)
-        assert field(fresh, "tile").text() == "8"
+        assert parameter_field(fresh, "tile").text() == "8"
         enter(fresh, "k", "8")
-        until(lambda: fresh.stage.setups[0].values["k"] == 8)
+        wait_until(lambda: fresh.stage.setups[0].values["k"] == 8)
         settle(fresh)
         assert [setup.values["k"] for setup in fresh.stage.setups] == [8, 16]
         assert [setup.values["tile"] for setup in fresh.stage.setups] == [8, 16]
 
 
 def test_escape_cancels_and_goes_back_to_what_is_shown():
-    with opened() as fresh:
+    with open_window() as fresh:
         before, shown = fresh.stage.setups, list(fresh.stage.sessions)
         long = tuple(msgspec.structs.replace(s, values=s.values | {"m": 2048, "k": 2048}) for s in before)
         fresh.change_setups(long)
-        until(
+        wait_until(
             lambda: (
                 fresh.central.panes[0].overlay.bar.maximum() > 0
                 or fresh.central.panes[1].overlay.bar.maximum() > 0
             )
         )
-        until(fresh.central.panes[0].overlay.isVisible)
+        wait_until(fresh.central.panes[0].overlay.isVisible)
         press(fresh, "Escape")
         assert [pane.overlay.isVisible() for pane in fresh.central.panes] == [False, False]
         assert (fresh.stage.setups, fresh.stage.sessions) == (before, shown)
         assert "cancelled" in fresh.notice.news.sentence.text()
-        assert field(fresh, "m").text() == "16"
+        assert parameter_field(fresh, "m").text() == "16"
 
 
 def test_a_worker_that_dies_is_told_and_the_next_run_works():
-    with opened(worker=Worker()) as fresh:
+    with open_window(worker=Worker()) as fresh:
         long = tuple(
             msgspec.structs.replace(s, values=s.values | {"m": 2048, "k": 2048})
             for s in fresh.stage.setups[:1]
         )
         fresh.change_setups(long)
-        until(lambda: fresh.central.panes[0].overlay.bar.maximum() > 0)
+        wait_until(lambda: fresh.central.panes[0].overlay.bar.maximum() > 0)
         for process in fresh.stage.jobs.worker._alive:
             process.kill()
-        until(lambda: fresh.notice.message_type == "error")
+        wait_until(lambda: fresh.notice.message_type == "error")
         assert fresh.stage.sessions[0] is not None
         fresh.travel(-1)
         settle(fresh)
@@ -152,11 +152,11 @@ def test_a_worker_that_dies_is_told_and_the_next_run_works():
 
 
 def test_closing_while_tracing_is_quick_and_remembers_what_was_shown(tmp_path):
-    with opened(settings=tmp_path / "window.json", worker=Worker()) as fresh:
+    with open_window(settings=tmp_path / "window.json", worker=Worker()) as fresh:
         before = fresh.stage.setups
         worker = fresh.stage.jobs.worker
         fresh.change_setups((Setup("matmul-tiled", {"m": 2048, "k": 2048, "n": 2048}),))
-        until(lambda: fresh.central.panes[0].overlay.bar.maximum() > 0)
+        wait_until(lambda: fresh.central.panes[0].overlay.bar.maximum() > 0)
         fresh.close()
         assert all(process.poll() is not None for process in worker._alive)
     assert b"2048" not in (tmp_path / "window.json").read_bytes()
@@ -164,7 +164,7 @@ def test_closing_while_tracing_is_quick_and_remembers_what_was_shown(tmp_path):
 
 
 def test_another_scenario_keeps_the_parameters_that_it_knows_and_drops_the_others():
-    with opened() as fresh:
+    with open_window() as fresh:
         kept = fresh.stage.setups[1].values
         fresh.toolbar.pick(1, "transpose-tile")
         settle(fresh)

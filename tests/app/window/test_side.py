@@ -15,14 +15,14 @@ from tilescope.app.views.common.wording import plural
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.side import TABS, Inspector
 from tilescope.tracer.model.finding import SEVERITIES
-from windows import SMALL, opened
+from windows import SMALL, open_window
 
 FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16,n=12,tile=8")
 
 
 @pytest.fixture(scope="module")
 def window():
-    with opened(FAULTY) as made:
+    with open_window(FAULTY) as made:
         yield made
 
 
@@ -42,7 +42,7 @@ def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
 
 
 def test_the_signs_on_the_tab_tell_errors_from_notes():
-    with opened(("count-racing", "matmul-tiled")) as window:
+    with open_window(("count-racing", "matmul-tiled")) as window:
         pictures = []
         for pane in (0, 1):
             window.stage.set_focus(pane)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from tilescope.app.views.common.wording import buffer_text
 from tilescope.app.window.panels.pane import detail_of
-from windows import opened, press, settle
+from windows import open_window, press, settle
 
 SIZES = [
     (1600, 900, 1.0),
@@ -24,7 +24,7 @@ SIZES = [
 
 @pytest.fixture(scope="module")
 def window():
-    with opened(("matmul-naive-col-on-x", "matmul-tiled")) as shown:
+    with open_window(("matmul-naive-col-on-x", "matmul-tiled")) as shown:
         shown.playhead.seek(998)
         yield shown
 
@@ -126,7 +126,7 @@ def labels(pane):
 
 
 def test_wavefronts_are_counted_in_both_panes_where_they_are_the_lesson(window):
-    with opened(("transpose-tile", "transpose-padded")) as shown:
+    with open_window(("transpose-tile", "transpose-padded")) as shown:
         wear(shown, 1600, 900, 1.0)
         left, right = shown.central.panes
         assert "shared wavefronts" in labels(left) and labels(left) == labels(right)
@@ -139,7 +139,7 @@ def test_wavefronts_are_counted_in_both_panes_where_they_are_the_lesson(window):
 
 
 def test_numbers_that_differ_come_first():
-    with opened(("sum-interleaved:count=256", "sum-sequential:count=256")) as shown:
+    with open_window(("sum-interleaved:count=256", "sum-sequential:count=256")) as shown:
         wear(shown, 1600, 900, 1.0)
         left, right = shown.central.panes
         assert "shared requests" in labels(left) and labels(left) == labels(right)
@@ -150,7 +150,7 @@ def test_numbers_that_differ_come_first():
 
 
 def test_a_plain_python_program_is_told_in_words_of_the_cpu():
-    with opened(("python-loops:m=4,k=8,n=4", "python-threads:m=4,k=8,n=4")) as shown:
+    with open_window(("python-loops:m=4,k=8,n=4", "python-threads:m=4,k=8,n=4")) as shown:
         wear(shown, 1600, 900, 1.0)
         for pane in shown.central.panes:
             told = " ".join([pane.memory.accessibleDescription(), pane.counters.accessibleDescription()])

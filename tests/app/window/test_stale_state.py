@@ -27,7 +27,7 @@ from tilescope.app.views.warp.view import WarpView
 from tilescope.app.widgets.controls import HEADING, Combo
 from tilescope.tracer.model.trace import Trace
 from views import show_panel
-from windows import opened, press, settle, until
+from windows import open_window, press, settle, wait_until
 
 VIEWS = (
     MemoryView, HistogramView, CountersView, TimelineView, SourceView, ThreadView, WarpView, FindingsView,
@@ -81,7 +81,7 @@ def test_a_selection_stays_within_the_launch(window):
 
 
 def test_what_was_selected_is_within_the_next_launch():
-    with opened(("matmul-tiled:m=32,k=32,n=32,tile=8",)) as window:
+    with open_window(("matmul-tiled:m=32,k=32,n=32,tile=8",)) as window:
         window.stage.select(0, Selection(15, 63))
         window.change_setups(setups_of(("sum-sequential:count=32,threads=32",)))
         settle(window)
@@ -92,17 +92,17 @@ def test_a_trace_that_is_not_shown_any_more_is_freed(monkeypatch):
     monkeypatch.setattr(session_jobs, "KEPT_SESSIONS", 1)
     gc.collect()
     before = sum(isinstance(found, Trace) for found in gc.get_objects())
-    with opened(("sum-sequential:count=32,threads=32",)) as window:
+    with open_window(("sum-sequential:count=32,threads=32",)) as window:
         for seed in range(4):
             window.change_setups(
                 setups_of((f"sum-sequential:count=32,threads=32,schedule=random,seed={seed}",))
             )
             settle(window)
-        until(lambda: sum(isinstance(found, Trace) for found in gc.get_objects()) <= before + 2)
+        wait_until(lambda: sum(isinstance(found, Trace) for found in gc.get_objects()) <= before + 2)
 
 
 def test_there_is_nothing_before_what_is_shown_first():
-    with opened(("sum-sequential:count=32,threads=32",)) as window:
+    with open_window(("sum-sequential:count=32,threads=32",)) as window:
         press(window, "Alt+Left", "Alt+Left")
         assert len(window.central.panes) == 1
         assert window.stage.focus == 0
@@ -123,9 +123,9 @@ def test_a_heading_of_a_list_is_nothing_to_choose():
 def test_a_dialog_is_there_once_and_gone_when_it_is_closed(window):
     for _ in range(3):
         window.commands["Keyboard shortcuts"].trigger()
-    until(lambda: len(window.findChildren(QDialog)) == 1)
+    wait_until(lambda: len(window.findChildren(QDialog)) == 1)
     window.findChild(QDialog).close()
-    until(lambda: not window.findChildren(QDialog))
+    wait_until(lambda: not window.findChildren(QDialog))
 
 
 def test_the_chart_of_the_timings_is_drawn_once_for_another_text_size(window, monkeypatch):

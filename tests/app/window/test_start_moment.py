@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from windows import PAIR, SMALL, opened, settle, until
+from windows import PAIR, SMALL, open_window, settle, wait_until
 
 PROGRAM = """
 import numpy as np
@@ -31,7 +31,7 @@ def first_request(window, pane: int) -> int:
 
 @pytest.mark.parametrize("start", [0.4, 2.0])
 def test_another_kernel_is_first_looked_at_where_it_loads(start):
-    with opened((f"matmul-tiled:{SMALL}",)) as window:
+    with open_window((f"matmul-tiled:{SMALL}",)) as window:
         window.playhead.seek(start)
         window.toolbar.pick(0, "vector-increment")
         settle(window)
@@ -43,22 +43,22 @@ def test_another_kernel_is_first_looked_at_where_it_loads(start):
 def test_a_program_is_first_looked_at_where_it_loads(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(PROGRAM)
-    with opened((f"matmul-tiled:{SMALL}",)) as window:
+    with open_window((f"matmul-tiled:{SMALL}",)) as window:
         window.playhead.seek(1)
         window.files.run_program(str(path))
-        until(lambda: window.stage.sessions[0].trace.kernel == "copy" and window.stage.is_settled())
+        wait_until(lambda: window.stage.sessions[0].trace.kernel == "copy" and window.stage.is_settled())
         assert window.stage.moments()[0] >= 1
         end = window.playhead.end
         window.playhead.seek(end)
         path.write_text(PROGRAM.replace("[1, 32]", "[1, 16]"))
-        until(lambda: len(window.stage.sessions[0].trace) == 32)
+        wait_until(lambda: len(window.stage.sessions[0].trace) == 32)
         settle(window)
         assert window.playhead.moment == window.playhead.end  # the same kernel, changed: it is where it was
 
 
 @pytest.mark.parametrize("link", ["progress", "moment"])
 def test_another_size_is_looked_at_at_a_whole_moment_of_the_pane_in_focus(link):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         window.stage.set_link(link)
         window.playhead.seek(7.9)
         window.change_setups(sized(window, k=24))
@@ -68,7 +68,7 @@ def test_another_size_is_looked_at_at_a_whole_moment_of_the_pane_in_focus(link):
 
 
 def test_the_end_stays_the_end():
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         window.playhead.seek(window.playhead.end)
         window.change_setups(sized(window, k=24))
         settle(window)

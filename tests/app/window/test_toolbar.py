@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from windows import SMALL, enter, field, opened, press, settle, until
+from windows import SMALL, enter, open_window, parameter_field, press, settle, wait_until
 
 VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3")
 
@@ -31,53 +31,53 @@ def values(window, name: str) -> list[object]:
 
 
 def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
-    with opened(("vector-double", "transpose-tile")) as window:
+    with open_window(("vector-double", "transpose-tile")) as window:
         window.toolbar.pick(1, "vector-multiply")
         settle(window)
         lengths = [len(s.trace.initial[0]) for s in window.stage.sessions]
         assert lengths[0] != lengths[1]
         window.stage.set_focus(0)
         enter(window, "num_blocks", "2")
-        until(lambda: window.stage.setups[1].values.get("num_blocks") == 2)
+        wait_until(lambda: window.stage.setups[1].values.get("num_blocks") == 2)
         settle(window)
         assert [len(s.trace.initial[0]) for s in window.stage.sessions] == lengths
         assert "num_blocks" not in window.stage.setups[0].values
 
 
 def test_a_field_says_what_the_other_pane_has_in_its_place():
-    with opened(VECTORS) as window:
+    with open_window(VECTORS) as window:
         window.stage.set_focus(0)
-        assert field(window, "count").text() == "300"
+        assert parameter_field(window, "count").text() == "300"
         assert notes(window)["count"] == "≠ 600"
         assert "Blocks, right" in captions(window)
         window.stage.set_focus(1)
-        assert field(window, "count").text() == "600"
+        assert parameter_field(window, "count").text() == "600"
         assert notes(window)["count"] == "≠ 300"
         assert "right" not in " ".join(captions(window)).replace("Blocks, right", "")
 
 
 def test_a_size_typed_for_both_panes_is_taken_by_both_and_no_longer_differs():
-    with opened(VECTORS) as window:
+    with open_window(VECTORS) as window:
         window.toolbar.same.setChecked(True)
         window.stage.set_focus(0)
         enter(window, "count", "300")  # what stands there already, but not in the other pane
-        until(lambda: values(window, "count") == [300, 300])
+        wait_until(lambda: values(window, "count") == [300, 300])
         settle(window)
         assert "count" not in notes(window)
 
 
 def test_a_field_that_one_pane_alone_has_goes_to_that_pane():
-    with opened(VECTORS) as window:
+    with open_window(VECTORS) as window:
         window.stage.set_focus(0)
         window.toolbar.same.setChecked(False)
         enter(window, "num_blocks", "2")
-        until(lambda: values(window, "num_blocks") == [None, 2])
+        wait_until(lambda: values(window, "num_blocks") == [None, 2])
         settle(window)
         assert window.stage.sessions[1].trace.grid == (2, 1, 1)
 
 
 def test_a_schedule_is_changed_without_the_sizes():
-    with opened(VECTORS) as window:
+    with open_window(VECTORS) as window:
         window.toolbar.same.setChecked(True)
         window.toolbar.schedule.choose("sequential")
         window.toolbar.schedule.activated.emit(window.toolbar.schedule.currentIndex())
@@ -87,7 +87,7 @@ def test_a_schedule_is_changed_without_the_sizes():
 
 
 def test_schedules_that_differ_are_both_named():
-    with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{SMALL},schedule=sequential")) as window:
+    with open_window((f"matmul-tiled:{SMALL}", f"matmul-tiled:{SMALL},schedule=sequential")) as window:
         window.stage.set_focus(0)
         window.resize(1600, 900)
         assert window.toolbar.order.caption.text() == "Order"
@@ -107,7 +107,7 @@ def test_schedules_that_differ_are_both_named():
     ],
 )
 def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
-    with opened((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
+    with open_window((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
         assert [timeline.difference_text for timeline in window.central.timelines] == said
         assert [pane.heading.difference.toolTip() for pane in window.central.panes] == said
         assert all(pane.heading.difference.isVisible() for pane in window.central.panes)
@@ -119,26 +119,26 @@ def test_panes_that_do_not_differ_say_nothing_more(window):
 
 
 def test_typing_goes_on_while_a_picture_comes():
-    with opened() as window:
-        entry = field(window, "m")
+    with open_window() as window:
+        entry = parameter_field(window, "m")
         enter(window, "m", "2")
         window.central.show_setups()  # as when the session of an earlier wish comes
         QTest.keyClicks(entry, "4")
-        until(lambda: values(window, "m") == [24, 24])
+        wait_until(lambda: values(window, "m") == [24, 24])
         settle(window)
 
 
 def test_escape_puts_back_what_was_typed_in_vain(window):
     enter(window, "m", "99999")
-    until(lambda: window.notice.message_type == "error")
+    wait_until(lambda: window.notice.message_type == "error")
     press(window, "Escape")
-    assert field(window, "m").text() == "16"
-    assert not field(window, "m").property("invalid")
+    assert parameter_field(window, "m").text() == "16"
+    assert not parameter_field(window, "m").property("invalid")
     assert window.notice.isHidden()
 
 
 def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path):
-    with opened() as window:
+    with open_window() as window:
         before = window.stage.setups
         path = tmp_path / "nope.npz"
         window.files.open_path(str(path))
@@ -148,16 +148,16 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
         assert window.stage.setups == before
         assert window.settings.recent == ()
         enter(window, "m", "24")
-        until(lambda: values(window, "m") == [24, 24])
+        wait_until(lambda: values(window, "m") == [24, 24])
         settle(window)
         assert window.notice.isHidden()
 
 
 def test_what_was_told_goes_with_the_launch_that_it_is_of():
-    with opened() as window:
+    with open_window() as window:
         window.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         enter(window, "m", "24")
-        until(lambda: values(window, "m") == [24, 24])
+        wait_until(lambda: values(window, "m") == [24, 24])
         assert not window.notice.is_shown()
         settle(window)
 
@@ -173,7 +173,7 @@ def test_the_tab_key_goes_through_the_bar_from_left_to_right(window):
 
 
 def test_the_bar_is_one_row_while_it_can_be():
-    with opened(("vector-double", "vector-multiply")) as window:
+    with open_window(("vector-double", "vector-multiply")) as window:
         window.resize(1900, 900)
         settle(window)
         bar = window.toolbar
@@ -186,30 +186,30 @@ def test_the_bar_is_one_row_while_it_can_be():
 
 
 def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
-    with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
         window.resize(1600, 900)
         assert "Type of B" not in captions(window)
         assert window.toolbar.more.text() == "More"
         for name, dtype in (("dtype", "int64"), ("dtype_b", "float64")):
-            field(window, name).choose(dtype)
-            field(window, name).picked.emit(dtype)
-        until(lambda: window.stage.setups[0].values.get("dtype_b") == "float64")
+            parameter_field(window, name).choose(dtype)
+            parameter_field(window, name).picked.emit(dtype)
+        wait_until(lambda: window.stage.setups[0].values.get("dtype_b") == "float64")
         settle(window)
         assert window.toolbar.more.text() == "More · type of B float64"
         assert [b.dtype for b in window.stage.sessions[0].trace.buffers[:3]] == ["<i8", "<f8", "<f8"]
 
 
 def test_one_pane_is_the_first_choice_of_the_right_list():
-    with opened() as window:
+    with open_window() as window:
         right = window.toolbar.scenario_combos[1]
         assert right.itemText(0) == "None (one pane)"
         assert window.toolbar.scenario_combos[0].itemText(0) != "None (one pane)"
         right.setFocus()
         press(window, "Return")
-        until(lambda: right.view().isVisible())
+        wait_until(lambda: right.view().isVisible())
         QTest.keyClick(right.view(), Qt.Key.Key_Home)
         QTest.keyClick(right.view(), Qt.Key.Key_Return)
-        until(lambda: len(window.stage.setups) == 1)
+        wait_until(lambda: len(window.stage.setups) == 1)
         settle(window)
 
 
@@ -222,10 +222,10 @@ def test_a_click_anywhere_in_the_frame_of_a_field_opens_it(window):
     for place in places:
         assert chip.childAt(place) is None  # it is no field and no word
         QTest.mouseClick(chip, Qt.MouseButton.LeftButton, pos=place)
-        until(lambda: tile.view().isVisible())
+        wait_until(lambda: tile.view().isVisible())
         tile.hidePopup()
     QTest.mouseClick(window.toolbar.handles["tile"], Qt.MouseButton.LeftButton)
-    until(lambda: tile.view().isVisible())
+    wait_until(lambda: tile.view().isVisible())
     tile.hidePopup()
     number = window.toolbar.fields["n"]
     QTest.mouseClick(window.toolbar.handles["n"], Qt.MouseButton.LeftButton)

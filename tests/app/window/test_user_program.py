@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.settings import load
-from windows import opened, until
+from windows import open_window, wait_until
 
 COPY = """
 import numpy as np
@@ -27,7 +27,7 @@ copy[2, 8](np.arange(16, dtype=np.float32), np.zeros(16, np.float32))
 
 @pytest.fixture
 def window():
-    with opened(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
         yield made
 
 
@@ -39,17 +39,17 @@ def test_a_program_is_shown_and_run_again_when_it_is_saved(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(COPY)
     window.files.run_program(str(path))
-    until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
+    wait_until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
     assert window.stage.sessions[0].trace.sources[str(path)] == COPY
     path.write_text(COPY.replace("copy[2, 8]", "copy[1, 8]"))
-    until(lambda: launches(window) == [("copy", 16)])
+    wait_until(lambda: launches(window) == [("copy", 16)])
 
 
 def test_a_program_that_changes_itself_is_run_ever_more_seldom(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("open(__file__, 'a').write('\\n')\n")
     window.files.run_program(str(path))
-    until(lambda: window.files.program.runs == 3)
+    wait_until(lambda: window.files.program.runs == 3)
     QTest.qWait(600)
     assert window.files.program.runs == 3
 
@@ -58,7 +58,7 @@ def test_two_launches_stand_side_by_side(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(COPY + "copy[1, 4](np.zeros(4, np.float32), np.zeros(4, np.float32))\n")
     window.files.run_program(str(path))
-    until(lambda: launches(window) == [("copy", 32), ("copy", 8)])
+    wait_until(lambda: launches(window) == [("copy", 32), ("copy", 8)])
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path,
     path = tmp_path / "mine.py"
     path.write_text(text)
     window.files.run_program(str(path))
-    until(lambda: told in window.notice.sentence.text())
+    wait_until(lambda: told in window.notice.sentence.text())
     assert "mine.py" in window.notice.sentence.text()
     assert launches(window) == before
 
@@ -102,7 +102,7 @@ def test_an_access_that_ends_a_launch_is_reported_in_the_words_of_the_window(win
     path = tmp_path / "mine.py"
     path.write_text(OUTSIDE)
     window.files.run_program(str(path))
-    until(lambda: window.notice.message_type == "error")
+    wait_until(lambda: window.notice.message_type == "error")
     said = window.notice.sentence.text()
     assert "thread (1, 0, 0) of block (0, 0, 0): out[10000000] lies" in said
     assert "(line 10)" in said
@@ -113,7 +113,7 @@ def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(COPY + 3 * "copy[1, 4](np.zeros(4, np.float32), np.zeros(4, np.float32))\n")
     window.files.run_program(str(path))
-    until(lambda: launches(window) == [("copy", 32), ("copy", 8)] and window.stage.is_settled())
+    wait_until(lambda: launches(window) == [("copy", 32), ("copy", 8)] and window.stage.is_settled())
     names = ["copy · mine.py · launch 1", "copy · mine.py · launch 2"]
     assert [session.title for session in window.stage.sessions] == names
     assert [combo.currentText() for combo in window.toolbar.scenario_combos] == names
@@ -123,10 +123,10 @@ def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):
 def test_traces_that_go_with_the_window_are_not_remembered(tmp_path):
     path, settings = tmp_path / "mine.py", tmp_path / "window.json"
     path.write_text(COPY)
-    with opened(("matmul-tiled:m=8,k=8,n=8,tile=8",), settings=settings) as window:
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",), settings=settings) as window:
         window.look.use("dark")
         window.files.run_program(str(path))
-        until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
+        wait_until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
         assert window.settings.recent == ()
     remembered, complaint = load(settings)
     assert complaint == "" and remembered.bookmark is not None
@@ -137,7 +137,7 @@ def test_a_program_without_end_is_ended_by_escape(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("while True:\n    pass\n")
     window.files.run_program(str(path))
-    until(lambda: window.files.program.runs == 1)
+    wait_until(lambda: window.files.program.runs == 1)
     window.escape()
     assert "ended" in window.notice.news.sentence.text()
     assert not window.files.program.stop()
@@ -149,4 +149,4 @@ def test_a_dropped_program_runs_only_after_the_user_agrees(window, tmp_path):
     window.files.take_dropped(str(path))
     assert window.files.program is None
     window.notice.answers[0].click()
-    until(lambda: launches(window) == [("copy", 32)])
+    wait_until(lambda: launches(window) == [("copy", 32)])

@@ -15,9 +15,9 @@ from PySide6.QtGui import QImage, QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractButton, QFileDialog
 
 from launching import Array, trace
-from pdf_picture import drawn_pdf
+from pdf_picture import render_pdf
 from pdf_text import text_of
-from svg_in_browser import BROWSER, drawn_svgs
+from svg_in_browser import BROWSER, render_svgs
 from tilescope.app.cli.main import main
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.widgets.widget_picture import PictureError
@@ -29,7 +29,7 @@ from tilescope.app.window.vector_picture import (
     write_vector_picture,
 )
 from tilescope.tracer.storage.trace_file import save
-from windows import PAIR, opened, settle
+from windows import PAIR, open_window, settle
 
 CELL = 6  # pixels on each side of the squares whose mean colours are compared: edges are smoothed differently
 DIFFERENT = 40  # of 255, between the mean colours of a square
@@ -82,7 +82,7 @@ def show(window, specs, moment, more):
 def drawn():
     """Return the pictures of all states."""
     found = {}
-    with opened() as window:
+    with open_window() as window:
         window.resize(1280, 860)
         for name, (specs, moment, parts, more) in STATES.items():
             show(window, specs, moment, more)
@@ -97,7 +97,7 @@ def in_browser(drawn, tmp_path_factory):
     """Return what a browser draws of each SVG, and of one without its clips."""
     sized = {name: (one.svg, one.size) for name, one in drawn.items()}
     sized["unclipped"] = re.sub(rb' clip-path="[^"]*"', b"", drawn["lit"].svg), drawn["lit"].size
-    return drawn_svgs(sized, tmp_path_factory.mktemp("svg"))
+    return render_svgs(sized, tmp_path_factory.mktemp("svg"))
 
 
 def squares(image: QImage) -> np.ndarray:
@@ -130,13 +130,13 @@ def test_a_browser_draws_of_the_svg_what_is_on_screen(name, drawn, in_browser):
 
 @pytest.mark.parametrize("name", STATES)
 def test_another_reader_draws_of_the_pdf_what_is_on_screen(name, drawn):
-    assert difference(drawn[name].screen, drawn_pdf(drawn[name].pdf)) <= MOST
+    assert difference(drawn[name].screen, render_pdf(drawn[name].pdf)) <= MOST
 
 
 def test_the_comparison_tells_moments_and_themes_apart(drawn):
     assert difference(drawn["cube"].screen, drawn["later"].screen) > MOST
     assert difference(drawn["cube"].screen, drawn["lit"].screen) > MOST
-    assert difference(drawn["cube"].screen, drawn_pdf(drawn["later"].pdf)) > MOST
+    assert difference(drawn["cube"].screen, render_pdf(drawn["later"].pdf)) > MOST
 
 
 @needs_browser
@@ -188,7 +188,7 @@ def test_a_name_with_markup_in_it_stays_text(tmp_path):
     hostile = "</svg><script>alert(1)</script>&"
     made = replace(made, kernel=hostile, buffers=tuple(replace(b, name=hostile) for b in made.buffers))
     save(made, tmp_path / f"000-{hostile.replace('/', '_')}.npz")
-    with opened((str(next(tmp_path.glob("*.npz"))),)) as window:
+    with open_window((str(next(tmp_path.glob("*.npz"))),)) as window:
         write_vector_picture(window.central, "all", tmp_path / "x.svg")
     svg = (tmp_path / "x.svg").read_bytes()
     assert any("<script>alert(1)" in text for text in texts(svg))
@@ -212,7 +212,7 @@ def test_snapshot_writes_the_views_as_vectors(tmp_path, capsys):
 
 def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
     names = {name.partition(" ")[0]: name for name in FILTERS}
-    with opened() as window:
+    with open_window() as window:
         for kind, name in (("Memory", "tilescope.png"), ("Lanes", "lanes.pdf")):
             chosen = str(tmp_path / name), names[kind]
             monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, chosen=chosen: chosen)
@@ -242,7 +242,7 @@ def test_a_dialog_s_answer_says_the_file_and_what_it_shows(path, kind, expected)
 
 
 def test_a_magnified_picture_stays_in_its_place_and_has_no_buttons(tmp_path):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         memory = window.central.panes[1].memory
         memory.keyPressEvent(
             QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Plus, Qt.KeyboardModifier.NoModifier, "+")
@@ -253,11 +253,11 @@ def test_a_magnified_picture_stays_in_its_place_and_has_no_buttons(tmp_path):
         screen, svg, pdf = on_screen(picture), content_of(picture, ".svg"), content_of(picture, ".pdf")
         assert [button.text() for button in memory.findChildren(QAbstractButton) if button.isVisible()]
     assert not any("Fit" in text for text in texts(svg))
-    assert difference(screen, drawn_pdf(pdf)) <= MOST
+    assert difference(screen, render_pdf(pdf)) <= MOST
 
 
 def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         window.resize(1280, 860)
         window.central.toggle_layout()
         settle(window)
@@ -270,7 +270,7 @@ def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
 
 
 def test_a_chart_in_place_of_the_pictures_is_told():
-    with opened(PAIR) as window:
+    with open_window(PAIR) as window:
         window.central.charts.show("bars matmul-tiled")
         with pytest.raises(PictureError, match="A chart covers the pictures"):
             picture_of_parts(window.central, "all")
@@ -278,7 +278,7 @@ def test_a_chart_in_place_of_the_pictures_is_told():
 
 def test_what_can_t_be_written_or_is_not_on_screen_is_a_sentence(tmp_path):
     (tmp_path / "x.svg").mkdir()
-    with opened((PAIR[1],)) as window:
+    with open_window((PAIR[1],)) as window:
         with pytest.raises(PictureError, match=r"x\.svg could not be written: "):
             write_vector_picture(window.central, "all", tmp_path / "x.svg")
         for pane in window.central.panes:

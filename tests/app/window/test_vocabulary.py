@@ -19,7 +19,7 @@ from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import application
 from tilescope.kernels.scenarios.catalogue import find, groups, scenarios
 from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
-from windows import PAIR, SMALL, opened, settle, until
+from windows import PAIR, SMALL, open_window, settle, wait_until
 
 CUDA = re.compile(r"\b(threads?|blocks?|warps?|grids?|shared (memory|load|store|request)s?)\b", re.IGNORECASE)
 CODE = re.compile(r"\b(shared|local|thread)\w*\[|\w\(.*block")  # names in a kernel's source
@@ -75,7 +75,7 @@ def drawn_in(window, monkeypatch):
     ids=["pair", "racing", "private", "pitfall"],
 )
 def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
-    with opened(specs) as window:
+    with open_window(specs) as window:
         window.resize(1600, 1000)
         window.look.set_words("work-item")
         settle(window)
@@ -103,7 +103,7 @@ def offered(timings):
 def test_no_word_of_cuda_is_left_in_the_timings(chart, monkeypatch):
     for window in application().topLevelWidgets():  # one of another test may still make pictures ahead
         if isinstance(window, MainWindow):
-            until(window.central.ahead.is_idle)
+            wait_until(window.central.ahead.is_idle)
     timings = TimingsWindow(Theme())
     timings.draw = timings.redraw
     timings.show()
@@ -122,7 +122,7 @@ def test_no_word_of_cuda_is_left_in_the_timings(chart, monkeypatch):
 
 
 def test_a_scenario_in_its_own_words_has_them_on_the_tabs_and_in_the_bar_too():
-    with opened((f"workitem-naive:{SMALL}",)) as window:
+    with open_window((f"workitem-naive:{SMALL}",)) as window:
         assert window.side.bar.tabText(1) == "Work-item"
         assert "Resident work-groups" in {label.text() for label in window.toolbar.findChildren(QLabel)}
         window.toolbar.pick(0, "matmul-naive-row-on-x")
@@ -132,7 +132,7 @@ def test_a_scenario_in_its_own_words_has_them_on_the_tabs_and_in_the_bar_too():
 
 
 def test_a_text_that_is_set_anew_is_spoken_anew():
-    with opened((f"matmul-tiled:{SMALL}",)) as window:
+    with open_window((f"matmul-tiled:{SMALL}",)) as window:
         window.look.set_words("work-item")
         window.toolbar.more.setText("random, 3 blocks")
         translate_widget(window.toolbar, window.theme.translate)

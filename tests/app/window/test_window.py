@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 from folders import TESTS
 from tilescope.app.model.session import Selection
 from tilescope.app.window.actions import keys
-from windows import PAIR, environment_of, field, opened, press, until
+from windows import PAIR, open_window, parameter_field, press, screen_environment, wait_until
 
 # Time
 
 
 def test_it_starts_paused_where_every_pane_has_loaded_something():
-    with opened() as fresh:
+    with open_window() as fresh:
         assert not fresh.playhead.playing
         counts = [
             s.counters.values_at(int(m))
@@ -32,7 +32,7 @@ def test_it_starts_paused_where_every_pane_has_loaded_something():
 def test_space_plays_and_pauses(window):
     press(window, "Space")
     assert window.playhead.playing
-    until(lambda: window.stage.moments()[1] > 4)
+    wait_until(lambda: window.stage.moments()[1] > 4)
     press(window, "Space")
     assert not window.playhead.playing
 
@@ -43,12 +43,12 @@ def test_what_stands_is_a_whole_moment_in_every_pane(window, focus):
     window.stage.set_link("progress")
     window.stage.seek(1, 5)
     press(window, "Space")
-    until(lambda: window.stage.moments()[focus] > 6.2)
+    wait_until(lambda: window.stage.moments()[focus] > 6.2)
     press(window, "Space")
     assert window.stage.moments()[focus] % 1 == 0
     for key in ("Right", "Shift+Right", "Left", "Right"):
         press(window, key)
-        until(lambda: not window.central.is_held)
+        wait_until(lambda: not window.central.is_held)
         shown = [pane.memory.moment for pane in window.central.panes]
         assert all(moment % 1 == 0 for moment in shown), (key, shown)
         assert all(moment == np.floor(own) for moment, own in zip(shown, window.stage.moments(), strict=True))
@@ -58,7 +58,7 @@ def test_both_panes_glide_while_they_play(window):
     window.stage.set_link("progress")
     window.stage.seek(1, 2)
     press(window, "Space")
-    until(lambda: all(pane.memory.moment % 1 for pane in window.central.panes))
+    wait_until(lambda: all(pane.memory.moment % 1 for pane in window.central.panes))
     press(window, "Space")
 
 
@@ -98,15 +98,15 @@ def test_phases_are_those_of_the_pane_that_has_barriers(window):
     assert window.stage.moments()[1] == begin
     assert window.stage.focus == 0
     label = window.central.transport.position
-    until(
+    wait_until(
         lambda: label.strong == f"Left: moment {int(window.stage.moments()[0])} of {window.stage.ends()[0]}"
     )
     press(window, "F6")
-    until(lambda: label.strong == f"Right: moment {begin} of {session.end}")
+    wait_until(lambda: label.strong == f"Right: moment {begin} of {session.end}")
 
 
 def test_one_pane_is_not_named_beside_the_moment():
-    with opened(PAIR[1:]) as fresh:
+    with open_window(PAIR[1:]) as fresh:
         assert fresh.central.transport.position.strong.startswith("moment ")
 
 
@@ -125,7 +125,7 @@ def test_keys_work_from_every_control_but_a_text_field(window):
             window.stage.set_focus(1)  # a control in the left pane has turned to that
             press(window, "Right")
             assert window.stage.moments()[1] == 4, widget.accessibleName()
-    entry = field(window, "m")
+    entry = parameter_field(window, "m")
     entry.setFocus()
     entry.setCursorPosition(0)
     window.stage.seek(1, 3)
@@ -162,7 +162,7 @@ def test_scrubbing_draws_the_last_moment_once(window):
 
 
 def test_a_hint_says_how_to_play_until_the_time_moves():
-    with opened() as fresh:
+    with open_window() as fresh:
         assert fresh.central.transport.position.quiet == "Press Space to play"
         press(fresh, "Right")
         press(fresh, "Left")
@@ -207,17 +207,17 @@ def _is_ours(control):
 
 
 def test_text_size_scales_everything_within_bounds(window):
-    before = window.central.transport.play.height(), field(window, "m").width()
+    before = window.central.transport.play.height(), parameter_field(window, "m").width()
     press(window, "Ctrl+Plus", "Ctrl+Plus", "Ctrl+Plus", "Ctrl+Plus")
     assert window.theme.scale == pytest.approx(1.4)
     assert window.central.transport.play.height() > before[0]
-    assert field(window, "m").width() > before[1]
+    assert parameter_field(window, "m").width() > before[1]
     for _ in range(20):
         press(window, "Ctrl+Minus")
     assert window.theme.scale == pytest.approx(0.8)
     press(window, "Ctrl+0")
     assert window.theme.scale == 1
-    assert (window.central.transport.play.height(), field(window, "m").width()) == before
+    assert (window.central.transport.play.height(), parameter_field(window, "m").width()) == before
 
 
 def test_light_and_dark_change_every_pixel_region(window):
@@ -276,13 +276,13 @@ def test_a_click_that_moves_the_time_says_so_and_back_returns(window):
     number = next(i for i, b in enumerate(view.session.trace.buffers) if b.name == "c")
     spot = view.position_of(number, view.session.trace.buffers[number].size - 1)
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot.toPoint())
-    until(lambda: window.stage.moments()[1] != 3)
+    wait_until(lambda: window.stage.moments()[1] != 3)
     moment = int(window.stage.moments()[1])
     assert window.notice.news.isVisible()
     assert f"moment {moment}" in window.notice.news.sentence.text()
     assert window.notice.news.sentence.text().startswith("Block (1, 1)")
     press(window, "Alt+Left")
-    until(lambda: window.stage.moments()[1] == 3)
+    wait_until(lambda: window.stage.moments()[1] == 3)
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=view.position_of(0, 0).toPoint())
 
 
@@ -301,7 +301,7 @@ def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
     command = [sys.executable, str(TESTS / "helpers/screen_play.py"), *PAIR]
     done = subprocess.run(
         command,
-        env=environment_of(screen, tmp_path),
+        env=screen_environment(screen, tmp_path),
         capture_output=True,
         text=True,
         timeout=180,
@@ -322,12 +322,12 @@ def test_a_real_window_is_started_played_scrubbed_and_closed(screen, tmp_path):
 def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
     start = "from tilescope.app.window.start import run_window"
     code = f"import sys; {start}; print('up', flush=True); sys.exit(run_window([]))"
-    command, environment = [sys.executable, "-c", code], environment_of(screen, tmp_path)
+    command, environment = [sys.executable, "-c", code], screen_environment(screen, tmp_path)
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, start_new_session=True
     ) as process:
         assert process.stdout.readline() == b"up\n"
-        until(lambda: (tmp_path / "cache").exists() or process.poll() is not None)
+        wait_until(lambda: (tmp_path / "cache").exists() or process.poll() is not None)
         process.send_signal(signal.SIGINT)
         try:
             assert process.wait(30) == 0

@@ -15,7 +15,7 @@ from tilescope.app.lecture.document import read_lecture
 from tilescope.app.lecture.scenes import scenes_of
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.session import Selection
-from windows import opened, press, reset, settle, until
+from windows import open_window, press, reset, settle, wait_until
 
 PROGRAM = """
 import numpy as np
@@ -33,7 +33,7 @@ double[1, 8](np.arange(8, dtype=np.float32), np.zeros(8, np.float32))
 @pytest.fixture(scope="module")
 def shared():
     """Lend one window to the tests of this file."""
-    with opened() as window:
+    with open_window() as window:
         yield window
         window.desk.writer.discard()
         window.desk.writer.is_unsaved = False
@@ -71,7 +71,7 @@ def presented(window, path, text=TEXT, number=0):
 
 def arrived(window):
     """Wait for the picture of a step."""
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     settle(window)
 
 
@@ -147,9 +147,9 @@ def test_a_caption_is_written_in_place(window, tmp_path):
     assert editor.isVisible() and editor.caption.hasFocus()
     assert editor.caption.words() == "There are {left.threads_in_all} threads, and *each* makes one element."
     editor.caption.setPlainText("So many: {left.threads}, {left.nothing}")
-    until(lambda: "nothing" in editor.foot.text())
+    wait_until(lambda: "nothing" in editor.foot.text())
     editor.caption.setPlainText("So many: {left.threads}")
-    until(lambda: editor.foot.text() == "Reads: So many: 16")
+    wait_until(lambda: editor.foot.text() == "Reads: So many: 16")
     editor.notes.setPlainText("Say it\nonce.")
     QTest.keyClick(editor.caption, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert editor.isHidden()
@@ -169,7 +169,7 @@ def test_escape_gives_a_caption_up_and_leaving_it_takes_it(window, tmp_path):
     press(window, "F2")
     QTest.keyClicks(editor.caption, "Taken")
     window.central.transport.play.setFocus()
-    until(editor.isHidden)
+    wait_until(editor.isHidden)
     assert "\nTaken\n" in path.read_text()
     press(window, "F2")
     QTest.keyClicks(editor.caption, "Of step 1")
@@ -201,7 +201,7 @@ def test_the_panel_edits_all_that_a_step_has(window, tmp_path):
     panel.fields["change"].setPlainText(panel.fields["change"].words() + "\ncolour: reads")
     panel.fields["ask"].setPlainText("How many?")
     panel.fields["answer"].setPlainText("left.threads")
-    until(lambda: panel.previews["answer"].text() == "Here: 16 · exact from the trace")
+    wait_until(lambda: panel.previews["answer"].text() == "Here: 16 · exact from the trace")
     assert panel.take()
     arrived(window)
     text = path.read_text()
@@ -223,7 +223,7 @@ def test_a_mistake_in_a_field_is_told_below_it_and_not_written(window, tmp_path)
     press(window, "Ctrl+Shift+L")
     panel = window.desk.panel
     panel.fields["change"].setPlainText("colour: pink")
-    until(lambda: "'pink' is not known here" in panel.previews["change"].text())
+    wait_until(lambda: "'pink' is not known here" in panel.previews["change"].text())
     window.lectures.player.go(1)
     arrived(window)
     assert panel.number == 0 and path.read_text() == TEXT
@@ -250,7 +250,7 @@ def test_a_save_of_another_editor_is_taken_into_the_history(window, tmp_path):
     writer = presented(window, path)
     other = TEXT.replace("## The first tile", "## Theirs")
     path.write_bytes(other.encode())
-    until(lambda: writer.text == other)
+    wait_until(lambda: writer.text == other)
     writer.undo()
     assert path.read_text() == TEXT
 
@@ -296,7 +296,7 @@ def test_leaving_a_lecture_in_no_file_keeps_it_and_asks(window, monkeypatch, tmp
     arrived(window)
     text = writer.text
     window.lectures.leave()
-    until(lambda: "has not been saved yet" in window.notice.sentence.text())
+    wait_until(lambda: "has not been saved yet" in window.notice.sentence.text())
     asked = []
     monkeypatch.setattr(
         QMessageBox, "question", lambda *_: asked.append(1) or QMessageBox.StandardButton.Cancel
@@ -328,15 +328,15 @@ def test_a_launch_of_a_program_is_named_by_its_program(window, tmp_path):
     program.write_text(PROGRAM)
     setups, player = window.stage.setups, window.lectures.player
     window.files.run_program(str(program))
-    until(lambda: window.stage.setups != setups and window.stage.is_settled())
+    wait_until(lambda: window.stage.setups != setups and window.stage.is_settled())
     settle(window)
     press(window, "Ctrl+D")
     assert window.desk.writer.path == tmp_path / "Lecture.md" and "show: mine.py\n" in window.desk.writer.text
-    until(lambda: player.moment() is not None)
+    wait_until(lambda: player.moment() is not None)
     settle(window)
     window.stage.seek(0, 2)
     press(window, "Ctrl+D")
-    until(lambda: player.moment() is not None and player.number == 1)
+    wait_until(lambda: player.moment() is not None and player.number == 1)
     assert "`end`" in window.desk.writer.text and window.desk.writer.text.count("show:") == 1
     window.desk.writer.is_unsaved = False
     player.close()
@@ -352,7 +352,7 @@ def test_keys_for_writing_belong_to_others_without_a_lecture(window, tmp_path):
 
 
 def test_nothing_on_screen_is_no_step():
-    with opened(mark=Bookmark(())) as made:
+    with open_window(mark=Bookmark(())) as made:
         told: list[str] = []
         made.desk.writer.problem.connect(told.append)
         assert not made.desk.writer.add_screen()

@@ -42,27 +42,29 @@ def kernel(values, bins):
 
 def traced(name, schedule="lockstep", seed=3, **values):
     launch = launch_of(find(name), values, schedule=Schedule(schedule, seed))
-    made = run(launch, lambda done, of: None)
-    return made, requests_of(made)
+    trace = run(launch, lambda done, total: None)
+    return trace, requests_of(trace)
 
 
 def mixed(folder, schedule, seed=1):
     arguments = (Array((96,), "int32", "arange"), Array((5,), "int32"))
-    made = trace(folder, MIXED, arguments, grid=(2, 1, 1), block=(48, 1, 1), schedule=schedule, seed=seed)
-    return made, requests_of(made)
+    launch_trace = trace(
+        folder, MIXED, arguments, grid=(2, 1, 1), block=(48, 1, 1), schedule=schedule, seed=seed
+    )
+    return launch_trace, requests_of(launch_trace)
 
 
 class Replay:
     """Additions to one buffer, one access after the other in the order of the steps."""
 
-    def __init__(self, made, requests, buffer):
-        self.made, self.requests, self.buffer = made, requests, buffer
-        self.rows = [r for r in range(len(made)) if made.buffer[r] == buffer]
+    def __init__(self, trace, requests, buffer):
+        self.made, self.requests, self.buffer = trace, requests, buffer
+        self.rows = [r for r in range(len(trace)) if trace.buffer[r] == buffer]
         last, self.additions = {}, []
         for r in self.rows:
-            who = int(made.block[r]), int(made.thread[r]), int(made.index[r])
-            added = made.op[r] >= Op.ATOMIC or (made.op[r] == Op.STORE and last.get(who) == Op.LOAD)
-            last[who] = made.op[r]
+            actor = int(trace.block[r]), int(trace.thread[r]), int(trace.index[r])
+            added = trace.op[r] >= Op.ATOMIC or (trace.op[r] == Op.STORE and last.get(actor) == Op.LOAD)
+            last[actor] = trace.op[r]
             if added:
                 self.additions.append(r)
 
@@ -70,11 +72,11 @@ class Replay:
         return int(self.requests.moment[self.requests.request[row]])
 
     def values(self, moment):
-        found = {}
+        results = {}
         for r in self.rows:
             if self.moment(r) <= moment and self.made.op[r] != Op.LOAD:
-                found[self.copy(r), int(self.made.index[r])] = int(self.made.value[r])
-        return found
+                results[self.copy(r), int(self.made.index[r])] = int(self.made.value[r])
+        return results
 
     def copy(self, row):
         shared = self.made.buffers[self.buffer].space == "shared"
@@ -94,13 +96,13 @@ class Replay:
 
 @pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("name", ["histogram-global", "histogram-private"])
-def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
-    made, requests = traced(name, kind, **SIZES)
-    contents = contents_of(made, requests)
-    number = histogram_buffer(made, find(name).roles)
-    known = Replay(made, requests, number)
+def test_bin_counts_match_a_replay_and_end_at_numpys_counts(name, kind):
+    trace, requests = traced(name, kind, **SIZES)
+    contents = contents_of(trace, requests)
+    number = histogram_buffer(trace, find(name).roles)
+    known_names = Replay(trace, requests, number)
     for moment in (0, 1, 5, requests.end // 2, requests.end - 1, requests.end):
-        values = known.values(moment)
+        values = known_names.values(moment)
         expected = [values.get((0, i), 0) for i in range(17)]
         assert contents.settled(number, moment).tolist() == expected
     samples = contents.values(0, 0).astype(np.float64)
@@ -109,14 +111,14 @@ def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
 
 @pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("name", ["histogram-global", "histogram-private", "count-racing", "count-atomic"])
-def test_meetings_are_those_of_a_replay(name, kind):
-    known = {p.name for p in find(name).parameters}
-    made, requests = traced(name, kind, **{k: v for k, v in SIZES.items() if k in known})
-    number = histogram_buffer(made, find(name).roles)
-    private = private_histogram_buffer(made, number)
+def test_collisions_match_a_replay(name, kind):
+    known_names = {p.name for p in find(name).parameters}
+    trace, requests = traced(name, kind, **{k: v for k, v in SIZES.items() if k in known_names})
+    number = histogram_buffer(trace, find(name).roles)
+    private = private_histogram_buffer(trace, number)
     assert (private is None) == (name != "histogram-private")
     for buffer in (number,) if private is None else (number, private):
-        additions, replay = additions_of(made, requests, buffer), Replay(made, requests, buffer)
+        additions, replay = additions_of(trace, requests, buffer), Replay(trace, requests, buffer)
         assert sorted(additions.row.tolist()) == replay.additions
         size = additions.size
         for moment in (0, 3, requests.end // 2, requests.end):
@@ -128,9 +130,9 @@ def test_meetings_are_those_of_a_replay(name, kind):
 
 @pytest.mark.parametrize(("kind", "end"), [("lockstep", 1), ("sequential", 1024)])
 def test_a_racing_counter_ends_at_one_in_lockstep_and_hides_its_race_thread_by_thread(kind, end):
-    made, requests = traced("count-racing", kind)
-    additions = additions_of(made, requests, 0)
-    assert counted_total(made, 0) == end
+    trace, requests = traced("count-racing", kind)
+    additions = additions_of(trace, requests, 0)
+    assert counted_total(trace, 0) == end
     assert (additions.kept(requests.end), additions.lost(requests.end)) == (end, 1024 - end)
     assert additions.survives.sum() == end
     assert (additions.lost(0), additions.kept(0)) == (0, 0)
@@ -138,55 +140,55 @@ def test_a_racing_counter_ends_at_one_in_lockstep_and_hides_its_race_thread_by_t
 
 @pytest.mark.parametrize("seed", range(6))
 def test_lost_additions_are_those_missing_in_the_counter_at_every_moment(seed):
-    made, requests = traced("count-racing", "random", seed, num_blocks=4, threads=50)
-    additions, contents = additions_of(made, requests, 0), contents_of(made, requests)
+    trace, requests = traced("count-racing", "random", seed, num_blocks=4, threads=50)
+    additions, contents = additions_of(trace, requests, 0), contents_of(trace, requests)
     for moment in range(requests.end + 1):
         assert additions.kept(moment) == contents.settled(0, moment)[0]
         assert additions.lost(moment) == additions.upto(moment) - contents.settled(0, moment)[0]
-    assert additions.survives.sum() == counted_total(made, 0) < 200
+    assert additions.survives.sum() == counted_total(trace, 0) < 200
 
 
-def survivors(made):
+def survivors(trace):
     """Return the additions of MIXED that the final bins know of: followed from each bin's end back to its begin."""
-    alive, writes = set(), [r for r in range(len(made)) if made.buffer[r] == 1]
+    alive, writes = set(), [r for r in range(len(trace)) if trace.buffer[r] == 1]
     for place in range(5):
-        mine = [r for r in writes if made.index[r] == place]
-        last = max((r for r in mine if made.op[r] != Op.LOAD), default=None)
+        own_values = [r for r in writes if trace.index[r] == place]
+        last = max((r for r in own_values if trace.op[r] != Op.LOAD), default=None)
         while last is not None:
-            thread = made.block[last], made.thread[last]
-            known = last
-            if made.op[last] == Op.STORE:
-                own = [r for r in mine if r < last and (made.block[r], made.thread[r]) == thread]
-                if not own or made.op[own[-1]] != Op.LOAD:
+            thread = trace.block[last], trace.thread[last]
+            known_names = last
+            if trace.op[last] == Op.STORE:
+                own = [r for r in own_values if r < last and (trace.block[r], trace.thread[r]) == thread]
+                if not own or trace.op[own[-1]] != Op.LOAD:
                     break
-                known = own[-1]
+                known_names = own[-1]
             alive.add(last)
-            last = max((r for r in mine if r < known and made.op[r] != Op.LOAD), default=None)
+            last = max((r for r in own_values if r < known_names and trace.op[r] != Op.LOAD), default=None)
     return alive
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)
 @pytest.mark.parametrize("seed", range(3))
-def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path, kind, seed):
-    made, requests = mixed(tmp_path, kind, seed)
-    assert histogram_buffer(made, {}) == 1
-    additions, contents = additions_of(made, requests, 1), contents_of(made, requests)
+def test_atomics_and_stores_on_the_same_bins_lose_overwritten_counts(tmp_path, kind, seed):
+    trace, requests = mixed(tmp_path, kind, seed)
+    assert histogram_buffer(trace, {}) == 1
+    additions, contents = additions_of(trace, requests, 1), contents_of(trace, requests)
     assert len(additions) == 288
-    assert set(additions.row[additions.survives].tolist()) == survivors(made)
+    assert set(additions.row[additions.survives].tolist()) == survivors(trace)
     for moment in range(requests.end + 1):
         assert additions.kept(moment) == contents.settled(1, moment).sum()
 
 
-def test_what_does_not_count_is_not_taken_for_it(tmp_path):
+def test_irrelevant_accesses_are_not_counted(tmp_path):
     for name in ("vector-double", "sum-sequential", "barrier-three-threads"):
-        made, _ = traced(name)
-        assert histogram_buffer(made, find(name).roles) is None
+        launch_trace, _ = traced(name)
+        assert histogram_buffer(launch_trace, find(name).roles) is None
     once = "@cuda.jit\ndef kernel(a):\n    a[cuda.grid(1)] += 1"
-    made = trace(tmp_path, once, (Array((64,), "int32"),), block=(64, 1, 1))
-    assert histogram_buffer(made, {}) is None
+    launch_trace = trace(tmp_path, once, (Array((64,), "int32"),), block=(64, 1, 1))
+    assert histogram_buffer(launch_trace, {}) is None
 
 
-def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
+def test_a_launch_has_numpys_counts_and_the_edges_of_its_bins():
     counting = matmul("histogram-private", **SIZES).histogram_launch
     assert counting.edges == (-4.0, 4.0)
     assert counting.bins == 17
@@ -197,12 +199,12 @@ def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
     assert matmul("matmul-tiled", m=8, k=8, n=8, tile=8).histogram_launch is None
 
 
-def test_a_sample_is_what_its_thread_loaded_before_it_added():
-    made, requests = traced("histogram-global", **SIZES)
-    additions = additions_of(made, requests, 1)
-    samples = made.value[additions.sample].astype(np.float64)
+def test_a_sample_is_the_value_its_thread_loaded_before_it_added():
+    trace, requests = traced("histogram-global", **SIZES)
+    additions = additions_of(trace, requests, 1)
+    samples = trace.value[additions.sample].astype(np.float64)
     assert (np.floor((samples + 4) / (8 / 17)) == additions.cell).all()
-    assert (made.thread[additions.sample] == made.thread[additions.row]).all()
+    assert (trace.thread[additions.sample] == trace.thread[additions.row]).all()
 
 
 def test_edges_are_unknown_where_the_samples_contradict_them(tmp_path):
@@ -212,9 +214,9 @@ def test_edges_are_unknown_where_the_samples_contradict_them(tmp_path):
         cuda.atomic.add(bins, int32(values[cuda.grid(1)]) % 7, 1)
     """
     arguments = (Array((64,), "int32", "arange"), Scalar(0.0), Scalar(7.0), Array((7,), "int32"))
-    made = trace(tmp_path, source, arguments, block=(64, 1, 1))
-    requests = requests_of(made)
-    counting = histogram_launch_of(made, requests, contents_of(made, requests), None)
+    launch_trace = trace(tmp_path, source, arguments, block=(64, 1, 1))
+    requests = requests_of(launch_trace)
+    counting = histogram_launch_of(launch_trace, requests, contents_of(launch_trace, requests), None)
     assert counting.edges is None
     assert counting.expected is None
 
@@ -228,9 +230,9 @@ def test_another_seed_is_another_launch_on_the_same_input():
     assert seeds_for(small) == SEEDS
 
 
-def test_the_recorded_gpus_answer_is_found_for_its_own_launch_alone():
-    (found,) = recorded_outcomes_of(launch_of(find("count-racing"), {}))
-    assert "H200" in found.device
-    assert set(found.outcomes) == {1}
-    assert len(found.outcomes) >= 100
+def test_the_recorded_gpu_outcome_is_returned_only_for_its_launch():
+    (launch,) = recorded_outcomes_of(launch_of(find("count-racing"), {}))
+    assert "H200" in launch.device
+    assert set(launch.outcomes) == {1}
+    assert len(launch.outcomes) >= 100
     assert recorded_outcomes_of(launch_of(find("count-racing"), {"num_blocks": 2})) == ()

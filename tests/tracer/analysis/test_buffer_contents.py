@@ -53,8 +53,8 @@ def copy_of(buffer: Buffer, trace: Trace, block: int, thread: int) -> int:
 
 def replay(trace: Trace, requests: Requests, moment: int) -> Replay:
     done = Replay()
-    made = requests.moment[requests.request]
-    for row in sorted(np.flatnonzero(made <= moment).tolist(), key=lambda r: trace.step[r]):
+    built = requests.moment[requests.request]
+    for row in sorted(np.flatnonzero(built <= moment).tolist(), key=lambda r: trace.step[r]):
         buffer = int(trace.buffer[row])
         copy = copy_of(BUFFERS[buffer], trace, int(trace.block[row]), int(trace.thread[row]))
         key = buffer, copy, int(trace.index[row])
@@ -65,10 +65,10 @@ def replay(trace: Trace, requests: Requests, moment: int) -> Replay:
     return done
 
 
-def shown(buffer: Buffer, known: dict[Any, Any], otherwise: Any, dtype: Any) -> np.ndarray:
+def shown(buffer: Buffer, known_names: dict[Any, Any], otherwise: Any, dtype: Any) -> np.ndarray:
     """Return an array in the buffer's shape of what is known of each access index, or otherwise of it."""
     elements = buffer.elements()
-    entries = [known.get(i, otherwise(i)) for i in elements.ravel().tolist()]
+    entries = [known_names.get(i, otherwise(i)) for i in elements.ravel().tolist()]
     return np.array(entries).astype(dtype).reshape(elements.shape)
 
 
@@ -79,7 +79,7 @@ def see(
     """Give each element that is accessed at the moment what that access saw or left."""
     buffer = BUFFERS[number]
     copy = copy_of(buffer, trace, block, thread)
-    made = requests.moment[requests.request]
+    built = requests.moment[requests.request]
 
     def is_ours(row: int) -> bool:
         own = copy_of(buffer, trace, int(trace.block[row]), int(trace.thread[row]))
@@ -88,7 +88,7 @@ def see(
     def is_looked_at(row: int) -> bool:
         return (trace.block[row], trace.thread[row]) == (block, thread) and trace.op[row] <= Op.STORE
 
-    now = [row for row in np.flatnonzero(made == moment).tolist() if is_ours(row)]
+    now = [row for row in np.flatnonzero(built == moment).tolist() if is_ours(row)]
     writes = [row for row in np.flatnonzero(trace.op != Op.LOAD).tolist() if is_ours(row)]
     for row in sorted(now, key=lambda r: (is_looked_at(r), r)) if moment < requests.end else []:
         index = int(trace.index[row])
@@ -135,33 +135,33 @@ def compare_few(contents: BufferContents, moment: int, number: int, block: int, 
     """What is kept of the few elements that are touched is what is there of all."""
     reads = contents.sparse_reads(number, moment, block, thread)
     if reads is not None:
-        whole = contents.reads(number, moment, block, thread).ravel()
-        assert reads[1].tolist() == whole[reads[0]].tolist()
-        assert reads[1].sum() == whole.sum()
+        complete = contents.reads(number, moment, block, thread).ravel()
+        assert reads[1].tolist() == complete[reads[0]].tolist()
+        assert reads[1].sum() == complete.sum()
     writes = contents.sparse_writes(number, moment, block, thread)
     if writes is not None:
         elements, values, written = writes
         np.testing.assert_array_equal(
             values, contents.values(number, moment, block, thread).ravel()[elements]
         )
-        whole = contents.written(number, moment, block, thread).ravel()
-        assert written.tolist() == whole[elements].tolist()
-        assert written.sum() == whole.sum()
+        complete = contents.written(number, moment, block, thread).ravel()
+        assert written.tolist() == complete[elements].tolist()
+        assert written.sum() == complete.sum()
 
 
 @pytest.mark.parametrize(
-    ("spacing", "many"), [(2, access_history.MANY), (access_history.SPACING, access_history.MANY), (2, 0)]
+    ("spacing", "width"), [(2, access_history.MANY), (access_history.SPACING, access_history.MANY), (2, 0)]
 )
 @examples
 @given(programs(), KIND, st.integers(1, 3), st.data())
-def test_memory_at_any_moment_is_what_a_replay_leaves(
-    spacing: int, many: int, programs: Programs, kind: str, resident: int, data: st.DataObject
+def test_memory_at_any_moment_matches_a_replay(
+    spacing: int, width: int, programs: Programs, kind: str, resident: int, data: st.DataObject
 ):
     trace = trace_of(programs, kind, resident)
     requests = requests_of(trace)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(access_history, "SPACING", spacing)
-        patch.setattr(access_history, "MANY", many)
+        patch.setattr(access_history, "MANY", width)
         patch.setattr(access_history, "FEW", 1)
         contents = contents_of(trace, requests)
         for moment in data.draw(st.lists(st.integers(0, requests.end), min_size=1, max_size=4)):
@@ -187,24 +187,24 @@ def test_accesses_of_a_moment_are_those_of_its_requests(programs: Programs, kind
 
 def touched(trace: Trace, block: int) -> dict[tuple[int, int], set[int]]:
     """Return the access indices that a block touches of global and constant memory, by buffer and phase."""
-    found: dict[tuple[int, int], set[int]] = {}
+    results: dict[tuple[int, int], set[int]] = {}
     for row in np.flatnonzero(trace.block == block).tolist():
         number = int(trace.buffer[row])
         if BUFFERS[number].space in ("global", "constant"):
-            found.setdefault((number, int(trace.phase[row])), set()).add(int(trace.index[row]))
-    return found
+            results.setdefault((number, int(trace.phase[row])), set()).add(int(trace.index[row]))
+    return results
 
 
 @pytest.mark.parametrize("sparse", [0, buffer_contents.SPARSE])  # elements as they come, or each once
 @examples
 @given(programs(), KIND)
-def test_a_block_touches_what_its_accesses_do(sparse: int, programs: Programs, kind: str):
+def test_a_block_touches_the_elements_of_its_accesses(sparse: int, programs: Programs, kind: str):
     trace = trace_of(programs, kind, 2)
     contents = contents_of(trace, requests_of(trace))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffer_contents, "SPARSE", sparse)
         for block in trace.blocks.tolist():
-            found = {
+            results = {
                 (number, phase): set(part.tolist())
                 for number, (elements, phases, first) in contents.touched(block).items()
                 for phase, part in zip(phases.tolist(), np.split(elements, first[1:]), strict=True)
@@ -214,7 +214,7 @@ def test_a_block_touches_what_its_accesses_do(sparse: int, programs: Programs, k
                 - {-1}
                 for (number, phase), index in touched(trace, block).items()
             }
-            assert found == {key: elements for key, elements in expected.items() if elements}
+            assert results == {key: elements for key, elements in expected.items() if elements}
 
 
 @examples
@@ -269,15 +269,13 @@ def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Progr
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 @pytest.mark.parametrize("kernel", ["matmul-naive-col-on-x", "matmul-tiled"])
-def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_it_must(
-    kernel: str, schedule: str
-):
+def test_a_finished_matmul_has_its_product_and_its_minimum_reads(kernel: str, schedule: str):
     from tilescope.tracer.simulator.numba_patch import run
 
     launch = launch_of(
         catalogue.find(kernel), {"m": 5, "k": 23, "n": 7, "tile": 8}, schedule=Schedule(schedule, 3)
     )
-    trace = run(launch, lambda done, of: None)
+    trace = run(launch, lambda done, total: None)
     requests = requests_of(trace)
     contents = contents_of(trace, requests)
     a, b, c = (contents.values(number, requests.end) for number in range(3))
@@ -308,7 +306,7 @@ def test_a_shared_buffer_is_poison_until_its_block_writes_it():
     assert np.isnan(contents.values(TILE, 2, block=7)).all()
 
 
-def test_values_of_a_jump_do_not_change_what_an_earlier_one_returned():
+def test_values_of_a_jump_do_not_change_those_of_an_earlier_one():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 0)]]})
     contents = contents_of(trace, requests_of(trace))
     before = contents.values(PLAIN, 1)
@@ -324,7 +322,7 @@ def test_an_access_index_names_its_place_in_the_shape():
     assert contents.element_numbers(EVERY_OTHER, np.array([0, 1, 8])).tolist() == [0, -1, 4]
 
 
-def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_finite():
+def test_value_range_spans_initial_and_stored_finite_values():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 1), (2, S, OWN, 0), (3, S, WIDE, 0)]]})
     force_setattr(trace, "value", np.array([-3.0, math.inf, 4.0, 3 + 4j]))
     contents = contents_of(trace, requests_of(trace))
@@ -334,7 +332,7 @@ def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_
     assert contents.value_range(TILE) == (0.0, 0.0)
 
 
-def test_value_range_leaves_out_the_poison_of_whole_numbers():
+def test_value_range_leaves_out_the_poison_of_integers():
     trace = trace_of({(0, 0): [[(0, S, EVERY_OTHER, 0)]]})
     force_setattr(trace, "value", np.array([30.0]))
     content = np.full(BUFFERS[EVERY_OTHER].size, poison(np.dtype("int16")))
@@ -344,14 +342,14 @@ def test_value_range_leaves_out_the_poison_of_whole_numbers():
 
 
 @pytest.mark.parametrize("kind", ["sequential", "random"])
-def test_at_the_end_an_element_holds_what_the_last_step_left(kind: str):
+def test_at_the_end_an_element_holds_the_value_of_the_last_step(kind: str):
     add = [[(0, A, PLAIN, 0), (1, L, PLAIN, 3), (0, A, PLAIN, 0)]]
     trace = trace_of({(0, t): add for t in range(64)}, kind)
     requests = requests_of(trace)
     assert contents_of(trace, requests).writer(PLAIN, 0, requests.end) == np.flatnonzero(trace.op == A)[-1]
 
 
-def test_a_trace_without_values_still_knows_reads_and_writers():
+def test_a_trace_without_values_still_has_reads_and_writers():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 4), (1, L, PLAIN, 4), (2, S, TILE, 0)]]})
     force_setattr(trace, "value", None)
     contents = contents_of(trace, requests_of(trace))
@@ -362,9 +360,11 @@ def test_a_trace_without_values_still_knows_reads_and_writers():
     assert contents.destinations(np.arange(3))[0].tolist() == [NOWHERE, INTO_SHARED, NOWHERE]
 
 
-def test_some_values_of_a_large_buffer_have_its_extremes_and_what_is_written():
+def test_sampled_values_of_a_large_buffer_include_extremes_and_writes():
     sizes = {"m": 512, "k": 512, "n": 512, "tile": 8}
-    traced = run_compiled(launch_of(catalogue.find("matmul-tiled"), sizes, blocks=[0]), lambda done, of: None)
+    traced = run_compiled(
+        launch_of(catalogue.find("matmul-tiled"), sizes, blocks=[0]), lambda done, total: None
+    )
     requests = requests_of(traced)
     memory = contents_of(traced, requests)
     for number, buffer in enumerate(traced.buffers):

@@ -106,7 +106,7 @@ def matmul(kernel: str, m: int, k: int, n: int) -> Trace:
     from tilescope.tracer.simulator.numba_patch import run
 
     scenario = catalogue.find("matmul-" + kernel.replace("_", "-"))
-    return run(launch_of(scenario, {"m": m, "k": k, "n": n, "tile": 16}), lambda done, of: None)
+    return run(launch_of(scenario, {"m": m, "k": k, "n": n, "tile": 16}), lambda done, total: None)
 
 
 @pytest.mark.parametrize("size", [(64, 64, 64), (5, 23, 7)])
@@ -125,8 +125,8 @@ def test_tiled_matmul_counts_as_the_hardware_but_for_loads_that_the_compiler_mer
     total = counters_of(trace, requests).total
     hardware = H200["launches"][f"tiled {size[0]}x{size[1]}x{size[2]}"]
     merged = [b.name for b in trace.buffers].index("tile_a")
-    mine = (requests.buffer == merged) & (requests.op == Op.LOAD)
-    loads, wavefronts = int(mine.sum()), int(requests.wavefronts[mine].sum())
+    own = (requests.buffer == merged) & (requests.op == Op.LOAD)
+    loads, wavefronts = int(own.sum()), int(requests.wavefronts[own].sum())
     total["shared_load_instructions"] += loads // 4 - loads
     total["shared_load_wavefronts"] += 2 * loads // 4 - wavefronts
     check(total, hardware)
@@ -205,7 +205,7 @@ KIND = st.sampled_from(["lockstep", "sequential", "random"])
 
 @examples
 @given(programs(), KIND)
-def test_counters_at_a_moment_are_those_of_the_requests_made_by_then(programs: Programs, kind: str):
+def test_counters_at_a_moment_cover_the_requests_up_to_it(programs: Programs, kind: str):
     trace = trace_of(programs, kind, 2)
     requests = requests_of(trace)
     counters = counters_of(trace, requests)
@@ -219,7 +219,7 @@ def test_counters_at_a_moment_are_those_of_the_requests_made_by_then(programs: P
 
 
 def one_request(requests: Any, r: int) -> dict[str, int]:
-    """Return what one request adds to the counters."""
+    """Compute the counters of one request."""
     buffer, op = BUFFERS[requests.buffer[r]], Op(requests.op[r])
     if buffer.space == "global":
         name = f"global_{op.name.lower()}"
@@ -233,15 +233,15 @@ def one_request(requests: Any, r: int) -> dict[str, int]:
 
 @examples
 @given(programs(), KIND)
-def test_reads_and_lines_at_a_moment_are_those_of_the_accesses_made_by_then(programs: Programs, kind: str):
+def test_reads_and_lines_at_a_moment_cover_the_accesses_up_to_it(programs: Programs, kind: str):
     trace = trace_of(programs, kind)
     requests = requests_of(trace)
     counters = counters_of(trace, requests)
     lines = [trace.sites[s].line for s in requests.site]
     for moment in range(requests.end + 1):
-        made = requests.moment[requests.request] <= moment
+        built = requests.moment[requests.request] <= moment
         for number, buffer in enumerate(BUFFERS):
-            loads = int((made & (trace.buffer == number) & (trace.op == Op.LOAD)).sum())
+            loads = int((built & (trace.buffer == number) & (trace.op == Op.LOAD)).sum())
             assert counters.mean_reads(number, moment) == loads / np.prod(buffer.shape)
         expected = Counter(line for line, m in zip(lines, requests.moment, strict=True) if m <= moment)
         assert counters.line_counts(moment) == {("kernel.py", line): expected[line] for line in set(lines)}
@@ -250,15 +250,15 @@ def test_reads_and_lines_at_a_moment_are_those_of_the_accesses_made_by_then(prog
 @examples
 @given(programs())
 def test_totals_of_blocks_add_up(programs: Programs):
-    whole = trace_of(programs)
+    complete = trace_of(programs)
     parts: Counter[str] = Counter()
     for block in {b for b, _ in programs}:
         part = trace_of({key: p for key, p in programs.items() if key[0] == block})
         parts.update(totals_of(part, requests_of(part)))
-    assert totals_of(whole, requests_of(whole)) == dict(parts)
+    assert totals_of(complete, requests_of(complete)) == dict(parts)
 
 
-def test_a_trace_that_lacks_rows_shows_the_totals_that_came_with_it():
+def test_a_trace_without_all_rows_shows_its_saved_totals():
     trace = trace_of({(0, 0): [[(0, 0, 0, 0)]]})
     trace.totals.update(dict.fromkeys(NAMES, 7))
     counters = counted(trace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engines import assert_ordered_alike, assert_same, nothing
+from engines import assert_same, assert_same_request_order, ignore_progress
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis.request_order_fast import access_matrices
 from tilescope.tracer.analysis.requests import requests_of
@@ -18,16 +18,16 @@ KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_both_ways_order_requests_alike(name):
-    assert_ordered_alike(
-        compiled.run_compiled(launch_of(find(name), {}, schedule=Schedule("sequential")), nothing)
+def test_both_methods_order_requests_alike(name):
+    assert_same_request_order(
+        compiled.run_compiled(launch_of(find(name), {}, schedule=Schedule("sequential")), ignore_progress)
     )
 
 
 @pytest.mark.parametrize("size", [15, 16, 20])
-def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
-    made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
-    requests = requests_of(compiled.run_compiled(made, nothing))
+def test_accesses_of_selected_requests_match_those_of_all(size):
+    launch = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
+    requests = requests_of(compiled.run_compiled(launch, ignore_progress))
     each = np.split(requests.order, requests.start[1:-1])
     assert requests.accesses.heads().tolist() == [rows[0] for rows in each]
     generator = np.random.default_rng(size)
@@ -40,22 +40,24 @@ def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
 
 
 @pytest.mark.parametrize(("size", "left"), [(16, 0.0), (20, 0.5), (15, 0.9)])
-def test_what_lanes_did_not_alike_is_left_to_the_long_way(size, left):
-    made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
-    trace = compiled.run_compiled(made, nothing)
-    found = access_matrices(trace)
-    others = len(found[1]) / len(trace) if found else 1.0
+def test_irregular_lanes_use_the_slow_method(size, left):
+    launch = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
+    trace = compiled.run_compiled(launch, ignore_progress)
+    matrices = access_matrices(trace)
+    others = len(matrices[1]) / len(trace) if matrices else 1.0
     assert (others == 0) == (left == 0) and others <= left
-    assert_ordered_alike(trace)
+    assert_same_request_order(trace)
 
 
 def test_a_mapped_trace_is_the_same_and_outlives_its_file(tmp_path):
-    made = compiled.run_compiled(launch_of(find("matmul-tiled"), {"m": 128, "k": 64, "n": 64}), nothing)
+    launch = compiled.run_compiled(
+        launch_of(find("matmul-tiled"), {"m": 128, "k": 64, "n": 64}), ignore_progress
+    )
     for compress in (False, True):
         path = tmp_path / "trace"
-        save(made, path, compress=compress)
+        save(launch, path, compress=compress)
         mapped = load(path, mapped=True)
         assert isinstance(mapped.index.base, np.memmap) == (not compress)
         path.unlink()
-        assert_same(mapped, made, 0.0)
+        assert_same(mapped, launch, 0.0)
         assert not mapped.index.flags.writeable

@@ -33,18 +33,18 @@ def groups_in_order(trace: Trace) -> list[list[list[int]]]:
 
 
 def _ordered(trace: Trace, queues: dict[int, list[int]]) -> list[list[int]]:
-    found = defaultdict(list)
+    results = defaultdict(list)
     for rows in queues.values():
         visits = Counter()
         for row in rows:
             site = trace.site[row]
-            found[site, visits[site], trace.buffer[row], trace.op[row]].append(row)
+            results[site, visits[site], trace.buffer[row], trace.op[row]].append(row)
             visits[site] += 1
     position = {row: place for rows in queues.values() for place, row in enumerate(rows)}
     time = (lambda row: int(trace.step[row])) if trace.schedule == "random" else position.get
     key = {
         tuple(rows): (max(map(time, rows)), trace.thread[rows[0]], position[rows[0]])
-        for rows in found.values()
+        for rows in results.values()
     }
     wanted = sorted(key, key=key.get)
     place = {row: i for i, rows in enumerate(wanted) for row in rows}
@@ -73,15 +73,15 @@ def rows_of(requests: Requests) -> list[list[int]]:
 
 def by_warp(trace: Trace, requests: Requests) -> list[list[list[int]]]:
     keys = (requests.moment, requests.phase, requests.warp, requests.block)
-    found = defaultdict(list)
+    results = defaultdict(list)
     for request in np.lexsort(keys):
-        found[tuple(int(k[request]) for k in keys[:0:-1])].append(rows_of(requests)[request])
-    return list(found.values())
+        results[tuple(int(k[request]) for k in keys[:0:-1])].append(rows_of(requests)[request])
+    return list(results.values())
 
 
 @examples
 @given(programs(), KIND, st.integers(1, 3), st.integers(0, 9))
-def test_requests_are_those_of_brute_force(programs: Programs, kind: str, resident: int, seed: int):
+def test_requests_match_brute_force(programs: Programs, kind: str, resident: int, seed: int):
     trace = trace_of(programs, kind, resident, seed)
     requests = requests_of(trace)
     assert by_warp(trace, requests) == groups_in_order(trace)
@@ -90,7 +90,7 @@ def test_requests_are_those_of_brute_force(programs: Programs, kind: str, reside
 
 @examples
 @given(programs(), KIND, st.integers(1, 3))
-def test_requests_worked_out_in_small_pieces_are_the_same(programs: Programs, kind: str, resident: int):
+def test_requests_computed_in_small_pieces_are_the_same(programs: Programs, kind: str, resident: int):
     trace = trace_of(programs, kind, resident)
     at_once = requests_of(trace)
     with pytest.MonkeyPatch.context() as patch:
@@ -109,8 +109,8 @@ def test_requests_worked_out_in_small_pieces_are_the_same(programs: Programs, ki
 @examples
 @given(programs(), st.sampled_from(["lockstep", "sequential"]), st.integers(1, 3))
 def test_moments_follow_the_sweeps_of_lockstep(programs: Programs, kind: str, resident: int):
-    made = run(programs, "lockstep", resident)
-    sweep = _by_thread([(b, t) for b, t, *_ in made.rows], made.sweeps)
+    launch_trace = run(programs, "lockstep", resident)
+    sweep = _by_thread([(b, t) for b, t, *_ in launch_trace.rows], launch_trace.sweeps)
     trace = trace_of(programs, kind, resident)
     requests = requests_of(trace)
     rows = _by_thread(list(zip(trace.block.tolist(), trace.thread.tolist(), strict=True)), range(len(trace)))
@@ -134,10 +134,10 @@ def test_moments_follow_the_sweeps_of_lockstep(programs: Programs, kind: str, re
 
 
 def _by_thread(threads: list[tuple[int, int]], entries) -> dict[tuple[int, int], list[int]]:
-    found = defaultdict(list)
+    results = defaultdict(list)
     for thread, entry in zip(threads, entries, strict=True):
-        found[thread].append(entry)
-    return found
+        results[thread].append(entry)
+    return results
 
 
 @examples
@@ -155,11 +155,11 @@ def test_no_trace_breaks_the_rules_of_moments(programs: Programs, kind: str, res
         begin, end = requests.span_start[place], requests.span_end[place]
         assert (begin[1:] == end[:-1]).all()
         assert (begin <= end).all()
-        mine = trace.block == block
-        assert (begin[trace.phase[mine]] < moment[mine]).all()
-        assert (moment[mine] <= end[trace.phase[mine]]).all()
-        if mine.any():
-            assert (begin[0] + 1, end[-1]) == (moment[mine].min(), moment[mine].max())
+        own_values = trace.block == block
+        assert (begin[trace.phase[own_values]] < moment[own_values]).all()
+        assert (moment[own_values] <= end[trace.phase[own_values]]).all()
+        if own_values.any():
+            assert (begin[0] + 1, end[-1]) == (moment[own_values].min(), moment[own_values].max())
 
 
 @examples
@@ -169,8 +169,8 @@ def test_random_moments_follow_the_steps_and_are_as_few_as_they_can(programs: Pr
     requests = requests_of(trace)
     latest = [max(trace.step[rows]) for rows in rows_of(requests)]
     for warp in set(zip(requests.block, requests.warp, strict=True)):
-        mine = [s for s, *w in zip(latest, requests.block, requests.warp, strict=True) if tuple(w) == warp]
-        latest_so_far = np.maximum.accumulate(mine).tolist()
+        own = [s for s, *w in zip(latest, requests.block, requests.warp, strict=True) if tuple(w) == warp]
+        latest_so_far = np.maximum.accumulate(own).tolist()
         places = [i for i, w in enumerate(zip(requests.block, requests.warp, strict=True)) if w == warp]
         for place, step in zip(places, latest_so_far, strict=True):
             latest[place] = step
@@ -195,7 +195,7 @@ def test_random_moments_follow_the_steps_and_are_as_few_as_they_can(programs: Pr
 
 @examples
 @given(programs(), KIND)
-def test_every_column_says_what_its_accesses_do(programs: Programs, kind: str):
+def test_every_column_describes_its_accesses(programs: Programs, kind: str):
     trace = trace_of(programs, kind)
     requests = requests_of(trace)
     assert sorted(requests.order.tolist()) == list(range(len(trace)))
@@ -239,11 +239,11 @@ def test_lanes_that_diverge_in_a_cycle_are_split_in_two():
     p, q = (0, L, 0, 0), (1, L, 0, 1)
     trace = trace_of({(0, 0): [[p, q]], (0, 1): [[q, p]]})
     requests = requests_of(trace)
-    made = [
+    results = [
         (int(s), trace.thread[rows].tolist())
         for s, rows in zip(requests.site, rows_of(requests), strict=True)
     ]
-    assert made == [(0, [0]), (1, [0, 1]), (0, [1])]
+    assert results == [(0, [0]), (1, [0, 1]), (0, [1])]
     assert requests.moment.tolist() == [1, 2, 3]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bank_passes import wavefronts
+from bank_passes import count_wavefronts
 from launching import Array, Scalar, trace
 from tilescope.tracer.analysis.counters import counters_of
 from tilescope.tracer.analysis.requests import requests_of
@@ -47,5 +47,5 @@ def test_counters_are_those_of_the_bytes_that_each_warp_touches(tmp_path, dtype,
     for kind in ("load", "store"):
         assert total[f"shared_{kind}_instructions"] == len(warps)
         assert total[f"shared_{kind}_wavefronts"] == sum(
-            wavefronts({lane: e * size for lane, e in enumerate(warp)}, size) for warp in places
+            count_wavefronts({lane: e * size for lane, e in enumerate(warp)}, size) for warp in places
         )

@@ -5,7 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiled_counts import counted, counters_of, launch_of_text, recorded, recorded_launches
+from compiled_counts import (
+    count_launches,
+    launch_of_text,
+    nonzero_counters,
+    recorded_counters,
+    recorded_launches,
+)
 from tilescope.tracer.recording import nvidia_files
 
 KERNELS = [
@@ -30,7 +36,7 @@ CONTENDED = ["global sub float32", "global max float32", "shared add float32", "
 
 
 def is_counted(name: str) -> bool:
-    """Return whether Nsight Compute was asked for a counter."""
+    """Check whether Nsight Compute measured a counter."""
     space, _, rest = name.partition("_")
     kind, _, measure = rest.partition("_")
     if space == "global":
@@ -38,20 +44,20 @@ def is_counted(name: str) -> bool:
     return space == "shared" and kind in ("load", "store")
 
 
-def compared(found: dict[str, int], measured: dict[str, int]) -> dict[str, tuple[int, int]]:
-    names = [name for name in {**found, **measured} if is_counted(name)]
-    pairs = {name: (found.get(name, 0), measured.get(name, 0)) for name in names}
+def compared(results: dict[str, int], measured: dict[str, int]) -> dict[str, tuple[int, int]]:
+    names = [name for name in {**results, **measured} if is_counted(name)]
+    pairs = {name: (results.get(name, 0), measured.get(name, 0)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def differing(names: list[str], folder: Path, *options: str) -> dict[str, dict[str, tuple[int, int]]]:
     """Return the counters that differ, by case, as (counted, measured)."""
-    measured, answers = recorded(), counted([*recorded_launches(names, folder)], *options)
-    found = {
-        name: compared(counters_of(answer), measured[name])
+    measured, answers = recorded_counters(), count_launches([*recorded_launches(names, folder)], *options)
+    results = {
+        name: compared(nonzero_counters(answer), measured[name])
         for name, answer in zip(names, answers, strict=True)
     }
-    return {name: pairs for name, pairs in found.items() if pairs}
+    return {name: pairs for name, pairs in results.items() if pairs}
 
 
 def test_llvm_leaves_the_accesses_that_an_h100_counted(tmp_path):
@@ -67,22 +73,22 @@ def test_ptxas_joins_the_accesses_that_it_joined_for_an_h100(tmp_path):
 
 
 def test_lanes_of_one_warp_repeat_a_swap_as_often_as_on_an_h100(tmp_path):
-    measured = recorded("h100_contended.json")
-    answers = counted([*recorded_launches([*measured], tmp_path)], "--without-nvidia")
-    found = {
-        name: compared(counters_of(answer), measured[name])
+    measured = recorded_counters("h100_contended.json")
+    answers = count_launches([*recorded_launches([*measured], tmp_path)], "--without-nvidia")
+    results = {
+        name: compared(nonzero_counters(answer), measured[name])
         for name, answer in zip(measured, answers, strict=True)
     }
-    assert {name: pairs for name, pairs in found.items() if pairs} == {}
+    assert {name: pairs for name, pairs in results.items() if pairs} == {}
     assert [answer.at_least for answer in answers] == [()] * len(answers)
 
 
 def test_counters_are_lower_bounds_where_several_warps_swap_one_element(tmp_path):
-    measured = recorded()
-    answers = counted([*recorded_launches(CONTENDED, tmp_path)], "--without-nvidia")
+    measured = recorded_counters()
+    answers = count_launches([*recorded_launches(CONTENDED, tmp_path)], "--without-nvidia")
     for name, answer in zip(CONTENDED, answers, strict=True):
         assert any("only a GPU shows" in note for note in answer.notes)
-        different = compared(counters_of(answer), measured[name])
+        different = compared(nonzero_counters(answer), measured[name])
         assert different and different.keys() <= {*answer.at_least}, name
         assert all(amount <= measured_amount for amount, measured_amount in different.values()), name
 
@@ -90,5 +96,5 @@ def test_counters_are_lower_bounds_where_several_warps_swap_one_element(tmp_path
 def test_a_float64_that_is_stored_as_a_float16_is_counted(tmp_path):
     text = "@cuda.jit\ndef kernel(x, out):\n    i = cuda.grid(1)\n    out[i] = x[i] * 2.5 + 1\n"
     job = launch_of_text(text, np.ones(32, np.float16), np.zeros(32, np.float16), folder=tmp_path)
-    (answer,) = counted([job], "--without-nvidia")
-    assert counters_of(answer)["global_load_requests"] == 1
+    (answer,) = count_launches([job], "--without-nvidia")
+    assert nonzero_counters(answer)["global_load_requests"] == 1

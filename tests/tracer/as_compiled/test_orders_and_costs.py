@@ -12,11 +12,11 @@ LANES = range(32)
 
 
 def every(loops: list[Loop]) -> list[Loop]:
-    return [one for loop in loops for one in (loop, *every(list(loop.inner)))]
+    return [item for loop in loops for item in (loop, *every(list(loop.inner)))]
 
 
 @given(st.lists(st.lists(st.integers(0, 7), max_size=2, unique=True), min_size=8, max_size=8))
-def test_each_block_comes_once_and_each_loop_is_one_piece(successors):
+def test_each_block_appears_once_and_each_loop_is_one_piece(successors):
     order, loops = order_blocks(successors)
     assert order[0] == 0 or any(0 in loop.blocks for loop in loops)
     assert len(order) == len(set(order))
@@ -44,7 +44,7 @@ def test_dominators_of_a_diamond():
     # Counted on an H200: lane t reads element t * stride of 1024.
     (8, 0, 1), (8, 1, 2), (8, 2, 4), (8, 16, 32), (16, 0, 2), (16, 1, 4),
 ])  # fmt: skip
-def test_wide_accesses_take_what_an_h200_counted(size, stride, wavefronts):
+def test_wide_accesses_take_the_wavefronts_of_an_h200(size, stride, wavefronts):
     low = [lane * stride % 1024 * size for lane in LANES]
     assert wavefronts_by_lane(low, list(LANES), 32, size, new_scratch()) == wavefronts
 

@@ -24,21 +24,21 @@ def arrivals(generator: np.random.Generator, count: int, most: int, of_warp: flo
 
 
 def kept(log: BarrierLog) -> list[list[int]]:
-    """Return the columns of a log; sites are numbered anew, ten higher."""
-    found = log.barriers(lambda number: number + 10)
-    return [getattr(found, name).tolist() for name in NAMES]
+    """Return the columns of a log; sites are renumbered, ten higher."""
+    barriers = log.barriers(lambda number: number + 10)
+    return [getattr(barriers, name).tolist() for name in NAMES]
 
 
 def expected(log: Ints, of_warp: bool) -> list[list[int]]:
     """Return the same of the words that it was given."""
-    mine = log[log[:, ArrivalWord.OF_WARP] == of_warp].copy()
-    mine[:, ArrivalWord.SITE] += 10
-    return [mine[:, number].tolist() for number in range(len(NAMES))]
+    own = log[log[:, ArrivalWord.OF_WARP] == of_warp].copy()
+    own[:, ArrivalWord.SITE] += 10
+    return [own[:, number].tolist() for number in range(len(NAMES))]
 
 
 @pytest.mark.parametrize("of_warp", [False, True])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_a_log_keeps_those_of_its_kind_in_order_however_large_their_numbers_become(of_warp, share):
+def test_a_log_keeps_barriers_of_its_kind_in_order_for_large_numbers(of_warp, share):
     seed = random.randrange(1 << 30)
     print("seed", seed)
     generator, log = np.random.default_rng(seed), BarrierLog(MEMORY, 16, of_warp=of_warp)
@@ -56,9 +56,9 @@ def test_the_log_of_a_part_is_added_with_its_accesses_counted_on():
     print("seed", seed)
     generator = np.random.default_rng(seed)
     first, second = (arrivals(generator, 200, 1 << 10, 0.0) for _ in range(2))
-    whole, part = BarrierLog(MEMORY, 16), BarrierLog(MEMORY, 16)
-    whole.add(first)
+    complete, part = BarrierLog(MEMORY, 16), BarrierLog(MEMORY, 16)
+    complete.add(first)
     part.add(second)
-    whole.extend(part, 1 << 33)
+    complete.extend(part, 1 << 33)
     second[:, ArrivalWord.STEP] += 1 << 33
-    assert kept(whole) == expected(np.concatenate([first, second]), False)
+    assert kept(complete) == expected(np.concatenate([first, second]), False)

@@ -1,4 +1,4 @@
-"""Functions of the engine that are kept compiled: read again, and made anew when any of its files has changed."""
+"""Cached functions of the engine: read from the cache, and recompiled when one of its files has changed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,12 @@ def misses_and_hits(path: Path) -> tuple[int, int]:
     module = importlib.util.module_from_spec(spec)
     sys.modules["doubles"] = module  # where numba looks for it when it reads what it has kept
     spec.loader.exec_module(module)
-    made = stage.compile_cached(module.double)
-    assert made(21) == 42
-    return sum(made.stats.cache_misses.values()), sum(made.stats.cache_hits.values())
+    built = stage.compile_cached(module.double)
+    assert built(21) == 42
+    return sum(built.stats.cache_misses.values()), sum(built.stats.cache_hits.values())
 
 
-def test_what_another_version_of_the_engine_left_is_compiled_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_code_of_another_engine_version_is_recompiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "doubles.py"
     path.write_text(SOURCE)
     monkeypatch.setitem(sys.modules, "doubles", None)  # as it is again afterwards
@@ -40,7 +38,7 @@ def test_what_another_version_of_the_engine_left_is_compiled_anew(
     assert [misses_and_hits(path) for _ in range(2)] == [(1, 0), (0, 1)]
 
 
-def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: pytest.MonkeyPatch):
+def test_a_version_covers_all_files_of_the_engine(monkeypatch: pytest.MonkeyPatch):
     version, rules, read = stage.engine_version.__wrapped__, Path(request_cost.__file__), Path.read_bytes
     before = version(), version((str(rules),))
     for changed, alike in ((stage.engine_files()[-1], [False, False]), (rules, [True, False])):
@@ -50,12 +48,12 @@ def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "made",
+    "dispatcher",
     [
         compiled_cost.add_request, block_counters.add_requests, block_counters.count_all,
         streaming_counters.count_at,
     ],
-    ids=lambda made: made.py_func.__name__,
+    ids=lambda built: built.py_func.__name__,
 )  # fmt: skip
-def test_what_counts_is_of_the_version_of_the_rules(made):
-    assert made._cache._cache_file._source_stamp == stage.engine_version((request_cost.__file__,))
+def test_counting_code_has_the_version_of_the_rules(dispatcher):
+    assert dispatcher._cache._cache_file._source_stamp == stage.engine_version((request_cost.__file__,))

@@ -7,7 +7,7 @@ import linecache
 import numpy as np
 import pytest
 
-from engines import assert_same, same
+from engines import assert_engines_agree, assert_same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilableError
@@ -51,7 +51,7 @@ def test_dates_and_durations(tmp_path):
         dates(tmp_path, np.zeros(8, "m8[D]"), "delta"), dates(tmp_path, np.zeros(8, "M8[D]"), "moved"),
         Array((8, 3), "bool"),
     )  # fmt: skip
-    trace = same(launch(tmp_path, DIFFERENCES, given, block=(8, 1, 1)))
+    trace = assert_engines_agree(launch(tmp_path, DIFFERENCES, given, block=(8, 1, 1)))
     assert [buffer.dtype for buffer in trace.buffers] == ["<i8"] * 4 + ["|b1"]
     assert {"NaT"} == set(map(str, trace.initial[0].view("M8[D]")[[2, 6]]))
 
@@ -67,7 +67,7 @@ def test_dates_in_slices(tmp_path):
         out[t + 2] = a[t]
     """
     given = dates(tmp_path, DAYS), dates(tmp_path, np.zeros(9, "M8[D]"), "out")
-    trace = same(launch(tmp_path, source, given, block=(8, 1, 1)))
+    trace = assert_engines_agree(launch(tmp_path, source, given, block=(8, 1, 1)))
     assert len(trace.outside.text) == 1
 
 
@@ -84,14 +84,14 @@ def test_units_that_differ(tmp_path):
         dates(tmp_path, hours, "hours"),
         dates(tmp_path, np.zeros(8, "m8[h]"), "out"),
     )
-    same(launch(tmp_path, source, given, block=(5, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, given, block=(5, 1, 1)))
 
 
 def test_a_date_that_numba_does_not_convert_is_refused(tmp_path):
     source = "@cuda.jit\ndef kernel(a, out):\n    out[0] = a[0]\n"
     given = dates(tmp_path, np.zeros(2, "M8[h]")), dates(tmp_path, np.zeros(2, "M8[D]"), "out")
     with pytest.raises(NotCompilableError, match="store"):
-        compiled.run_compiled(launch(tmp_path, source, given), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, source, given), lambda done, total: None)
 
 
 TAKING = """
@@ -106,17 +106,17 @@ def test_dates_as_arguments(tmp_path):
     linecache.cache["dates.py"] = (len(TAKING), None, TAKING.splitlines(keepends=True), "dates.py")
     names: dict[str, object] = {}
     exec(compile(TAKING, "dates.py", "exec"), names)
-    made = []
+    results = []
     for engine in ("compiled", "simulator"):
         given = (DAYS.copy(), DAYS[4], DAYS[1] - DAYS[0], np.zeros(8, bool), np.zeros(8, "M8[D]"))
         parameters = ("dates", "target", "delta", "matches", "out")
-        record = RunRecord(launch(tmp_path, "", schedule="sequential"), parameters, lambda done, of: None)
+        record = RunRecord(launch(tmp_path, "", schedule="sequential"), parameters, lambda done, total: None)
         if engine == "compiled":
             compiled.execute(record, names["kernel"], given)
         else:
             Execution(record).execute(names["kernel"], (1, 1, 1), (1, 1, 1), given, debug=False)
-        made.append((finish(record, "dates.py", ""), given))
-    assert_same(made[0][0], made[1][0], 0)
-    for _, given in made:
+        results.append((finish(record, "dates.py", ""), given))
+    assert_same(results[0][0], results[1][0], 0)
+    for _, given in results:
         assert np.flatnonzero(given[3]).tolist() == [4]
         assert np.array_equal(given[4], DAYS - given[2], equal_nan=True)

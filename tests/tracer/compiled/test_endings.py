@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engines import nothing
+from engines import ignore_progress
 from launching import Array, Schedule, launch
-from programs import ended
+from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
@@ -56,14 +56,17 @@ def endless(folder: Path) -> Launch:
 
 @pytest.mark.parametrize("scenario", [s for s in scenarios() if s.pitfall], ids=lambda s: s.name)
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
-def test_a_pitfall_is_found_by_both_engines(scenario, schedule):
-    made = launch_of(scenario, {}, schedule=Schedule(schedule))
+def test_both_engines_report_a_pitfall(scenario, schedule):
+    launch = launch_of(scenario, {}, schedule=Schedule(schedule))
     ours, theirs = (
-        engine.run(msgspec.structs.replace(made, engine=e), nothing) for e in ("compiled", "simulator")
+        engine.run(msgspec.structs.replace(launch, engine=e), ignore_progress)
+        for e in ("compiled", "simulator")
     )
-    found, expected = (findings_of(trace, requests_of(trace)) for trace in (ours, theirs))
-    told = [[(f.kind, f.severity, f.message, f.count, f.moment) for f in one] for one in (found, expected)]
-    assert told[0] == told[1]
+    results, expected = (findings_of(trace, requests_of(trace)) for trace in (ours, theirs))
+    output = [
+        [(f.kind, f.severity, f.message, f.count, f.moment) for f in item] for item in (results, expected)
+    ]
+    assert output[0] == output[1]
     assert (ours.check, ours.notice, ours.error) == (theirs.check, theirs.notice, theirs.error)
     if schedule == "sequential":
         assert ours.made_by.endswith("compiled")
@@ -72,8 +75,8 @@ def test_a_pitfall_is_found_by_both_engines(scenario, schedule):
 def test_an_endless_loop_without_accesses_is_cancelled(tmp_path):
     worker, seen = Worker(), []
 
-    def progress(done: int, of: int) -> None:
-        seen.append((done, of))
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
         threading.Thread(target=worker.cancel).start()
 
     try:
@@ -100,7 +103,7 @@ worker.run(launch, lambda done, of: print(worker._alive[0]._process.pid, flush=T
         assert process.stdout is not None
         number = int(process.stdout.readline())
         process.kill()
-    assert ended(number)
+    assert wait_for_exit(number)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +115,8 @@ def test_a_signal_ends_any_endless_loop(tmp_path, loop, turns):
         "@cuda.jit(device=True)\ndef spin(x):\n    while x >= 0:\n        x = (x + 1) % 100\n    return x\n"
     )
     source = f"{spin}\n@cuda.jit\ndef kernel(a):\n    x = a[0]\n{body}\n    a[0] = x\n"
-    made = launch(tmp_path, source, (Array((2,), "int64"),))
-    (tmp_path / "launch.json").write_text(encode(made))
+    kernel_launch = launch(tmp_path, source, (Array((2,), "int64"),))
+    (tmp_path / "launch.json").write_text(encode(kernel_launch))
     program = f"""
 import signal
 from pathlib import Path
@@ -160,7 +163,7 @@ def test_a_signal_is_kept_while_something_is_compiled_for_a_launch(monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_what_a_signal_asks_while_a_kernel_is_compiled_is_done_afterwards_and_a_second_one_at_once():
+def test_a_first_signal_waits_for_compilation_and_a_second_one_acts_at_once():
     done = []
     with pytest.raises(KeyboardInterrupt), delay_signals():
         signal.raise_signal(signal.SIGINT)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import tilescope.tracer.compiled
-from engines import LONGS, kernel, nothing, same
-from launching import Array, Scalar, Schedule, contents, launch
+from engines import LONGS, assert_engines_agree, ignore_progress, kernel_source
+from launching import Array, Scalar, Schedule, final_contents, launch
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -47,9 +47,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
+def test_unsupported_kernels_are_refused_in_one_sentence(tmp_path, body):
     with pytest.raises(NotCompilableError, match=REFUSED[body]) as caught:
-        compiled.run_compiled(launch(tmp_path, kernel(body), LONGS), nothing)
+        compiled.run_compiled(launch(tmp_path, kernel_source(body), LONGS), ignore_progress)
     text = str(caught.value)
     assert "\n" not in text
     assert "\x1b" not in text
@@ -58,57 +58,64 @@ def test_what_it_can_not_take_it_names_in_one_sentence(tmp_path, body):
 
 
 def test_a_number_of_more_than_64_bits_is_left_to_the_simulator(tmp_path):
-    made = launch(tmp_path, kernel("pass", "n"), (Scalar(1 << 63),))
+    kernel_launch = launch(tmp_path, kernel_source("pass", "n"), (Scalar(1 << 63),))
     with pytest.raises(NotCompilableError, match="n is 9223372036854775808"):
-        compiled.run_compiled(made, nothing)
+        compiled.run_compiled(kernel_launch, ignore_progress)
 
 
 VIEWS = ("a.reshape(5, 5)[0, 0]", "a[::2].ravel()[1]")
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_that_compiled_code_can_not_make_is_left_to_the_simulator(tmp_path, view):
+def test_a_view_that_compiled_code_can_not_create_is_left_to_the_simulator(tmp_path, view):
     with pytest.raises(NotCompilableError, match=r"view|reshape"):
-        compiled.run_compiled(launch(tmp_path, kernel(f"out[0] = {view}"), LONGS), nothing)
+        compiled.run_compiled(launch(tmp_path, kernel_source(f"out[0] = {view}"), LONGS), ignore_progress)
 
 
-def test_the_simulator_takes_over_and_says_why(tmp_path):
-    made = launch(tmp_path, kernel("out[0] = a.sum()"), LONGS, engine="compiled")
-    traced = engine.run(made, nothing)
-    assert contents(traced, "out")[0] == sum(range(64))
+def test_the_simulator_takes_over_and_reports_the_reason(tmp_path):
+    kernel_launch = launch(tmp_path, kernel_source("out[0] = a.sum()"), LONGS, engine="compiled")
+    traced = engine.run(kernel_launch, ignore_progress)
+    assert final_contents(traced, "out")[0] == sum(range(64))
     assert "not compiled: line 6: " in traced.made_by
 
 
 def test_the_launch_names_the_engine(tmp_path):
     body = "out[cuda.grid(1)] = a[cuda.grid(1)]"
-    made = launch(tmp_path, kernel(body), LONGS, block=(64, 1, 1))
-    traces = [engine.run(msgspec.structs.replace(made, engine=e), nothing) for e in ("compiled", "simulator")]
+    kernel_launch = launch(tmp_path, kernel_source(body), LONGS, block=(64, 1, 1))
+    traces = [
+        engine.run(msgspec.structs.replace(kernel_launch, engine=e), ignore_progress)
+        for e in ("compiled", "simulator")
+    ]
     assert ["compiled" in trace.made_by for trace in traces] == [True, False]
     assert traces[0].index[traces[0].op == 1].tolist() == traces[1].index[traces[1].op == 1].tolist()
 
 
 def test_a_launch_with_a_race_is_shown_in_lockstep(tmp_path):
-    made = launch(tmp_path, kernel("a[0] += 1"), LONGS, (32, 1, 1), (32, 1, 1), engine="compiled")
-    shown = engine.run(made, nothing)
-    assert contents(shown, "a")[0] == 1
+    kernel_launch = launch(
+        tmp_path, kernel_source("a[0] += 1"), LONGS, (32, 1, 1), (32, 1, 1), engine="compiled"
+    )
+    shown = engine.run(kernel_launch, ignore_progress)
+    assert final_contents(shown, "a")[0] == 1
     assert shown.made_by.endswith("; run again in turns: its threads may interact")
-    sequential = engine.run(msgspec.structs.replace(made, schedule=Schedule("sequential")), nothing)
-    assert contents(sequential, "a")[0] == 1024
+    sequential = engine.run(
+        msgspec.structs.replace(kernel_launch, schedule=Schedule("sequential")), ignore_progress
+    )
+    assert final_contents(sequential, "a")[0] == 1024
     assert "compiled" in sequential.made_by
 
 
 def test_a_python_program_is_not_compiled():
     scenario = find("barrier-three-threads"), find("python-barrier")
-    for one in scenario:
-        made = msgspec.structs.replace(launch_of(one, {}), engine="compiled")
-        assert engine.run(made, nothing).error is None
+    for item in scenario:
+        launch = msgspec.structs.replace(launch_of(item, {}), engine="compiled")
+        assert engine.run(launch, ignore_progress).error is None
 
 
 RAISING = ('raise ValueError("no five")', 'assert i != 5, "no five"', "check(i)", "check_and_wait(i)")
 
 
 @pytest.mark.parametrize("line", RAISING)
-def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, line):
+def test_a_kernel_that_raises_reports_the_line_and_keeps_its_trace(tmp_path, line):
     source = f"""
     @cuda.jit(device=True)
     def check(i):
@@ -128,7 +135,7 @@ def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, line):
             {line}
         a[i] = 2
     """
-    ended = same(launch(tmp_path, source, (Array((8,)),), (2, 1, 1), (4, 1, 1)))
+    ended = assert_engines_agree(launch(tmp_path, source, (Array((8,)),), (2, 1, 1), (4, 1, 1)))
     assert ended.error is not None
     assert ended.check is None
     assert len(ended) >= 4
@@ -137,10 +144,12 @@ def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, line):
 def test_after_an_error_the_next_launch_runs(tmp_path):
     body = "out[cuda.grid(1)] = a[cuda.grid(1)]"
     assert (
-        compiled.run_compiled(launch(tmp_path, kernel(body + "\nraise KeyError(1)"), LONGS), nothing).error
+        compiled.run_compiled(
+            launch(tmp_path, kernel_source(body + "\nraise KeyError(1)"), LONGS), ignore_progress
+        ).error
         is not None
     )
-    assert compiled.run_compiled(launch(tmp_path, kernel(body), LONGS), nothing).error is None
+    assert compiled.run_compiled(launch(tmp_path, kernel_source(body), LONGS), ignore_progress).error is None
 
 
 def test_device_functions_take_arguments_by_name(tmp_path):
@@ -159,7 +168,9 @@ def test_device_functions_take_arguments_by_name(tmp_path):
         out[0] = less(y=5, x=a[7])
         out[1] = wait_and_less(y=4, x=a[7]) + wait_and_less(a[1])
     """
-    assert contents(compiled.run_compiled(launch(tmp_path, source, LONGS), nothing), "out")[:2].tolist() == [
+    assert final_contents(compiled.run_compiled(launch(tmp_path, source, LONGS), ignore_progress), "out")[
+        :2
+    ].tolist() == [
         2,
         3,
     ]
@@ -167,10 +178,12 @@ def test_device_functions_take_arguments_by_name(tmp_path):
 
 def test_division_by_zero_is_as_on_the_gpu(tmp_path):
     body = "x[0] = x[1] / x[2]\nx[1] = 1 / (x[2] * 0.0)"
-    traced = compiled.run_compiled(launch(tmp_path, kernel(body, "x"), (Array((3,)),)), nothing)
+    traced = compiled.run_compiled(
+        launch(tmp_path, kernel_source(body, "x"), (Array((3,)),)), ignore_progress
+    )
     assert traced.error is None
-    assert np.isnan(contents(traced, "x")[0])
-    assert np.isinf(contents(traced, "x")[1])
+    assert np.isnan(final_contents(traced, "x")[0])
+    assert np.isinf(final_contents(traced, "x")[1])
 
 
 def test_wild_indices_crash_nothing(tmp_path):
@@ -180,13 +193,16 @@ for k in range(60):
     out[1 << k] = a[-(1 << k)]
     b[k - 20, 1 << k] += 1
 out[a[i] * 2**40] = 3"""
-    same(launch(tmp_path, kernel(body), LONGS, block=(4, 1, 1)))
+    assert_engines_agree(launch(tmp_path, kernel_source(body), LONGS, block=(4, 1, 1)))
 
 
 def test_an_edited_kernel_is_another_one(tmp_path):
-    made = launch(tmp_path, kernel("out[0] = 1"), LONGS)
-    other = msgspec.structs.replace(made, source=made.source.replace("= 1", "= 2"))
-    assert [contents(compiled.run_compiled(m, nothing), "out")[0] for m in (made, other, made)] == [1, 2, 1]
+    kernel_launch = launch(tmp_path, kernel_source("out[0] = 1"), LONGS)
+    other = msgspec.structs.replace(kernel_launch, source=kernel_launch.source.replace("= 1", "= 2"))
+    assert [
+        final_contents(compiled.run_compiled(m, ignore_progress), "out")[0]
+        for m in (kernel_launch, other, kernel_launch)
+    ] == [1, 2, 1]
 
 
 def test_an_edit_of_any_file_of_the_engine_makes_other_code():
@@ -197,7 +213,7 @@ def test_an_edit_of_any_file_of_the_engine_makes_other_code():
     assert {"compile.py", "state.py"} <= {file.name for file in files}
 
 
-ALONE = """
+SINGLE = """
 import sys
 from pathlib import Path
 from tilescope.tracer.compiled.driver import compile as compiling, engine
@@ -217,13 +233,13 @@ def test_it_needs_no_simulator_and_a_second_start_compiles_nothing(tmp_path):
 s[cuda.threadIdx.x] = a[cuda.grid(1)]
 cuda.syncthreads()
 out[cuda.grid(1)] = s[0]"""
-    path.write_text(encode(launch(tmp_path, kernel(body), LONGS, block=(8, 1, 1))), encoding="utf-8")
+    path.write_text(encode(launch(tmp_path, kernel_source(body), LONGS, block=(8, 1, 1))), encoding="utf-8")
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     environment["TILESCOPE_HOME"] = str(tmp_path / "home")
-    command = [sys.executable, "-P", "-c", ALONE, str(path)]
+    command = [sys.executable, "-P", "-c", SINGLE, str(path)]
     options = {"env": environment, "capture_output": True, "text": True, "check": True}
-    said = [subprocess.run(command, **options).stdout for _ in range(2)]
-    assert [line.split() for line in said] == [["32", "None", "0", "0"], ["32", "None", "1", "0"]]
+    results = [subprocess.run(command, **options).stdout for _ in range(2)]
+    assert [line.split() for line in results] == [["32", "None", "0", "0"], ["32", "None", "1", "0"]]
     assert list((tmp_path / "home" / "cache" / "compiled").glob("*.py"))
 
 
@@ -231,5 +247,7 @@ def test_without_a_place_to_write_it_compiles_every_time(tmp_path, monkeypatch):
     blocked = Path(tmp_path / "file")
     blocked.write_text("", encoding="utf-8")
     monkeypatch.setenv("TILESCOPE_HOME", str(blocked))
-    traced = compiled.run_compiled(launch(tmp_path, kernel("out[3] = a[4] + 77"), LONGS), nothing)
-    assert contents(traced, "out")[3] == 81
+    traced = compiled.run_compiled(
+        launch(tmp_path, kernel_source("out[3] = a[4] + 77"), LONGS), ignore_progress
+    )
+    assert final_contents(traced, "out")[3] == 81

@@ -1,10 +1,10 @@
-"""The compiled engine where threads wait for the whole grid, and where fences order what they do."""
+"""The compiled engine with grid barriers and with fences."""
 
 from __future__ import annotations
 
 import pytest
 
-from engines import LONGS, same
+from engines import LONGS, assert_engines_agree
 from launching import Array, launch
 from tilescope.tracer.model.trace import GRID_SCOPE
 
@@ -20,10 +20,10 @@ def kernel(a, out):
 """
 
 
-def test_blocks_that_wait_for_each_other_see_what_all_have_stored(tmp_path):
-    made = same(launch(tmp_path, GATHERED, LONGS, grid=(4, 1, 1), block=(16, 1, 1)))
-    assert set(made.barriers.reach.tolist()) == {GRID_SCOPE}
-    assert len(made.barriers.thread) == 2 * 64
+def test_blocks_that_wait_for_each_other_see_all_stores(tmp_path):
+    kernel_launch = assert_engines_agree(launch(tmp_path, GATHERED, LONGS, grid=(4, 1, 1), block=(16, 1, 1)))
+    assert set(kernel_launch.barriers.reach.tolist()) == {GRID_SCOPE}
+    assert len(kernel_launch.barriers.thread) == 2 * 64
 
 
 def test_a_device_function_waits_for_the_grid_that_it_is_given(tmp_path):
@@ -43,7 +43,7 @@ def test_a_device_function_waits_for_the_grid_that_it_is_given(tmp_path):
         cuda.cg.this_grid().sync()
         a[i] += out[63 - i]
     """
-    same(launch(tmp_path, source, LONGS, grid=(8, 1, 1), block=(8, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, grid=(8, 1, 1), block=(8, 1, 1)))
 
 
 def test_blocks_that_never_come_to_the_barrier_of_the_grid(tmp_path):
@@ -58,7 +58,7 @@ def test_blocks_that_never_come_to_the_barrier_of_the_grid(tmp_path):
         cuda.cg.this_grid().sync()
         out[i] += a[i]
     """
-    same(launch(tmp_path, source, LONGS, grid=(4, 1, 1), block=(16, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, grid=(4, 1, 1), block=(16, 1, 1)))
 
 
 @pytest.mark.parametrize("name", ["threadfence", "threadfence_block", "threadfence_system"])
@@ -76,5 +76,7 @@ def test_fences_between_a_value_and_its_flag(tmp_path, name):
                 out[0] += out[k]
     """
     arguments = (*LONGS, Array((65,), "int64"))
-    made = same(launch(tmp_path, source, arguments, grid=(4, 1, 1), block=(16, 1, 1)))
-    assert len(made.warp_barriers.thread) == 65
+    kernel_launch = assert_engines_agree(
+        launch(tmp_path, source, arguments, grid=(4, 1, 1), block=(16, 1, 1))
+    )
+    assert len(kernel_launch.warp_barriers.thread) == 65

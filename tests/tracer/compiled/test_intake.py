@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engines import LONGS, assert_identical, kernel, limited, nothing
+from engines import LONGS, assert_identical, ignore_progress, kernel_source, limit_accesses
 from launching import Array, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -55,7 +55,7 @@ class Counted:
         patch.setattr(RowRecorder, "_catch_up", counted_catch_up)
 
 
-def run(made: Launch, *, by_code: bool) -> tuple[Trace, Counted]:
+def run(trace: Launch, *, by_code: bool) -> tuple[Trace, Counted]:
     """Return the trace of a launch, with room for few rows, and who put them into columns."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (row_recorder, parts):
@@ -63,12 +63,14 @@ def run(made: Launch, *, by_code: bool) -> tuple[Trace, Counted]:
         if not by_code:
             patch.setattr(intake.Intake, "begin", lambda *given: None)
         counted = Counted(patch)
-        return compiled.run_compiled(made, nothing, turns=made.schedule.kind != "sequential"), counted
+        return compiled.run_compiled(
+            trace, ignore_progress, turns=trace.schedule.kind != "sequential"
+        ), counted
 
 
-def assert_alike(made: Launch) -> Counted:
+def assert_alike(launch: Launch) -> Counted:
     """Assert that both make the same trace; return who put which rows into columns where compiled code might."""
-    (ours, counted), (theirs, _) = (run(made, by_code=by_code) for by_code in (True, False))
+    (ours, counted), (theirs, _) = (run(launch, by_code=by_code) for by_code in (True, False))
     assert_identical(ours, theirs)
     assert counted.driver + counted.code == len(ours) or len(ours) < ours.accesses
     return counted
@@ -93,39 +95,39 @@ def test_scenarios(scenario, order):
 )  # fmt: skip
 def test_values_of_several_types(kinds, most, order, tmp_path):
     arrays = tuple(Array((64,), kind, "random" if kind[0] in "fc" else "arange") for kind in kinds)
-    made = launch(tmp_path, MIXED, arrays, (2, 1, 1), (32, 1, 1), order.kind, order.seed)
-    counted = assert_alike(made)
+    kernel_launch = launch(tmp_path, MIXED, arrays, (2, 1, 1), (32, 1, 1), order.kind, order.seed)
+    counted = assert_alike(kernel_launch)
     assert counted.driver <= most * (counted.driver + counted.code)
 
 
 def test_more_phases_and_larger_indices_than_a_byte_holds(tmp_path):
-    made = launch(tmp_path, kernel(PHASES), LONGS, block=(33, 1, 1), schedule="sequential")
-    assert assert_alike(made).code > 10_000
+    kernel_launch = launch(tmp_path, kernel_source(PHASES), LONGS, block=(33, 1, 1), schedule="sequential")
+    assert assert_alike(kernel_launch).code > 10_000
     large = (Array((1 << 18,), "int64", "arange"), Array((1 << 18,), "int64"))
     body = "for i in range(cuda.grid(1), a.size, 4096):\n    out[i] = a[i]"
-    assert assert_alike(launch(tmp_path, kernel(body), large, block=(64, 1, 1))).code > 6_000
+    assert assert_alike(launch(tmp_path, kernel_source(body), large, block=(64, 1, 1))).code > 6_000
 
 
 @pytest.mark.parametrize("kept", [500, 3000, 10_000])
-def test_a_launch_of_which_a_part_is_kept(kept, tmp_path):
-    made = limited(launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16, "tile": 4}), kept)
-    assert_alike(made)
-    assert_alike(msgspec.structs.replace(made, schedule=Schedule("random", 3)))
+def test_a_launch_that_keeps_part_of_its_accesses(kept, tmp_path):
+    launch = limit_accesses(launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16, "tile": 4}), kept)
+    assert_alike(launch)
+    assert_alike(msgspec.structs.replace(launch, schedule=Schedule("random", 3)))
 
 
 def test_an_access_outside_has_its_step(tmp_path):
     body = "i = cuda.grid(1)\nfor k in range(30):\n    out[i] += a[i + k]"
-    made = launch(tmp_path, kernel(body), LONGS, (1, 1, 1), (64, 1, 1), "sequential")
-    assert assert_alike(made).code > 1000
+    kernel_launch = launch(tmp_path, kernel_source(body), LONGS, (1, 1, 1), (64, 1, 1), "sequential")
+    assert assert_alike(kernel_launch).code > 1000
 
 
 def test_columns_end_with_their_trace():
-    """What compiled code was told of them is let go, and no collection has to find that."""
-    made = launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16}, schedule=Schedule("sequential"))
+    """References from compiled code are released without a garbage collection."""
+    launch = launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16}, schedule=Schedule("sequential"))
     gc.collect()
     gc.disable()
     try:
-        trace, counted = run(made, by_code=True)
+        trace, counted = run(launch, by_code=True)
         assert counted.code
         column = weakref.ref(trace.index.base)
         del trace

@@ -1,4 +1,4 @@
-"""Whole-number constants that compiled code is told as it begins: code is shared where they decide values alone."""
+"""Integer constants that are passed at launch: code is shared if they only affect values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from engines import same
+from engines import assert_engines_agree
 from launching import Array, launch
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as compiling
@@ -95,38 +95,38 @@ FUNCTIONS = {
 @pytest.fixture
 def compiled(monkeypatch, tmp_path):
     """The names of the kernels that were compiled since, in a folder where none is kept."""
-    found: list[str] = []
+    results: list[str] = []
     compile_anew = compiling._compile
 
     def noted(program, arguments, entry, path):
-        found.append(path.stem)
+        results.append(path.stem)
         return compile_anew(program, arguments, entry, path)
 
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     monkeypatch.setattr(compiling, "compiled_kernels", {})
     monkeypatch.setattr(compiling, "_compile", noted)
-    return found
+    return results
 
 
-def made(folder, source, number):
+def numbered_launch(folder, source, number):
     return launch(
         folder, f"N = 5\n{source}", IN_OUT, grid=(2, 1, 1), block=(32, 1, 1), constants={"N": number}
     )
 
 
 @pytest.mark.parametrize("name", ONE_CODE)
-def test_numbers_that_decide_values_alone_share_code(tmp_path, compiled, name):
+def test_numbers_that_only_affect_values_share_code(tmp_path, compiled, name):
     for number in (4, 7, 8):
-        same(made(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
+        assert_engines_agree(numbered_launch(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
     assert len(compiled) == 1
 
 
 @pytest.mark.parametrize("name", OTHER_CODE)
-def test_numbers_that_decide_more_have_code_of_their_own(tmp_path, compiled, name):
+def test_numbers_that_affect_more_have_separate_code(tmp_path, compiled, name):
     functions = textwrap.dedent(FUNCTIONS.get(name, ""))
     source = f"{functions}\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {OTHER_CODE[name]}\n"
     for number in (4, 7, 8):
-        same(made(tmp_path, source, number))
+        assert_engines_agree(numbered_launch(tmp_path, source, number))
     assert len(set(compiled)) >= 3
 
 
@@ -144,14 +144,14 @@ def test_numbers_that_decide_more_have_code_of_their_own(tmp_path, compiled, nam
 def test_a_scenario_shares_code_whatever_its_numbers(compiled, name, values):
     small = {p.name: 16 for p in find(name).parameters if p.name in ("m", "k", "n", "rows", "cols")}
     for chosen in values:
-        same(launch_of(find(name), small | chosen, engine="compiled"), tolerance=1e-3)
+        assert_engines_agree(launch_of(find(name), small | chosen, engine="compiled"), tolerance=1e-3)
     assert len(compiled) == 1
 
 
 def test_flags_types_and_fractions_are_part_of_the_code(tmp_path, compiled):
     source = "N = 0\n@cuda.jit\ndef kernel(out):\n    out[0] = N\n"
     for number in (False, True, 2, 3, 0.5, 1 << 40):
-        same(launch(tmp_path, source, (Array((1,), "float64"),), constants={"N": number}))
+        assert_engines_agree(launch(tmp_path, source, (Array((1,), "float64"),), constants={"N": number}))
     assert len(compiled) == 5
 
 
@@ -159,5 +159,5 @@ def test_large_launches_have_code_for_their_numbers(tmp_path, compiled, monkeypa
     monkeypatch.setattr(engine, "LARGE", 128)
     source = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = a[i] % N\n"
     for number in (4, 7):
-        same(made(tmp_path, source, number))
+        assert_engines_agree(numbered_launch(tmp_path, source, number))
     assert len(compiled) == 2

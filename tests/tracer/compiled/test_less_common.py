@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from engines import assert_same, same
+from engines import assert_engines_agree, assert_same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilableError
@@ -55,7 +55,7 @@ def kernel(a, out):
 
 
 def test_functions_types_and_shapes_as_arguments_of_device_functions(tmp_path):
-    same(launch(tmp_path, OPERATIONS, LONGS, block=(32, 1, 1)))
+    assert_engines_agree(launch(tmp_path, OPERATIONS, LONGS, block=(32, 1, 1)))
 
 
 def test_an_argument_that_its_function_assigns_to_stays_one(tmp_path):
@@ -73,7 +73,7 @@ def test_an_argument_that_its_function_assigns_to_stays_one(tmp_path):
     def kernel(a, out):
         out[0] = count(3, a) + count(5, a)
     """
-    same(launch(tmp_path, source, LONGS))
+    assert_engines_agree(launch(tmp_path, source, LONGS))
 
 
 TWO = ("hadd", "hsub", "hmul", "hdiv", "heq", "hne", "hgt", "hge", "hlt", "hle", "hmax", "hmin")
@@ -93,7 +93,7 @@ def test_half_precision(tmp_path, name):
         x, y = a[i], b[i]
         out[i] = cuda.fp16.{name}({given})
     """
-    same(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
+    assert_engines_agree(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
 
 
 def test_numbers_become_half_precision(tmp_path):
@@ -103,10 +103,10 @@ def test_numbers_become_half_precision(tmp_path):
         i = cuda.threadIdx.x
         out[i] = np.float16(a[i] / float32(3)) + np.float16(i * 1.1)
     """
-    same(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
+    assert_engines_agree(launch(tmp_path, source, HALVES, block=(16, 1, 1)), 2e-3)
 
 
-def test_what_is_written_for_a_function_of_cuda_is_defined():
+def test_attributes_of_cuda_functions_are_defined():
     names = {f"_ts_cuda_{name.replace('.', '_')}" for name in FUNCTIONS}
     assert names == {name for name in SUPPORT if name.startswith("_ts_cuda_")}
     assert {name for name, _ in UPDATES.values()} <= SUPPORT.keys()
@@ -120,7 +120,7 @@ def test_the_parts_of_complex_numbers(tmp_path):
         z = a[i] * (1 + 2j)
         out[i] = complex(z.imag, -a[i].real) + abs(z) * z.conjugate()
     """
-    same(
+    assert_engines_agree(
         launch(
             tmp_path, source, (Array((8,), "complex64", "arange"), Array((8,), "complex64")), block=(8, 1, 1)
         ),
@@ -144,7 +144,7 @@ def test_the_parts_of_arrays_of_complex_numbers(tmp_path, dtype):
         out[t] *= a[t] + a.real.real[9 * (t == 3)]
     """
     arguments = (Array((8,), dtype, "arange"), Array((8,), dtype, "ones"))
-    same(launch(tmp_path, source, arguments, block=(8, 1, 1)), 1e-6)
+    assert_engines_agree(launch(tmp_path, source, arguments, block=(8, 1, 1)), 1e-6)
 
 
 def test_the_numbers_and_elements_of_an_array(tmp_path):
@@ -156,7 +156,7 @@ def test_the_numbers_and_elements_of_an_array(tmp_path):
         for i, out[20 + i] in enumerate(a[::16]):
             pass
     """
-    same(launch(tmp_path, source, LONGS, block=(2, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(2, 1, 1)))
 
 
 def test_enums_of_the_module(tmp_path):
@@ -176,7 +176,7 @@ def test_enums_of_the_module(tmp_path):
         mine = Colour.RED if cuda.threadIdx.x else Colour.BLUE
         out[cuda.threadIdx.x] = a[Level.HIGH.value] * Level.LOW + Colour.BLUE.value + (mine == Colour.RED)
     """
-    same(launch(tmp_path, source, LONGS, block=(2, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(2, 1, 1)))
 
 
 class Colour(enum.Enum):
@@ -204,36 +204,38 @@ def kernel(pair, colour, level, out):
 def trace_of(tmp_path, engine, *given):
     """Return the trace of TAKING by an engine's own `execute`, and the array that it writes."""
     out = np.zeros(2)
-    made = RunRecord(
-        launch(tmp_path, "", schedule="sequential"), ("pair", "colour", "level", "out"), lambda done, of: None
+    run_record = RunRecord(
+        launch(tmp_path, "", schedule="sequential"),
+        ("pair", "colour", "level", "out"),
+        lambda done, total: None,
     )
     linecache.cache["taking.py"] = (len(TAKING), None, TAKING.splitlines(keepends=True), "taking.py")
     names = {"Colour": Colour}
     exec(compile(TAKING, "taking.py", "exec"), names)
     if engine == "compiled":
-        compiled.execute(made, names["kernel"], (*given, out))
+        compiled.execute(run_record, names["kernel"], (*given, out))
     else:
-        Execution(made).execute(names["kernel"], (1, 1, 1), (1, 1, 1), (*given, out), debug=False)
-    return finish(made, "taking.py", ""), out
+        Execution(run_record).execute(names["kernel"], (1, 1, 1), (1, 1, 1), (*given, out), debug=False)
+    return finish(run_record, "taking.py", ""), out
 
 
 def test_named_tuples_and_enums_as_arguments(tmp_path):
     given = (Pair(np.arange(4.0), np.int32(5)), Colour.BLUE, Level.LOW)
-    (ours, mine), (theirs, other) = (
+    (ours, own), (theirs, other) = (
         trace_of(tmp_path, engine, *given) for engine in ("compiled", "simulator")
     )
-    assert mine.tolist() == other.tolist() == [16, 2]
+    assert own.tolist() == other.tolist() == [16, 2]
     assert_same(ours, theirs, 0)
     assert trace_of(tmp_path, "compiled", given[0], Colour.RED, 4)[1].tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("n", [0, "'x'"])
-def test_what_nobody_foresaw_is_a_refusal_too(tmp_path, n):
+def test_unexpected_errors_are_refusals_too(tmp_path, n):
     source = (
         f"@cuda.jit\ndef kernel(a, out):\n    s = cuda.shared.array(8 // {n}, int64)\n    out[0] = s[0]\n"
     )
     with pytest.raises(NotCompilableError, match="Error while compiling: "):
-        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, total: None)
 
 
 GLOBALS = """
@@ -250,8 +252,8 @@ def kernel(a, out):
 """
 
 
-def test_global_arrays_are_what_they_are_at_launch(tmp_path):
-    trace = same(launch(tmp_path, GLOBALS.replace("INDEX", "1"), LONGS, block=(8, 1, 1)))
+def test_global_arrays_have_their_values_at_launch(tmp_path):
+    trace = assert_engines_agree(launch(tmp_path, GLOBALS.replace("INDEX", "1"), LONGS, block=(8, 1, 1)))
     assert [b.name for b in trace.buffers] == ["a", "out"]  # part of the code, as on the GPU
 
 

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from engines import LONGS, both, kernel, nothing, same
+from engines import LONGS, assert_engines_agree, ignore_progress, kernel_source, run_both
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilableError
@@ -34,7 +34,7 @@ def test_functions_in_kernels(tmp_path):
         last = put(i, scaled(a[i]))
         out[last] += (lambda i: i * 2)(i)
     """
-    same(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
 
 
 def test_lambdas_as_device_functions(tmp_path):
@@ -48,7 +48,7 @@ def test_lambdas_as_device_functions(tmp_path):
         i = cuda.grid(1)
         out[i] = first(a[i], second(i, 5))
     """
-    same(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
 
 
 def test_a_function_that_is_passed_on(tmp_path):
@@ -62,7 +62,7 @@ def test_a_function_that_is_passed_on(tmp_path):
         i = cuda.grid(1)
         out[i] = applied(lambda x, y: x - 2 * y, a[i], 5)
     """
-    same(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
 
 
 def test_functions_with_any_number_of_arguments(tmp_path):
@@ -84,7 +84,7 @@ def test_functions_with_any_number_of_arguments(tmp_path):
         moved(i, a, out)
         out[i] += total(i, 2, 3) + total(*pair) + total(4, *pair)
     """
-    same(launch(tmp_path, source, LONGS, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(64, 1, 1)))
 
 
 def test_zip_takes_from_each_array_until_one_has_no_more(tmp_path):
@@ -105,7 +105,7 @@ def test_zip_takes_from_each_array_until_one_has_no_more(tmp_path):
         for (k, x), y in zip(enumerate(a[i:]), a):
             out[i] += k * x - y
     """
-    same(launch(tmp_path, source, LONGS, block=(10, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(10, 1, 1)))
 
 
 def test_arrays_of_the_type_of_another(tmp_path):
@@ -128,8 +128,8 @@ def test_arrays_of_the_type_of_another(tmp_path):
         cuda.syncthreads()
         out[t] = turned(tile, 63 - t) + more[0]
     """
-    same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
-    same(launch(tmp_path, source, (LONGS[0], FLOATS[1]), block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, (LONGS[0], FLOATS[1]), block=(64, 1, 1)))
 
 
 def test_integers_that_are_reduced(tmp_path):
@@ -157,7 +157,9 @@ def test_integers_that_are_reduced(tmp_path):
         cuda.atomic.xor(out, t % 3 + 3, a[t])
     """
     for dtype in ("int32", "uint64"):
-        same(launch(tmp_path, source, (Array((64,), dtype, "arange"), Array((64,), dtype)), block=(64, 1, 1)))
+        assert_engines_agree(
+            launch(tmp_path, source, (Array((64,), dtype, "arange"), Array((64,), dtype)), block=(64, 1, 1))
+        )
 
 
 def test_alignment_changes_nothing_that_is_seen(tmp_path):
@@ -171,7 +173,7 @@ def test_alignment_changes_nothing_that_is_seen(tmp_path):
         cuda.syncthreads()
         out[t] = tile[63 - t] + own[0, 1]
     """
-    same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
 
 
 @pytest.mark.parametrize("alignment", ["3", "4", "-8", "'wide'"])
@@ -182,9 +184,9 @@ def test_an_alignment_that_numba_refuses(tmp_path, alignment):
         tile = cuda.shared.array(64, float32, alignment={alignment})
         tile[0] = 1
     """
-    made = launch(tmp_path, source, FLOATS)
+    kernel_launch = launch(tmp_path, source, FLOATS)
     with pytest.raises(NotCompilableError, match="Alignment must be"):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
 
 
 PRINTING = """
@@ -201,33 +203,35 @@ def kernel(a, b, out):
 
 
 @pytest.mark.parametrize("schedule", ["sequential", "lockstep", "random"])
-def test_kernels_print_in_the_order_of_turns_as_the_simulator_does(tmp_path, capsys, schedule):
+def test_kernels_print_in_the_order_of_turns_as_in_the_simulator(tmp_path, capsys, schedule):
     arguments = (
         Array((64,), "float64", "arange"),
         Array((64,), "float32", "arange"),
         Array((64,), "float64"),
     )
-    made = launch(tmp_path, PRINTING, arguments, (2, 1, 1), (3, 1, 1), schedule, 1)
-    compiled.run_compiled(made, lambda done, of: None, turns=schedule != "sequential")
+    kernel_launch = launch(tmp_path, PRINTING, arguments, (2, 1, 1), (3, 1, 1), schedule, 1)
+    compiled.run_compiled(kernel_launch, lambda done, total: None, turns=schedule != "sequential")
     ours = capsys.readouterr().out
-    run_simulator(made, lambda done, of: None)
+    run_simulator(kernel_launch, lambda done, total: None)
     assert ours == capsys.readouterr().out
     assert ours.count("thread") == 6
 
 
-def test_who_prints_takes_turns_at_once(tmp_path):
-    made = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
-    assert compiled.CompiledLaunch(made, lambda done, of: None).threads_interact
+def test_kernels_that_print_take_turns_at_once(tmp_path):
+    kernel_launch = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
+    assert compiled.CompiledLaunch(kernel_launch, lambda done, total: None).threads_interact
 
 
-def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):
+def test_nothing_is_printed_in_an_unspecified_order(tmp_path, capsys):
     arguments = (
         Array((64,), "float64", "arange"),
         Array((64,), "float32", "arange"),
         Array((64,), "float64"),
     )
     with pytest.raises(NotCompilableError, match="depends on the order"):
-        compiled.run_compiled(launch(tmp_path, PRINTING, arguments, block=(4, 1, 1)), lambda done, of: None)
+        compiled.run_compiled(
+            launch(tmp_path, PRINTING, arguments, block=(4, 1, 1)), lambda done, total: None
+        )
     assert capsys.readouterr().out == ""
 
 
@@ -262,15 +266,15 @@ def test_functions_that_call_themselves_are_refused(tmp_path):
     with pytest.raises(LoadError, match="it calls itself"):
         run_simulator(
             launch(tmp_path, RECURSIVE.replace("DEPTH", "100"), LONGS, block=(16, 1, 1)),
-            lambda done, of: None,
+            lambda done, total: None,
         )
 
 
 def test_a_function_that_calls_itself_too_often_is_refused(tmp_path):
     source = RECURSIVE.replace("DEPTH", "a[i] + 100000000")
-    made = launch(tmp_path, source, LONGS, block=(16, 1, 1))
+    kernel_launch = launch(tmp_path, source, LONGS, block=(16, 1, 1))
     with pytest.raises(NotCompilableError, match="the recursion of depth is too deep"):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
 
 
 def test_the_parts_of_a_float(tmp_path):
@@ -283,8 +287,8 @@ def test_the_parts_of_a_float(tmp_path):
         out[i] += math.modf(math.inf * (i % 2))[1] + math.modf(i)[0]
     """
     arguments = (Array((64,), "float64", "arange"), Array((64,), "float64"))
-    same(launch(tmp_path, source, arguments, block=(64, 1, 1)))
-    same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, arguments, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
 
 
 DIVISIONS = """
@@ -298,7 +302,7 @@ def kernel(a, out):
 
 @pytest.mark.parametrize("arguments", [FLOATS, LONGS], ids=["floats", "longs"])
 def test_a_kernel_to_be_debugged(arguments, tmp_path):
-    same(launch(tmp_path, DIVISIONS.replace("DIVISOR", "64"), arguments, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, DIVISIONS.replace("DIVISOR", "64"), arguments, block=(64, 1, 1)))
 
 
 DIVIDING = """
@@ -321,8 +325,8 @@ def kernel(a, out):
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "int32", "float32", "float64"])
 def test_a_division_by_zero_in_a_kernel_to_be_debugged(dtype, operation, tmp_path):
     arguments = Array((64,), dtype, "arange"), Array((64,), "float64")
-    made = launch(tmp_path, DIVIDING.replace("OPERATION", operation), arguments, block=(64, 1, 1))
-    error = same(made).error
+    kernel_launch = launch(tmp_path, DIVIDING.replace("OPERATION", operation), arguments, block=(64, 1, 1))
+    error = assert_engines_agree(kernel_launch).error
     assert (error.type, error.message, error.thread) == ("ZeroDivisionError", "division by zero", (40, 0, 0))
     assert DIVIDING.splitlines()[error.line - 4].strip() == "OPERATION)"
 
@@ -344,8 +348,8 @@ def test_vectors(tmp_path):
             out[i] += v.x * v.y
         out[i] += one.z + one.w + two.x * two.y + three.x - three.z + small.x + small.y + small.z
     """
-    same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
-    same(launch(tmp_path, source, LONGS, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(64, 1, 1)))
 
 
 def test_too_few_components(tmp_path):
@@ -354,11 +358,11 @@ def test_too_few_components(tmp_path):
     def kernel(a, out):
         out[0] = cuda.float32x4(1, 2, 3).x
     """
-    made = launch(tmp_path, source, FLOATS)
+    kernel_launch = launch(tmp_path, source, FLOATS)
     with pytest.raises(NotCompilableError):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
     with pytest.raises(LoadError, match="float32x4"):
-        run_simulator(made, lambda done, of: None)
+        run_simulator(kernel_launch, lambda done, total: None)
 
 
 @pytest.mark.parametrize("arguments", [FLOATS, LONGS], ids=["floats", "longs"])
@@ -371,7 +375,7 @@ def test_remainders_to_the_nearest(arguments, tmp_path):
         if i == 3:
             out[i] = 0 if math.isnan(math.remainder(a[i], a[0])) else 1
     """
-    same(launch(tmp_path, source, arguments, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, arguments, block=(64, 1, 1)))
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int32", "int64", "uint64"])
@@ -383,7 +387,7 @@ def test_bits_that_are_set(kind, tmp_path):
         out[i] = a[i].bit_count() + 100 * (a[i] - 40).bit_count()
     """
     arrays = Array((64,), kind, "arange"), Array((64,), "int64")
-    same(launch(tmp_path, source, arrays, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, arrays, block=(64, 1, 1)))
 
 
 def test_a_complex_number_of_a_tuple(tmp_path):
@@ -395,7 +399,7 @@ def test_a_complex_number_of_a_tuple(tmp_path):
         z = complex(*t) * complex(*t)
         out[i] = z.real + z.imag
     """
-    same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
 
 
 DTYPES = (
@@ -425,12 +429,14 @@ def test_numbers_rounded_to_digits(dtype, tmp_path):
         out[i, 2] = round(a[i] / b[i], (i - 8) * 20)
     """
     given = (Array((32,), dtype, "arange"), Array((32,), "float64", "random"), Array((32, 3), "float64"))
-    same(launch(tmp_path, source, given, block=(32, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, given, block=(32, 1, 1)))
 
 
-def test_what_is_rounded_as_on_a_gpu_and_not_as_python_does(tmp_path):
-    source = kernel("out[0] = round(a[1] * 0.075, 2)\nout[1] = round(a[1] * 1e300, 1)")
-    trace = same(launch(tmp_path, source, (Array((4,), "float64", "arange"), Array((2,), "float64"))))
+def test_rounding_follows_the_gpu_and_not_python(tmp_path):
+    source = kernel_source("out[0] = round(a[1] * 0.075, 2)\nout[1] = round(a[1] * 1e300, 1)")
+    trace = assert_engines_agree(
+        launch(tmp_path, source, (Array((4,), "float64", "arange"), Array((2,), "float64")))
+    )
     assert trace.value[trace.op == Op.STORE].tolist() == [0.08, 2.0**63 / 10]
     assert [round(0.075, 2), round(1e300, 1)] == [0.07, 1e300]
 
@@ -452,11 +458,11 @@ def test_members_of_enums_by_their_names(tmp_path):
         out[0] = mine == Colour["BLUE"]
         out[1] = Level["LOW"] + Colour["BLUE"].value
     """
-    trace = same(launch(tmp_path, source, LONGS))
+    trace = assert_engines_agree(launch(tmp_path, source, LONGS))
     assert trace.value.tolist() == [1, 5]
 
 
-def test_a_tuple_made_of_a_tuple(tmp_path):
+def test_a_tuple_created_from_a_tuple(tmp_path):
     source = """
     @cuda.jit
     def kernel(a, out):
@@ -465,7 +471,7 @@ def test_a_tuple_made_of_a_tuple(tmp_path):
             out[2 * place] = v.x
             out[2 * place + 1] = v.y
     """
-    same(launch(tmp_path, source, LONGS))
+    assert_engines_agree(launch(tmp_path, source, LONGS))
 
 
 MADE = """
@@ -496,7 +502,7 @@ def memory_in_kernels(monkeypatch):
 
 @pytest.mark.usefixtures("memory_in_kernels")
 def test_arrays_that_a_kernel_makes(tmp_path):
-    trace = same(launch(tmp_path, MADE.replace("INDEX", "x[-1, -2]"), LONGS, block=(2, 1, 1)))
+    trace = assert_engines_agree(launch(tmp_path, MADE.replace("INDEX", "x[-1, -2]"), LONGS, block=(2, 1, 1)))
     assert [b.name for b in trace.buffers] == ["a", "out"]  # nobody else sees what is in one
 
 
@@ -504,7 +510,7 @@ def test_arrays_that_a_kernel_makes(tmp_path):
 @pytest.mark.usefixtures("memory_in_kernels")
 def test_an_index_outside_an_array_that_a_kernel_makes_is_left_to_the_simulator(index, tmp_path):
     with pytest.raises(NotCompilableError, match="outside a NumPy array"):
-        compiled.run_compiled(launch(tmp_path, MADE.replace("INDEX", index), LONGS), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, MADE.replace("INDEX", index), LONGS), lambda done, total: None)
 
 
 REGISTERED = """
@@ -542,16 +548,16 @@ def kernel(a, out):
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float64"])
-def test_functions_that_numba_was_told_of(dtype, tmp_path):
-    same(
+def test_functions_registered_with_numba(dtype, tmp_path):
+    assert_engines_agree(
         launch(tmp_path, REGISTERED, (Array((8,), dtype, "arange"), Array((8,), "float64")), block=(8, 1, 1))
     )
 
 
-def test_a_function_that_numba_was_not_told_of_is_refused(tmp_path):
+def test_a_function_not_registered_with_numba_is_refused(tmp_path):
     source = "def f(x):\n    return x\n\n@cuda.jit\ndef kernel(a, out):\n    out[0] = f(a[0])\n"
     with pytest.raises(NotCompilableError, match="line 9: f, a function of Python"):
-        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, of: None)
+        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, total: None)
 
 
 OTHER_DIVISIONS = """
@@ -569,16 +575,16 @@ def kernel(a, out):
 @pytest.mark.parametrize("line", ["x /= y", "x //= y", "out[i] /= y", "out[i] %= y"])
 def test_assignments_that_divide_by_zero_in_a_kernel_to_be_debugged(line, tmp_path):
     arguments = Array((64,), "float64", "arange"), Array((64,), "float64", "ones")
-    made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), arguments, block=(4, 1, 1))
-    error = same(made).error
+    kernel_launch = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), arguments, block=(4, 1, 1))
+    error = assert_engines_agree(kernel_launch).error
     assert (error.type, error.thread) == ("ZeroDivisionError", (2, 0, 0))
 
 
 @pytest.mark.parametrize("line", ["x = y ** -1", "x = operator.truediv(x, y)"])
-def test_a_division_whose_line_numba_does_not_say_is_left_to_the_simulator(line, tmp_path):
-    made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
+def test_a_division_without_a_line_from_numba_is_left_to_the_simulator(line, tmp_path):
+    kernel_launch = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
     with pytest.raises(NotCompilableError, match="Numba raised ZeroDivisionError"):
-        compiled.run_compiled(made, lambda done, of: None)
+        compiled.run_compiled(kernel_launch, lambda done, total: None)
 
 
 def test_a_function_that_only_numba_can_run_ends_both_engines_alike(tmp_path):
@@ -598,7 +604,7 @@ def test_a_function_that_only_numba_can_run_ends_both_engines_alike(tmp_path):
             missing(a[1])
         out[0] = 1
     """
-    error = same(launch(tmp_path, source, LONGS)).error
+    error = assert_engines_agree(launch(tmp_path, source, LONGS)).error
     assert (error.type, error.message) == ("NotImplementedError", "only in a kernel")
 
 
@@ -621,7 +627,7 @@ def test_accesses_outside_give_poison_in_every_order(tmp_path):
             row[t % 8] = a[-t - 50]
             s[5 - t % 6] = out[t % 16]
     """
-    ours = same(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
+    ours = assert_engines_agree(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
     assert {"s[4, 1]", "a[79]", "a[-81]"} <= set(ours.outside.text)
 
 
@@ -632,9 +638,9 @@ def test_accesses_outside_give_poison_in_every_order(tmp_path):
         ("a[t * -300_000] = 1", "a[-300000] lies 2,399,488 bytes before the start of a"),
     ],
 )
-def test_what_a_gpu_can_not_address_ends_the_launch(tmp_path, body, why):
-    source = kernel("t = cuda.threadIdx.x\n" + body)
-    ours, theirs = both(launch(tmp_path, source, LONGS, block=(8, 1, 1)))
+def test_accesses_that_a_gpu_can_not_address_end_the_launch(tmp_path, body, why):
+    source = kernel_source("t = cuda.threadIdx.x\n" + body)
+    ours, theirs = run_both(launch(tmp_path, source, LONGS, block=(8, 1, 1)))
     assert theirs.error is not None and why in theirs.error.message
     assert ours.error == theirs.error
     assert ours.outside.text == theirs.outside.text
@@ -643,15 +649,15 @@ def test_what_a_gpu_can_not_address_ends_the_launch(tmp_path, body, why):
 def test_misaligned_elements_end_the_launch(tmp_path):
     body = "b, t = cuda.shared.array(64, uint8), cuda.threadIdx.x\nb[:] = 0\nk = 4 * t + {}\n"
     body += "out[t] = b[k:k + 4].view(int32)[0]"
-    same(launch(tmp_path, kernel(body.format(0)), LONGS, block=(8, 1, 1)))
-    wrong = launch(tmp_path, kernel(body.format(2)), LONGS, block=(8, 1, 1))
+    assert_engines_agree(launch(tmp_path, kernel_source(body.format(0)), LONGS, block=(8, 1, 1)))
+    wrong = launch(tmp_path, kernel_source(body.format(2)), LONGS, block=(8, 1, 1))
     with pytest.raises(NotCompilableError, match="no multiple of its size"):
-        compiled.run_compiled(wrong, nothing)
-    error = run_simulator(wrong, nothing).error
+        compiled.run_compiled(wrong, ignore_progress)
+    error = run_simulator(wrong, ignore_progress).error
     assert error is not None and error.message.startswith("b, seen as int32 from byte 2 on")
 
 
-def test_local_names_for_what_numba_knows_when_it_compiles(tmp_path):
+def test_local_aliases_of_compile_time_constants(tmp_path):
     source = """
     @cuda.jit(device=True)
     def twice(x):
@@ -677,7 +683,7 @@ def test_local_names_for_what_numba_knows_when_it_compiles(tmp_path):
         add(out, 0, tile[31 - t])
         out[i] = mine[0]
     """
-    same(launch(tmp_path, source, LONGS, grid=(2, 1, 1), block=(32, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, grid=(2, 1, 1), block=(32, 1, 1)))
 
 
 def test_arrays_are_unpacked(tmp_path):
@@ -700,7 +706,9 @@ def test_arrays_are_unpacked(tmp_path):
         i, j = g
         out[t + 24] = i + j + g[types.uint32(0)] + g[np.uint8(1)]
     """
-    same(launch(tmp_path, "from numba import types\n" + textwrap.dedent(source), LONGS, block=(8, 1, 1)))
+    assert_engines_agree(
+        launch(tmp_path, "from numba import types\n" + textwrap.dedent(source), LONGS, block=(8, 1, 1))
+    )
 
 
 def test_axes_that_an_ellipsis_leaves_out(tmp_path):
@@ -716,4 +724,4 @@ def test_axes_that_an_ellipsis_leaves_out(tmp_path):
         out[t, ...] = s[..., t % 3][t % 4, 1] + s[t % 4, ..., 2][1]
         out[t + 8] = s[1, 0, 2, ...] + a[t]
     """
-    same(launch(tmp_path, source, LONGS, block=(8, 1, 1)))
+    assert_engines_agree(launch(tmp_path, source, LONGS, block=(8, 1, 1)))

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engines import LONGS, assert_same, both, kernel, nothing, same
-from launching import Array, Launch, Limits, contents, launch
+from engines import LONGS, assert_engines_agree, assert_same, ignore_progress, kernel_source, run_both
+from launching import Array, Launch, Limits, final_contents, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import row_recorder
 from tilescope.tracer.compiled.not_compilable import NotCompilableError
@@ -159,28 +159,28 @@ out[x % 64] += bx
 
 def made_of(folder: Path, body: str, grid: int = 6, block: int = 24, **options: object) -> Launch:
     """Return a launch of a kernel of (a, out, f) with the names above."""
-    source = kernel(NAMES + body.strip(), "a, out, f")
+    source = kernel_source(NAMES + body.strip(), "a, out, f")
     return launch(folder, source, ARRAYS, (grid, 1, 1), (block, 1, 1), **options)
 
 
-def same_by_resident(made: Launch) -> None:
+def same_by_resident(launch: Launch) -> None:
     """Assert that both engines give the same trace, however many blocks run at once."""
     for resident in RESIDENT:
         for schedule in (LOCKSTEP, RANDOM):
-            assert_same(*both(msgspec.structs.replace(made, resident=resident), schedule), 0.0)
+            assert_same(*run_both(msgspec.structs.replace(launch, resident=resident), schedule), 0.0)
 
 
-def in_turns(made: Launch, schedule: Schedule = LOCKSTEP, **changes: object) -> Launch:
+def in_turns(launch: Launch, schedule: Schedule = LOCKSTEP, **changes: object) -> Launch:
     """Return a launch with another schedule."""
-    return msgspec.structs.replace(made, schedule=schedule, **changes)
+    return msgspec.structs.replace(launch, schedule=schedule, **changes)
 
 
 @pytest.mark.parametrize("name", MEETING)
-def test_threads_meet(tmp_path, name):
-    made = made_of(tmp_path, MEETING[name])
-    same(made)
-    same_by_resident(made)
-    same(msgspec.structs.replace(made, grid=(3, 1, 1), block=(40, 1, 1), blocks=(0, 1)))
+def test_threads_interact(tmp_path, name):
+    launch = made_of(tmp_path, MEETING[name])
+    assert_engines_agree(launch)
+    same_by_resident(launch)
+    assert_engines_agree(msgspec.structs.replace(launch, grid=(3, 1, 1), block=(40, 1, 1), blocks=(0, 1)))
 
 
 CASES = [
@@ -202,34 +202,34 @@ out[x % 64] = t
 def test_more_blocks_run_at_once_where_others_wait_for_them(tmp_path, monkeypatch, name, schedule):
     """On a GPU too: as long as there is room, blocks begin."""
     monkeypatch.setattr(run_record, "RESIDENT_THREADS", 16)
-    ours, theirs = both(made_of(tmp_path, FLAGS[name], grid=5, block=8), schedule)
+    ours, theirs = run_both(made_of(tmp_path, FLAGS[name], grid=5, block=8), schedule)
     assert_same(ours, theirs, 0.0)
     assert ours.resident > 2
     assert ours.error is None
 
 
 @pytest.mark.parametrize(("name", "schedule"), [case for case in CASES if case[1].seed < 2])
-def test_what_waits_for_ever_is_left_to_the_simulator_to_tell(tmp_path, name, schedule):
-    made = in_turns(made_of(tmp_path, FLAGS[name], grid=5, block=4, resident=2), schedule)
+def test_endless_waits_are_left_to_the_simulator_to_report(tmp_path, name, schedule):
+    launch = in_turns(made_of(tmp_path, FLAGS[name], grid=5, block=4, resident=2), schedule)
     with pytest.raises(NotCompilableError, match="wait"):
-        compiled.run_compiled(made, nothing, turns=True)
-    told = numba_patch.run(made, nothing).error
-    assert told is not None
-    assert told.type == "LivelockError"
+        compiled.run_compiled(launch, ignore_progress, turns=True)
+    error = numba_patch.run(launch, ignore_progress).error
+    assert error is not None
+    assert error.type == "LivelockError"
 
 
 @pytest.mark.parametrize("line", ["while f[3] == 0:\n    pass", "while True:\n    cuda.syncthreads()"])
-def test_what_waits_for_nobody_is_left_to_the_simulator_to_tell(tmp_path, line):
-    made = made_of(tmp_path, line, grid=2, block=3)
+def test_waits_without_a_partner_are_left_to_the_simulator_to_report(tmp_path, line):
+    launch = made_of(tmp_path, line, grid=2, block=3)
     with pytest.raises(NotCompilableError, match="wait"):
-        compiled.run_compiled(made, nothing, turns=True)
+        compiled.run_compiled(launch, ignore_progress, turns=True)
 
 
 def test_the_racing_counter_ends_at_one_in_lockstep(tmp_path):
-    made = made_of(tmp_path, "f[0] += 1", grid=8, block=128)
-    assert contents(compiled.run_compiled(made, nothing, turns=True), "f")[0] == 1
-    other = in_turns(made, Schedule("sequential"))
-    assert contents(compiled.run_compiled(other, nothing), "f")[0] == 1024
+    launch = made_of(tmp_path, "f[0] += 1", grid=8, block=128)
+    assert final_contents(compiled.run_compiled(launch, ignore_progress, turns=True), "f")[0] == 1
+    other = in_turns(launch, Schedule("sequential"))
+    assert final_contents(compiled.run_compiled(other, ignore_progress), "f")[0] == 1024
 
 
 RAISING = {
@@ -242,9 +242,9 @@ RAISING = {
 
 @pytest.mark.parametrize("name", RAISING)
 def test_a_thread_raises(tmp_path, name):
-    made = made_of(tmp_path, RAISING[name])
-    assert same(made).error is not None
-    same_by_resident(made)
+    launch = made_of(tmp_path, RAISING[name])
+    assert assert_engines_agree(launch).error is not None
+    same_by_resident(launch)
 
 
 def test_blocks_and_grids_of_three_dimensions(tmp_path):
@@ -253,10 +253,10 @@ v = cuda.atomic.add(f, cuda.threadIdx.z, cuda.blockIdx.y)
 out[(x + 2 * y + 3 * z) % 64] += v + cuda.shfl_down_sync(0xffffffff, cuda.threadIdx.y, 1)
 cuda.syncthreads()
 out[cuda.threadIdx.x] = cuda.blockIdx.z"""
-    made = launch(tmp_path, kernel(body, "a, out, f"), ARRAYS, (2, 2, 3), (5, 3, 3))
-    same(made)
-    same_by_resident(made)
-    same_by_resident(msgspec.structs.replace(made, blocks=(1, 6, 7, 11)))
+    kernel_launch = launch(tmp_path, kernel_source(body, "a, out, f"), ARRAYS, (2, 2, 3), (5, 3, 3))
+    assert_engines_agree(kernel_launch)
+    same_by_resident(kernel_launch)
+    same_by_resident(msgspec.structs.replace(kernel_launch, blocks=(1, 6, 7, 11)))
 
 
 def test_dynamic_shared_memory(tmp_path):
@@ -266,67 +266,73 @@ out[t] = d[(t + 1) % 16]
 cuda.atomic.add(d, t % 4, t)
 cuda.syncthreads()
 out[16 + t] += d[t % 4]"""
-    made = launch(tmp_path, kernel(body, "a, out, f"), ARRAYS, (3, 1, 1), (16, 1, 1), shared_bytes=64)
-    same(made)
-    same_by_resident(made)
+    kernel_launch = launch(
+        tmp_path, kernel_source(body, "a, out, f"), ARRAYS, (3, 1, 1), (16, 1, 1), shared_bytes=64
+    )
+    assert_engines_agree(kernel_launch)
+    same_by_resident(kernel_launch)
 
 
 @pytest.mark.parametrize("limit", [0, 9_000, 20_000])
 @pytest.mark.parametrize("schedule", [LOCKSTEP, RANDOM], ids=str)
-def test_past_the_cap_as_much_is_kept_and_all_is_counted(tmp_path, limit, schedule):
+def test_past_the_cap_the_same_accesses_are_kept_and_all_are_counted(tmp_path, limit, schedule):
     body = "for k in range(t % 3, 60):\n    out[(t * k) % 64] += a[t] * k\n    cuda.atomic.add(out, k, 1)"
-    made = in_turns(made_of(tmp_path, body, grid=9, block=16), schedule, resident=2)
-    ours, theirs = both(msgspec.structs.replace(made, limits=Limits(accesses=limit)), schedule)
+    launch = in_turns(made_of(tmp_path, body, grid=9, block=16), schedule, resident=2)
+    ours, theirs = run_both(msgspec.structs.replace(launch, limits=Limits(accesses=limit)), schedule)
     assert_same(ours, theirs, 0.0)
-    assert ours.accesses == len(both(made, schedule)[0])
+    assert ours.accesses == len(run_both(launch, schedule)[0])
 
 
 @pytest.mark.parametrize("schedule", [LOCKSTEP, RANDOM], ids=str)
-def test_what_never_ends_is_stopped_at_the_same_access(tmp_path, schedule):
-    made = made_of(
+def test_an_endless_kernel_is_stopped_at_the_same_access(tmp_path, schedule):
+    launch = made_of(
         tmp_path, "while True:\n    cuda.atomic.add(out, x % 64, 1)\n    out[t] += 1", grid=2, block=5
     )
-    ours, theirs = both(msgspec.structs.replace(made, limits=Limits(accesses=20_000)), schedule)
+    ours, theirs = run_both(msgspec.structs.replace(launch, limits=Limits(accesses=20_000)), schedule)
     assert_same(ours, theirs, 0.0)
     assert ours.notice.startswith("Stopped after ")
 
 
 def test_many_phases(tmp_path):
     body = "for k in range(310):\n    cuda.syncthreads()\nout[bx % 64] += 1"
-    assert_same(*both(made_of(tmp_path, body, grid=64, block=1), LOCKSTEP), 0.0)
+    assert_same(*run_both(made_of(tmp_path, body, grid=64, block=1), LOCKSTEP), 0.0)
 
 
 def test_many_phases_without_an_access(tmp_path):
     body = "for k in range(5000):\n    cuda.syncthreads()\nout[t] = 1"
-    assert_same(*both(made_of(tmp_path, body, grid=1, block=2), LOCKSTEP), 0.0)
+    assert_same(*run_both(made_of(tmp_path, body, grid=1, block=2), LOCKSTEP), 0.0)
 
 
 def test_many_arrivals(tmp_path):
     body = "for k in range(150):\n    cuda.syncwarp()\n    cuda.threadfence()\n    cuda.syncthreads()\nout[t] += bx"
-    assert_same(*both(made_of(tmp_path, body, grid=2, block=33), RANDOM), 0.0)
+    assert_same(*run_both(made_of(tmp_path, body, grid=2, block=33), RANDOM), 0.0)
 
 
 def test_blocks_of_one_thread(tmp_path):
-    assert_same(*both(made_of(tmp_path, "f[0] += 1\nout[x % 64] = f[0]", grid=2800, block=1), LOCKSTEP), 0.0)
+    assert_same(
+        *run_both(made_of(tmp_path, "f[0] += 1\nout[x % 64] = f[0]", grid=2800, block=1), LOCKSTEP), 0.0
+    )
 
 
 def test_more_resident_blocks_than_phases_are_numbered_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(row_recorder, "MAX_PHASES", 8)
     body = "cuda.syncthreads()\nf[0] += 1\ncuda.syncthreads()\ncuda.syncthreads()"
-    made = made_of(tmp_path, body, grid=300, block=1, resident=150)
-    assert_same(*both(made, LOCKSTEP), 0.0)
+    launch = made_of(tmp_path, body, grid=300, block=1, resident=150)
+    assert_same(*run_both(launch, LOCKSTEP), 0.0)
 
 
-def test_past_the_cap_too_a_wait_for_others_is_found_in_sequence(tmp_path):
+def test_past_the_cap_waits_are_still_detected_under_the_sequential_schedule(tmp_path):
     body = "cuda.atomic.min(out, 0, 7)\nwhile cuda.atomic.add(f, 2, 0) < 3:\n    cuda.atomic.max(f, 2, 0)"
-    made = in_turns(made_of(tmp_path, body, grid=1, block=4), Schedule("sequential"))
+    launch = in_turns(made_of(tmp_path, body, grid=1, block=4), Schedule("sequential"))
     with pytest.raises(NotCompilableError, match="wait for another"):
-        compiled.run_compiled(msgspec.structs.replace(made, limits=Limits(accesses=0)), nothing)
+        compiled.run_compiled(msgspec.structs.replace(launch, limits=Limits(accesses=0)), ignore_progress)
 
 
 @pytest.mark.parametrize("accesses", [0, 100])
 def test_a_launch_without_an_access(accesses, tmp_path):
     source = "@cuda.jit\ndef kernel(a, out):\n    if cuda.grid(1) > 9:\n        cuda.syncthreads()\n"
-    made = launch(tmp_path, source, LONGS, grid=(2, 1, 1), block=(8, 1, 1), limits=Limits(accesses=accesses))
-    trace = same(made)
+    kernel_launch = launch(
+        tmp_path, source, LONGS, grid=(2, 1, 1), block=(8, 1, 1), limits=Limits(accesses=accesses)
+    )
+    trace = assert_engines_agree(kernel_launch)
     assert (trace.accesses, bool(trace.totals)) == (0, not accesses)

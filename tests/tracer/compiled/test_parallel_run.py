@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines import LONGS, assert_identical, kernel, limited, nothing
+from engines import LONGS, assert_identical, ignore_progress, kernel_source, limit_accesses
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
@@ -47,7 +47,7 @@ def shared_at_once(monkeypatch):
 
 
 class Noted:
-    """How often blocks ran beside each other, and how often that had to be undone."""
+    """Counts how often blocks ran in parallel, and how often that was undone."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shared = self.undone = 0
@@ -69,33 +69,33 @@ def noted(monkeypatch):
     return Noted(monkeypatch)
 
 
-def of_cores(made: Launch, count: int, turns: bool = False) -> Trace:
+def of_cores(launch: Launch, count: int, turns: bool = False) -> Trace:
     """Return the trace of a launch on so many cores."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel_run, "cores", lambda: count)
-        return compiled.run_compiled(made, nothing, turns=turns)
+        return compiled.run_compiled(launch, ignore_progress, turns=turns)
 
 
-def alike(made: Launch) -> Trace:
+def alike(launch: Launch) -> Trace:
     """Assert that one, two and three cores give the same trace; return it."""
-    one = of_cores(made, 1)
+    item = of_cores(launch, 1)
     for count in (2, 3):
-        assert_identical(of_cores(made, count), one)
-    return one
+        assert_identical(of_cores(launch, count), item)
+    return item
 
 
 @pytest.mark.parametrize("scenario", [s for s in scenarios() if s.engine != "python"], ids=lambda s: s.name)
 def test_scenarios_are_traced_alike(scenario):
-    made = launch_of(scenario, {})
-    rows = alike(limited(made, ALL)).accesses
+    launch = launch_of(scenario, {})
+    rows = alike(limit_accesses(launch, ALL)).accesses
     for limit in (0, rows // 3):
-        alike(limited(made, limit))
+        alike(limit_accesses(launch, limit))
 
 
 @pytest.mark.parametrize("kept", [0, ALL, 40_000])
-def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
-    made = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
-    trace = alike(limited(made, kept))
+def test_independent_blocks_run_in_parallel(noted, kept):
+    launch = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    trace = alike(limit_accesses(launch, kept))
     assert (noted.shared, noted.undone) == (2, 0)
     assert trace.check.equal
     assert trace.recorded.tolist() == list(range({0: 0, ALL: 16, 40_000: 1}[kept]))
@@ -113,19 +113,19 @@ def test_blocks_that_keep_apart_run_beside_each_other(noted, kept):
         "i = cuda.grid(1)\nif i > 40:\n    cuda.shfl_sync(3, i, 0)\nout[i] = 1",
     ],
 )
-def test_what_one_core_alone_can_tell_is_run_there(tmp_path, body):
+def test_launches_that_need_one_core_run_on_one_core(tmp_path, body):
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = launch(tmp_path, kernel(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
-        alike(limited(made, limit))
+        alike(limit_accesses(kernel_launch, limit))
 
 
-def test_late_blocks_that_write_what_the_first_ones_only_read_are_run_on_one_core(tmp_path, noted):
+def test_late_blocks_that_write_elements_read_earlier_run_on_one_core(tmp_path, noted):
     body = "i = cuda.grid(1)\nfor k in range(40):\n    out[i] += a[i]\nif i > 40:\n    a[i] = 1"
-    made = launch(tmp_path, kernel(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0):
         before = noted.undone
-        alike(limited(made, limit))
+        alike(limit_accesses(kernel_launch, limit))
         assert noted.undone == before + 2
 
 
@@ -141,27 +141,27 @@ if b == 11:
     out[i] += 5
 """
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = launch(tmp_path, kernel(body.strip()), longs, grid=(16, 1, 1), block=(4, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(body.strip()), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
-        alike(limited(made, limit))
+        alike(limit_accesses(kernel_launch, limit))
     assert noted.shared
     assert not noted.undone
 
 
-def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
+def test_an_internal_error_is_reported_and_loses_nothing(tmp_path, monkeypatch):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
     monkeypatch.setattr(TouchedMemory, "add", lambda *given: 1 // 0)
     with pytest.warns(UserWarning, match="on one core after an internal error: ZeroDivisionError"):
-        trace = of_cores(limited(made, ALL), 2)
-    assert_identical(trace, of_cores(limited(made, ALL), 1))
+        trace = of_cores(limit_accesses(kernel_launch, ALL), 2)
+    assert_identical(trace, of_cores(limit_accesses(kernel_launch, ALL), 1))
 
 
-def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
+def test_an_exception_of_a_kernel_is_not_an_internal_error(tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     body = APART + "\nif i == 500:\n    raise ValueError('no')"
-    made = launch(tmp_path, kernel(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    assert alike(limited(made, ALL)).error is not None
+    kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(kernel_launch, ALL)).error is not None
     assert noted.undone
 
 
@@ -169,8 +169,8 @@ def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
 def test_blocks_may_make_other_numbers_of_accesses_than_the_first_ones(more, tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     body = f"b = cuda.blockIdx.x\n{APART}\nif {more}:\n    out[i] += 1"
-    made = launch(tmp_path, kernel(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    assert alike(limited(made, ALL)).accesses == 640 * 3
+    kernel_launch = launch(tmp_path, kernel_source(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(kernel_launch, ALL)).accesses == 640 * 3
     assert bool(noted.undone) == (more == "b >= 5")
 
 
@@ -179,15 +179,15 @@ def test_columns_in_files_are_written_by_all_cores(tmp_path, noted, monkeypatch)
     monkeypatch.setattr(column_files, "_shares", True)
     monkeypatch.setattr(column_files, "SMALL", 1000)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(11, 1, 1), block=(64, 1, 1))
-    assert alike(limited(made, ALL)).accesses == 1280
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(11, 1, 1), block=(64, 1, 1))
+    assert alike(limit_accesses(kernel_launch, ALL)).accesses == 1280
     assert noted.shared and not noted.undone
 
 
 def test_chosen_blocks_are_shared_too(tmp_path, noted):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    trace = alike(msgspec.structs.replace(limited(made, ALL), blocks=(1, 3, 4, 8, 9)))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    trace = alike(msgspec.structs.replace(limit_accesses(kernel_launch, ALL), blocks=(1, 3, 4, 8, 9)))
     assert trace.recorded.tolist() == [1, 3, 4, 8, 9]
     assert (noted.shared, noted.undone) == (2, 0)
 
@@ -195,32 +195,32 @@ def test_chosen_blocks_are_shared_too(tmp_path, noted):
 def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
     seen: list[tuple[int, int]] = []
-    compiled.run_compiled(limited(made, ALL), lambda done, of: seen.append((done, of)))
+    compiled.run_compiled(limit_accesses(kernel_launch, ALL), lambda done, total: seen.append((done, total)))
     assert seen == sorted(seen)
-    assert {of for _, of in seen} == {40}
+    assert {total for _, total in seen} == {40}
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error):
+def test_an_exception_in_a_progress_callback_stops_all(tmp_path, monkeypatch, error):
     monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
-    made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
+    kernel_launch = launch(tmp_path, kernel_source(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
 
-    def report(done: int, of: int) -> None:
+    def report(done: int, total: int) -> None:
         if done > 5:
             raise error("enough")
 
     if error is KeyboardInterrupt:
         with pytest.raises(KeyboardInterrupt):
-            compiled.run_compiled(limited(made, ALL), report)
+            compiled.run_compiled(limit_accesses(kernel_launch, ALL), report)
     else:
-        assert compiled.run_compiled(limited(made, ALL), report).error.message == "enough"
+        assert compiled.run_compiled(limit_accesses(kernel_launch, ALL), report).error.message == "enough"
 
 
 def with_blocks_apart(source: str) -> str:
-    """Return a random kernel whose blocks have elements of their own, and whose atomics are none."""
+    """Build a random kernel whose blocks have separate elements, without atomics."""
     source = re.sub(r"cuda\.atomic\.add\((\w+), (.*), (\d+)\)", r"\1[\2] += \3", source)
     return re.sub(rf"\b([ab])\[(.*?) % {SIZE}\]", rf"\1[\2 % {SIZE} + {SIZE} * cuda.blockIdx.x]", source)
 
@@ -237,41 +237,43 @@ def with_blocks_apart(source: str) -> str:
 def test_random_kernels_are_traced_alike(
     source: str, apart: bool, block: int, grid: int, rows: int, share: float
 ) -> None:
-    """Whether each block has elements of its own, or they meet and all is undone."""
+    """Blocks have separate elements, or they interact and the run is undone."""
     arrays = (Array((9 * SIZE,), "int32", "arange"), Array((9 * SIZE,), "int32"))
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage, "cache_folder", lambda: Path(os.devnull) / "nowhere")
         patch.setattr(row_recorder, "COUNTED", rows)
         source = with_blocks_apart(source) if apart else source
-        made = launch(Path(folder), source, arrays, (grid, 1, 1), (block, 1, 1))
-        whole = alike(limited(made, ALL))
-        alike(limited(made, 0))
-        alike(limited(made, int(share * whole.accesses)))
+        kernel_launch = launch(Path(folder), source, arrays, (grid, 1, 1), (block, 1, 1))
+        complete = alike(limit_accesses(kernel_launch, ALL))
+        alike(limit_accesses(kernel_launch, 0))
+        alike(limit_accesses(kernel_launch, int(share * complete.accesses)))
 
 
-@pytest.mark.parametrize(("mine", "others", "met"), [("r", "r", False), ("r", "w", True), ("w", "w", True)])
-def test_who_touches_what_others_write_meets_them(mine, others, met):
+@pytest.mark.parametrize(
+    ("own_accesses", "others", "met"), [("r", "r", False), ("r", "w", True), ("w", "w", True)]
+)
+def test_threads_that_touch_memory_that_others_write_interact(own_accesses, others, met):
     buffers = [
         Buffer("a", "global", "<f8", (4,), (8,), 256, 8, 4),
         Buffer("s", "shared", "<f8", (4,), (8,), 0, 8, 4),
     ]
-    found = []
-    for how in (mine, others):
+    results = []
+    for how in (own_accesses, others):
         rows = np.zeros(2, ROW)
         rows["index"], rows["key"] = 3, (0, 1 << SITE_BITS)
-        found.append(TouchedMemory(buffers))
+        results.append(TouchedMemory(buffers))
         ops = np.array([Op.LOAD if how == "r" else Op.STORE], np.uint8)
-        assert found[-1].add(rows, ops) == 0  # a buffer that is not known
-        found[-1].learn(0, 0)
-        assert found[-1].add(rows, ops) == 1
-        found[-1].learn(1, 1)
-        assert found[-1].add(rows, ops) == 2
-    assert has_cross_block_conflict(found) == met
+        assert results[-1].add(rows, ops) == 0  # a buffer that is not known
+        results[-1].learn(0, 0)
+        assert results[-1].add(rows, ops) == 1
+        results[-1].learn(1, 1)
+        assert results[-1].add(rows, ops) == 2
+    assert has_cross_block_conflict(results) == met
 
 
 @pytest.mark.parametrize("step", [1, 2, -1, 0, 7])
 @pytest.mark.parametrize("lanes", [32, 20])
-def test_counted_rows_are_noted_a_warp_at_a_time_as_each_of_them_would_be(step, lanes):
+def test_counting_rows_by_warp_matches_counting_them_one_by_one(step, lanes):
     """Two warps, each lane with a load and a store, whose elements follow each other or do not."""
     buffers = [
         Buffer("a", "global", "<f4", (999,), (4,), 256, 4, 999),
@@ -298,14 +300,14 @@ def _unexpected(given: Any) -> None:
 
 
 @pytest.mark.parametrize("place", range(11))
-def test_of_places_beside_each_other_each_counts(place):
+def test_each_of_two_adjacent_places_counts(place):
     """Places are looked at eight at once: each is read, written, both or neither by one and by the other."""
     buffer = Buffer("a", "global", "|u1", (9,), (1,), 0, 1, 9)
-    for mine, others in product(range(4), repeat=2):
-        one, other = TouchedMemory([buffer]), TouchedMemory([buffer])
-        one.places[:11], other.places[:11] = [1, 2, 0] * 3 + [1, 3], [1, 0, 2] * 3 + [1, 0]
-        one.places[place], other.places[place] = mine, others
-        assert has_cross_block_conflict([one, other]) == bool(mine and others and (mine | others) & 2)
+    for own, others in product(range(4), repeat=2):
+        first, other = TouchedMemory([buffer]), TouchedMemory([buffer])
+        first.places[:11], other.places[:11] = [1, 2, 0] * 3 + [1, 3], [1, 0, 2] * 3 + [1, 0]
+        first.places[place], other.places[place] = own, others
+        assert has_cross_block_conflict([first, other]) == bool(own and others and (own | others) & 2)
 
 
 def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypatch):
@@ -315,7 +317,7 @@ def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypa
         "x = a[0]\nwhile cuda.blockIdx.x == 3 and x < 50_000_000:\n    x += 1 + x % 2\nout[cuda.grid(1)] = x"
     )
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    alike(limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL))
+    alike(limit_accesses(launch(tmp_path, kernel_source(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL))
     assert (noted.shared, noted.undone) == (2, 2)
 
 
@@ -330,9 +332,11 @@ def test_ctrl_c_stops_all_cores(tmp_path, monkeypatch):
     monkeypatch.setattr(parallel_run.ParallelRun, "run", interrupted)
     body = "x = a[0]\nwhile cuda.blockIdx.x and x >= 0:\n    x = (x + 1) % 100\nout[cuda.grid(1)] = x"
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL)
+    kernel_launch = limit_accesses(
+        launch(tmp_path, kernel_source(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL
+    )
     with pytest.raises(KeyboardInterrupt):
-        compiled.run_compiled(made, nothing)
+        compiled.run_compiled(kernel_launch, ignore_progress)
     assert not [thread for thread in threading.enumerate() if "_work" in thread.name]
 
 
@@ -348,5 +352,5 @@ def test_threads_that_call_themselves_have_their_stacks_on_all_cores(tmp_path, n
         out[i] = down(1000 + a[i])
     """
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    alike(limited(launch(tmp_path, source, longs, grid=(16, 1, 1), block=(4, 1, 1)), ALL))
+    alike(limit_accesses(launch(tmp_path, source, longs, grid=(16, 1, 1), block=(4, 1, 1)), ALL))
     assert (noted.shared, noted.undone) == (2, 0)

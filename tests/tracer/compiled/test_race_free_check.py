@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engines import nothing, racing
+from engines import has_harmful_race, ignore_progress
 from launching import Array, launch
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.requests import requests_of
@@ -20,7 +20,7 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.run.engine import has_races, run
 
-ALONE = {
+SINGLE = {
     "each its own": "out[cuda.grid(1)] = a[cuda.grid(1)]",
     "all read one": "out[cuda.grid(1)] = a[0]",
     "after a barrier": "line[t] = a[t]; cuda.syncthreads(); out[cuda.grid(1)] = line[63 - t]",
@@ -45,32 +45,34 @@ def kernel(a, out):
     {line}
 """
     arrays = (Array((65,), fill="arange"), Array((128,), fill="zeros"))
-    return compiled.run_compiled(launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), nothing)
-
-
-def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
-    trace = run(launch_of(find("matmul-tiled"), {}), nothing)
-    assert trace.is_race_free
-    known, unknown = (
-        findings_of(made, requests_of(made)) for made in (trace, replace(trace, is_race_free=False))
+    return compiled.run_compiled(
+        launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), ignore_progress
     )
-    assert list(map(repr, known)) == list(map(repr, unknown))
 
 
-@pytest.mark.parametrize("line", ALONE.values(), ids=ALONE)
-def test_threads_that_keep_apart(tmp_path, line):
+def test_race_free_launches_skip_the_search_for_races():
+    trace = run(launch_of(find("matmul-tiled"), {}), ignore_progress)
+    assert trace.is_race_free
+    known_names, unknown = (
+        findings_of(trace, requests_of(trace)) for trace in (trace, replace(trace, is_race_free=False))
+    )
+    assert list(map(repr, known_names)) == list(map(repr, unknown))
+
+
+@pytest.mark.parametrize("line", SINGLE.values(), ids=SINGLE)
+def test_independent_threads(tmp_path, line):
     trace = traced(tmp_path, line)
-    assert is_race_free(trace) and not racing(trace) and not has_races(trace)
+    assert is_race_free(trace) and not has_harmful_race(trace) and not has_races(trace)
 
 
 @pytest.mark.parametrize("line", TOGETHER.values(), ids=TOGETHER)
-def test_threads_that_meet(tmp_path, line):
+def test_interacting_threads(tmp_path, line):
     trace = traced(tmp_path, line)
     assert not is_race_free(trace)
-    assert has_races(trace) == racing(trace)
+    assert has_races(trace) == has_harmful_race(trace)
 
 
-@pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)
+@pytest.mark.parametrize("line", (SINGLE | TOGETHER).values(), ids=SINGLE | TOGETHER)
 def test_of_large_arrays_those_that_are_only_read_are_left_out(tmp_path, line, monkeypatch):
     trace = traced(tmp_path, line)
     expected = is_race_free(trace)
@@ -86,19 +88,19 @@ def kernel(out):
     cuda.shared.array(0, float32)[t] = t
     out[t] = cuda.shared.array(0, int32)[63 - t]
 """
-    made = launch(tmp_path, source, (Array((64,)),), block=(64, 1, 1), shared_bytes=256)
-    trace = compiled.run_compiled(made, nothing)
-    assert racing(trace) and not is_race_free(trace)
+    kernel_launch = launch(tmp_path, source, (Array((64,)),), block=(64, 1, 1), shared_bytes=256)
+    trace = compiled.run_compiled(kernel_launch, ignore_progress)
+    assert has_harmful_race(trace) and not is_race_free(trace)
 
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "matmul-tiled-dynamic", "transpose-tile"])
-def test_the_lessons_are_spared_the_search(name):
+def test_the_lessons_skip_the_search(name):
     values = {"m": 32, "k": 32, "n": 32} if name.startswith("matmul") else {}
-    assert is_race_free(compiled.run_compiled(launch_of(find(name), values), nothing))
+    assert is_race_free(compiled.run_compiled(launch_of(find(name), values), ignore_progress))
 
 
-@pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)
-def test_several_cores_see_what_one_sees(tmp_path, line, monkeypatch):
+@pytest.mark.parametrize("line", (SINGLE | TOGETHER).values(), ids=SINGLE | TOGETHER)
+def test_several_cores_give_the_same_result_as_one(tmp_path, line, monkeypatch):
     trace = traced(tmp_path, line)
     expected = scan_trace(trace)
     monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
@@ -127,16 +129,14 @@ UNFILLED = {
 
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("line", (FILLED | UNFILLED).values(), ids=(FILLED | UNFILLED).keys())
-def test_what_was_stored_to_first_is_not_looked_through_for_reads_of_nothing(
-    tmp_path, line, cores, monkeypatch
-):
+def test_initialised_memory_skips_the_search_for_uninitialised_reads(tmp_path, line, cores, monkeypatch):
     monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
     trace = traced(tmp_path, line)
     look = scan_trace(trace, cores)
-    found = uninitialised_findings(replace(trace, is_initialised=False), requests_of(trace))
-    known = uninitialised_findings(
+    findings = uninitialised_findings(replace(trace, is_initialised=False), requests_of(trace))
+    known_names = uninitialised_findings(
         trace.with_scan_results(is_race_free=True, is_initialised=look.initialised), requests_of(trace)
     )
     assert look.initialised == (line in FILLED.values())
-    assert bool(found) == (line in UNFILLED.values())
-    assert list(map(repr, known)) == list(map(repr, found))
+    assert bool(findings) == (line in UNFILLED.values())
+    assert list(map(repr, known_names)) == list(map(repr, findings))

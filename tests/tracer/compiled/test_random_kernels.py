@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from engines import (
     SEEDS,
     assert_counted,
-    assert_ordered_alike,
     assert_same,
-    both,
-    counts,
-    limited,
-    nothing,
-    racing,
+    assert_same_request_order,
+    count_past_cap,
+    has_harmful_race,
+    ignore_progress,
+    limit_accesses,
+    run_both,
 )
 from launching import Array, Schedule, launch
 from random_kernels import SIZE, kernels
@@ -55,15 +55,15 @@ def test_random_kernels(
         patch.setattr(stage, "cache_folder", lambda: Path(os.devnull) / "nowhere")
         for name in ("CHUNK", "COUNTED"):
             patch.setattr(row_recorder, name, rows)
-        made = launch(Path(folder), source, ARRAYS, (grid, 1, 1), (block, 1, 1))
-        ours, theirs = both(made)
-        in_turns = both(msgspec.structs.replace(made, resident=resident), order)
-        lockstep = compiled.run_compiled(made, nothing)
-        summary = compiled.run_compiled(limited(made, 0), nothing)
+        kernel_launch = launch(Path(folder), source, ARRAYS, (grid, 1, 1), (block, 1, 1))
+        ours, theirs = run_both(kernel_launch)
+        in_turns = run_both(msgspec.structs.replace(kernel_launch, resident=resident), order)
+        lockstep = compiled.run_compiled(kernel_launch, ignore_progress)
+        summary = compiled.run_compiled(limit_accesses(kernel_launch, 0), ignore_progress)
     assert_same(ours, theirs, 0.0)
     assert_same(*in_turns, 0.0)
-    assert counts(ours) in (None, totals_of(ours, requests_of(ours)))
+    assert count_past_cap(ours) in (None, totals_of(ours, requests_of(ours)))
     assert_counted(ours, summary)
     if len(ours):
-        assert_ordered_alike(ours)
-    assert not (is_race_free(lockstep) and racing(lockstep))
+        assert_same_request_order(ours)
+    assert not (is_race_free(lockstep) and has_harmful_race(lockstep))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engines import assert_same, same
+from engines import assert_engines_agree, assert_same
 from launching import Array, launch
-from programs import HEAD, told
+from programs import HEAD, run_program
 
 LAYOUTS = """
 import numba
@@ -72,7 +72,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
-def test_both_engines_take_records(tmp_path, body):
+def test_both_engines_support_records(tmp_path, body):
     source = f"""{LAYOUTS}
 @cuda.jit(device=True)
 def norm(p):
@@ -83,7 +83,7 @@ def kernel(a, out):
     t = cuda.threadIdx.x
 {body.replace("        ", "    ")}
 """
-    trace = same(launch(tmp_path, source, ARRAYS, grid=(2, 1, 1), block=(8, 1, 1)))
+    trace = assert_engines_agree(launch(tmp_path, source, ARRAYS, grid=(2, 1, 1), block=(8, 1, 1)))
     assert trace.accesses > 8
 
 
@@ -111,7 +111,7 @@ assert particles["tag"].tolist() == list(range(12))
 )
 
 
-ALONE = (
+SINGLE = (
     HEAD
     + """
 FIELDS = [("mass", "f4"), ("velocity", "f4", (3,))]
@@ -132,7 +132,7 @@ assert out.tolist() == [1 + 2 * 2 + 5, 1 + 3 * 4 + 6]
 def traced_alike(tmp_path, path):
     """Assert that both engines give the same trace of a program's launch, sequentially; return ours."""
     (printed, launches, (ours,)), theirs = (
-        told(tmp_path, ("--engine", engine, "--schedule", "sequential"), path)
+        run_program(tmp_path, ("--engine", engine, "--schedule", "sequential"), path)
         for engine in ("compiled", "simulator")
     )
     assert (printed, launches) == theirs[:2]
@@ -142,21 +142,21 @@ def traced_alike(tmp_path, path):
 
 
 def test_one_record_as_an_argument_and_constant_records(script, tmp_path):
-    ours = traced_alike(tmp_path, script(ALONE))
+    ours = traced_alike(tmp_path, script(SINGLE))
     assert {"particle.mass", "known.mass"} <= {b.name for b in ours.buffers}
 
 
-def test_records_of_the_host_are_changed_where_they_lie(script, tmp_path):
+def test_host_records_are_changed_in_place(script, tmp_path):
     ours = traced_alike(tmp_path, script(GIVEN))
     assert {b.name: b.unit for b in ours.buffers}["particles.velocity"] == 32
 
 
-def test_a_record_outside_its_array_is_a_view_of_which_each_field_is_outside(tmp_path):
+def test_a_record_outside_its_array_has_only_fields_outside(tmp_path):
     source = f"""{LAYOUTS}
 @cuda.jit
 def kernel(a, out):
     s = cuda.shared.array(8, point)
     s[cuda.threadIdx.x + 1].x = 1
 """
-    ours = same(launch(tmp_path, source, ARRAYS, block=(8, 1, 1)))
+    ours = assert_engines_agree(launch(tmp_path, source, ARRAYS, block=(8, 1, 1)))
     assert ours.outside.text == ("s.x[8]",)

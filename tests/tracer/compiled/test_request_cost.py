@@ -82,50 +82,50 @@ def literally(request: Request) -> int:
     return most.total()
 
 
-def trace_with(made: list[Request]) -> Trace:
+def trace_with(results: list[Request]) -> Trace:
     """Return a trace whose rows are the accesses of these requests, one after the other, a buffer each."""
-    lanes = [len(request.index) for request in made]
+    lanes = [len(request.index) for request in results]
     return replace(
         trace_of({(0, 0): [[]]}),
-        buffers=tuple(request.buffer for request in made),
-        buffer=np.repeat(np.arange(len(made)), lanes).astype(np.uint8),
-        op=np.repeat([int(request.op) for request in made], lanes).astype(np.uint8),
-        thread=np.concatenate([np.add(request.lanes, 64) for request in made]).astype(np.uint16),
-        index=np.concatenate([request.index for request in made]).astype(np.uint32),
+        buffers=tuple(request.buffer for request in results),
+        buffer=np.repeat(np.arange(len(results)), lanes).astype(np.uint8),
+        op=np.repeat([int(request.op) for request in results], lanes).astype(np.uint8),
+        thread=np.concatenate([np.add(request.lanes, 64) for request in results]).astype(np.uint16),
+        index=np.concatenate([request.index for request in results]).astype(np.uint32),
     )
 
 
 @examples
 @given(st.lists(requests(), min_size=1, max_size=8), st.sampled_from([1, 3, 1024]))
-def test_every_form_of_the_rules_counts_alike(made: list[Request], chunk: int):
-    wanted = [literally(request) for request in made]
-    rules, scratch = rules_of([request.buffer for request in made]), new_scratch()
-    plain = [cost_of(r.low, len(r.low), r.mask, r.op, n, rules, scratch) for n, r in enumerate(made)]
+def test_every_form_of_the_rules_gives_the_same_counts(lane_requests: list[Request], chunk: int):
+    wanted = [literally(request) for request in lane_requests]
+    rules, scratch = rules_of([request.buffer for request in lane_requests]), new_scratch()
+    plain = [cost_of(r.low, len(r.low), r.mask, r.op, n, rules, scratch) for n, r in enumerate(lane_requests)]
     assert plain == wanted
-    assert [int(sums_of([request])[0, request.op, 1]) for request in made] == wanted
-    start = np.cumsum([0, *(len(request.index) for request in made)])
+    assert [int(sums_of([request])[0, request.op, 1]) for request in lane_requests] == wanted
+    start = np.cumsum([0, *(len(request.index) for request in lane_requests)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(request_cost, "CHUNK", chunk)
-        sectors, wavefronts = costs_of(trace_with(made), np.arange(start[-1]), start)
-    spaces = [request.buffer.space for request in made]
+        sectors, wavefronts = costs_of(trace_with(lane_requests), np.arange(start[-1]), start)
+    spaces = [request.buffer.space for request in lane_requests]
     assert sectors.tolist() == [c if s == "global" else 0 for c, s in zip(wanted, spaces, strict=True)]
     assert wavefronts.tolist() == [c if s == "shared" else 0 for c, s in zip(wanted, spaces, strict=True)]
 
 
-def sums_of(made: list[Request]) -> np.ndarray:
+def sums_of(results: list[Request]) -> np.ndarray:
     """Return requests as compiled code adds them up, by buffer (one each) and Op."""
-    rules, scratch = rules_of([request.buffer for request in made]), new_scratch()
-    sums = np.zeros((len(made), len(Op), 3), np.int64)
-    for number, r in enumerate(made):
+    rules, scratch = rules_of([request.buffer for request in results]), new_scratch()
+    sums = np.zeros((len(results), len(Op), 3), np.int64)
+    for number, r in enumerate(results):
         add_request(np.array(r.low), len(r.low), r.mask, np.uint8(r.op), number, rules, scratch, sums)
     return sums
 
 
 @examples
 @given(st.lists(requests(), max_size=8))
-def test_counters_are_what_their_requests_add(made: list[Request]):
+def test_counters_are_the_sums_of_their_requests(lane_requests: list[Request]):
     wanted = Counter(dict.fromkeys(NAMES, 0))
-    for request in made:
+    for request in lane_requests:
         space, size, lanes = request.buffer.space, request.buffer.itemsize, len(request.index)
         each = 2 if request.buffer.dtype.startswith("complex") else 1
         groups = [name for name, (where, ops) in GROUPS.items() if where == space and request.op in ops]
@@ -136,5 +136,5 @@ def test_counters_are_what_their_requests_add(made: list[Request]):
         if space == "shared":
             wanted[f"{groups[0]}_instructions"] += 1
             wanted[f"{groups[0]}_wavefronts"] += literally(request)
-    sums = sums_of(made) if made else np.zeros((0, len(Op), 3), np.int64)
-    assert totals_of_sums([request.buffer for request in made], sums) == dict(wanted)
+    sums = sums_of(lane_requests) if lane_requests else np.zeros((0, len(Op), 3), np.int64)
+    assert totals_of_sums([request.buffer for request in lane_requests], sums) == dict(wanted)

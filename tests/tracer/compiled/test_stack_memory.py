@@ -14,16 +14,16 @@ from tilescope.tracer.compiled.scheduler.stacks import STACK_BYTES
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    """Begin with no stacks kept, and leave those of others alone."""
+    """Begin without kept stacks, and restore those of others."""
     monkeypatch.setattr(stack_memory, "_idle", [])
 
 
 def apart(ends):
-    """Return whether stacks that end there have all their room to themselves, but for what moves their ends."""
+    """Check whether stacks that end there do not overlap, apart from the offset of their ends."""
     return bool((np.diff(np.sort(ends)) > STACK_BYTES - 4096).all())
 
 
-def test_stacks_are_apart_also_those_that_come_later():
+def test_stacks_do_not_overlap():
     stacks = StackMemory(STACK_BYTES)
     ends = np.concatenate([stacks.grow(5), stacks.grow(40), stacks.grow(40)])
     assert len(set(ends.tolist())) == 40
@@ -45,7 +45,7 @@ def test_a_launch_uses_the_stacks_of_the_one_before():
     assert not set(StackMemory(2 * STACK_BYTES).grow(3).tolist()) & set(ends.tolist())
 
 
-def test_what_is_left_of_kept_stacks_comes_before_new_ones():
+def test_kept_stacks_are_reused_before_new_ones():
     StackMemory(STACK_BYTES).grow(30)
     gc.collect()
     kept = set(stack_memory._idle[0].ends.tolist())
@@ -53,7 +53,7 @@ def test_what_is_left_of_kept_stacks_comes_before_new_ones():
     assert set(stacks.grow(4).tolist()) | set(stacks.grow(30).tolist()) == kept
 
 
-def test_no_more_is_kept_than_so_many_bytes(monkeypatch):
+def test_kept_stacks_stay_within_the_limit(monkeypatch):
     monkeypatch.setattr(stack_memory, "MOST_IDLE", 10 * STACK_BYTES)
     several = [StackMemory(STACK_BYTES) for _ in range(4)]
     for stacks in several:

@@ -55,32 +55,32 @@ class Arm:
     def _number(self, text: str) -> int:
         return int(text[1:]) if text.startswith("#") else int(str(self.registers[text]))
 
-    def _at(self, text: str) -> int:
+    def _address(self, text: str) -> int:
         parts = text.strip("[]").split(", ")
         return sum(map(self._number, parts))
 
-    def _add(self, to: str, one: str, other: str) -> None:
-        self.registers[to] = self._number(one) + self._number(other)
+    def _add(self, to: str, first: str, other: str) -> None:
+        self.registers[to] = self._number(first) + self._number(other)
 
-    def _sub(self, to: str, one: str, other: str) -> None:
-        self.registers[to] = self._number(one) - self._number(other)
+    def _sub(self, to: str, first: str, other: str) -> None:
+        self.registers[to] = self._number(first) - self._number(other)
 
-    def _mov(self, to: str, one: str) -> None:
-        self.registers[to] = self.registers[one]
+    def _mov(self, to: str, first: str) -> None:
+        self.registers[to] = self.registers[first]
 
-    def _str(self, one: str, place: str) -> None:
-        self.memory[self._at(place)] = self.registers[one]
+    def _str(self, first: str, place: str) -> None:
+        self.memory[self._address(place)] = self.registers[first]
 
-    def _stp(self, one: str, other: str, place: str) -> None:
-        self.memory[self._at(place)], self.memory[self._at(place) + WORD] = (
-            self.registers[one],
+    def _stp(self, first: str, other: str, place: str) -> None:
+        self.memory[self._address(place)], self.memory[self._address(place) + WORD] = (
+            self.registers[first],
             self.registers[other],
         )
 
-    def _ldp(self, one: str, other: str, place: str) -> None:
-        self.registers[one], self.registers[other] = (
-            self.memory[self._at(place)],
-            self.memory[self._at(place) + WORD],
+    def _ldp(self, first: str, other: str, place: str) -> None:
+        self.registers[first], self.registers[other] = (
+            self.memory[self._address(place)],
+            self.memory[self._address(place) + WORD],
         )
 
     def _br(self, to: str) -> None:
@@ -92,10 +92,10 @@ class Arm:
         assert self.called
 
 
-def test_on_arm_a_stack_begins_and_another_goes_on_with_all_that_it_had():
+def test_on_arm_a_stack_begins_and_another_continues_with_its_registers():
     arm, here, new = Arm(), stacks.ARM64, 3 * END
-    mine = {register: f"mine {register}" for register in KEPT_BY_ARM}
-    arm.registers |= {**mine, "x0": 64, "x1": new - WORD * here.words}
+    own = {register: f"mine {register}" for register in KEPT_BY_ARM}
+    arm.registers |= {**own, "x0": 64, "x1": new - WORD * here.words}
     arm.memory |= {new - WORD * (here.words - k): f"new {k}" for k in range(here.words)}
     arm.run(here.switch)
     held = arm.memory[64]
@@ -109,5 +109,5 @@ def test_on_arm_a_stack_begins_and_another_goes_on_with_all_that_it_had():
     assert arm.called == "x19"
     arm.registers |= {**dict.fromkeys(KEPT_BY_ARM, "theirs"), "x0": 72, "x1": held}
     arm.run(here.switch)
-    assert {register: arm.registers[register] for register in KEPT_BY_ARM} == mine
+    assert {register: arm.registers[register] for register in KEPT_BY_ARM} == own
     assert arm.registers["sp"] == END

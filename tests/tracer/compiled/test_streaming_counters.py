@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from bank_passes import wavefronts
-from engines import assert_counted, assert_same, limited, nothing, the_long_way
+from bank_passes import count_wavefronts
+from engines import assert_counted, assert_same, ignore_progress, limit_accesses, requests_as_irregular
 from folders import DATA
 from launching import Array, Limits, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios
@@ -34,30 +34,30 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_recorder, "COUNTED", 64)
 
 
-def whole_and_summary(made: Launch) -> tuple[Trace, Trace]:
+def trace_and_summary(launch: Launch) -> tuple[Trace, Trace]:
     """Return the traces of a launch with all accesses and with none."""
-    return compiled.run_compiled(limited(made, 20_000_000), nothing), compiled.run_compiled(
-        limited(made, 0), nothing
+    return compiled.run_compiled(limit_accesses(launch, 20_000_000), ignore_progress), compiled.run_compiled(
+        limit_accesses(launch, 0), ignore_progress
     )
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_a_summary_has_the_counters_of_the_whole_trace(name):
-    assert_counted(*whole_and_summary(launch_of(find(name), {})))
+def test_a_summary_has_the_counters_of_the_complete_trace(name):
+    assert_counted(*trace_and_summary(launch_of(find(name), {})))
 
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.usefixtures("few_rows")
-def test_wherever_the_rows_are_cut(name):
-    assert_counted(*whole_and_summary(launch_of(find(name), {})))
+def test_counters_do_not_depend_on_where_rows_are_cut(name):
+    assert_counted(*trace_and_summary(launch_of(find(name), {})))
 
 
 @pytest.mark.parametrize("tile", [2, 4])
 @pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-tiled", "matmul-tiled-early-return"])
 @pytest.mark.usefixtures("few_rows")
-def test_of_blocks_of_fewer_threads_than_a_warp(name, tile):
+def test_blocks_smaller_than_a_warp(name, tile):
     sizes = {"m": 9, "k": 6, "n": 7, "tile": tile}
-    assert_counted(*whole_and_summary(launch_of(find(name), sizes)))
+    assert_counted(*trace_and_summary(launch_of(find(name), sizes)))
 
 
 WARPS = """
@@ -76,9 +76,9 @@ def kernel(a, out):
 
 
 @pytest.mark.usefixtures("few_rows")
-def test_of_kernels_whose_warps_meet_between_barriers(tmp_path):
+def test_kernels_whose_warps_interact_between_barriers(tmp_path):
     arrays = (Array((64,), "int32", "arange"), Array((64,), "int32"))
-    assert_counted(*whole_and_summary(launch(tmp_path, WARPS, arrays, block=(64, 1, 1))))
+    assert_counted(*trace_and_summary(launch(tmp_path, WARPS, arrays, block=(64, 1, 1))))
 
 
 SHAPES = """
@@ -102,11 +102,11 @@ def kernel(a, b, out):
 
 
 @pytest.mark.usefixtures("few_rows")
-def test_of_sites_whose_requests_change_their_shape_their_lanes_and_their_array(tmp_path):
+def test_sites_whose_requests_change_shape_lanes_and_array(tmp_path):
     arrays = (Array((256,), "float32"), Array((256,), "float64"), Array((64,), "int32"))
     source = SHAPES.replace("int16", "numba.int16")
-    made = launch(tmp_path, f"import numba\n{source}", arrays, grid=(2, 1, 1), block=(64, 1, 1))
-    assert_counted(*whole_and_summary(made))
+    kernel_launch = launch(tmp_path, f"import numba\n{source}", arrays, grid=(2, 1, 1), block=(64, 1, 1))
+    assert_counted(*trace_and_summary(kernel_launch))
 
 
 OTHER_LANES = """
@@ -126,18 +126,18 @@ def kernel(out):
 
 @pytest.mark.parametrize("elsewhere", ["False", "lane % 7 < k"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
-@pytest.mark.parametrize("way", [requests_of, the_long_way])
+@pytest.mark.parametrize("way", [requests_of, requests_as_irregular])
 @pytest.mark.usefixtures("few_rows")
-def test_of_requests_that_differ_in_the_lanes_that_make_them(tmp_path, dtype, elsewhere, way):
+def test_requests_with_different_lanes(tmp_path, dtype, elsewhere, way):
     source = f"import numba\n{OTHER_LANES.format(dtype=dtype, elsewhere=elsewhere)}"
-    made = launch(tmp_path, source, (Array((1,), "int32"),), grid=(3, 1, 1), block=(96, 1, 1))
-    whole, summary = whole_and_summary(made)
-    assert_counted(whole, summary)
-    requests, size = way(whole), np.dtype(dtype).itemsize
+    kernel_launch = launch(tmp_path, source, (Array((1,), "int32"),), grid=(3, 1, 1), block=(96, 1, 1))
+    complete, summary = trace_and_summary(kernel_launch)
+    assert_counted(complete, summary)
+    requests, size = way(complete), np.dtype(dtype).itemsize
     for number, rows in enumerate(np.split(requests.order, requests.start[1:-1])):
-        lanes, elements = (whole.thread[rows] % 32).tolist(), whole.index[rows].tolist()
+        lanes, elements = (complete.thread[rows] % 32).tolist(), complete.index[rows].tolist()
         first = {lane: element * size for lane, element in zip(lanes, elements, strict=True)}
-        assert requests.wavefronts[number] == wavefronts(first, size)
+        assert requests.wavefronts[number] == count_wavefronts(first, size)
 
 
 @pytest.mark.parametrize("size", [(64, 64, 64), (5, 23, 7)])
@@ -145,16 +145,18 @@ def test_summaries_agree_with_the_h200(size):
     names = {"naive_row_on_x": "matmul-naive-row-on-x", "naive_col_on_x": "matmul-naive-col-on-x"}
     for case, name in names.items():
         measured = H200["launches"][f"{case} {'x'.join(map(str, size))}"]
-        made = launch_of(find(name), dict(zip("mkn", size, strict=True)))
-        totals = compiled.run_compiled(limited(made, 0), nothing).totals
+        launch = launch_of(find(name), dict(zip("mkn", size, strict=True)))
+        totals = compiled.run_compiled(limit_accesses(launch, 0), ignore_progress).totals
         for counter in ("requests", "sectors"):
             for op in ("load", "store"):
                 assert totals[f"global_{op}_{counter}"] == measured[f"global_{op}_{counter}"]
 
 
-def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
-    made = launch_of(find("matmul-tiled"), {"m": 20, "k": 20, "n": 20, "tile": 8})
-    ours, theirs = (run(limited(made, 0), nothing) for run in (compiled.run_compiled, numba_patch.run))
+def test_the_simulator_gives_the_same_counts_and_keeps_nothing(tmp_path):
+    launch = launch_of(find("matmul-tiled"), {"m": 20, "k": 20, "n": 20, "tile": 8})
+    ours, theirs = (
+        run(limit_accesses(launch, 0), ignore_progress) for run in (compiled.run_compiled, numba_patch.run)
+    )
     assert ours.totals == theirs.totals
     assert len(theirs) == 0
     assert "counters of the whole launch" in theirs.notice
@@ -163,19 +165,21 @@ def test_the_simulator_counts_the_same_and_keeps_nothing(tmp_path):
 
 def test_a_phase_of_a_warp_that_fits_nowhere_is_stopped(tmp_path):
     source = "@cuda.jit\ndef kernel(a):\n    while True:\n        a[0] += 1\n"
-    made = launch(tmp_path, source, (Array((1,)),), limits=Limits(accesses=0, memory=20_000_000))
-    ended = compiled.run_compiled(made, nothing)
+    kernel_launch = launch(tmp_path, source, (Array((1,)),), limits=Limits(accesses=0, memory=20_000_000))
+    ended = compiled.run_compiled(kernel_launch, ignore_progress)
     assert ended.notice.startswith("Stopped after ")
     assert "between two barriers" in ended.notice
 
 
 def test_columns_in_files_are_those_in_memory():
-    made = launch_of(find("matmul-tiled"), {"m": 40, "k": 40, "n": 40})
+    launch = launch_of(find("matmul-tiled"), {"m": 40, "k": 40, "n": 40})
     for accesses in (20_000_000, 100_000):
-        usual = compiled.run_compiled(limited(made, accesses), nothing)
+        usual = compiled.run_compiled(limit_accesses(launch, accesses), ignore_progress)
         little = Limits(accesses=accesses, memory=10_000)
         assert_same(
-            compiled.run_compiled(msgspec.structs.replace(limited(made, accesses), limits=little), nothing),
+            compiled.run_compiled(
+                msgspec.structs.replace(limit_accesses(launch, accesses), limits=little), ignore_progress
+            ),
             usual,
             0.0,
         )
@@ -186,10 +190,10 @@ def test_columns_grow_wider_in_memory_and_in_files():
         growing = GrowingColumns(memory)
         for top in (10, 1000, 100_000):
             growing.append({"index": np.arange(top, dtype=np.min_scalar_type(top))})
-        found = growing.columns()["index"]
-        assert found.dtype == np.uint32
-        assert found.tolist() == [*range(10), *range(1000), *range(100_000)]
-        assert found.flags.writeable == (memory == 1 << 30)  # as nothing is that lies in a file
+        results = growing.columns()["index"]
+        assert results.dtype == np.uint32
+        assert results.tolist() == [*range(10), *range(1000), *range(100_000)]
+        assert results.flags.writeable == (memory == 1 << 30)  # as nothing is that lies in a file
 
 
 def no_room(file, begin, end):
@@ -199,26 +203,26 @@ def no_room(file, begin, end):
 def test_a_full_disk_leaves_columns_in_memory_while_that_suffices(monkeypatch):
     monkeypatch.setattr(growing_columns, "make_room", no_room)
     monkeypatch.setattr(growing_columns, "most_in_memory", lambda most: min(most, 1000))
-    made = limited(launch_of(find("matmul-tiled"), {}), 20_000_000)
-    in_memory = compiled.run_compiled(made, nothing)
+    launch = limit_accesses(launch_of(find("matmul-tiled"), {}), 20_000_000)
+    in_memory = compiled.run_compiled(launch, ignore_progress)
     monkeypatch.undo()
-    assert_same(in_memory, compiled.run_compiled(made, nothing), 0.0)
+    assert_same(in_memory, compiled.run_compiled(launch, ignore_progress), 0.0)
 
 
 def test_a_full_disk_ends_in_one_sentence(monkeypatch):
     monkeypatch.setattr(growing_columns, "make_room", no_room)
-    made = msgspec.structs.replace(launch_of(find("matmul-tiled"), {}), limits=Limits(memory=1000))
+    launch = msgspec.structs.replace(launch_of(find("matmul-tiled"), {}), limits=Limits(memory=1000))
     with pytest.raises(
         TraceFileError, match=r"Can't keep .* No space left on device; free some space"
-    ) as told:
-        compiled.run_compiled(made, nothing)
-    assert "\n" not in str(told.value)
+    ) as trace:
+        compiled.run_compiled(launch, ignore_progress)
+    assert "\n" not in str(trace.value)
 
 
 def test_the_phases_of_blocks_with_many_barriers(tmp_path):
     source = (
         "@cuda.jit\ndef kernel(a):\n    for k in range(300):\n        a[0] = k\n        cuda.syncthreads()\n"
     )
-    made = launch(tmp_path, source, (Array((1,)),), grid=(100, 1, 1))
-    traced = compiled.run_compiled(made, nothing)
+    kernel_launch = launch(tmp_path, source, (Array((1,)),), grid=(100, 1, 1))
+    traced = compiled.run_compiled(kernel_launch, ignore_progress)
     assert traced.phase.tolist() == 100 * [*range(300)]

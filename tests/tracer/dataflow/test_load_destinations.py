@@ -45,27 +45,27 @@ KERNELS = {
 }
 
 
-def arrows(made):
-    """Return where each loaded element goes, by (name, index), of those that go somewhere."""
-    to = LoadDestinations(made).stores_of(np.arange(len(made)))
-    names = [buffer.name for buffer in made.buffers]
-    place = [(names[b], int(i)) for b, i in zip(made.buffer, made.index, strict=True)]
-    assert (made.op[to >= 0] == Op.LOAD).all()
+def arrows(trace):
+    """Map each loaded element with a destination to it, by (name, index)."""
+    to = LoadDestinations(trace).stores_of(np.arange(len(trace)))
+    names = [buffer.name for buffer in trace.buffers]
+    place = [(names[b], int(i)) for b, i in zip(trace.buffer, trace.index, strict=True)]
+    assert (trace.op[to >= 0] == Op.LOAD).all()
     return {place[row]: place[to[row]] for row in np.flatnonzero(to >= 0)}
 
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("schedule", ["lockstep", "random"])
-def test_an_element_goes_where_its_value_is_stored(tmp_path, name, schedule):
+def test_an_element_goes_to_the_place_of_its_store(tmp_path, name, schedule):
     body, expected = KERNELS[name]
     source = f"import numba\n@cuda.jit\ndef kernel(a, out):\n        t = cuda.threadIdx.x{body}\n"
-    made = trace(tmp_path, source, (IN, OUT), block=(8, 1, 1), schedule=schedule, seed=1)
-    assert made.error is None
-    assert arrows(made) == expected
+    launch_trace = trace(tmp_path, source, (IN, OUT), block=(8, 1, 1), schedule=schedule, seed=1)
+    assert launch_trace.error is None
+    assert arrows(launch_trace) == expected
 
 
 def test_without_its_source_equal_values_decide(tmp_path):
     source = "@cuda.jit\ndef kernel(a, out):\n    t = cuda.threadIdx.x\n    out[7 - t] = a[t]\n    out[t] = a[t] + 1\n"
-    made = trace(tmp_path, source, (IN, OUT), block=(8, 1, 1))
-    bare = replace(made, sources={})
+    launch_trace = trace(tmp_path, source, (IN, OUT), block=(8, 1, 1))
+    bare = replace(launch_trace, sources={})
     assert arrows(bare) == {("a", t): ("out", 7 - t) for t in range(8)}

@@ -54,7 +54,7 @@ def test_results_depend_on_loads_outside(tmp_path, name):
     assert depends_on_outside(ran) == expected
 
 
-def test_what_is_not_followed_counts_as_used(tmp_path):
+def test_unsupported_uses_count_as_used(tmp_path):
     source = SOURCE + "    f = lambda k: a[k]\n    x = f(t)\n    if t < 31:\n        out[t] = x\n"
     ran = trace(tmp_path, source, (IN, OUT), block=(32, 1, 1))
     loads = np.flatnonzero(ran.op == Op.LOAD)

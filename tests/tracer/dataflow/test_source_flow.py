@@ -1,4 +1,4 @@
-"""Which loads reach which stores, by the source alone: on every way (all), on some (some), or not at all."""
+"""The loads that reach each store, by the source only: on every path (all), on some paths (some), or on none."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def get(x, k):
 
 
 def places(text, wanted):
-    """Return the (line, column) of each place where a text stands that is no target alone."""
+    """List the (line, column) of each occurrence of a text that is not only a target."""
     lines = text.splitlines()
     return {(n + 1, line.find(wanted)) for n, line in enumerate(lines) if wanted in line}
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_what_reaches_a_store(name):
+def test_values_that_reach_a_store(name):
     body, expected = BODIES[name]
     inner = "    def body(k):\n        out[k] = a[k]\n" if name == "a function handed on" else ""
     text = (
@@ -85,8 +85,8 @@ def test_what_reaches_a_store(name):
     target = {"an atomic": "cuda.atomic", "a function that stores": "x[k] = v"}.get(name, "out[")
     store = next(place for place in flow if place in places(text, target))
     for load, (older, newest) in expected.items():
-        found = [carried for place, carried in flow[store].items() if place in places(text, load)]
-        assert found == [(older, newest)], load
+        results = [carried for place, carried in flow[store].items() if place in places(text, load)]
+        assert results == [(older, newest)], load
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_reaches_a_store(name):
      "def kernel(a):\n    a[0] = a[1]" + "+ a[1]" * 90_000,
      "def kernel(a):\n    kernel2(a)\ndef kernel2(a):\n    a[0] = 1\n    kernel2(a)\n"],
 )  # fmt: skip
-def test_a_source_that_is_not_followed_says_nothing(text):
+def test_an_unsupported_source_gives_no_flow(text):
     assert not flow_of(text, "kernel")
 
 

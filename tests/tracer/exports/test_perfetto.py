@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from odd_traces import made, nothing
-from sessions import matmul, uneven
+from odd_traces import ignore_progress, random_trace
+from sessions import matmul, uneven_session
 from tilescope.app.views.common.activity import block_activity
 from tilescope.app.views.timeline.image import WAIT as WAITS
 from tilescope.app.views.timeline.image import activity_codes
@@ -27,7 +27,7 @@ NAMES = ("matmul-tiled", "matmul-naive-row-on-x", "sum-interleaved", "count-atom
 @pytest.fixture(scope="module", params=[*NAMES, "uneven"])
 def session(request, tmp_path_factory):
     if request.param == "uneven":
-        return uneven(tmp_path_factory.mktemp("uneven"))
+        return uneven_session(tmp_path_factory.mktemp("uneven"))
     small = {"m": 16, "k": 16, "n": 16, "tile": 4} if request.param.startswith("matmul") else {}
     return matmul(request.param, **small)
 
@@ -35,7 +35,7 @@ def session(request, tmp_path_factory):
 def packets(trace, part=""):
     """Return the packets of a trace as they are read back, and the texts that they name by numbers."""
     file = io.BytesIO()
-    write_perfetto(trace, file, nothing, part)
+    write_perfetto(trace, file, ignore_progress, part)
     return list(messages.Trace.FromString(file.getvalue()).packet)
 
 
@@ -68,13 +68,13 @@ class Read:
             self.texts[argument.string_value_iid] if kind == "string_value_iid" else getattr(argument, kind)
         )
 
-    def said(self, event):
+    def arguments_of(self, event):
         """Return the arguments of an event by name."""
         return {self.arguments.get(a.name_iid, a.name): self.value(a) for a in event.debug_annotations}
 
     def slices(self, category):
         """Return (track, begin, end, name, event) of each slice of a category; raises where one does not end."""
-        found, open_ = [], defaultdict(list)
+        results, open_ = [], defaultdict(list)
         for time, event in self.events:
             if event.type == event.TYPE_SLICE_BEGIN:
                 open_[event.track_uuid].append((time, event))
@@ -82,9 +82,9 @@ class Read:
                 begin, started = open_[event.track_uuid].pop()
                 name = self.names[started.name_iid] if started.name_iid else started.name
                 if self.categories[started.category_iids[0]] == category:
-                    found.append((started.track_uuid, begin, time, name, started))
+                    results.append((started.track_uuid, begin, time, name, started))
         assert not any(open_.values()), "slices that never end"
-        return found
+        return results
 
 
 def test_a_trace_keeps_the_rules_of_the_format(session):
@@ -115,13 +115,13 @@ def test_a_trace_keeps_the_rules_of_the_format(session):
 
 def test_every_request_is_a_slice_of_its_warp_with_its_site_as_arguments(session):
     trace, requests, read = session.trace, session.requests, Read(session.trace)
-    found = read.slices("request")
-    assert len(found) == len(requests)
+    results = read.slices("request")
+    assert len(results) == len(requests)
     place = {uuid: read.path(uuid) for uuid in read.tracks}
-    blocks = {place[uuid][1] for uuid, *_ in found}
+    blocks = {place[uuid][1] for uuid, *_ in results}
     assert len(blocks) == len(np.unique(requests.block))
-    got = sorted((begin // MOMENT, int(place[uuid][2].split()[1]), name, *told(read, event))
-                 for uuid, begin, _, name, event in found)  # fmt: skip
+    got = sorted((begin // MOMENT, int(place[uuid][2].split()[1]), name, *site_place(read, event))
+                 for uuid, begin, _, name, event in results)  # fmt: skip
     expected = sorted(
         (int(requests.moment[r]), int(requests.warp[r]),
          f"{REQUEST_KINDS[requests.kind[r]]} {trace.buffers[requests.buffer[r]].name}",
@@ -130,13 +130,19 @@ def test_every_request_is_a_slice_of_its_warp_with_its_site_as_arguments(session
         for r in range(len(requests))
     )  # fmt: skip
     assert got == expected
-    assert all(end - begin == MOMENT for _, begin, end, _, _ in found)
+    assert all(end - begin == MOMENT for _, begin, end, _, _ in results)
 
 
-def told(read, event):
-    said, place = read.said(event), read.places[event.source_location_iid]
-    assert said["line"] == place.line_number and f":{said['line']}:" in said["site"]
-    return said["line"], said["lanes"], said.get("sectors", 0), said.get("wavefronts", 0), place.file_name
+def site_place(read, event):
+    output, place = read.arguments_of(event), read.places[event.source_location_iid]
+    assert output["line"] == place.line_number and f":{output['line']}:" in output["site"]
+    return (
+        output["line"],
+        output["lanes"],
+        output.get("sectors", 0),
+        output.get("wavefronts", 0),
+        place.file_name,
+    )
 
 
 def test_waits_are_those_of_the_timeline(session):
@@ -181,17 +187,21 @@ def test_phases_are_slices_of_their_block(session):
     )
 
 
-def test_nobody_takes_moments_for_measured_time(session):
+def test_moments_are_not_labelled_as_measured_time(session):
     part = "A part of the launch: 1 of 3 blocks ran."
     read = Read(session.trace, part)
-    said = "modelled order, not measured time: 1 µs is 1 moment"
-    assert said in next(t.name for t in read.tracks.values() if not t.parent_uuid)
+    output = "modelled order, not measured time: 1 µs is 1 moment"
+    assert output in next(t.name for t in read.tracks.values() if not t.parent_uuid)
     ((_, begin, end, name, event),) = read.slices("launch")
-    assert said in name and "a part of it" in name
+    assert output in name and "a part of it" in name
     assert (begin, end) == (MOMENT, (session.end + 1) * MOMENT)
-    told = read.said(event)
-    assert told["clock"] == said and told["notice"] == part and told["schedule"] == session.trace.schedule
-    assert told["part"] == "true"
+    messages = read.arguments_of(event)
+    assert (
+        messages["clock"] == output
+        and messages["notice"] == part
+        and messages["schedule"] == session.trace.schedule
+    )
+    assert messages["part"] == "true"
 
 
 def test_shuffles_and_votes_are_slices_too(tmp_path: Path):
@@ -205,21 +215,21 @@ def test_shuffles_and_votes_are_slices_too(tmp_path: Path):
         if cuda.any_sync(0xffffffff, i > 3):
             cuda.syncthreads()
     """
-    made = trace(tmp_path, source, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
-    names = Counter(name for _, _, _, name, _ in Read(made).slices("exchange"))
+    launch_trace = trace(tmp_path, source, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
+    names = Counter(name for _, _, _, name, _ in Read(launch_trace).slices("exchange"))
     assert names == {"shuffle": 2, "vote": 2}
 
 
 def test_a_launch_too_large_is_refused_in_a_sentence_before_anything_is_written(monkeypatch):
     trace = matmul("vector-increment").trace
-    for limit, what in (("MOST_ACCESSES", "accesses"), ("MOST_SLICES", "requests, waits and phases")):
+    for limit, label in (("MOST_ACCESSES", "accesses"), ("MOST_SLICES", "requests, waits and phases")):
         with monkeypatch.context() as patched:
             patched.setattr(perfetto_file, limit, 3)
             file = io.BytesIO()
             with pytest.raises(
-                ExportError, match=rf"{what} are more than Perfetto shows well \(3\); trace some blocks"
+                ExportError, match=rf"{label} are more than Perfetto shows well \(3\); trace some blocks"
             ):
-                write_perfetto(trace, file, nothing)
+                write_perfetto(trace, file, ignore_progress)
             assert not file.getvalue()
 
 
@@ -227,6 +237,6 @@ def test_random_launches_keep_their_slices_apart():
     seed = random.randrange(1 << 30)
     print("seed", seed)
     for number in range(10):
-        trace = made(seed + number)
+        trace = random_trace(seed + number)
         trace = replace(trace, grid=(4, 1, 1))
         assert len(Read(trace).slices("request")) == len(requests_of(trace))

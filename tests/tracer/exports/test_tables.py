@@ -1,4 +1,4 @@
-"""CSV and Parquet: what is read back is the trace, in numbers and words; written whole or not at all."""
+"""CSV and Parquet: the files round-trip the trace and are written atomically."""
 
 import csv
 import errno
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from odd_traces import made, nothing
+from odd_traces import ignore_progress, random_trace
 from tilescope.tracer.exports import csv_file, parquet_file, write
 from tilescope.tracer.exports.access_table import ExportError, access_columns, file_names
 from tilescope.tracer.exports.csv_file import cell
@@ -27,7 +27,7 @@ DTYPES = ("?", "i1", "i8", "u8", "f2", "f4", "f8", "c8", "c16")
 
 def written(trace, folder, ending, part=""):
     path = folder / f"t{ending}"
-    write.write_export(trace, path, part, nothing)
+    write.write_export(trace, path, part, ignore_progress)
     return path
 
 
@@ -45,14 +45,14 @@ def words_of(trace):
 
 
 def same_bits(read, expected):
-    """Return whether numbers are equal to the bit, but for which nan it is."""
+    """Check whether numbers have equal bits; any two nans are equal."""
     read = np.asarray(read).astype(expected.dtype)
     equal = read.view(f"u{read.itemsize}") == expected.view(f"u{expected.itemsize}")
     return bool((equal | (read != read) & (expected != expected)).all())
 
 
 def same_values(trace, read):
-    """Return whether columns hold the trace's values; read: name to column."""
+    """Check whether columns hold the trace's values; read: name to column."""
     if trace.value.dtype.kind != "c":
         return same_bits(read["value"], trace.value)
     parts = {"value_real": trace.value.real.copy(), "value_imag": trace.value.imag.copy()}
@@ -60,11 +60,11 @@ def same_values(trace, read):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_parquet_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_parquet_round_trips_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(parquet_file, "ROWS", 20)
     seed = random.randrange(1 << 30)
     print("seed", seed)
-    trace = made(seed, dtype)
+    trace = random_trace(seed, dtype)
     table = pq.read_table(written(trace, tmp_path, ".parquet"))
     assert table.num_rows == len(trace) > 50
     for name in NUMBERS:
@@ -76,11 +76,11 @@ def test_parquet_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_csv_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_csv_round_trips_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(csv_file, "ROWS", 20)
     seed = random.randrange(1 << 30)
     print("seed", seed)
-    trace = made(seed, dtype)
+    trace = random_trace(seed, dtype)
     text = written(trace, tmp_path, ".csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(trace) == text.count("\n") - 1
@@ -99,7 +99,7 @@ def test_csv_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.M
     assert same_values(trace, read)
 
 
-def test_whole_numbers_of_any_length_are_written_in_full():
+def test_integers_of_any_length_are_written_in_full():
     numbers = sorted({10**n + d for n in range(19) for d in (-1, 0, 1)} | {2**64 - 1, 0, 100_010_000})
     for kept in (numbers, [0, 0], [20_000_000, 5]):
         column = np.array(kept, np.uint64)
@@ -108,16 +108,16 @@ def test_whole_numbers_of_any_length_are_written_in_full():
         assert texts == [str(number) for number in kept]
 
 
-def test_columns_are_called_by_the_words_of_the_house(tmp_path: Path):
-    head = written(made(1), tmp_path, ".csv").read_text().splitlines()[0]
+def test_columns_have_the_standard_names(tmp_path: Path):
+    head = written(random_trace(1), tmp_path, ".csv").read_text().splitlines()[0]
     assert head == "block,thread,phase,step,op,buffer,space,file,line,column,index,value"
-    names = [column.name for column in access_columns(replace(made(1), value=None))]
+    names = [column.name for column in access_columns(replace(random_trace(1), value=None))]
     assert names == head.split(",")[:-1], "records have no value"
 
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "-a", "@SUM(A1)", "\tx", "\rx"])
 def test_a_name_that_a_spreadsheet_would_compute_is_shown_as_text(name, tmp_path: Path):
-    trace = made(2)
+    trace = random_trace(2)
     hostile = tuple(replace(b, name=name) for b in trace.buffers)
     trace = replace(trace, buffers=hostile, sites=tuple(replace(s, file=f"{name}.py") for s in trace.sites))
     rows = list(csv.reader(io.StringIO(written(trace, tmp_path, ".csv").read_bytes().decode(), newline="")))
@@ -131,7 +131,7 @@ def test_commas_quotes_and_other_scripts_stay_in_their_cell(tmp_path: Path):
     assert [next(csv.reader(io.StringIO(cell(name).decode(), newline=""))) for name in names] == [
         [n] for n in names
     ]
-    trace = made(3)
+    trace = random_trace(3)
     trace = replace(trace, buffers=tuple(replace(b, name=names[i % 4]) for i, b in enumerate(trace.buffers)))
     rows = list(
         csv.DictReader(io.StringIO(written(trace, tmp_path, ".csv").read_bytes().decode(), newline=""))
@@ -139,7 +139,7 @@ def test_commas_quotes_and_other_scripts_stay_in_their_cell(tmp_path: Path):
     assert [row["buffer"] for row in rows] == words_of(trace)["buffer"]
 
 
-def test_files_have_their_folders_only_where_two_are_called_alike(tmp_path: Path):
+def test_files_have_folders_only_to_separate_equal_names(tmp_path: Path):
     assert file_names(["/a/b.py", "/a/c.py", "/a/b.py", "n.ipynb [3]"]) == [
         "b.py",
         "c.py",
@@ -149,33 +149,33 @@ def test_files_have_their_folders_only_where_two_are_called_alike(tmp_path: Path
     assert file_names(["/a/b.py", "/c/b.py"]) == ["/a/b.py", "/c/b.py"]
     assert file_names([r"C:\x\b.py"]) == ["b.py"]
     trace = replace(
-        made(4), sites=(Site("kernel", "/a/b.py", 1, 0),) * 8 + (Site("kernel", "/c/b.py", 2, 0),) * 8
+        random_trace(4), sites=(Site("kernel", "/a/b.py", 1, 0),) * 8 + (Site("kernel", "/c/b.py", 2, 0),) * 8
     )
     assert pq.read_table(written(trace, tmp_path, ".parquet"))["file"].to_pylist() == words_of(trace)["file"]
 
 
-def test_metadata_says_of_which_launch_and_whether_it_is_a_part(tmp_path: Path):
-    trace = made(5)
+def test_metadata_names_the_launch_and_marks_a_part(tmp_path: Path):
+    trace = random_trace(5)
     for part in ("", "A part of the launch: 2 of 4 blocks ran."):
-        told = json.loads(pq.read_schema(written(trace, tmp_path, ".parquet", part)).metadata[b"tilescope"])
-        assert told["kernel"] == "kernel" and told["rows"] == len(trace) and told["notice"] == part
-        assert [site["line"] for site in told["sites"]] == [site.line for site in trace.sites]
-    assert told["part"] is True
-    whole = replace(trace, grid=(len(trace.blocks), 1, 1))
+        output = json.loads(pq.read_schema(written(trace, tmp_path, ".parquet", part)).metadata[b"tilescope"])
+        assert output["kernel"] == "kernel" and output["rows"] == len(trace) and output["notice"] == part
+        assert [site["line"] for site in output["sites"]] == [site.line for site in trace.sites]
+    assert output["part"] is True
+    complete = replace(trace, grid=(len(trace.blocks), 1, 1))
     assert (
-        json.loads(pq.read_schema(written(whole, tmp_path, ".parquet")).metadata[b"tilescope"])["part"]
+        json.loads(pq.read_schema(written(complete, tmp_path, ".parquet")).metadata[b"tilescope"])["part"]
         is False
     )
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_few_rows_are_in_memory_at_once(ending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    small = made(6)
+    small = random_trace(6)
     times = 300_000 // len(small)
     names = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
-    many = {name: np.tile(getattr(small, name), times) for name in names}
+    count = {name: np.tile(getattr(small, name), times) for name in names}
     steps = np.arange(times * len(small), dtype=np.uint32)
-    trace = replace(small, **many, steps=steps, accesses=len(steps))
+    trace = replace(small, **count, steps=steps, accesses=len(steps))
     monkeypatch.setattr(csv_file, "ROWS", 1 << 12)
     monkeypatch.setattr(parquet_file, "ROWS", 1 << 12)
     written(small, tmp_path, ending)  # imports
@@ -210,7 +210,7 @@ ENDINGS = [".csv", ".parquet", ".pftrace"]
     ],
     ids=["full", "forbidden", "broken"],
 )
-def test_what_can_t_be_written_is_a_sentence_and_leaves_the_old_file(
+def test_a_failed_write_is_reported_in_a_sentence_and_keeps_the_old_file(
     ending, fails, sentence, tmp_path, monkeypatch
 ):
     path = tmp_path / f"t{ending}"
@@ -221,27 +221,27 @@ def test_what_can_t_be_written_is_a_sentence_and_leaves_the_old_file(
 
     monkeypatch.setattr(os, "fsync", refused)
     with pytest.raises(ExportError) as raised:
-        write.write_export(made(7), path, "", nothing)
+        write.write_export(random_trace(7), path, "", ignore_progress)
     assert sentence in str(raised.value) and str(raised.value).count("\n") == 0
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="without /dev/full")
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_disk_that_is_full_in_the_midst_is_told(ending, tmp_path: Path):
+def test_a_disk_that_fills_up_during_a_write_is_reported(ending, tmp_path: Path):
     path = tmp_path / f"t{ending}"
     path.symlink_to("/dev/full")
     with pytest.raises(ExportError, match="the disk is full"):
-        write.write_export(made(8), path, "", nothing)
+        write.write_export(random_trace(8), path, "", ignore_progress)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_ctrl_c_leaves_nothing(ending, tmp_path: Path):
-    def interrupted(done, of):
+    def interrupted(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write.write_export(made(9), tmp_path / f"t{ending}", "", interrupted)
+        write.write_export(random_trace(9), tmp_path / f"t{ending}", "", interrupted)
     assert not list(tmp_path.iterdir())
 
 
@@ -253,7 +253,7 @@ def test_ctrl_c_leaves_nothing(ending, tmp_path: Path):
         ("f.csv", "is a folder; choose a file name."),
     ],
 )
-def test_a_name_that_can_t_be_is_refused_at_once(name, sentence, tmp_path: Path):
+def test_an_impossible_name_is_refused_at_once(name, sentence, tmp_path: Path):
     (tmp_path / "f.csv").mkdir()
     with pytest.raises(ExportError, match=sentence.replace(".", r"\.")):
         write.check_export(tmp_path / name)
@@ -263,20 +263,20 @@ def test_a_name_that_can_t_be_is_refused_at_once(name, sentence, tmp_path: Path)
     ("ending", "package"),
     [(".parquet", "pyarrow"), (".parquet", "pyarrow.parquet"), (".pftrace", "perfetto")],
 )
-def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(ending, package, tmp_path, monkeypatch):
+def test_a_missing_package_is_reported_with_the_install_command(ending, package, tmp_path, monkeypatch):
     for name in list(sys.modules):
         if name == package or name.startswith(f"{package}."):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ExportError, match=f"pip install {package.split('.')[0]}"):
         write.check_export(tmp_path / f"t{ending}")
-    written(made(10), tmp_path, ".csv")
+    written(random_trace(10), tmp_path, ".csv")
 
 
-def test_a_launch_of_which_no_access_is_kept_is_not_written_as_an_empty_table(tmp_path: Path):
-    trace = made(11)
+def test_a_launch_without_kept_accesses_is_not_written_as_an_empty_table(tmp_path: Path):
+    trace = random_trace(11)
     names = ("block", "thread", "phase", "index", "op", "buffer", "site", "value")
-    nobody = {name: getattr(trace, name)[:0] for name in names} | {"steps": trace.step[:0]}
+    missing = {name: getattr(trace, name)[:0] for name in names} | {"steps": trace.step[:0]}
     with pytest.raises(ExportError, match=r"no accesses to write\. 0 of 5 are here"):
-        write.write_export(replace(trace, **nobody), tmp_path / "t.csv", "0 of 5 are here.", nothing)
+        write.write_export(replace(trace, **missing), tmp_path / "t.csv", "0 of 5 are here.", ignore_progress)
     assert not list(tmp_path.iterdir())

@@ -81,8 +81,8 @@ TWINS = {
 }
 
 
-def errors(found):
-    return {f.kind for f in found if f.severity == "error"}
+def errors(results):
+    return {f.kind for f in results if f.severity == "error"}
 
 
 def test_every_verdict_has_its_kernel():
@@ -91,37 +91,37 @@ def test_every_verdict_has_its_kernel():
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 @pytest.mark.parametrize("name", CASES)
-def test_errors_are_those_of_the_sanitizer(tmp_path, name, schedule):
+def test_errors_match_the_sanitizer(tmp_path, name, schedule):
     blocks = 4 if name.startswith("matmul") else 1
-    _, found = findings(tmp_path, CASES[name], schedule, blocks)
-    assert errors(found) == {TOOLS[tool] for tool, verdict in VERDICTS[name].items() if verdict}
+    _, reported = findings(tmp_path, CASES[name], schedule, blocks)
+    assert errors(reported) == {TOOLS[tool] for tool, verdict in VERDICTS[name].items() if verdict}
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
 @pytest.mark.parametrize("name", TWINS)
 def test_the_correct_twin_is_silent(tmp_path, name, schedule):
-    _, found = findings(tmp_path, TWINS[name], schedule)
-    assert not [f for f in found if f.kind in TOOLS.values()]
+    _, reported = findings(tmp_path, TWINS[name], schedule)
+    assert not [f for f in reported if f.kind in TOOLS.values()]
 
 
-def test_counts_are_those_of_the_sanitizer(tmp_path):
-    ended, found = findings(tmp_path, CASES["barrier_in_half_the_block"])
-    barrier = next(f for f in found if f.kind == "barrier")
+def test_counts_match_the_sanitizer(tmp_path):
+    ended, reported = findings(tmp_path, CASES["barrier_in_half_the_block"])
+    barrier = next(f for f in reported if f.kind == "barrier")
     assert barrier.count == VERDICTS["barrier_in_half_the_block"]["synccheck"]
     assert source_location(barrier, ended)[1] == 1 + next(
         n for n, line in enumerate(ended.sources[ended.sites[0].file].splitlines()) if SYNC in line
     )
-    _, found = findings(tmp_path, CASES["global_read_before_any_write"])
-    assert found[0].count == VERDICTS["global_read_before_any_write"]["initcheck"]
-    _, found = findings(tmp_path, CASES["shared_read_past_the_end"])
+    _, reported = findings(tmp_path, CASES["global_read_before_any_write"])
+    assert reported[0].count == VERDICTS["global_read_before_any_write"]["initcheck"]
+    _, reported = findings(tmp_path, CASES["shared_read_past_the_end"])
     assert (
-        found[0].count == VERDICTS["shared_read_past_the_end"]["memcheck"] - 1
+        reported[0].count == VERDICTS["shared_read_past_the_end"]["memcheck"] - 1
     )  # one line is the tool's own sum
 
 
-def test_the_missing_barrier_is_named_for_both_tiles(tmp_path):
-    ended, found = findings(tmp_path, CASES["matmul_without_first_barrier"], blocks=4)
-    races = [f for f in found if f.kind == "race"]
+def test_the_missing_barrier_is_reported_for_both_tiles(tmp_path):
+    ended, reported = findings(tmp_path, CASES["matmul_without_first_barrier"], blocks=4)
+    races = [f for f in reported if f.kind == "race"]
     stores = {ended.buffers[ended.buffer[row]].name: row for f in races for row in f.example if ended.op[row]}
     assert [stores.keys(), [place.name for f in races for place in f.also]] == [
         {"above"},
@@ -131,16 +131,16 @@ def test_the_missing_barrier_is_named_for_both_tiles(tmp_path):
         lines = sorted(ended.sites[site].line for site in race.sites)
         assert race.remedy == f"put cuda.syncthreads() between line {lines[0]} and line {lines[1]}"
         assert race.count == 16 * 256  # every element of the tile in each of the blocks
-        one, other = race.example
-        assert ended.thread[one] != ended.thread[other] and ended.block[one] == ended.block[other]
-        assert ended.index[one] == ended.index[other] and ended.phase[one] == ended.phase[other]
+        first, other = race.example
+        assert ended.thread[first] != ended.thread[other] and ended.block[first] == ended.block[other]
+        assert ended.index[first] == ended.index[other] and ended.phase[first] == ended.phase[other]
 
 
-def test_the_missing_second_barrier_is_asked_for_before_the_loop_comes_round(tmp_path):
+def test_the_missing_second_barrier_is_reported_before_the_next_iteration(tmp_path):
     body = MATMUL.replace("FIRST", SYNC).replace("SECOND", "pass")
     for schedule in ("lockstep", "sequential"):
-        ended, found = findings(tmp_path, body, schedule, blocks=4)
-        races = [f for f in found if f.kind == "race"]
+        ended, reported = findings(tmp_path, body, schedule, blocks=4)
+        races = [f for f in reported if f.kind == "race"]
         assert [(race.name, [place.name for place in race.also]) for race in races] == [("left", ["above"])]
         for race in races:
             first, second = sorted(ended.sites[site].line for site in race.sites)
@@ -150,6 +150,6 @@ def test_the_missing_second_barrier_is_asked_for_before_the_loop_comes_round(tmp
 
 
 def test_writers_of_one_value_get_a_note(tmp_path):
-    _, found = findings(tmp_path, CASES["all_threads_write_the_same_value"])
-    race = next(f for f in found if f.kind == "race")
+    _, reported = findings(tmp_path, CASES["all_threads_write_the_same_value"])
+    race = next(f for f in reported if f.kind == "race")
     assert (race.severity, race.count, len(race.rows)) == ("note", 1, 256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from finding_kernels import EVERY, kernel
+from finding_kernels import EVERY, trace_kernel
 from launching import Array
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -17,7 +17,7 @@ PATHS = (
 
 
 def races(folder, body, *arguments, **options):
-    ended = kernel(folder, body, *arguments, **options)
+    ended = trace_kernel(folder, body, *arguments, **options)
     return [f.severity for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
 
 
@@ -48,7 +48,7 @@ def test_a_table_that_each_thread_fills_for_itself(tmp_path, schedule):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "int64"])
-def test_nan_and_poison_show_nothing_of_what_stays_as_it_is(tmp_path, dtype):
+def test_nan_and_poison_do_not_show_unchanged_elements(tmp_path, dtype):
     body = "if 0 < i < 127:\n    arg0[i] = arg0[i - 1]"
     assert set(races(tmp_path, body, Array((128,), dtype, "zeros"))) == {"warning"}
     assert "error" in races(tmp_path, body, Array((128,), dtype, "empty"))
@@ -84,6 +84,6 @@ def test_a_search_may_read_levels_that_others_set_meanwhile(tmp_path, schedule):
         "if i == 0:\n    arg0[0] = 5\nif arg0[0] == 5 and i == 40:\n    arg1[0] = 1",
     ],
 )
-def test_what_another_order_would_change_is_an_error(tmp_path, body):
+def test_a_race_that_changes_the_result_is_an_error(tmp_path, body):
     given = (Array((16,), "int32"), Array((1,), "int32"))
     assert "error" in races(tmp_path, body, *given)

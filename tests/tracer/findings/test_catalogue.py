@@ -36,28 +36,28 @@ LESSONS = {
 
 
 @pytest.mark.parametrize(("group", "scenario"), KERNELS, ids=[s.name for _, s in KERNELS])
-def test_errors_are_in_pitfalls_alone(group, scenario):
+def test_only_pitfalls_have_errors(group, scenario):
     from tilescope.tracer.simulator.numba_patch import run
 
-    ended = run(launch_of(scenario, {}), lambda done, of: None)
-    found = findings_of(ended, requests_of(ended))
-    errors = {f.kind for f in found if f.severity == "error"}
+    ended = run(launch_of(scenario, {}), lambda done, total: None)
+    findings = findings_of(ended, requests_of(ended))
+    errors = {f.kind for f in findings if f.severity == "error"}
     assert errors == ERRORS.get(scenario.name, set())
     if group != PITFALLS:
-        assert {f.kind for f in found if f.severity == "warning"} == LESSONS.get(scenario.name, set())
-        assert not [f for f in found if f.kind in ("race", "barrier", "bounds", "unwritten")]
+        assert {f.kind for f in findings if f.severity == "warning"} == LESSONS.get(scenario.name, set())
+        assert not [f for f in findings if f.kind in ("race", "barrier", "bounds", "unwritten")]
 
 
-def test_of_blocks_of_fewer_threads_than_a_warp_the_rows_are_told_as_they_are():
+def test_rows_of_small_blocks_are_reported_as_they_are():
     from tilescope.kernels.scenarios.catalogue import find
     from tilescope.tracer.simulator.numba_patch import run
 
     launch = launch_of(find("matmul-tiled"), {"m": 8, "k": 8, "n": 8, "tile": 4})
-    ended = run(launch, lambda done, of: None)
-    found = {f.kind: f for f in findings_of(ended, requests_of(ended))}
-    assert found.keys() == {"block size", "uncoalesced"}
-    assert "16 lanes of the last warp of each block have no thread" in found["block size"].message
-    assert "since a warp is 4 rows of 4 threads, each in its own row of a" in found["uncoalesced"].message
+    ended = run(launch, lambda done, total: None)
+    findings = {f.kind: f for f in findings_of(ended, requests_of(ended))}
+    assert findings.keys() == {"block size", "uncoalesced"}
+    assert "16 lanes of the last warp of each block have no thread" in findings["block size"].message
+    assert "since a warp is 4 rows of 4 threads, each in its own row of a" in findings["uncoalesced"].message
 
 
 def test_every_expected_error_has_its_scenario():

@@ -31,7 +31,7 @@ TRANSPOSE = """
 """
 
 
-def found(folder, source, *arguments, block=(16, 16, 1), grid=(3, 3, 1), kinds=None, **options):
+def findings_in(folder, source, *arguments, block=(16, 16, 1), grid=(3, 3, 1), kinds=None, **options):
     ended = trace(folder, source, arguments or (SQUARE,) * 3, grid=grid, block=block, **options)
     assert ended.error is None, ended.error
     return [f for f in findings_of(ended, requests_of(ended)) if kinds is None or f.kind in kinds]
@@ -40,19 +40,19 @@ def found(folder, source, *arguments, block=(16, 16, 1), grid=(3, 3, 1), kinds=N
 @pytest.mark.parametrize(
     ("body", "places"), [(MATMUL, {("c", 12)}), (STENCIL, {("a", 9), ("b", 12), ("c", 12)})]
 )
-def test_swapped_axes_are_one_finding_that_says_so(tmp_path, body, places):
-    (swapped,) = found(tmp_path, HEAD.format(names="row, col") + body, kinds=("uncoalesced",))
+def test_swapped_axes_are_reported_as_one_finding(tmp_path, body, places):
+    (swapped,) = findings_in(tmp_path, HEAD.format(names="row, col") + body, kinds=("uncoalesced",))
     assert swapped.severity == "warning"
     assert swapped.remedy == (
         "write `col, row = cuda.grid(2)` on line 6, so that threadIdx.x is the last index, and swap the two lengths "
         "of the grid"
     )
     assert places <= {(place.name, place.line) for place in swapped.also} | {(swapped.name, 9)}
-    right = found(tmp_path, HEAD.format(names="col, row") + body, kinds=("uncoalesced",))
+    right = findings_in(tmp_path, HEAD.format(names="col, row") + body, kinds=("uncoalesced",))
     assert not [f for f in right if f.severity == "warning" or "threadIdx" in f.remedy]
 
 
-def test_tiles_that_are_filled_across_are_told_with_the_axes(tmp_path):
+def test_tiles_filled_across_are_reported_with_the_axes(tmp_path):
     body = """
     s = cuda.shared.array((16, 16), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -60,26 +60,30 @@ def test_tiles_that_are_filled_across_are_told_with_the_axes(tmp_path):
     cuda.syncthreads()
     c[row, col] = s[x, (y + 1) % 16]
 """
-    (told,) = found(tmp_path, HEAD.format(names="row, col") + body, kinds=("uncoalesced", "bank conflict"))
-    assert told.kind == "uncoalesced" and "threadIdx.x is the last index" in told.remedy
+    (finding,) = findings_in(
+        tmp_path, HEAD.format(names="row, col") + body, kinds=("uncoalesced", "bank conflict")
+    )
+    assert finding.kind == "uncoalesced" and "threadIdx.x is the last index" in finding.remedy
 
 
 def test_a_transpose_has_no_axes_to_swap_but_takes_a_tile(tmp_path):
     for names in ("row, col", "col, row"):
-        (told,) = found(tmp_path, HEAD.format(names=names) + TRANSPOSE, kinds=("uncoalesced",))
-        assert "tile in shared memory" in told.remedy and "grid" not in told.remedy
+        (finding,) = findings_in(tmp_path, HEAD.format(names=names) + TRANSPOSE, kinds=("uncoalesced",))
+        assert "tile in shared memory" in finding.remedy and "grid" not in finding.remedy
 
 
-def test_narrow_blocks_are_told_to_be_wider(tmp_path):
+def test_wider_blocks_are_suggested_for_narrow_ones(tmp_path):
     body = "    if row < 48 and col < 48:\n        c[row, col] = a[row, col]\n"
     source = HEAD.format(names="col, row") + body
     bytes_ = (Array((64, 64), "int8"),) * 3
-    (told,) = found(tmp_path, source, *bytes_, kinds=("uncoalesced",))
-    assert (told.severity, told.remedy) == ("note", "use blocks of 32 threads along x")
-    assert found(tmp_path, source, *bytes_, block=(32, 8, 1), grid=(2, 6, 1), kinds=("uncoalesced",)) == []
+    (finding,) = findings_in(tmp_path, source, *bytes_, kinds=("uncoalesced",))
+    assert (finding.severity, finding.remedy) == ("note", "use blocks of 32 threads along x")
+    assert (
+        findings_in(tmp_path, source, *bytes_, block=(32, 8, 1), grid=(2, 6, 1), kinds=("uncoalesced",)) == []
+    )
 
 
-def test_a_guard_that_is_missing_is_one_error(tmp_path):
+def test_a_missing_guard_is_one_error(tmp_path):
     lines = (
         "t = a[row, col]",
         "t += b[row, col] + b[row + 1, col]",
@@ -87,16 +91,16 @@ def test_a_guard_that_is_missing_is_one_error(tmp_path):
         "c[row, col] += a[row, col]",
     )
     body = "".join(f"    {line}\n" for line in lines)
-    (bounds,) = found(tmp_path, HEAD.format(names="col, row") + body, grid=(4, 4, 1), kinds=("bounds",))
+    (bounds,) = findings_in(tmp_path, HEAD.format(names="col, row") + body, grid=(4, 4, 1), kinds=("bounds",))
     assert (bounds.severity, bounds.name) == ("error", "a")
     assert {(place.name, place.line) for place in bounds.also} == {("b", 8), ("c", 9), ("c", 10), ("a", 10)}
     assert bounds.message.endswith("(also b on line 8, c on lines 9 and 10 and a on line 10).")
 
 
-def test_indices_that_data_decide_are_another_cause_than_those_of_threads(tmp_path):
+def test_data_dependent_indices_have_another_cause_than_thread_indices(tmp_path):
     body = "    t = b[a[row, col], 0]\n    c[row, col + 1] = t\n"
     given = (Array((48, 48), "int32", "arange"), SQUARE, SQUARE)
-    two = found(tmp_path, HEAD.format(names="col, row") + body, *given, kinds=("bounds",))
+    two = findings_in(tmp_path, HEAD.format(names="col, row") + body, *given, kinds=("bounds",))
     assert sorted(f.name for f in two if f.severity == "error") == ["b", "c"]
 
 
@@ -110,16 +114,16 @@ def test_rows_that_become_longer_suit_all_accesses_of_an_array(tmp_path):
     t += s[x, 0]
     c[row, col] = t
 """
-    (told,) = found(
+    (finding,) = findings_in(
         tmp_path,
         HEAD.format(names="col, row") + body,
         block=(32, 8, 1),
         grid=(1, 1, 1),
         kinds=("bank conflict",),
     )
-    assert told.remedy.startswith("make each row of s 1 element longer, or ")
+    assert finding.remedy.startswith("make each row of s 1 element longer, or ")
     padded = body.replace("(32, 32)", "(32, 33)")
-    after = found(
+    after = findings_in(
         tmp_path,
         HEAD.format(names="col, row") + padded,
         block=(32, 8, 1),
@@ -129,12 +133,12 @@ def test_rows_that_become_longer_suit_all_accesses_of_an_array(tmp_path):
     assert not [f for f in after if "longer" in f.remedy]
 
 
-def test_places_are_listed_as_long_as_they_are_few():
+def test_places_are_listed_while_they_are_few():
     few = [RelatedPlace("", 3, "a"), RelatedPlace("", 5, "a"), RelatedPlace("x/other.py", 4, "b")]
     assert message_of("So it is.", few) == "So it is (also a on lines 3 and 5 and b on line 4 of other.py)."
-    many = [RelatedPlace("", line, "a") for line in range(20, 30)]
+    count = [RelatedPlace("", line, "a") for line in range(20, 30)]
     assert (
-        message_of("So it is.", many, 4)
+        message_of("So it is.", count, 4)
         == "So it is (also at 10 more places, first a on line 20, in 4 launches)."
     )
     assert message_of("So it is.", ()) == "So it is."

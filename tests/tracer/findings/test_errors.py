@@ -1,4 +1,4 @@
-"""Barriers missed, memory read that nobody wrote, indices outside: each with its correct twin."""
+"""Missed barriers, uninitialised reads and indices out of bounds, each with its correct twin."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def kernel(folder, body, *arguments, block=64, grid=1, schedule="lockstep", **op
     return ended, [f for f in findings_of(ended, requests_of(ended)) if f.kind in WRONG]
 
 
-def verdicts(found):
-    return [(f.kind, f.severity, f.count) for f in found]
+def verdicts(results):
+    return [(f.kind, f.severity, f.count) for f in results]
 
 
 OUT = Array((256,), "int32")
@@ -85,9 +85,9 @@ EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"]
 )  # fmt: skip
 def test_barriers(tmp_path, schedule, body, expected):
     grid = 2 if "blockIdx" in body else 1
-    ended, found = kernel(tmp_path, body, OUT, schedule=schedule, grid=grid)
-    assert verdicts(found) == expected
-    for finding in found:
+    ended, findings = kernel(tmp_path, body, OUT, schedule=schedule, grid=grid)
+    assert verdicts(findings) == expected
+    for finding in findings:
         line = ended.sources[source_location(finding, ended)[0]].splitlines()[
             source_location(finding, ended)[1] - 1
         ]
@@ -107,35 +107,35 @@ def test_barriers(tmp_path, schedule, body, expected):
         ("for k in range(8):\n    if k == t:\n        break\n    cuda.syncthreads()", "let every thread of the block"),
     ],
 )  # fmt: skip
-def test_threads_that_ran_past_a_barrier_are_told_how_to_come_to_it(tmp_path, body, remedy):
-    _, (found,) = kernel(tmp_path, body, OUT)
-    assert found.severity == "error" and found.remedy.startswith(remedy)
+def test_threads_past_a_barrier_get_a_remedy(tmp_path, body, remedy):
+    _, (finding,) = kernel(tmp_path, body, OUT)
+    assert finding.severity == "error" and finding.remedy.startswith(remedy)
 
 
-def test_a_return_of_another_function_is_no_return_of_the_thread(tmp_path):
+def test_a_return_of_a_device_function_does_not_end_the_thread(tmp_path):
     source = (
         "@cuda.jit(device=True)\ndef helper(t):\n    if t < 8:\n        return 1\n    cuda.syncthreads()\n"
         "    return 2\n@cuda.jit\ndef kernel():\n    helper(cuda.threadIdx.x)"
     )
     ended = trace(tmp_path, source, (), block=(32, 1, 1))
-    found = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "barrier"]
-    assert verdicts(found) == [("barrier", "error", 8)]
+    findings = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "barrier"]
+    assert verdicts(findings) == [("barrier", "error", 8)]
     early = source.replace("    helper(", "    if cuda.threadIdx.x < 8:\n        return\n    helper(")
     ended = trace(tmp_path, early, (), block=(32, 1, 1))
-    found = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "barrier"]
-    assert verdicts(found) == [("barrier", "note", 8)]
+    findings = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "barrier"]
+    assert verdicts(findings) == [("barrier", "note", 8)]
 
 
 def test_threads_that_wait_elsewhere_are_counted_once(tmp_path):
     body = "for k in range(8):\n    if t == k:\n        break\n    cuda.syncthreads()\ncuda.syncthreads()"
-    _, found = kernel(tmp_path, body)
-    assert max(f.count for f in found) <= 64
+    _, findings = kernel(tmp_path, body)
+    assert max(f.count for f in findings) <= 64
 
 
 def test_blocks_that_miss_a_barrier_are_counted_together(tmp_path):
-    _, found = kernel(tmp_path, "if i % 8 == 0:\n    return\ncuda.syncthreads()", grid=4)
-    assert verdicts(found) == [("barrier", "note", 32)]
-    assert "their blocks" in found[0].message
+    _, findings = kernel(tmp_path, "if i % 8 == 0:\n    return\ncuda.syncthreads()", grid=4)
+    assert verdicts(findings) == [("barrier", "note", 32)]
+    assert "their blocks" in findings[0].message
 
 
 def test_a_kernel_that_raised_has_not_missed_its_barriers(tmp_path):
@@ -164,14 +164,12 @@ arg0[i] = tile[{read}]
         ("if t < 16:\n    tile[t] = i", "t", [("barrier", "note", 28), ("unwritten", "error", 68)]),
     ],
 )
-def test_a_return_before_a_barrier_and_what_it_left_unwritten_are_one_finding(
-    tmp_path, store, read, expected
-):
+def test_a_return_before_a_barrier_and_its_unwritten_memory_are_one_finding(tmp_path, store, read, expected):
     body = RETURNED.strip().format(store=store, read=read)
-    _, found = kernel(tmp_path, body, OUT, grid=2)
-    assert sorted(verdicts(found)) == expected
-    if len(found) == 1 and found[0].kind == "unwritten":
-        assert "28 threads returned before the barrier on line 11; keep every thread" in found[0].message
+    _, findings = kernel(tmp_path, body, OUT, grid=2)
+    assert sorted(verdicts(findings)) == expected
+    if len(findings) == 1 and findings[0].kind == "unwritten":
+        assert "28 threads returned before the barrier on line 11; keep every thread" in findings[0].message
 
 
 # --- memory that nobody wrote
@@ -202,20 +200,20 @@ def test_a_return_before_a_barrier_and_what_it_left_unwritten_are_one_finding(
         ("arg0[t] += 1", 0),
     ],
 )
-def test_reads_of_what_nobody_wrote(tmp_path, schedule, body, expected):
-    _, found = kernel(tmp_path, body, OUT, Array((64,), "int32", "empty"), schedule=schedule)
-    assert sum(f.count for f in found) == expected
-    assert {(f.kind, f.severity) for f in found} <= {("unwritten", "error")}
+def test_uninitialised_reads(tmp_path, schedule, body, expected):
+    _, findings = kernel(tmp_path, body, OUT, Array((64,), "int32", "empty"), schedule=schedule)
+    assert sum(f.count for f in findings) == expected
+    assert {(f.kind, f.severity) for f in findings} <= {("unwritten", "error")}
 
 
-def test_each_block_has_shared_memory_of_its_own(tmp_path):
+def test_each_block_has_separate_shared_memory(tmp_path):
     body = (
         "s = cuda.shared.array(64, int32)\nif cuda.blockIdx.x == 0:\n    s[t] = t\n"
         "cuda.syncthreads()\narg0[i] = s[t]"
     )
-    _, found = kernel(tmp_path, body, OUT, grid=2)
-    assert verdicts(found) == [("unwritten", "error", 64)]
-    assert found[0].threads == ((1, 0),)
+    _, findings = kernel(tmp_path, body, OUT, grid=2)
+    assert verdicts(findings) == [("unwritten", "error", 64)]
+    assert findings[0].threads == ((1, 0),)
 
 
 def test_views_of_written_bytes_are_written(tmp_path):
@@ -223,19 +221,19 @@ def test_views_of_written_bytes_are_written(tmp_path):
         "whole = cuda.shared.array(0, int32)\nhalf = cuda.shared.array(0, uint8)\n"
         "whole[t] = t\narg0[t] = half[4 * t + 3] + half[{}]"
     )
-    _, found = kernel(tmp_path, body.format("4 * t + 1"), OUT, shared_bytes=512)
-    assert found == []
-    _, found = kernel(tmp_path, body.format("256 + t"), OUT, shared_bytes=512)
-    assert verdicts(found) == [("unwritten", "error", 64)]
+    _, findings = kernel(tmp_path, body.format("4 * t + 1"), OUT, shared_bytes=512)
+    assert findings == []
+    _, findings = kernel(tmp_path, body.format("256 + t"), OUT, shared_bytes=512)
+    assert verdicts(findings) == [("unwritten", "error", 64)]
 
 
 def test_an_array_that_holds_some_nan_is_not_empty(tmp_path):
     path = tmp_path / "some.npy"
     np.save(path, np.where(np.arange(64) % 2, np.nan, 1).astype(np.float32))
-    _, found = kernel(
+    _, findings = kernel(
         tmp_path, "arg0[t] = arg1[t] == arg1[t]", OUT, Array((64,), fill="file", path=str(path))
     )
-    assert found == []
+    assert findings == []
 
 
 def held(folder, content, fill="empty"):
@@ -250,7 +248,7 @@ def held(folder, content, fill="empty"):
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "complex64", "complex128", "int32", "uint64"]
 )
-def test_what_an_earlier_launch_left_empty_is_told_from_what_it_wrote(tmp_path, dtype):
+def test_uninitialised_memory_of_an_earlier_launch_differs_from_written_memory(tmp_path, dtype):
     content = np.full(64, poison(np.dtype(dtype)), dtype)
     content[:24] = 1
     assert held(tmp_path, content) == [("unwritten", "error", 40)]
@@ -264,68 +262,68 @@ def test_a_picture_may_hold_the_bytes_of_poison(tmp_path):
     assert held(tmp_path, np.full(64, poison(np.dtype("uint8")))) == [("unwritten", "error", 64)]
 
 
-def test_of_a_part_of_the_blocks_nothing_is_said_of_global_memory(tmp_path):
+def test_global_memory_is_not_reported_for_a_part_of_the_blocks(tmp_path):
     body = "if cuda.blockIdx.x == 0:\n    arg0[t] = t\nelse:\n    x = arg0[t]"
     given = Array((64,), "int32", "empty")
-    _, found = kernel(tmp_path, body, given, grid=2, blocks=(1,))
-    assert found == []
+    _, findings = kernel(tmp_path, body, given, grid=2, blocks=(1,))
+    assert findings == []
 
 
-def unwritten(made):
+def unwritten(trace):
     """Return the reads before which no write to one of their bytes came or could have come, one by one."""
-    wrote, found = {}, set()
-    rows = range(len(made))
-    spot = [_bytes(made, row) for row in rows]
+    wrote, findings = {}, set()
+    rows = range(len(trace))
+    spot = [_bytes(trace, row) for row in rows]
     for row in rows:
         for byte in spot[row]:
-            if made.op[row] != Op.LOAD:
+            if trace.op[row] != Op.LOAD:
                 wrote.setdefault(byte, []).append(row)
     for row in rows:
-        if made.op[row] == Op.STORE:
+        if trace.op[row] == Op.STORE:
             continue
         for byte in spot[row]:
-            if byte[0] == "global" and not _poisoned(made, byte):
+            if byte[0] == "global" and not _poisoned(trace, byte):
                 continue
             others = wrote.get(byte, [])
-            if made.op[row] != Op.LOAD:  # who updates makes sure of nothing for others who do
-                others = [w for w in others if made.op[w] == Op.STORE]
-            if not any(w < row or _unordered(made, w, row) for w in others):
-                found.add(row)
-    return found
+            if trace.op[row] != Op.LOAD:  # who updates makes sure of nothing for others who do
+                others = [w for w in others if trace.op[w] == Op.STORE]
+            if not any(w < row or _unordered(trace, w, row) for w in others):
+                findings.add(row)
+    return findings
 
 
-def _bytes(made, row):
-    buffer = made.buffers[made.buffer[row]]
-    copy = {"shared": (int(made.block[row]),), "local": (int(made.block[row]), int(made.thread[row]))}
-    start = buffer.address + int(made.index[row]) * buffer.unit
+def _bytes(trace, row):
+    buffer = trace.buffers[trace.buffer[row]]
+    copy = {"shared": (int(trace.block[row]),), "local": (int(trace.block[row]), int(trace.thread[row]))}
+    start = buffer.address + int(trace.index[row]) * buffer.unit
     return [(buffer.space, *copy.get(buffer.space, ()), start + i) for i in range(buffer.itemsize)]
 
 
-def _poisoned(made, byte):
+def _poisoned(built, byte):
     return 512 <= byte[1] < 600  # "every_other", which the test leaves empty
 
 
-def _unordered(made, write, read):
-    if made.block[write] != made.block[read]:
+def _unordered(trace, write, read):
+    if trace.block[write] != trace.block[read]:
         return True
-    return made.thread[write] != made.thread[read] and made.phase[write] == made.phase[read]
+    return trace.thread[write] != trace.thread[read] and trace.phase[write] == trace.phase[read]
 
 
 @settings(max_examples=150, deadline=None)
 @given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
-def test_unwritten_reads_are_those_found_one_by_one(made_of, kind, overlap, seed):
-    made = trace_of(made_of, kind, resident=2, seed=seed)
-    count = int(made.blocks.max()) + 1
+def test_uninitialised_reads_match_a_search_one_by_one(made_of, kind, overlap, seed):
+    trace = trace_of(made_of, kind, resident=2, seed=seed)
+    count = int(trace.blocks.max()) + 1
     empty = np.frombuffer(b"\xa5" * 2 * BUFFERS[2].size, np.int16)
     blocks = np.arange(count)
-    made = replace(made, initial=made.initial | {2: empty}, blocks=blocks, recorded=blocks)
+    trace = replace(trace, initial=trace.initial | {2: empty}, blocks=blocks, recorded=blocks)
     if overlap:
         buffers = list(BUFFERS)
         buffers[6] = replace(buffers[6], address=250)
-        made = replace(made, buffers=tuple(buffers))
-    found = uninitialised_findings(made, requests_of(made))
-    constant = {r for r in range(len(made)) if made.buffers[made.buffer[r]].space == "constant"}
-    assert {row for f in found for row in f.rows.tolist()} == unwritten(made) - constant
+        trace = replace(trace, buffers=tuple(buffers))
+    findings = uninitialised_findings(trace, requests_of(trace))
+    constant = {r for r in range(len(trace)) if trace.buffers[trace.buffer[r]].space == "constant"}
+    assert {row for f in findings for row in f.rows.tolist()} == unwritten(trace) - constant
 
 
 # --- outside
@@ -347,8 +345,8 @@ def test_unwritten_reads_are_those_found_one_by_one(made_of, kind, overlap, seed
     ],
 )
 def test_indices_outside(tmp_path, body, count, touched):
-    _, found = kernel(tmp_path, body, Array((8, 4), "int32"), block=8)
-    outside = [f for f in found if f.kind == "bounds"]
+    _, findings = kernel(tmp_path, body, Array((8, 4), "int32"), block=8)
+    outside = [f for f in findings if f.kind == "bounds"]
     assert sum(f.count for f in outside) == count
     if count:
         assert outside[0].severity == "error" and touched in outside[0].message
@@ -356,15 +354,15 @@ def test_indices_outside(tmp_path, body, count, touched):
 
 def test_past_a_shared_array_lies_the_next(tmp_path):
     body = "a = cuda.shared.array(32, int32)\nb = cuda.shared.array(32, int32)\na[t] = b[t] = t\nx = a[t + 1]"
-    _, found = kernel(tmp_path, body, block=32)
-    outside = [f for f in found if f.kind == "bounds"]
+    _, findings = kernel(tmp_path, body, block=32)
+    outside = [f for f in findings if f.kind == "bounds"]
     assert len(outside) == 1 and "would read b[0] instead" in outside[0].message
     assert outside[0].threads == ((0, 31),)
 
 
 def test_errors_come_first(tmp_path):
-    _, found = kernel(tmp_path, "arg0[t * 3] = t\nx = arg0[t * 3 + 3]\ny = arg0[300 + t]", OUT, block=60)
-    assert [f.severity for f in found] == sorted(
-        (f.severity for f in found), key=("error", "warning", "note").index
+    _, findings = kernel(tmp_path, "arg0[t * 3] = t\nx = arg0[t * 3 + 3]\ny = arg0[300 + t]", OUT, block=60)
+    assert [f.severity for f in findings] == sorted(
+        (f.severity for f in findings), key=("error", "warning", "note").index
     )
-    assert {f.kind for f in found} >= {"race", "bounds"}
+    assert {f.kind for f in findings} >= {"race", "bounds"}

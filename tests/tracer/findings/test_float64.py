@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from finding_kernels import text
+from finding_kernels import kernel_text
 from launching import Array, Scalar, launch, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -27,7 +27,7 @@ def operations_of(launches):
 
 
 def arithmetic(folder, body, *arguments):
-    return operations_of([launch(folder, text(body, len(arguments)), arguments, block=(32, 1, 1))])[0]
+    return operations_of([launch(folder, kernel_text(body, len(arguments)), arguments, block=(32, 1, 1))])[0]
 
 
 ARITHMETIC = [
@@ -55,10 +55,10 @@ ARITHMETIC = [
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """Return the operations of each body, asked in one go: a question of its own takes seconds."""
+    """Find the operations of each body in one question, since each question takes seconds."""
     arguments = (IN, OUT, Scalar(0.5))
     launches = [
-        launch(tmp_path_factory.mktemp("kernel"), text(body.strip(), 3), arguments, block=(32, 1, 1))
+        launch(tmp_path_factory.mktemp("kernel"), kernel_text(body.strip(), 3), arguments, block=(32, 1, 1))
         for body, *_ in ARITHMETIC
     ]
     return dict(zip([body for body, *_ in ARITHMETIC], operations_of(launches), strict=True))
@@ -67,37 +67,37 @@ def asked(tmp_path_factory):
 @pytest.mark.parametrize(("body", "names", "cause"), ARITHMETIC)
 def test_float64_arithmetic(asked, body, names, cause):
     assert sorted(o.name for o in asked[body]) == names
-    assert all(any(cause in said for said, *_ in o.causes) for o in asked[body])
+    assert all(any(cause in finding for finding, *_ in o.causes) for o in asked[body])
 
 
 SCALED = "@cuda.jit(device=True)\ndef scaled(x):\n    return x * {half}\n\n"
 BEFORE = "from numba import complex64\nWEIGHTS = (0.25, 0.5)\n"
 ADDED = "for k in range(n):\n    s += a[k]\nb[i] = s"
-WHOLE = "the whole number "
-# What is wide, why, what helps, and that done: on float32 arrays a and b, complex64 c, int32 d and whole n.
+INT = "the whole number "
+# The wide code, its causes, the remedy and the fixed code: on float32 a and b, complex64 c, int32 d and integer n.
 MENDED = [
-    ("b[i] = a[i] / n", [WHOLE + "n"], "write float32(n)", "b[i] = a[i] / float32(n)"),
-    ("b[i] = a[i] / (i - 5)", [WHOLE + "i - 5"], "write float32(i - 5)", "b[i] = a[i] / float32(i - 5)"),
-    ("b[0] += cuda.grid(1)", [WHOLE + "cuda.grid(1)"], "write float32(cuda.grid(1))", "b[0] += float32(cuda.grid(1))"),
-    ("b[i] = a[i] * len(a)", [WHOLE + "len(a)"], "write float32(len(a))", "b[i] = a[i] * float32(len(a))"),
-    ("b[i] = a[i] * d[i]", [WHOLE + "d[i]"], "write float32(d[i])", "b[i] = a[i] * float32(d[i])"),
-    ("b[i] = int(a[i] * 10)", [WHOLE + "10"], "write float32(10)", "b[i] = int(a[i] * float32(10))"),
-    ("b[i] = math.sqrt(i)", [WHOLE + "i"], "write float32(i)", "b[i] = math.sqrt(float32(i))"),
-    ("b[i] = 2 ** a[i] + a[i]", [WHOLE + "2"], "write float32(2)", "b[i] = float32(2) ** a[i] + a[i]"),
-    ("c[i] = c[i] * 2", [WHOLE + "2"], "write float32(2)", "c[i] = c[i] * float32(2)"),
+    ("b[i] = a[i] / n", [INT + "n"], "write float32(n)", "b[i] = a[i] / float32(n)"),
+    ("b[i] = a[i] / (i - 5)", [INT + "i - 5"], "write float32(i - 5)", "b[i] = a[i] / float32(i - 5)"),
+    ("b[0] += cuda.grid(1)", [INT + "cuda.grid(1)"], "write float32(cuda.grid(1))", "b[0] += float32(cuda.grid(1))"),
+    ("b[i] = a[i] * len(a)", [INT + "len(a)"], "write float32(len(a))", "b[i] = a[i] * float32(len(a))"),
+    ("b[i] = a[i] * d[i]", [INT + "d[i]"], "write float32(d[i])", "b[i] = a[i] * float32(d[i])"),
+    ("b[i] = int(a[i] * 10)", [INT + "10"], "write float32(10)", "b[i] = int(a[i] * float32(10))"),
+    ("b[i] = math.sqrt(i)", [INT + "i"], "write float32(i)", "b[i] = math.sqrt(float32(i))"),
+    ("b[i] = 2 ** a[i] + a[i]", [INT + "2"], "write float32(2)", "b[i] = float32(2) ** a[i] + a[i]"),
+    ("c[i] = c[i] * 2", [INT + "2"], "write float32(2)", "c[i] = c[i] * float32(2)"),
     ("c[i] = c[i] * 2j", ["2j"], "write complex64(2j)", "c[i] = c[i] * complex64(2j)"),
-    ("b[i] = math.pi * a[i] + 1", ["math.pi", WHOLE + "1"], "write float32(math.pi) and float32(1)",
+    ("b[i] = math.pi * a[i] + 1", ["math.pi", INT + "1"], "write float32(math.pi) and float32(1)",
      "b[i] = float32(math.pi) * a[i] + float32(1)"),
     ("b[i] = WEIGHTS[0] * a[i] + a[i]", ["WEIGHTS[0]"], "write float32(WEIGHTS[0])",
      "b[i] = float32(WEIGHTS[0]) * a[i] + a[i]"),
-    ("s = 0\n" + ADDED, [WHOLE + "0"], "write float32(0)", "s = float32(0)\n" + ADDED),
+    ("s = 0\n" + ADDED, [INT + "0"], "write float32(0)", "s = float32(0)\n" + ADDED),
     ("b[i] = math.sqrt(i / n) * a[i]", ["the division of whole numbers"],
      "use // or divide float32 numbers", "b[i] = math.sqrt(float32(i) / float32(n)) * a[i]"),
-    ("b[i] = a[i] / ((n + 1) * (n + 2))", [WHOLE + "(n + 1) * (n + 2)"], "write float32((n + 1) * (n + 2))",
+    ("b[i] = a[i] / ((n + 1) * (n + 2))", [INT + "(n + 1) * (n + 2)"], "write float32((n + 1) * (n + 2))",
      "b[i] = a[i] / float32((n + 1) * (n + 2))"),
-    ("b[i] = a[i] * -(n - i % 3)", [WHOLE + "-(n - i % 3)"], "write float32(-(n - i % 3))",
+    ("b[i] = a[i] * -(n - i % 3)", [INT + "-(n - i % 3)"], "write float32(-(n - i % 3))",
      "b[i] = a[i] * float32(-(n - i % 3))"),
-    ("b[i] = (a[i] + 1) / 2", [WHOLE + "1", WHOLE + "2"], "write float32(1) and float32(2)",
+    ("b[i] = (a[i] + 1) / 2", [INT + "1", INT + "2"], "write float32(1) and float32(2)",
      "b[i] = (a[i] + float32(1)) / float32(2)"),
 ]  # fmt: skip
 MEAN = "s = {}\nfor k in range(n):\n    s += a[k]\nb[i] = s / {}"
@@ -111,8 +111,8 @@ LEFT = ["b[i] = a[i] ** 2 + a[i]", "b[i] = a[i] * (i > 3) + a[i]", "b[i] = max(a
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
-    """Return what is said of each body, asked in one go: a question of its own takes a second."""
+def reports(tmp_path_factory):
+    """Find the float64 reports of each body in one question, since each question takes a second."""
     bodies = [b for wide, *_, narrow in MENDED for b in (wide, narrow)] + [mean for mean, _ in MEANS] + LEFT
     some = (IN, OUT, Array((64,), "complex64"), Array((64,), "int32"), Scalar(3))
     head = f"{BEFORE}@cuda.jit\ndef kernel(a, b, c, d, n):\n    t, i = cuda.threadIdx.x, cuda.grid(1)\n"
@@ -122,22 +122,22 @@ def said(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("wide", "causes", "remedy", "narrow"), MENDED)
-def test_the_causes_are_named_and_the_remedies_mend_them(said, wide, causes, remedy, narrow):
-    (told,) = said[wide]
-    assert told.remedy == remedy
-    assert all(cause in told.message for cause in causes), told.message
-    assert told.message.count(" and ") + told.message.count(",") <= 3 and len(told.message) < 160, (
-        told.message
+def test_the_causes_are_reported_and_the_remedies_fix_them(reports, wide, causes, remedy, narrow):
+    (finding,) = reports[wide]
+    assert finding.remedy == remedy
+    assert all(cause in finding.message for cause in causes), finding.message
+    assert finding.message.count(" and ") + finding.message.count(",") <= 3 and len(finding.message) < 160, (
+        finding.message
     )
-    assert said[narrow] == []
+    assert reports[narrow] == []
 
 
 @pytest.mark.parametrize(("mean", "remedies"), MEANS)
-def test_only_all_of_the_remedies_mend_a_mean(said, mean, remedies):
-    assert [told.remedy for told in said[mean]] == remedies
+def test_only_all_remedies_together_fix_a_mean(reports, mean, remedies):
+    assert [finding.remedy for finding in reports[mean]] == remedies
 
 
-def test_lines_through_which_one_number_flows_are_one_finding_and_others_another(tmp_path):
+def test_lines_that_share_one_value_are_one_finding(tmp_path):
     body = "x = arg0[t] * 0.5 + arg0[t]\ny = x + x\nz = arg0[t] - arg2\narg1[t] = y\narg1[t] = z * z"
     flows, argument = float64_lines(arithmetic(tmp_path, body, IN, OUT, Scalar(0.5)))
     assert (flows.number, flows.remedy) == (3, "write float32(0.5)")
@@ -147,22 +147,22 @@ def test_lines_through_which_one_number_flows_are_one_finding_and_others_another
 
 
 @pytest.mark.parametrize("body", LEFT)
-def test_whole_numbers_that_leave_a_float32_as_it_is_are_not_told(said, body):
-    assert said[body] == []
+def test_integers_that_leave_a_float32_unchanged_are_not_reported(reports, body):
+    assert reports[body] == []
 
 
-def test_what_a_device_function_returns_is_mended_in_it(tmp_path):
-    body = text("arg1[t] = scaled(arg0[t]) * arg0[t]", 2)
+def test_the_result_of_a_device_function_is_fixed_in_it(tmp_path):
+    body = kernel_text("arg1[t] = scaled(arg0[t]) * arg0[t]", 2)
     asked = [
         launch(tmp_path, SCALED.format(half=half) + body, (IN, OUT), block=(32, 1, 1))
         for half in ("0.5", "float32(0.5)")
     ]
     wide, narrow = map(float64_lines, operations_of(asked))
-    assert [told.remedy for told in wide] == ["write float32(0.5)", "let scaled return float32"]
+    assert [finding.remedy for finding in wide] == ["write float32(0.5)", "let scaled return float32"]
     assert narrow == []
 
 
-def test_what_is_unpacked_is_mended_where_it_is_returned(tmp_path):
+def test_unpacked_values_are_fixed_where_they_are_returned(tmp_path):
     source = """
     @cuda.jit(device=True)
     def halves(x):
@@ -174,24 +174,26 @@ def test_what_is_unpacked_is_mended_where_it_is_returned(tmp_path):
         w, h = halves(a[i])
         out[i] = h * w
     """
-    made = launch(tmp_path, source, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    kernel_launch = launch(tmp_path, source, (Array((32,)), Array((32,))), block=(32, 1, 1))
     causes = {
         cause
-        for operation in operations_of([made])[0]
-        for what, _, remedy in operation.causes
-        for cause in (what, remedy)
+        for operation in operations_of([kernel_launch])[0]
+        for label, _, remedy in operation.causes
+        for cause in (label, remedy)
     }
     assert {"halves(), which returns float64", "let halves return float32"} <= causes
 
 
-def test_float64_is_meant_where_an_array_holds_it(tmp_path):
+def test_float64_is_intended_for_an_array_of_it(tmp_path):
     assert arithmetic(tmp_path, "arg1[t] = arg0[t] * 2.0", IN, Array((256,), "float64")) == ()
 
 
-def test_a_device_function_is_looked_into(tmp_path):
-    source = "@cuda.jit(device=True)\ndef half(x):\n    return x * 0.5\n" + text("arg1[t] = half(arg0[t])", 2)
-    (found,) = operations_of([launch(tmp_path, source, (IN, OUT), block=(32, 1, 1))])
-    assert [o.name for o in found] == ["mul"] and found[0].causes[0][0] == "0.5"
+def test_a_device_function_is_analysed(tmp_path):
+    source = "@cuda.jit(device=True)\ndef half(x):\n    return x * 0.5\n" + kernel_text(
+        "arg1[t] = half(arg0[t])", 2
+    )
+    (finding,) = operations_of([launch(tmp_path, source, (IN, OUT), block=(32, 1, 1))])
+    assert [o.name for o in finding] == ["mul"] and finding[0].causes[0][0] == "0.5"
 
 
 def test_a_kernel_that_numba_can_not_compile_has_no_operations(tmp_path):
@@ -203,7 +205,7 @@ ITERATION = "@cuda.jit\ndef kernel(out, c, n):\n    z, k = {start}, 0\n    while
 INTO = {"whole": Array((64,), "int32"), "real": Array((64,), "float64")}
 
 
-def test_an_iteration_in_float64_that_gives_whole_numbers_is_told_once(tmp_path):
+def test_an_iteration_in_float64_with_integer_results_is_reported_once(tmp_path):
     """Mandelbrot's and Julia's sets: no array holds a float, so that nothing else says that float64 is meant."""
     wide = ITERATION.format(start="0.0", dot=".0", c="c")
     narrow = ITERATION.format(start="float32(0)", dot="", c="float32(c)")
@@ -212,21 +214,21 @@ def test_an_iteration_in_float64_that_gives_whole_numbers_is_told_once(tmp_path)
         launch(tmp_path, source, (INTO["whole"], Scalar(0.5), Scalar(9))) for source in (wide, narrow, named)
     ]
     asked += [launch(tmp_path, wide, (INTO["real"], Scalar(0.5), Scalar(9)))]
-    (told,), *others = map(float64_lines, operations_of(asked))
-    assert (told.severity, told.line, told.number) == ("note", 7, 2)
-    assert told.remedy == "where float32 is precise enough, write float32(0.0) and pass c as float32"
+    (finding,), *others = map(float64_lines, operations_of(asked))
+    assert (finding.severity, finding.line, finding.number) == ("note", 7, 2)
+    assert finding.remedy == "where float32 is precise enough, write float32(0.0) and pass c as float32"
     assert others == [[], [], []]
 
 
-def test_whole_numbers_scaled_once_are_not_told(tmp_path):
+def test_integers_scaled_once_are_not_reported(tmp_path):
     assert arithmetic(tmp_path, "arg1[t] = arg0[t] * 0.3 + 0.5", INTO["whole"], INTO["whole"]) == ()
 
 
-def test_float64_is_told_with_its_line_and_remedy(tmp_path):
+def test_float64_is_reported_with_its_line_and_remedy(tmp_path):
     body = SUM.format(start="0.0").strip()
-    ended = trace(tmp_path, text(body, 2), (IN, OUT), block=(32, 1, 1))
-    found = findings_of(ended, requests_of(ended), arithmetic(tmp_path, body, IN, OUT))
-    finding = next(f for f in found if f.kind == "float64")
+    ended = trace(tmp_path, kernel_text(body, 2), (IN, OUT), block=(32, 1, 1))
+    findings = findings_of(ended, requests_of(ended), arithmetic(tmp_path, body, IN, OUT))
+    finding = next(f for f in findings if f.kind == "float64")
     assert (finding.severity, finding.count, finding.remedy) == ("warning", 1, "write float32(0.0)")
     file, line = source_location(finding, ended)
     assert "total +=" in ended.sources[file].splitlines()[line - 1]

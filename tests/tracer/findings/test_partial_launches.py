@@ -27,7 +27,7 @@ examples = settings(
 )
 
 
-def told(trace: Trace) -> list[tuple[Any, ...]]:
+def report_of(trace: Trace) -> list[tuple[Any, ...]]:
     """Return all that is said of a trace, as plain data."""
     return [
         (f.kind, f.severity, f.message, f.count, f.sites, f.rows.tolist(), f.example, f.threads, f.moment)
@@ -36,15 +36,15 @@ def told(trace: Trace) -> list[tuple[Any, ...]]:
 
 
 def pictures(trace: Trace) -> list[list[Any]]:
-    """Return what every buffer holds and how often it was read, in every block at some moments."""
+    """Collect the contents and read counts of every buffer, in every block at some moments."""
     requests = requests_of(trace)
-    held, found = contents_of(trace, requests), []
+    held, findings = contents_of(trace, requests), []
     for moment in range(0, requests.end + 1, 3):
         for buffer in range(len(BUFFERS)):
             for block in trace.blocks.tolist():
-                found.append(held.reads(buffer, moment, block, 1).tolist())
-                found.append(held.written(buffer, moment, block, 1).tolist())
-    return found
+                findings.append(held.reads(buffer, moment, block, 1).tolist())
+                findings.append(held.written(buffer, moment, block, 1).tolist())
+    return findings
 
 
 def in_small_parts(change: pytest.MonkeyPatch) -> None:
@@ -57,18 +57,16 @@ def in_small_parts(change: pytest.MonkeyPatch) -> None:
 
 @examples
 @given(programs(), KIND, st.integers(1, 2))
-def test_a_launch_looked_at_in_small_parts_has_the_same_findings(
-    programs: Programs, kind: str, resident: int
-):
+def test_a_launch_analysed_in_small_parts_has_the_same_findings(programs: Programs, kind: str, resident: int):
     trace = trace_of(programs, kind, resident)
-    whole, drawn = told(trace), pictures(trace)
+    complete, drawn = report_of(trace), pictures(trace)
     with pytest.MonkeyPatch.context() as change:
         in_small_parts(change)
-        assert told(trace) == whole
+        assert report_of(trace) == complete
         assert pictures(trace) == drawn
 
 
-def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
+def test_parts_are_complete_blocks_under_the_sequential_schedule(monkeypatch: pytest.MonkeyPatch):
     from tilescope.kernels.scenarios.catalogue import find
     from tilescope.tracer.model.launch import Schedule
     from tilescope.tracer.model.plan import launch_of
@@ -77,7 +75,7 @@ def test_parts_are_whole_blocks_where_blocks_run_one_after_the_other(monkeypatch
     launch = launch_of(
         find("matmul-tiled"), {"m": 32, "k": 8, "n": 16, "tile": 8}, schedule=Schedule("sequential")
     )
-    trace = run(launch, lambda done, of: None)
+    trace = run(launch, lambda done, total: None)
     in_small_parts(monkeypatch)
     parts = overlap.block_ranges(trace)
     assert len(parts) == len(trace.blocks) == 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from finding_kernels import EVERY, kernel
+from finding_kernels import EVERY, trace_kernel
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -15,7 +15,7 @@ FLOATS = (Array((128,), "int32", "arange"), Array((128,), "int32"))
 
 
 def errors(folder, body, *arguments, block=64, grid=1, schedule="lockstep"):
-    ended = kernel(folder, body, *(arguments or FLOATS), block=block, grid=grid, schedule=schedule)
+    ended = trace_kernel(folder, body, *(arguments or FLOATS), block=block, grid=grid, schedule=schedule)
     return [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
 
 
@@ -79,31 +79,31 @@ REMEDIES = {
 
 @EVERY
 @pytest.mark.parametrize("name", REMEDIES)
-def test_a_remedy_is_one_that_can_be_followed(tmp_path, schedule, name):
+def test_a_remedy_can_be_followed(tmp_path, schedule, name):
     wrong, remedy, mended = REMEDIES[name]
-    found = errors(tmp_path, S + wrong, schedule=schedule)
+    findings = errors(tmp_path, S + wrong, schedule=schedule)
     lines = [f"line {number + 6}" for number in range(12)]
     expected = remedy.replace("line {", "{").format(*lines)
-    assert expected in [f.remedy for f in found if f.kind == "race"]
+    assert expected in [f.remedy for f in findings if f.kind == "race"]
     assert errors(tmp_path, S + mended, schedule=schedule) == []
 
 
-def test_of_many_pairs_of_lines_the_neighbours_are_told(tmp_path):
+def test_adjacent_lines_are_reported_of_many_pairs(tmp_path):
     body = S + "".join(f"s[t] = arg0[t]\nx = s[t ^ {k}]\n" for k in (1, 2, 4, 8))
-    (found,) = errors(tmp_path, body, block=64)
-    assert found.remedy == "put cuda.syncwarp() between line 8 and line 9"
-    assert [place.line for place in found.also] == list(range(10, 16))
-    assert found.message.endswith("(also at 6 more places, first s on line 10).")
+    (finding,) = errors(tmp_path, body, block=64)
+    assert finding.remedy == "put cuda.syncwarp() between line 8 and line 9"
+    assert [place.line for place in finding.also] == list(range(10, 16))
+    assert finding.message.endswith("(also at 6 more places, first s on line 10).")
 
 
-def test_what_is_not_told_by_itself_is_counted_to_what_is(tmp_path):
+def test_merged_races_are_counted_with_the_reported_one(tmp_path):
     body = S + "s[t] = arg0[t]\nx = s[63 - t]\nif t > 0:\n    y = s[t - 1]"
-    (found,) = errors(tmp_path, body)
-    assert found.remedy == "put cuda.syncthreads() between line 8 and line 9"
-    assert found.count == 64 and len(found.rows) == 64 + 64 + 63
+    (finding,) = errors(tmp_path, body)
+    assert finding.remedy == "put cuda.syncthreads() between line 8 and line 9"
+    assert finding.count == 64 and len(finding.rows) == 64 + 64 + 63
 
 
-def test_a_barrier_in_a_branch_does_not_stand_for_one_outside(tmp_path):
+def test_a_barrier_in_a_branch_does_not_replace_one_outside(tmp_path):
     body = S + "s[t] = arg0[t]\nif b == 0:\n    x = s[63 - t]\n    s[t] = 1\ny = s[t ^ 32]"
     assert [f.remedy for f in errors(tmp_path, body)] == [
         "put cuda.syncthreads() between line 8 and line 10",
@@ -126,13 +126,15 @@ if t == 0:
 def test_a_lock_without_fences_has_one_remedy(tmp_path):
     given = (Array((1,), "int32"), Array((1,), "int32"))
     bare = LOCK.replace("ACQUIRE", "pass").replace("RELEASE", "pass")
-    (found,) = errors(tmp_path, bare, *given, grid=4)
-    assert found.remedy == "put cuda.threadfence() between line 12 and the atomic on line 14"
+    (finding,) = errors(tmp_path, bare, *given, grid=4)
+    assert finding.remedy == "put cuda.threadfence() between line 12 and the atomic on line 14"
     fenced = bare.replace("pass\n    cuda.atomic", "cuda.threadfence()\n    cuda.atomic")
-    found = errors(tmp_path, fenced, *given, grid=4)
-    assert {f.remedy for f in found} == {"put cuda.threadfence() after the atomic on line 9, before line 12"}
-    whole = LOCK.replace("ACQUIRE", "cuda.threadfence()").replace("RELEASE", "cuda.threadfence()")
-    assert errors(tmp_path, whole, *given, grid=4) == []
+    finding = errors(tmp_path, fenced, *given, grid=4)
+    assert {f.remedy for f in finding} == {
+        "put cuda.threadfence() after the atomic on line 9, before line 12"
+    }
+    complete = LOCK.replace("ACQUIRE", "cuda.threadfence()").replace("RELEASE", "cuda.threadfence()")
+    assert errors(tmp_path, complete, *given, grid=4) == []
 
 
 FLAG = """
@@ -157,21 +159,21 @@ else:
 @pytest.mark.parametrize("schedule", ["lockstep", "random"])
 def test_a_message_within_a_block_needs_a_fence_and_no_barrier(tmp_path, schedule):
     fence = "cuda.threadfence_block()"
-    (found,) = errors(
+    (finding,) = errors(
         tmp_path, S + FLAG.replace("RELEASE", "pass").replace("ACQUIRE", fence), schedule=schedule
     )
-    assert found.remedy == f"put {fence} between line 14 and the atomic on line 18"
+    assert finding.remedy == f"put {fence} between line 14 and the atomic on line 18"
     assert (
         errors(tmp_path, S + FLAG.replace("RELEASE", fence).replace("ACQUIRE", fence), schedule=schedule)
         == []
     )
 
 
-def test_lanes_for_which_another_speaks_meet_it_first(tmp_path):
+def test_lanes_represented_by_another_meet_it_first(tmp_path):
     fence = "cuda.threadfence_block()"
-    alone = (S + FLAG).replace("ACQUIRE", fence).replace("    cuda.syncwarp()\n", "")
-    (found,) = errors(tmp_path, alone.replace("RELEASE", fence))
-    assert found.remedy == f"put cuda.syncwarp(), then {fence}, between line 14 and the atomic on line 17"
+    single = (S + FLAG).replace("ACQUIRE", fence).replace("    cuda.syncwarp()\n", "")
+    (finding,) = errors(tmp_path, single.replace("RELEASE", fence))
+    assert finding.remedy == f"put cuda.syncwarp(), then {fence}, between line 14 and the atomic on line 17"
 
 
 def test_a_slot_taken_by_an_atomic_still_needs_the_barrier(tmp_path):
@@ -179,15 +181,15 @@ def test_a_slot_taken_by_an_atomic_still_needs_the_barrier(tmp_path):
         "n = cuda.shared.array(1, int32)\nif t == 0:\n    n[0] = 0\ncuda.syncthreads()\n{}arg1[t] = s[63 - t]"
     )
     slots = "k = cuda.atomic.add(n, 0, 1)\ns[k] = arg0[t]\n"
-    (found,) = errors(tmp_path, S + body.format(slots))
-    assert found.remedy == "put cuda.syncthreads() between line 13 and line 14"
+    (finding,) = errors(tmp_path, S + body.format(slots))
+    assert finding.remedy == "put cuda.syncthreads() between line 13 and line 14"
     assert errors(tmp_path, S + body.format(slots + "cuda.syncthreads()\n")) == []
 
 
-def test_elements_of_several_blocks_are_said_to_be(tmp_path):
+def test_elements_of_several_blocks_are_reported_as_such(tmp_path):
     body = S + "s[t] = arg0[t]\narg1[t + 64 * b] = s[63 - t]"
-    (found,) = errors(tmp_path, body, grid=2)
-    assert found.message.startswith("128 elements of s in 2 blocks are written on line 8")
+    (finding,) = errors(tmp_path, body, grid=2)
+    assert finding.message.startswith("128 elements of s in 2 blocks are written on line 8")
     assert "in 2 blocks" not in errors(tmp_path, body)[0].message
 
 
@@ -229,5 +231,5 @@ def test_no_barrier_is_advised_in_a_branch_that_a_function_is_called_in(tmp_path
     }
     for line, remedy in remedies.items():
         ended = trace(tmp_path, source.format(line), FLOATS, block=(64, 1, 1))
-        found = [f.remedy for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
-        assert any(text.startswith(remedy) for text in found), (line, found)
+        findings = [f.remedy for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
+        assert any(text.startswith(remedy) for text in findings), (line, findings)

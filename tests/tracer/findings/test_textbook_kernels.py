@@ -1,4 +1,4 @@
-"""Kernels as textbooks have them are free of warnings, and what a remedy names does mend what it is told of."""
+"""Textbook kernels have no warnings, and remedies fix the reported problems."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Scalar
 
 
-def told(folder, source, *arguments, grid=(1, 1, 1), block=(64, 1, 1), **options):
+def findings_in(folder, source, *arguments, grid=(1, 1, 1), block=(64, 1, 1), **options):
     ended = trace(folder, source, arguments, grid=grid, block=block, **options)
     assert ended.error is None, ended.error
-    found = findings_of(ended, requests_of(ended))
-    assert not [f for f in found if f.severity == "error"], found
-    return {(f.kind, f.severity): f for f in found}
+    findings = findings_of(ended, requests_of(ended))
+    assert not [f for f in findings if f.severity == "error"], findings
+    return {(f.kind, f.severity): f for f in findings}
 
 
 def warnings(*args, **options):
-    return {kind for kind, severity in told(*args, **options) if severity == "warning"}
+    return {kind for kind, severity in findings_in(*args, **options) if severity == "warning"}
 
 
 def vector(length, dtype="float32"):
@@ -124,36 +124,38 @@ def kernel(a, out):
     ],
     ids=["reduction", "stencil", "warp sums", "grid stride", "of bytes", "wide blocks", "image", "count"],
 )
-def test_what_textbooks_have_is_free_of_warnings(tmp_path, source, arguments, grid, block):
+def test_textbook_kernels_have_no_warnings(tmp_path, source, arguments, grid, block):
     assert warnings(tmp_path, source, *arguments, grid=grid, block=block) == set()
 
 
 @pytest.mark.parametrize("tile", [8, 16])
 @pytest.mark.parametrize("n", [16, 20, 31, 50])
-def test_a_tiled_product_is_free_of_warnings_whatever_its_size(tmp_path, tile, n):
+def test_a_tiled_product_of_any_size_has_no_warnings(tmp_path, tile, n):
     blocks = -(-n // tile)
     arguments = (Array((n, n)), Array((n, n)), Array((n, n)), Scalar(n))
     source = f"TILE = {tile}\n{MATMUL}"
     assert warnings(tmp_path, source, *arguments, grid=(blocks, blocks, 1), block=(tile, tile, 1)) == set()
 
 
-def test_a_note_on_rows_that_begin_within_a_sector_is_mended_by_longer_ones(tmp_path):
+def test_longer_rows_fix_rows_that_begin_within_a_sector(tmp_path):
     source, shape = f"TILE = 16\n{MATMUL}", {"grid": (4, 4, 1), "block": (16, 16, 1)}
-    note = told(tmp_path, source, *[Array((50, 50))] * 3, Scalar(50), **shape)["uncoalesced", "note"]
+    note = findings_in(tmp_path, source, *[Array((50, 50))] * 3, Scalar(50), **shape)["uncoalesced", "note"]
     assert "begin within a sector" in note.message and note.remedy == "make them a multiple of 32 bytes long"
-    assert told(tmp_path, source, *[Array((50, 56))] * 3, Scalar(50), **shape) == {}
+    assert findings_in(tmp_path, source, *[Array((50, 56))] * 3, Scalar(50), **shape) == {}
     # Neighbours that begin one element further: no remedy, so no word.
     shifted = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = a[i + 1] - a[i]\n"
-    assert told(tmp_path, shifted, vector(257), vector(256), grid=(4, 1, 1)) == {}
-    assert told(tmp_path, shifted, vector(257, "int8"), vector(256, "int8"), grid=(4, 1, 1)) == {}
+    assert findings_in(tmp_path, shifted, vector(257), vector(256), grid=(4, 1, 1)) == {}
+    assert findings_in(tmp_path, shifted, vector(257, "int8"), vector(256, "int8"), grid=(4, 1, 1)) == {}
 
 
-def test_successive_numbers_mend_a_reduction_whose_threads_lie_apart(tmp_path):
+def test_consecutive_numbers_fix_a_reduction_with_scattered_threads(tmp_path):
     some = (vector(500), vector(4))
-    finding = told(tmp_path, INTERLEAVED, *some, grid=(4, 1, 1), block=(128, 1, 1))["idle lanes", "warning"]
+    finding = findings_in(tmp_path, INTERLEAVED, *some, grid=(4, 1, 1), block=(128, 1, 1))[
+        "idle lanes", "warning"
+    ]
     assert finding.message.startswith("2,436 of 2,944 lanes sit out line 14")
     assert "92 requests do what 32 could; give the work to threads with successive numbers" in finding.message
-    assert told(tmp_path, REDUCTION, *some, grid=(4, 1, 1), block=(128, 1, 1)) == {}
+    assert findings_in(tmp_path, REDUCTION, *some, grid=(4, 1, 1), block=(128, 1, 1)) == {}
 
 
 TILE = """
@@ -176,26 +178,26 @@ def kernel(out):
         (16, "s[x, y] = x", "s[0, 0]", "2 elements"),
     ],
 )
-def test_rows_as_much_longer_as_told_mend_a_bank_conflict(tmp_path, side, place, element, more):
+def test_the_suggested_row_length_fixes_a_bank_conflict(tmp_path, side, place, element, more):
     def tile(shape):
         source = TILE.format(shape=shape, side=side, place=place, element=element)
-        return told(tmp_path, source, vector(side * side), block=(side, side, 1))
+        return findings_in(tmp_path, source, vector(side * side), block=(side, side, 1))
 
-    (found,) = (f for (kind, _), f in tile((side, side)).items() if kind == "bank conflict")
+    (finding,) = (f for (kind, _), f in tile((side, side)).items() if kind == "bank conflict")
     assert (
-        found.remedy
+        finding.remedy
         == f"make each row of s {more} longer, or let neighbouring threads touch neighbouring words"
     )
     longer = tile((side, side + int(more.split()[0])))
-    assert not [f for f in longer.values() if f.kind == "bank conflict" and f.sites == found.sites]
+    assert not [f for f in longer.values() if f.kind == "bank conflict" and f.sites == finding.sites]
 
 
-def test_rows_that_a_warp_shares_are_worth_a_note(tmp_path):
+def test_rows_shared_by_a_warp_are_noted(tmp_path):
     """As of a tile with its halo: two rows of 16 threads, 18 elements apart, meet in two banks."""
 
     def tile(shape):
         source = TILE.format(shape=shape, side=16, place="s[y, x] = x", element="s[y, x]")
-        return told(tmp_path, source, vector(256), block=(16, 16, 1))
+        return findings_in(tmp_path, source, vector(256), block=(16, 16, 1))
 
     note = tile((18, 18))["bank conflict", "note"]
     assert (
@@ -205,12 +207,12 @@ def test_rows_that_a_warp_shares_are_worth_a_note(tmp_path):
     assert ("bank conflict", "note") not in tile((18, 48))
 
 
-def test_longer_rows_are_not_named_where_they_mend_nothing(tmp_path):
+def test_longer_rows_are_not_suggested_where_they_fix_nothing(tmp_path):
     source = "@cuda.jit\ndef kernel(out):\n    t = cuda.threadIdx.x\n    s = cuda.shared.array({}, float32)\n"
     flat = source.format(64) + "    s[2 * t] = t\n    out[t] = s[2 * t]\n"
-    found = told(tmp_path, flat, vector(32), block=(32, 1, 1))["bank conflict", "warning"]
-    assert found.remedy == "let neighbouring threads touch neighbouring words"
-    assert told(tmp_path, flat.replace("2 * t", "t"), vector(32), block=(32, 1, 1)) == {}
+    findings = findings_in(tmp_path, flat, vector(32), block=(32, 1, 1))["bank conflict", "warning"]
+    assert findings.remedy == "let neighbouring threads touch neighbouring words"
+    assert findings_in(tmp_path, flat.replace("2 * t", "t"), vector(32), block=(32, 1, 1)) == {}
 
 
 HISTOGRAM = """
@@ -228,11 +230,11 @@ def kernel(a, out):
 """
 
 
-def test_a_copy_for_each_lane_mends_conflicts_that_the_data_make(tmp_path):
+def test_a_copy_for_each_lane_fixes_data_dependent_conflicts(tmp_path):
     def counted(shape, cell, place):
         source = HISTOGRAM.format(shape=shape, cell=cell, place=place)
         some = (Array((32,), "int32", "arange"), vector(32, "int32"))
-        return told(tmp_path, source, *some, block=(32, 1, 1))
+        return findings_in(tmp_path, source, *some, block=(32, 1, 1))
 
     note = counted("256", "s[k]", "a[t] * a[t] * 8 % 256")["bank conflict", "note"]
     assert note.remedy == "give each lane its own copy in its own bank, as in s[i, lane]"
@@ -278,32 +280,32 @@ def kernel(a, c):
     ],
     ids=["sum in memory", "own element", "others' elements"],
 )
-def test_what_is_loaded_again_is_mended_as_told(tmp_path, bad, severity, good, remedy):
+def test_the_remedy_fixes_repeated_loads(tmp_path, bad, severity, good, remedy):
     def run(parts):
         words = dict(zip(("before", "step", "after"), parts, strict=True))
-        return told(tmp_path, AGAIN.format(**words), vector(512), vector(64))
+        return findings_in(tmp_path, AGAIN.format(**words), vector(512), vector(64))
 
-    found = run(bad)
-    assert [key for key in found if key[0] == "reloaded"] == [("reloaded", severity)]
-    assert found["reloaded", severity].remedy == remedy
+    trace = run(bad)
+    assert [key for key in trace if key[0] == "reloaded"] == [("reloaded", severity)]
+    assert trace["reloaded", severity].remedy == remedy
     assert run(good) == {}
 
 
-def test_a_field_apart_is_mended_by_an_array_of_its_own(tmp_path):
+def test_a_separate_array_fixes_scattered_fields(tmp_path):
     fields = [("x", "float32"), ("y", "float32"), ("z", "float32"), ("w", "float32")]
     some = "@cuda.jit\ndef kernel(p, out):\n    i = cuda.grid(1)\n    out[i] = {}\n"
     records = Array((128,), ", ".join(kind for _, kind in fields))
-    one = told(tmp_path, some.format("p[i].f0"), records, vector(128), grid=(2, 1, 1))
-    assert one["uncoalesced", "warning"].remedy == "keep each field in its own array"
+    item = findings_in(tmp_path, some.format("p[i].f0"), records, vector(128), grid=(2, 1, 1))
+    assert item["uncoalesced", "warning"].remedy == "keep each field in its own array"
     # Where half of each record is used, half of what is moved is.
-    two = told(tmp_path, some.format("p[i].f0 + p[i].f1"), records, vector(128), grid=(2, 1, 1))
+    two = findings_in(tmp_path, some.format("p[i].f0 + p[i].f1"), records, vector(128), grid=(2, 1, 1))
     assert list(two) == [("uncoalesced", "note")]
-    assert told(tmp_path, some.format("p[i]"), vector(128), vector(128), grid=(2, 1, 1)) == {}
+    assert findings_in(tmp_path, some.format("p[i]"), vector(128), vector(128), grid=(2, 1, 1)) == {}
 
 
 def test_blocks_that_are_no_multiple_of_a_warp_are_a_warning_where_fewer_warps_would_do(tmp_path):
     source = "@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n    if i < a.size:\n        a[i] = i\n"
-    assert list(told(tmp_path, source, vector(100), block=(100, 1, 1))) == [("block size", "note")]
-    many = told(tmp_path, source, vector(800), grid=(8, 1, 1), block=(100, 1, 1))
-    assert list(many) == [("block size", "warning")]
-    assert told(tmp_path, source, vector(800), grid=(7, 1, 1), block=(128, 1, 1)) == {}
+    assert list(findings_in(tmp_path, source, vector(100), block=(100, 1, 1))) == [("block size", "note")]
+    count = findings_in(tmp_path, source, vector(800), grid=(8, 1, 1), block=(100, 1, 1))
+    assert list(count) == [("block size", "warning")]
+    assert findings_in(tmp_path, source, vector(800), grid=(7, 1, 1), block=(128, 1, 1)) == {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from finding_kernels import text
+from finding_kernels import kernel_text
 from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
@@ -18,11 +18,11 @@ ERRORS = {"race", "barrier", "bounds", "unwritten"}
 
 
 def kernel(folder, body, *arguments, block=(64, 1, 1), grid=(1, 1, 1)):
-    ended = trace(folder, text(body, len(arguments)), arguments, grid=grid, block=block)
+    ended = trace(folder, kernel_text(body, len(arguments)), arguments, grid=grid, block=block)
     assert ended.error is None, ended.error
-    found = findings_of(ended, requests_of(ended))
-    assert not {f.kind for f in found} & ERRORS
-    return ended, found
+    findings = findings_of(ended, requests_of(ended))
+    assert not {f.kind for f in findings} & ERRORS
+    return ended, findings
 
 
 IN, OUT = Array((4096,)), Array((256,))
@@ -30,7 +30,7 @@ TILE = "s = cuda.shared.array({shape}, {dtype})\nx, y = t % 32, t // 32\n{body}"
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "expected_findings"),
     [
         ("arg1[t] = arg0[t]", []),
         ("arg1[t] = arg0[0]", []),
@@ -41,10 +41,10 @@ TILE = "s = cuda.shared.array({shape}, {dtype})\nx, y = t % 32, t // 32\n{body}"
         ("arg1[t] = arg0[t * t % 61]", [("uncoalesced", "note", 16, "8 sectors", "far from each other")]),
     ],
 )
-def test_uncoalesced(tmp_path, body, said):
-    _, found = kernel(tmp_path, body, IN, OUT)
-    assert [(f.kind, f.severity, f.count) for f in found] == [(*s[:2], s[2]) for s in said]
-    for finding, (*_, each, why) in zip(found, said, strict=True):
+def test_uncoalesced(tmp_path, body, expected_findings):
+    _, findings = kernel(tmp_path, body, IN, OUT)
+    assert [(f.kind, f.severity, f.count) for f in findings] == [(*s[:2], s[2]) for s in expected_findings]
+    for finding, (*_, each, why) in zip(findings, expected_findings, strict=True):
         assert finding.message.startswith(each) and why in finding.message
 
 
@@ -62,8 +62,8 @@ def test_uncoalesced(tmp_path, body, said):
 def test_bank_conflicts(tmp_path, shape, dtype, element, expected):
     fill = f"for k in range(y, 32, 2):\n    s[k, x] = 0\ncuda.syncthreads()\narg0[t] = {element}"
     body = TILE.format(shape=shape, dtype=dtype, body=fill)
-    _, found = kernel(tmp_path, body, Array((64,), dtype))
-    assert [(f.kind, f.severity, f.count) for f in found] == expected
+    _, findings = kernel(tmp_path, body, Array((64,), dtype))
+    assert [(f.kind, f.severity, f.count) for f in findings] == expected
 
 
 @pytest.mark.parametrize(
@@ -80,43 +80,43 @@ def test_bank_conflicts(tmp_path, shape, dtype, element, expected):
     ],
 )
 def test_idle_lanes(tmp_path, condition, expected):
-    _, found = kernel(tmp_path, f"if {condition}:\n    arg1[t] = arg0[t]", IN, OUT)
-    told = [f for f in found if f.kind == "idle lanes"]
-    assert [(f.severity, f.count) for f in told] == [e[:2] for e in expected]
-    assert all(e[2] in f.message and e[3] in f.remedy for e, f in zip(expected, told, strict=True))
+    _, findings = kernel(tmp_path, f"if {condition}:\n    arg1[t] = arg0[t]", IN, OUT)
+    reported = [f for f in findings if f.kind == "idle lanes"]
+    assert [(f.severity, f.count) for f in reported] == [e[:2] for e in expected]
+    assert all(e[2] in f.message and e[3] in f.remedy for e, f in zip(expected, reported, strict=True))
 
 
 def test_elements_loaded_again_and_again(tmp_path):
     again = "total = float32(0)\nfor k in range(8):\n    total += arg0[{}]\narg1[t] = total"
-    _, found = kernel(tmp_path, again.format("t"), IN, OUT)
-    assert [f.kind for f in found] == ["reloaded"]
-    assert found[0].message.startswith("8 times over") and "arg0" in found[0].message
+    _, findings = kernel(tmp_path, again.format("t"), IN, OUT)
+    assert [f.kind for f in findings] == ["reloaded"]
+    assert findings[0].message.startswith("8 times over") and "arg0" in findings[0].message
     assert kernel(tmp_path, again.format("64 * k + t"), IN, OUT)[1] == []
     # One load of a warp brings an element to all its lanes.
     assert kernel(tmp_path, "arg1[t] = arg0[0]", IN, OUT)[1] == []
 
 
 def test_blocks_that_do_not_fill_their_warps(tmp_path):
-    ended, found = kernel(tmp_path, "arg1[t] = arg0[t]", IN, OUT, block=(100, 1, 1))
-    size = next(f for f in found if f.kind == "block size")
+    ended, findings = kernel(tmp_path, "arg1[t] = arg0[t]", IN, OUT, block=(100, 1, 1))
+    size = next(f for f in findings if f.kind == "block size")
     assert (size.severity, size.count) == ("note", 28) and "use 128 threads" in size.message
     file, line = source_location(size, ended)
     assert ended.sources[file].splitlines()[line - 1].startswith("def kernel")
     assert kernel(tmp_path, "arg1[t] = arg0[t]", IN, OUT, block=(96, 1, 1))[1] == []
 
 
-def bytes_of(made, requests, request):
+def bytes_of(trace, requests, request):
     """Return (first, last) byte of each element that a request touches, from its buffer's start, in order."""
     rows = requests.order[requests.start[request] : requests.start[request + 1]]
-    buffer = made.buffers[int(requests.buffer[request])]
-    first = sorted({int(made.index[row]) * buffer.unit for row in rows})
-    return [(one, one + buffer.itemsize - 1) for one in first]
+    buffer = trace.buffers[int(requests.buffer[request])]
+    first = sorted({int(trace.index[row]) * buffer.unit for row in rows})
+    return [(item, item + buffer.itemsize - 1) for item in first]
 
 
-def is_spread(made, requests, request, wanted):
-    """Return whether a request costs more sectors than wanted wherever its pieces begin, by listing them."""
+def is_spread(trace, requests, request, wanted):
+    """Check whether a request costs too many sectors for any start of its pieces, by listing them."""
     pieces = []
-    for first, last in bytes_of(made, requests, request):
+    for first, last in bytes_of(trace, requests, request):
         if pieces and first - pieces[-1][1] <= 32:
             pieces[-1][1] = last
         else:
@@ -124,44 +124,44 @@ def is_spread(made, requests, request, wanted):
     return sum(-(-(last - first + 1) // 32) for first, last in pieces) > wanted
 
 
-def wanted_of(made, requests, request):
+def wanted_of(trace, requests, request):
     """Return the sectors of a request whose lanes touch neighbouring elements."""
-    lanes = min(32, made.threads - int(requests.warp[request]) * 32)
-    return max(1, -(-lanes * made.buffers[int(requests.buffer[request])].itemsize // 32))
+    lanes = min(32, trace.threads - int(requests.warp[request]) * 32)
+    return max(1, -(-lanes * trace.buffers[int(requests.buffer[request])].itemsize // 32))
 
 
 @settings(max_examples=100, deadline=None)
 @given(programs())
 def test_the_sectors_of_a_site_are_those_of_its_requests(made_of):
-    made = trace_of(made_of, "lockstep")
-    requests = requests_of(made)
-    told = {(f.sites[0], int(made.buffer[f.example[0]])): f.count
-            for f in waste_findings(made, requests) if f.kind == "uncoalesced"}  # fmt: skip
+    trace = trace_of(made_of, "lockstep")
+    requests = requests_of(trace)
+    findings = {(f.sites[0], int(trace.buffer[f.example[0]])): f.count
+            for f in waste_findings(trace, requests) if f.kind == "uncoalesced"}  # fmt: skip
     plain = [
         r for r in range(len(requests))
-        if made.buffers[requests.buffer[r]].space == "global" and requests.op[r] <= 1
+        if trace.buffers[requests.buffer[r]].space == "global" and requests.op[r] <= 1
     ]  # fmt: skip
     total = sum(int(requests.sectors[r]) for r in plain)
     for place in {(int(requests.site[r]), int(requests.buffer[r])) for r in plain}:
-        mine = [r for r in plain if (requests.site[r], requests.buffer[r]) == place]
-        cost = sum(int(requests.sectors[r]) for r in mine)
-        over = [max(0, int(requests.sectors[r]) - wanted_of(made, requests, r)) for r in mine]
-        worst, waste = mine[int(np.argmax(over))], sum(over)
+        own = [r for r in plain if (requests.site[r], requests.buffer[r]) == place]
+        cost = sum(int(requests.sectors[r]) for r in own)
+        over = [max(0, int(requests.sectors[r]) - wanted_of(trace, requests, r)) for r in own]
+        worst, waste = own[int(np.argmax(over))], sum(over)
         much = cost >= 2 * (cost - waste) or (cost >= 1.25 * (cost - waste) and waste >= 0.1 * total)
-        if waste >= 4 and much and is_spread(made, requests, worst, wanted_of(made, requests, worst)):
-            assert told.pop(place) == cost
+        if waste >= 4 and much and is_spread(trace, requests, worst, wanted_of(trace, requests, worst)):
+            assert findings.pop(place) == cost
         elif waste < 4 or not much:
-            assert place not in told
-        assert told.pop(place, cost) == cost
-    assert told == {}
+            assert place not in findings
+        assert findings.pop(place, cost) == cost
+    assert findings == {}
 
 
-def test_every_finding_is_whole(tmp_path):
+def test_every_finding_is_complete(tmp_path):
     body = "if t % 4 == 0:\n    arg1[t] = arg0[8 * t]"
-    ended, found = kernel(tmp_path, body, IN, OUT, block=(40, 1, 1))
-    assert {f.kind for f in found} == {"uncoalesced", "idle lanes", "block size"}
+    ended, findings = kernel(tmp_path, body, IN, OUT, block=(40, 1, 1))
+    assert {f.kind for f in findings} == {"uncoalesced", "idle lanes", "block size"}
     requests = requests_of(ended)
-    for finding in found:
+    for finding in findings:
         assert finding.kind in FINDING_KINDS and finding.severity in SEVERITIES
         assert finding.message[0].isdigit() and finding.message.endswith(f"; {finding.remedy}.")
         assert 0 <= finding.moment <= requests.end

@@ -23,17 +23,17 @@ def notes(folder, body, shape=(64,), block=(64, 1, 1), grid=(1, 1, 1), schedule=
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 def test_a_stencil_that_wraps_at_its_beginning_is_noted(tmp_path, schedule):
-    (found,) = notes(tmp_path, "if t < 63:\n    out[t] = a[t - 1] + a[t] + a[t + 1]", schedule=schedule)
-    assert (found.severity, found.count, found.threads) == ("note", 1, ((0, 0),))
-    assert found.message.startswith(
+    (finding,) = notes(tmp_path, "if t < 63:\n    out[t] = a[t - 1] + a[t] + a[t + 1]", schedule=schedule)
+    assert (finding.severity, finding.count, finding.threads) == ("note", 1, ((0, 0),))
+    assert finding.message.startswith(
         "1 read of a on line 8 goes below index 0 and so wraps to the other end, first thread 0 of block 0 to a[63]"
     )
     assert notes(tmp_path, "if 0 < t < 63:\n    out[t] = a[t - 1] + a[t] + a[t + 1]", schedule=schedule) == []
 
 
 def test_each_row_of_a_matrix_may_wrap(tmp_path):
-    (found,) = notes(tmp_path, "out[16 * y + x] = a[y, x - 2]", (4, 16), (16, 4, 1))
-    assert found.count == 4 * 2
+    (finding,) = notes(tmp_path, "out[16 * y + x] = a[y, x - 2]", (4, 16), (16, 4, 1))
+    assert finding.count == 4 * 2
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_each_row_of_a_matrix_may_wrap(tmp_path):
         "k = t + 1\nout[t] = a[k - 1]",
     ],
 )
-def test_what_is_meant_or_does_not_wrap_is_not_noted(tmp_path, body):
+def test_intended_or_missing_wraps_are_not_noted(tmp_path, body):
     assert notes(tmp_path, body) == []
 
 
-def test_rows_of_threads_that_each_begin_anew_do_not_wrap(tmp_path):
+def test_rows_of_threads_that_each_restart_do_not_wrap(tmp_path):
     assert notes(tmp_path, "k = x + 1\nout[16 * y + x] = a[k - 1]", (16,), (16, 4, 1)) == []
 
 
@@ -83,19 +83,19 @@ LINES = {
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 def test_an_index_that_data_make_negative_is_noted(tmp_path, name, schedule, engine):
     given = (Array((16,), "int64", "arange"), Array((32,), "int64"), Scalar(5))
-    made = launch(
+    kernel_launch = launch(
         tmp_path, COUNTS.format(line=LINES[name]), given, block=(32, 1, 1), schedule=schedule, engine=engine
     )
-    ended = run(made, lambda done, of: None)
-    found = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "bounds"]
-    assert [(f.severity, f.count, f.name) for f in found] == [("note", 5, "hist")]
+    ended = run(kernel_launch, lambda done, total: None)
+    findings = [f for f in findings_of(ended, requests_of(ended)) if f.kind == "bounds"]
+    assert [(f.severity, f.count, f.name) for f in findings] == [("note", 5, "hist")]
     assert (
         "go below index 0 and so wrap to the other end, first thread 0 of block 0 to hist[27]"
-        in found[0].message
+        in findings[0].message
     )
 
 
-def test_an_index_from_data_that_is_none_below_zero_is_not_noted(tmp_path):
+def test_a_data_index_that_is_never_negative_is_not_noted(tmp_path):
     given = (Array((16,), "int64", "arange"), Array((32,), "int64"), Scalar(0))
     for line in LINES.values():
         ended = trace(tmp_path, COUNTS.format(line=line.replace("- 5", "+ 16")), given, block=(32, 1, 1))
@@ -103,5 +103,5 @@ def test_an_index_from_data_that_is_none_below_zero_is_not_noted(tmp_path):
 
 
 def test_an_atomic_of_the_thread_before_wraps_too(tmp_path):
-    (found,) = notes(tmp_path, "if t < 64:\n    cuda.atomic.add(a, t - 1, 1)")
-    assert (found.severity, found.count) == ("note", 1)
+    (finding,) = notes(tmp_path, "if t < 64:\n    cuda.atomic.add(a, t - 1, 1)")
+    assert (finding.severity, finding.count) == ("note", 1)

@@ -1,4 +1,4 @@
-"""Blocks beside each other on multiprocessors, held against counts over every moment."""
+"""Simultaneous blocks on multiprocessors, compared with counts at every moment."""
 
 import random
 

@@ -53,7 +53,7 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def found():
+def compiled_marks():
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM],
@@ -63,17 +63,17 @@ def found():
     return json.loads(done.stdout)
 
 
-def test_marks_of_all_kernels_compile(found):
-    assert len(found) > 20
-    for kernel, one in found.items():
-        assert one["written"] == one["marks"] - 1, kernel  # the first is where a warp starts
+def test_marks_of_all_kernels_compile(compiled_marks):
+    assert len(compiled_marks) > 20
+    for kernel, item in compiled_marks.items():
+        assert item["written"] == item["marks"] - 1, kernel  # the first is where a warp starts
 
 
-def test_a_warp_writes_its_start_once_and_its_end_before_each_return(found):
-    assert all(one["rows"] >= 2 for one in found.values())
-    assert found["tilescope.kernels.matmul:tiled"]["rows"] == 2
-    assert found["tilescope.kernels.matmul_pitfalls:tiled_early_return"]["rows"] == 3
+def test_a_warp_writes_its_start_once_and_its_end_before_each_return(compiled_marks):
+    assert all(item["rows"] >= 2 for item in compiled_marks.values())
+    assert compiled_marks["tilescope.kernels.matmul:tiled"]["rows"] == 2
+    assert compiled_marks["tilescope.kernels.matmul_pitfalls:tiled_early_return"]["rows"] == 3
 
 
-def test_no_access_may_be_carried_past_a_mark(found):
-    assert all(one["ordered"] for one in found.values())
+def test_no_access_may_be_carried_past_a_mark(compiled_marks):
+    assert all(item["ordered"] for item in compiled_marks.values())

@@ -33,14 +33,14 @@ def clock(multiprocessor, time):
 
 
 def pairs(start, random, step=32, count=16):
-    """Return what three multiprocessors read from a time on, late by up to one reading, and one that is not there."""
-    found = np.zeros((4, count, 2), np.uint64)
+    """Simulate the readings of three multiprocessors, late by up to one reading, and of a missing one."""
+    results = np.zeros((4, count, 2), np.uint64)
     for number in range(3):
         ticks = start + step * np.arange(1, count + 1)
         late = random.integers(0, READING, count)
-        found[number, :, 0] = clock(number, ticks) + late
-        found[number, :, 1] = TIMER + ticks
-    return found
+        results[number, :, 0] = clock(number, ticks) + late
+        results[number, :, 1] = TIMER + ticks
+    return results
 
 
 @pytest.fixture
@@ -89,24 +89,24 @@ def launch(ways, warps_of_block=2, first=1_000):
     return Warps(rows), marks, np.array([len(way) for way, _ in ways])
 
 
-def test_marks_become_segments_without_gaps_also_where_half_a_clock_begins_anew():
+def test_marks_become_segments_without_gaps_also_when_half_a_clock_restarts():
     way = [(100, 1), (400, 2), (700, 3), (1000, 1), (1100, 2), (1300, 3)]
     warps, marks, counts = launch([(way, 1500), (way[:3], 1200)])
     assert (counts_of(warps.rows, 64) == [[6, 3]]).all()
-    found = segments_of(warps, np.array([0]), marks, counts, TABLE)
-    kinds = [SEGMENT_KINDS[k] for k in found.kind[:7]]
+    results = segments_of(warps, np.array([0]), marks, counts, TABLE)
+    kinds = [SEGMENT_KINDS[k] for k in results.kind[:7]]
     assert kinds == ["other", "load", "wait", "compute", "load", "wait", "compute"]
-    assert found.start[:7].tolist() == [0, 100, 400, 700, 1000, 1100, 1300]
-    assert found.end[:7].tolist() == [100, 400, 700, 1000, 1100, 1300, 1500]
-    assert found.phase[:7].tolist() == [0, 0, 0, 1, 1, 1, 2]
-    assert found.warp.tolist() == [0] * 7 + [1] * 4
-    assert found.start[7:].tolist() == [10, 110, 410, 710]  # from the start of the block's first warp
-    assert found.end[-1] == 1210
-    assert found.phase[7:].tolist() == [0, 0, 0, 1]
-    assert found.first_line[:4].tolist() == [3, 5, 7, 8]
+    assert results.start[:7].tolist() == [0, 100, 400, 700, 1000, 1100, 1300]
+    assert results.end[:7].tolist() == [100, 400, 700, 1000, 1100, 1300, 1500]
+    assert results.phase[:7].tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert results.warp.tolist() == [0] * 7 + [1] * 4
+    assert results.start[7:].tolist() == [10, 110, 410, 710]  # from the start of the block's first warp
+    assert results.end[-1] == 1210
+    assert results.phase[7:].tolist() == [0, 0, 0, 1]
+    assert results.first_line[:4].tolist() == [3, 5, 7, 8]
 
 
-def test_a_mark_that_the_kernel_has_not_is_refused():
+def test_an_unknown_mark_is_refused():
     warps, marks, counts = launch([([(10, 9)], 20), ([], 20)])
     with pytest.raises(DamagedMarksError, match="a number that is not in the kernel"):
         segments_of(warps, np.array([0]), marks, counts, TABLE)
@@ -145,7 +145,7 @@ def test_of_a_large_launch_the_first_blocks_of_the_first_multiprocessors_have_se
     assert chosen_blocks(spans, written, 2, 3).tolist() == [0]
 
 
-def test_half_clocks_become_whole_ones_that_came_after_the_first_reading(clocks):
+def test_half_clocks_become_complete_clocks_after_the_first_reading(clocks):
     written = np.zeros((3, 1), WRITTEN_ROW)
     start, number = clock(np.arange(3), 40_000) + WRAP - 200_000, np.arange(3)
     written["start"][:, 0], written["end"][:, 0] = start % WRAP, (start + 60_000) % WRAP
@@ -163,7 +163,7 @@ def test_warps_at_once_are_counted_on_each_multiprocessor(clocks):
     assert warps_at_once(warps) == 3  # a warp of the second block has ended
 
 
-def test_warps_without_marks_and_with_more_than_fit_are_told():
+def test_warps_without_marks_or_with_too_many_are_reported():
     rows = np.zeros((1, 3), WRITTEN_ROW)
     rows["at"] = [[5, 64 + 70, (1 << 31) + 2]]
     assert counts_of(rows, 64).tolist() == [[5, 70, -1]]

@@ -50,36 +50,36 @@ def _ts_end(ends, warps, at):
 """
 
 
-def marked(made: Launch, detail: Detail = "all") -> MarkedSource:
-    return marked_source_of(made, load_kernel(made)[1], detail)
+def marked(launch: Launch, detail: Detail = "all") -> MarkedSource:
+    return marked_source_of(launch, load_kernel(launch)[1], detail)
 
 
-def told(source: MarkedSource) -> list[str]:
+def mark_texts(source: MarkedSource) -> list[str]:
     return [f"{m.kind}{'!' * m.barrier} {m.first_line}-{m.last_line}" for m in source.marks]
 
 
 def of_text(folder: Any, body: str, detail: Detail = "all", arguments: str = "a, out") -> list[str]:
-    """Return what a kernel's marks begin, with lines counted from that of its `def`, which is 0."""
-    made = launch(folder, f"@cuda.jit\ndef kernel({arguments}):\n{body}", VECTORS)
+    """List the segments that a kernel's marks begin; lines are counted from its `def`, which is 0."""
+    kernel_launch = launch(folder, f"@cuda.jit\ndef kernel({arguments}):\n{body}", VECTORS)
     shift = HEADER.count("\n") + 2
-    source = marked(made, detail)
+    source = marked(kernel_launch, detail)
     moved = [
         msgspec.structs.replace(m, first_line=m.first_line - shift, last_line=m.last_line - shift)
         for m in source.marks
     ]
-    return told(MarkedSource(source.tree, tuple(moved), detail))
+    return mark_texts(MarkedSource(source.tree, tuple(moved), detail))
 
 
 def of_scenario(name: str, detail: Detail = "all") -> list[str]:
-    """Return what a scenario's marks begin, with lines counted from that of its `def`, which is 0."""
-    made = launch_of(find(name), {})
-    source = marked(made, detail)
-    first = load_kernel(made)[1].py_func.__code__.co_firstlineno + 1
+    """List the segments that a scenario's marks begin; lines are counted from its `def`, which is 0."""
+    launch = launch_of(find(name), {})
+    source = marked(launch, detail)
+    first = load_kernel(launch)[1].py_func.__code__.co_firstlineno + 1
     moved = [
         msgspec.structs.replace(m, first_line=m.first_line - first, last_line=m.last_line - first)
         for m in source.marks
     ]
-    return told(MarkedSource(source.tree, tuple(moved), detail))
+    return mark_texts(MarkedSource(source.tree, tuple(moved), detail))
 
 
 def test_a_tiled_product_loads_waits_computes_waits_and_stores():
@@ -98,20 +98,20 @@ def test_a_loop_that_loads_and_counts_has_marks_inside():
     ]  # fmt: skip
 
 
-def test_device_functions_are_what_they_do():
+def test_device_functions_have_the_kind_of_their_statements():
     assert of_scenario("workitem-tiled")[1:] == [
         "load 9-10", "wait! 11-11", "compute 12-13", "wait! 14-14", "store 15-15",
     ]  # fmt: skip
 
 
-def test_thinned_marks_stand_at_barriers_alone():
+def test_thinned_marks_are_only_at_barriers():
     assert of_scenario("sum-sequential", "barriers") == [
         "load 1-3", "wait! 4-4", "other 5-6", "compute 7-8", "wait! 9-9", "atomic 11-12",
     ]  # fmt: skip
     assert of_scenario("histogram-global", "barriers") == ["other 1-5"]
 
 
-def test_marks_at_the_ends_alone_are_none_that_are_written():
+def test_marks_only_at_the_ends_are_not_written():
     assert of_scenario("matmul-tiled", "ends") == ["other 1-19"]
 
 
@@ -136,14 +136,14 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_what_statements_are(tmp_path, body):
+def test_kinds_of_statements(tmp_path, body):
     assert of_text(tmp_path, body) == BODIES[body]
 
 
-def test_a_kernel_without_a_source_of_its_own_is_refused_in_a_sentence(tmp_path):
-    made = launch(tmp_path, "exec('def kernel(a, out): pass')\nkernel = cuda.jit(kernel)\n", VECTORS)
+def test_a_kernel_without_a_source_is_refused_in_a_sentence(tmp_path):
+    kernel_launch = launch(tmp_path, "exec('def kernel(a, out): pass')\nkernel = cuda.jit(kernel)\n", VECTORS)
     with pytest.raises(NotMarkableError, match=r"The kernel can't be marked: .*\."):
-        marked(made)
+        marked(kernel_launch)
     with pytest.raises(NotMarkableError, match="default, keyword or starred"):
         of_text(tmp_path, "    a[0] = 1\n", arguments="a, out=1")
 
@@ -167,32 +167,32 @@ def small(name: str) -> Launch:
     )
 
 
-def with_marks(made: Launch, source: MarkedSource) -> Launch:
+def with_marks(trace: Launch, source: MarkedSource) -> Launch:
     """Return the launch of a marked kernel, whose marks write their numbers."""
-    tree = ast.parse(made.source)
-    name = made.kernel.rpartition(":")[2]
+    tree = ast.parse(trace.source)
+    name = trace.kernel.rpartition(":")[2]
     for place, node in enumerate(tree.body):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             source.tree.decorator_list = node.decorator_list
             tree.body[place] = source.tree
             tree.body[place:place] = ast.parse(MARKS).body
             break
-    warps = -(-math.prod(made.block) // 32)
-    room = Room(warps, SLOT, math.prod(made.grid) * warps * SLOT, 1)
+    warps = -(-math.prod(trace.block) // 32)
+    room = Room(warps, SLOT, math.prod(trace.grid) * warps * SLOT, 1)
     tree.body[0:0] = [
         ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), tree.body[0])
         for name, value in room.names().items()
     ]
     added = Array((1,), "int64"), Array((room.limit,), "int64")
     return msgspec.structs.replace(
-        made,
+        trace,
         source=ast.unparse(ast.fix_missing_locations(tree)),
-        arguments=(*made.arguments, *added),
+        arguments=(*trace.arguments, *added),
         scenario="",
     )
 
 
-def nothing(done: int, of: int) -> None:
+def nothing(done: int, total: int) -> None:
     pass
 
 
@@ -214,21 +214,21 @@ class Both:
 
 @pytest.fixture(scope="module", params=sorted(KERNELS.values()))
 def both(request):
-    made = small(request.param)
-    plain = run(made, nothing)  # which completes the simulator, as kernels with a GPU's options need
-    source = marked(made)
-    return Both(plain, run(with_marks(made, source), nothing), source, made)
+    trace = small(request.param)
+    plain = run(trace, nothing)  # which completes the simulator, as kernels with a GPU's options need
+    source = marked(trace)
+    return Both(plain, run(with_marks(trace, source), nothing), source, trace)
 
 
 def test_every_access_of_a_marked_kernel_is_one_of_the_kernel(both):
-    mine = ~both.of_marks()
+    own = ~both.of_marks()
     for name in ("block", "thread", "phase", "op", "index"):
-        assert (getattr(both.marked, name)[mine] == getattr(both.plain, name)).all(), name
+        assert (getattr(both.marked, name)[own] == getattr(both.plain, name)).all(), name
     kinds = [[(b.space, b.shape, b.dtype) for b in t.buffers] for t in (both.marked, both.plain)]
-    of_marked = [kinds[0][number] for number in both.marked.buffer[mine]]
+    of_marked = [kinds[0][number] for number in both.marked.buffer[own]]
     assert of_marked == [kinds[1][number] for number in both.plain.buffer]
     values = [t.value.astype(np.complex128) for t in (both.marked, both.plain)]
-    np.testing.assert_array_equal(values[0][mine], values[1])
+    np.testing.assert_array_equal(values[0][own], values[1])
 
 
 def test_all_threads_pass_an_end(both):
@@ -240,12 +240,12 @@ def decoded(both: Both) -> Segments:
     """Return the segments of all warps, whose clocks are the trace's rows."""
     blocks, warps = math.prod(both.launch.grid), -(-math.prod(both.launch.block) // 32)
     place = both.written()
-    at = both.marked.index[place].astype(int)
-    counts = np.bincount(at // SLOT, minlength=blocks * warps)
+    position = both.marked.index[place].astype(int)
+    counts = np.bincount(position // SLOT, minlength=blocks * warps)
     assert counts.max(initial=0) < SLOT
     marks = np.zeros((blocks * warps, max(1, counts.max(initial=0)), 2), np.uint32)
-    marks[at // SLOT, at % SLOT, 0] = place
-    marks[at // SLOT, at % SLOT, 1] = both.marked.value[place].real
+    marks[position // SLOT, position % SLOT, 0] = place
+    marks[position // SLOT, position % SLOT, 1] = both.marked.value[place].real
     rows = np.zeros((blocks, warps), WARP_ROW)
     rows["end"] = len(both.marked)
     return segments_of(Warps(rows), np.arange(blocks), marks, counts, both.source.marks)
@@ -258,7 +258,7 @@ ALLOWED = {
 }
 
 
-def test_accesses_and_barriers_are_where_the_marks_say(both):
+def test_accesses_and_barriers_match_the_marks(both):
     """Of each warp's first lane: the kind and the lines of the segment in which each access lies, and its phase."""
     segments = decoded(both)
     rows = np.flatnonzero(~both.of_marks())
@@ -270,19 +270,21 @@ def test_accesses_and_barriers_are_where_the_marks_say(both):
     checked = 0
     for block in range(math.prod(both.launch.grid)):
         for warp in range(-(-math.prod(both.launch.block) // 32)):
-            mine = (both.marked.block[rows] == block) & (both.marked.thread[rows] == 32 * warp)
+            own_values = (both.marked.block[rows] == block) & (both.marked.thread[rows] == 32 * warp)
             here = np.flatnonzero((segments.block == block) & (segments.warp == warp))
-            found = here[np.searchsorted(segments.start[here], rows[mine], side="right") - 1]
-            kinds = [SEGMENT_KINDS[kind] for kind in segments.kind[found]]
-            ops = both.plain.op[mine]
-            spaces = [both.plain.buffers[b].space for b in both.plain.buffer[mine]]
+            results = here[np.searchsorted(segments.start[here], rows[own_values], side="right") - 1]
+            kinds = [SEGMENT_KINDS[kind] for kind in segments.kind[results]]
+            ops = both.plain.op[own_values]
+            spaces = [both.plain.buffers[b].space for b in both.plain.buffer[own_values]]
             for kind, space, op in zip(kinds, spaces, ops, strict=True):
                 if op in (Op.ATOMIC, Op.REDUCTION):
                     assert kind == "atomic"
                 elif (str(space), Op(op)) in ALLOWED:
                     assert kind in ALLOWED[str(space), Op(op)]
-            inside = (segments.first_line[found] <= lines[mine]) & (lines[mine] <= segments.last_line[found])
-            assert (inside | ~own[mine]).all()
-            assert (segments.phase[found] == both.plain.phase[mine]).all()
-            checked += int(mine.sum())
+            inside = (segments.first_line[results] <= lines[own_values]) & (
+                lines[own_values] <= segments.last_line[results]
+            )
+            assert (inside | ~own[own_values]).all()
+            assert (segments.phase[results] == both.plain.phase[own_values]).all()
+            checked += int(own_values.sum())
     assert checked

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from gpu_timelines import made_timeline
+from gpu_timelines import synthetic_timeline
 from sessions import matmul
 from tilescope.app.views.common.activity import block_activity
 from tilescope.tracer.hardware.moment_clock import moment_clock, phase_cycles, segments_of
@@ -22,7 +22,7 @@ def session():
 
 @pytest.fixture(scope="module")
 def timeline(session):
-    return made_timeline(session.trace, VALUES)
+    return synthetic_timeline(session.trace, VALUES)
 
 
 def clock_of(timeline, session, block):
@@ -33,13 +33,11 @@ def clock_of(timeline, session, block):
 @pytest.mark.parametrize("block", [0, 7])
 def test_phases_begin_when_their_first_segments_do_and_the_block_ends_with_its_last(session, timeline, block):
     clock, activity = clock_of(timeline, session, block), block_activity(session, block)
-    mine = segments_of(timeline.segments, block)
+    own = segments_of(timeline.segments, block)
     for phase in range(activity.phases):
-        begun = [
-            mine.start[(mine.phase == phase) & (mine.warp == w)].min() for w in range(session.trace.warps)
-        ]
+        begun = [own.start[(own.phase == phase) & (own.warp == w)].min() for w in range(session.trace.warps)]
         assert clock.cycles(float(activity.start[phase] + 1)) == pytest.approx(np.median(begun), abs=1)
-    assert clock.cycles(float(activity.span[1] + 1)) == pytest.approx(mine.end.max(), abs=1)
+    assert clock.cycles(float(activity.span[1] + 1)) == pytest.approx(own.end.max(), abs=1)
     assert clock.cycles(float(activity.span[0])) == pytest.approx(0, abs=1)
 
 
@@ -71,32 +69,32 @@ def test_requests_of_one_line_in_several_segments_follow_these_in_order(session,
     """As where a loop loads and computes in turns: here each phase's lines are those of all its segments."""
     clock = clock_of(timeline, session, 0)
     loads = SEGMENT_KINDS.index("load")
-    mine = segments_of(timeline.segments, 0)
-    first_load = mine.end[(mine.kind == loads) & (mine.phase == 0)].max()
+    own = segments_of(timeline.segments, 0)
+    first_load = own.end[(own.kind == loads) & (own.phase == 0)].max()
     moments = session.requests.moment[(session.requests.block == 0) & (session.requests.phase == 0)]
     assert clock.cycles(float(moments.max())) < first_load
 
 
 def test_waits_are_those_of_the_segments_and_last_until_the_phase_is_over(session, timeline):
     clock, activity = clock_of(timeline, session, 5), block_activity(session, 5)
-    mine = segments_of(timeline.segments, 5)
-    waits = np.flatnonzero(mine.kind == SEGMENT_KINDS.index("wait"))
+    own = segments_of(timeline.segments, 5)
+    waits = np.flatnonzero(own.kind == SEGMENT_KINDS.index("wait"))
     assert [(warp, start) for warp, start, _ in clock.waits] == list(
-        zip(mine.warp[waits], mine.start[waits], strict=True)
+        zip(own.warp[waits], own.start[waits], strict=True)
     )
-    over = clock.cycles((activity.end[mine.phase[waits]] + 1).astype(float))
+    over = clock.cycles((activity.end[own.phase[waits]] + 1).astype(float))
     assert all(stop >= edge for (_, _, stop), edge in zip(clock.waits, over, strict=True))
 
 
 def test_phases_last_from_their_first_warp_to_their_last(session, timeline):
-    mine = segments_of(timeline.segments, 2)
+    own = segments_of(timeline.segments, 2)
     for phase, cycles in phase_cycles(timeline, 2).items():
-        of = mine.phase == phase
-        assert cycles == mine.end[of].max() - mine.start[of].min()
-    assert set(phase_cycles(timeline, 2)) == set(mine.phase.tolist())
+        total = own.phase == phase
+        assert cycles == own.end[total].max() - own.start[total].min()
+    assert set(phase_cycles(timeline, 2)) == set(own.phase.tolist())
 
 
-def test_nothing_is_said_of_a_block_whose_warps_were_not_recorded(session, timeline):
+def test_blocks_without_recorded_warps_have_no_times(session, timeline):
     kept = timeline.segments.block != 4
     columns = (getattr(timeline.segments, name)[kept] for name in type(timeline.segments).__struct_fields__)
     partly = replace(timeline, segments=type(timeline.segments)(*columns))

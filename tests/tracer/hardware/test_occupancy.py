@@ -1,4 +1,4 @@
-"""Occupancy: held against NVIDIA's own calculator, against the driver of an H200, and by hand."""
+"""Occupancy, compared with NVIDIA's calculator, with the driver of an H200, and with manual counts."""
 
 from __future__ import annotations
 
@@ -20,16 +20,20 @@ def test_every_limit_is_that_of_nvidias_calculator(capability):
     answers = [a for a in CALCULATED["answers"] if tuple(a[:2]) == capability]
     assert len(answers) >= 40
     for _, _, registers, shared, threads, blocks, *limits in answers:
-        found = occupancy(capability, registers, shared, threads)
-        assert (found.blocks, list(found.limits.values())) == (blocks, limits), (registers, shared, threads)
+        results = occupancy(capability, registers, shared, threads)
+        assert (results.blocks, list(results.limits.values())) == (blocks, limits), (
+            registers,
+            shared,
+            threads,
+        )
 
 
 @pytest.mark.skipif(not DRIVER.exists(), reason="the driver's answers are not recorded")
-def test_blocks_are_what_the_driver_of_an_h200_says():
+def test_blocks_match_the_driver_of_an_h200():
     recorded = json.loads(DRIVER.read_text(encoding="utf-8"))
     for registers, static, dynamic, threads, blocks in recorded["answers"]:
-        found = occupancy(tuple(recorded["capability"]), registers, static + dynamic, threads)
-        assert found.blocks == blocks, (registers, static, dynamic, threads)
+        results = occupancy(tuple(recorded["capability"]), registers, static + dynamic, threads)
+        assert results.blocks == blocks, (registers, static, dynamic, threads)
 
 
 @pytest.mark.parametrize(
@@ -47,15 +51,15 @@ def test_blocks_are_what_the_driver_of_an_h200_says():
         ((256, 0, 32), 0, ("registers",)),
     ],
 )
-def test_what_limits_is_named_and_all_that_tie(takes, blocks, limiters):
-    found = occupancy(HOPPER, *takes)
-    assert (found.blocks, found.limiters) == (blocks, limiters)
+def test_all_limits_that_tie_are_named(takes, blocks, limiters):
+    results = occupancy(HOPPER, *takes)
+    assert (results.blocks, results.limiters) == (blocks, limiters)
 
 
 def test_warps_and_their_share_follow_from_the_blocks():
-    found = occupancy(HOPPER, 40, 0, 200)  # 7 warps
-    assert (found.blocks, found.warps, found.most_warps) == (6, 42, 64)
-    assert found.share == 42 / 64
+    results = occupancy(HOPPER, 40, 0, 200)  # 7 warps
+    assert (results.blocks, results.warps, results.most_warps) == (6, 42, 64)
+    assert results.share == 42 / 64
 
 
 def test_the_same_kernel_fits_otherwise_on_other_devices():
@@ -64,10 +68,10 @@ def test_the_same_kernel_fits_otherwise_on_other_devices():
     }  # fmt: skip
 
 
-def test_what_takes_nothing_is_limited_by_nothing():
-    found = occupancy((7, 0), 0, 0, 32)
-    assert (found.limits["registers"], found.limits["shared memory"]) == (UNBOUNDED, UNBOUNDED)
-    assert (found.blocks, found.limiters) == (32, ("blocks",))
+def test_unused_resources_do_not_limit():
+    results = occupancy((7, 0), 0, 0, 32)
+    assert (results.limits["registers"], results.limits["shared memory"]) == (UNBOUNDED, UNBOUNDED)
+    assert (results.blocks, results.limiters) == (32, ("blocks",))
 
 
 def test_more_of_anything_never_leaves_room_for_more_blocks():

@@ -45,8 +45,8 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("timelines")
     done = measure(*SCENARIOS, "--output", str(folder))
     assert done.returncode == 0, done.stderr
-    found = {path: load(path) for path in folder.iterdir()}
-    by_spec = {spec: next(t for p, t in found.items() if _names(t, spec)) for spec in SCENARIOS}
+    results = {path: load(path) for path in folder.iterdir()}
+    by_spec = {spec: next(t for p, t in results.items() if _names(t, spec)) for spec in SCENARIOS}
     return by_spec, done.stdout
 
 
@@ -59,7 +59,7 @@ def _names(timeline, spec):
 
 
 @pytest.mark.parametrize("spec", SCENARIOS)
-def test_what_clocks_say_agrees(recorded, spec):
+def test_clocks_agree(recorded, spec):
     timeline = recorded[0][spec]
     check_order(timeline)
     check_sums(timeline)
@@ -84,11 +84,11 @@ def test_warps_of_a_tiled_product_wait_twice_a_tile(recorded):
     assert (waits == 8 * 8).all()  # eight warps
 
 
-def test_the_table_says_registers_and_times_with_marks_and_without(recorded):
+def test_the_table_shows_registers_and_times_with_and_without_marks(recorded):
     assert "multiprocessors" in recorded[1] and " -> " in recorded[1]
 
 
-def test_what_has_no_timeline_is_said_and_the_rest_recorded(tmp_path):
+def test_kernels_without_a_timeline_are_reported_and_the_rest_recorded(tmp_path):
     done = measure("cuda-c-naive:m=64", "count-racing", "--output", str(tmp_path))
     assert done.returncode == 1
     assert "written in CUDA C" in done.stderr

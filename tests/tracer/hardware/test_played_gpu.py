@@ -1,4 +1,4 @@
-"""The whole way from a case to the file of its timeline, on a GPU that is played by Numba's simulator."""
+"""All steps from a case to its timeline file, on a GPU that Numba's simulator emulates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEARABLE = {"all": 1.1, "barriers": 1.1, "ends": 1.0}
 
 @pytest.fixture
 def record(tmp_path):
-    """Return what records a case in a process of its own: record(case, longer, slot) -> Timeline."""
+    """Return a function that records a case in a separate process: record(case, longer, slot) -> Timeline."""
 
     def run(wanted, longer=BEARABLE, slot=64):
         path = tmp_path / "made.npz"
@@ -46,7 +46,7 @@ def record(tmp_path):
 TILED = case("matmul-tiled", m=8, k=12, n=8, tile=4)
 
 
-def test_a_tiled_product_is_recorded_whole(record):
+def test_a_tiled_product_is_recorded_completely(record):
     timeline = record(TILED, slot=4)  # the room for marks grows until all fit
     head = timeline.head
     assert head.detail == "all" and head.notes == () and head.revision == "abc"
@@ -89,7 +89,7 @@ def test_marks_that_cost_more_than_a_quarter_are_thinned(record):
     assert set(timeline.segments.phase.tolist()) == {0, 1, 2}
 
 
-def test_a_wrong_result_of_the_kernel_itself_is_said(record):
+def test_a_wrong_result_of_the_kernel_is_reported(record):
     notes = record(case("matmul-tiled-by-gridsize", m=4, k=16, n=4, tile=4)).head.notes
     assert [note.split(" by ")[0] for note in notes] == [
         "The kernel differs from NumPy", "The kernel with marks differs from NumPy",

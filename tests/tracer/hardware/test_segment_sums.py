@@ -1,9 +1,9 @@
-"""What segments add up to, by hand and against sums over each segment."""
+"""Sums of segments, compared with manual sums and with sums over each segment."""
 
 import numpy as np
 import pytest
 
-from gpu_timelines import CYCLES, made_timeline
+from gpu_timelines import CYCLES, synthetic_timeline
 from sessions import matmul
 from tilescope.tracer.hardware.segment_sums import kind_cycles, phase_spans
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS, Segments
@@ -51,11 +51,11 @@ def test_a_phase_that_no_warp_had_is_left_out():
 
 
 def test_nothing_of_a_launch_is_lost():
-    found = made_timeline(matmul(m=32, k=32, n=32).trace, {}).segments
-    sums = kind_cycles(found)
-    assert sum(sums.values()) == (found.end - found.start).sum()
+    results = synthetic_timeline(matmul(m=32, k=32, n=32).trace, {}).segments
+    sums = kind_cycles(results)
+    assert sum(sums.values()) == (results.end - results.start).sum()
     assert set(sums) == set(CYCLES)
-    mine = np.flatnonzero(found.block == 1)
-    spans = phase_spans(found, mine)
-    assert spans.end.max() == found.end[mine].max()
-    assert spans.phase.tolist() == np.unique(found.phase[mine]).tolist()
+    own = np.flatnonzero(results.block == 1)
+    spans = phase_spans(results, own)
+    assert spans.end.max() == results.end[own].max()
+    assert spans.phase.tolist() == np.unique(results.phase[own]).tolist()

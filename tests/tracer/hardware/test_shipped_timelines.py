@@ -28,8 +28,8 @@ def test_a_shipped_timeline_holds_together(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_shipped_timeline_is_found_for_its_launch(path: Path) -> None:
+def test_a_shipped_timeline_is_returned_for_its_launch(path: Path) -> None:
     head = load(path).head
     assert head.revision and not head.revision.endswith("+")
     launch = launch_of(find(head.scenario), head.values)
-    assert head in [found.head for found in timelines_of_launch(launch)]
+    assert head in [results.head for results in timelines_of_launch(launch)]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from msgspec.structs import astuple
 
-from gpu_timelines import made_timeline
+from gpu_timelines import synthetic_timeline
 from launching import Launch
 from tilescope.kernels.scenarios.catalogue import find, settle
 from tilescope.tracer.hardware import recorded_timelines
@@ -39,7 +39,7 @@ def matmul(**values: int) -> Launch:
 @pytest.fixture(scope="module")
 def timeline() -> Timeline:
     values = settle(find("matmul-tiled"), SIZE)
-    return made_timeline(run(matmul(), lambda done, of: None), values)
+    return synthetic_timeline(run(matmul(), lambda done, total: None), values)
 
 
 @pytest.fixture
@@ -48,19 +48,19 @@ def path(timeline, tmp_path):
     return tmp_path / "made.npz"
 
 
-def same(one: Any, other: Any) -> None:
-    assert type(one) is type(other)
-    for name in one.__struct_fields__:
-        mine, theirs = getattr(one, name), getattr(other, name)
-        assert mine.dtype == theirs.dtype, name
-        np.testing.assert_array_equal(mine, theirs, name)
+def same(first: Any, other: Any) -> None:
+    assert type(first) is type(other)
+    for name in first.__struct_fields__:
+        own, theirs = getattr(first, name), getattr(other, name)
+        assert own.dtype == theirs.dtype, name
+        np.testing.assert_array_equal(own, theirs, name)
 
 
-def test_what_was_written_is_read_back(timeline, path):
-    found = load(path)
-    assert found.head == timeline.head == load_head(path)
-    same(found.spans, timeline.spans)
-    same(found.segments, timeline.segments)
+def test_a_timeline_round_trips(timeline, path):
+    trace = load(path)
+    assert trace.head == timeline.head == load_head(path)
+    same(trace.spans, timeline.spans)
+    same(trace.segments, timeline.segments)
 
 
 def test_a_timeline_without_segments_is_read_back(timeline, tmp_path):
@@ -85,16 +85,16 @@ def columns(path: Path) -> dict[str, Any]:
 
 
 def rewrite(path: Path, **changed: Any) -> None:
-    """Write a file anew with other columns, as anybody with NumPy could; None leaves one out."""
-    made = {name: column for name, column in (columns(path) | changed).items() if column is not None}
+    """Rewrite a file with other columns, as anybody with NumPy could; None leaves one out."""
+    results = {name: column for name, column in (columns(path) | changed).items() if column is not None}
     with path.open("wb") as file:
-        np.savez(file, **made)
+        np.savez(file, **results)
 
 
 def head_with(path: Path, change: Any) -> np.ndarray[Any, Any]:
-    made = json.loads(columns(path)["head"].tobytes())
-    change(made)
-    return np.frombuffer(json.dumps(made).encode(), np.uint8)
+    output = json.loads(columns(path)["head"].tobytes())
+    change(output)
+    return np.frombuffer(json.dumps(output).encode(), np.uint8)
 
 
 DAMAGES = {
@@ -125,34 +125,34 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_refused(path, damage):
-    change, said = DAMAGES[damage]
+    change, output = DAMAGES[damage]
     rewrite(path, **change(columns(path), path))
-    with pytest.raises(TimelineFileError, match=said) as error:
+    with pytest.raises(TimelineFileError, match=output) as error:
         load(path)
     assert str(error.value).startswith(str(path)) and str(error.value).endswith(".")
 
 
-def test_a_file_that_lost_or_changed_bytes_is_refused_or_says_the_same(timeline, path):
+def test_a_file_with_lost_or_changed_bytes_is_refused_or_reads_the_same(timeline, path):
     seed = random.randrange(1 << 30)
     print("seed", seed)
     chosen = random.Random(seed)
     content = path.read_bytes()
     for _ in range(60):
-        made = bytearray(content)
+        built = bytearray(content)
         if chosen.random() < 0.3:
-            del made[chosen.randrange(len(made)) :]
+            del built[chosen.randrange(len(built)) :]
         else:
-            made[chosen.randrange(len(made))] ^= 1 << chosen.randrange(8)
-        path.write_bytes(made)
+            built[chosen.randrange(len(built))] ^= 1 << chosen.randrange(8)
+        path.write_bytes(built)
         try:
-            found = load(path)
+            trace = load(path)
         except TimelineFileError:
             continue
-        assert found.head == timeline.head
-        same(found.segments, timeline.segments)
+        assert trace.head == timeline.head
+        same(trace.segments, timeline.segments)
 
 
-def test_a_file_that_is_not_there_or_can_not_be_written(timeline, tmp_path):
+def test_a_missing_file_and_a_file_that_can_not_be_written(timeline, tmp_path):
     with pytest.raises(TimelineFileError, match="can't be read"):
         load(tmp_path / "none.npz")
     with pytest.raises(TimelineFileError, match="can't be written"):
@@ -171,13 +171,13 @@ def own(timeline, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_timelines_of_a_launch_are_found(own, timeline):
-    found = timelines_of("matmul-tiled", SIZE)
-    assert [one.head for one in found] == [timeline.head]
-    assert [one.head for one in timelines_of_launch(matmul())] == [timeline.head]
+def test_the_timelines_of_a_launch_are_returned(own, timeline):
+    results = timelines_of("matmul-tiled", SIZE)
+    assert [item.head for item in results] == [timeline.head]
+    assert [item.head for item in timelines_of_launch(matmul())] == [timeline.head]
 
 
-def test_those_of_another_launch_or_another_text_are_not(own):
+def test_timelines_of_another_launch_or_source_are_not_returned(own):
     ours = matmul()
     assert not timelines_of("matmul-tiled", SIZE | {"k": 64})
     assert not timelines_of("matmul-tiled-dynamic", SIZE)

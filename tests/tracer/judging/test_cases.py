@@ -25,8 +25,8 @@ CASE = {
 }
 
 
-def cases(*said):
-    return collect_cases(lambda: iter(said), KERNEL, __file__)
+def cases(*output):
+    return collect_cases(lambda: iter(output), KERNEL, __file__)
 
 
 def test_a_case_is_a_launch_with_copies_of_its_arrays():
@@ -40,7 +40,7 @@ def test_a_case_is_a_launch_with_copies_of_its_arrays():
     assert second[1].sum() == 0 and case.arguments[1].sum() == 0
 
 
-def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
+def test_the_expected_result_does_not_change_with_its_arguments():
     values = np.arange(5)
     (case,) = cases({**CASE, "arguments": (A, values, 5), "expected": {"out": values[::-1]}})
     values[:] = 0
@@ -48,7 +48,7 @@ def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"grid": 0}, "'grid' is 0, not one to three positive whole numbers"),
         ({"grid": (1, 2, 3, 4)}, "'grid' is (1, 2, 3, 4)"),
@@ -72,15 +72,15 @@ def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
         ({"colour": "red"}, "'colour' is unknown; the keys are grid, block"),
     ],
 )  # fmt: skip
-def test_each_mistake_is_a_sentence_that_names_the_case(change, said):
+def test_each_mistake_is_reported_with_its_case(change, message):
     with pytest.raises(InvalidExerciseError) as raised:
         cases(CASE, {**CASE, **change})
     assert str(raised.value).startswith("Case 2 of the judge: ")
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize("key", ["grid", "block", "arguments", "expected"])
-def test_what_a_case_needs_is_asked_for(key):
+def test_required_parts_of_a_case_are_reported(key):
     with pytest.raises(InvalidExerciseError, match=f"it has no '{key}'"):
         cases({k: v for k, v in CASE.items() if k != key})
 
@@ -90,7 +90,7 @@ def raising():
     raise ValueError("odd")
 
 
-def test_a_judge_that_raises_yields_nothing_or_too_much_is_blamed_at_its_line():
+def test_a_faulty_judge_is_reported_at_its_line():
     begin = raising.__code__.co_firstlineno
     with pytest.raises(InvalidExerciseError, match="The judge raised ValueError: odd") as raised:
         collect_cases(raising, KERNEL, __file__)
@@ -115,33 +115,33 @@ def wrong(got, expected, tolerance=0.0, before=None):
     )
 
 
-def test_what_is_within_the_tolerance_is_right():
+def test_results_within_the_tolerance_are_right():
     assert wrong([1.0, 2.0], [1.0, 2.5], 0.5) is None
     assert wrong([np.nan, np.inf], [np.nan, np.inf]) is None
     assert wrong([], []) is None
 
 
-def test_what_is_wrong_is_counted_and_the_first_is_named():
-    found = wrong([[1.0, 2.0], [3.0, 0.0]], [[1.0, 2.5], [3.0, 4.0]])
-    assert (found.differing, found.elements, found.index, found.got, found.expected) == (
+def test_wrong_elements_are_counted_and_the_first_is_named():
+    results = wrong([[1.0, 2.0], [3.0, 0.0]], [[1.0, 2.5], [3.0, 4.0]])
+    assert (results.differing, results.elements, results.index, results.got, results.expected) == (
         2,
         4,
         (0, 1),
         "2.0",
         "2.5",
     )
-    assert found.largest_error == 4.0 and not found.untouched
+    assert results.largest_error == 4.0 and not results.untouched
     assert wrong([0.0], [1.0], before=[0.0]).untouched
 
 
-def test_whole_numbers_are_compared_beyond_what_floats_hold():
-    found = wrong([2**62 + 1, 5], [2**62, 5])
-    assert (found.differing, found.got, found.largest_error) == (1, str(2**62 + 1), 1.0)
+def test_integers_are_compared_beyond_the_precision_of_floats():
+    results = wrong([2**62 + 1, 5], [2**62, 5])
+    assert (results.differing, results.got, results.largest_error) == (1, str(2**62 + 1), 1.0)
     assert wrong(np.array([255], np.uint8), [-1]).largest_error == 256
 
 
-def test_what_is_no_number_is_wrong_whatever_the_tolerance():
-    found = wrong([np.nan, 1.0], [0.0, 1.0], 1e9)
-    assert (found.index, found.got, found.largest_error) == ((0,), "nan", None)
+def test_nan_is_wrong_whatever_the_tolerance():
+    results = wrong([np.nan, 1.0], [0.0, 1.0], 1e9)
+    assert (results.index, results.got, results.largest_error) == ((0,), "nan", None)
     assert wrong([1 + 1j], [1 + 2j]).largest_error == 1.0
     assert wrong([np.inf], [-np.inf]).largest_error is None

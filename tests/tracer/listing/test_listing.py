@@ -41,7 +41,7 @@ def test_each_instruction_of_ptx_names_its_line_of_the_source(joined):
     assert not any(line.text.startswith((".loc", "//")) for line in listing.ptx)
 
 
-def test_sass_is_there_with_registers_or_a_sentence_says_how_to_get_it(joined):
+def test_sass_is_listed_with_registers_or_a_message_names_the_remedy(joined):
     launch, listing = joined
     if nvidia_files.ptxas() is None or nvidia_files.nvdisasm() is None:
         assert (listing.sass, listing.missing) == ((), INSTALL)

@@ -1,4 +1,4 @@
-"""The ceilings of a device that is played: who computes the large product, how large it is, and when it is not told."""
+"""The ceilings of an emulated device: the kernel and size of the large product, and when there is none."""
 
 from __future__ import annotations
 
@@ -86,17 +86,17 @@ def numpy_multiplies(monkeypatch):
     return play
 
 
-def test_without_cublas_it_is_our_own_kernel(numpy_multiplies):
+def test_without_cublas_the_ceiling_is_our_kernel(numpy_multiplies):
     numpy_multiplies()
-    found = ceilings_of(PlayedGpu())
-    assert (found.copy_gb_per_s, found.empty_kernel_us, found.two_events_us) == (4200, 1.4, 1.25)
-    assert [(peak.dtype, peak.by) for peak in found.peaks] == [
+    results = ceilings_of(PlayedGpu())
+    assert (results.copy_gb_per_s, results.empty_kernel_us, results.two_events_us) == (4200, 1.4, 1.25)
+    assert [(peak.dtype, peak.by) for peak in results.peaks] == [
         ("float32", "cuda-c"),
         ("float32", "registers"),
         ("float64", "cuda-c"),
         ("float64", "registers"),
     ]
-    product, registers = found.peaks[:2]
+    product, registers = results.peaks[:2]
     assert product.method == "product 512 x 512, large_product.cu"
     assert product.gflop_per_s == pytest.approx(2 * 512**3 / 10 / 1000)
     assert registers.gflop_per_s == 57_000
@@ -149,7 +149,7 @@ class Library:
         c[:] = (alpha._obj.value * (a.reshape(k, m).T @ b.reshape(n, k).T)).T.ravel()
 
 
-def test_cublas_is_taken_where_it_is_and_named(numpy_multiplies, monkeypatch):
+def test_cublas_is_used_and_named_where_it_is_installed(numpy_multiplies, monkeypatch):
     numpy_multiplies()
     library = Library()
     monkeypatch.setattr(ceilings, "_library", lambda: library)
@@ -161,7 +161,7 @@ def test_cublas_is_taken_where_it_is_and_named(numpy_multiplies, monkeypatch):
 
 
 @pytest.mark.parametrize("failing", ["cublasCreate_v2", "cublasSetStream_v2", "cublasSgemm_v2"])
-def test_a_cublas_that_does_not_work_is_passed_over(numpy_multiplies, monkeypatch, failing):
+def test_a_broken_cublas_is_skipped(numpy_multiplies, monkeypatch, failing):
     numpy_multiplies()
     monkeypatch.setattr(ceilings, "_library", lambda: Library(**{failing: 1}))
     assert [peak.by for peak in ceilings_of(PlayedGpu()).peaks if peak.dtype == "float32"] == [
@@ -181,7 +181,7 @@ def test_cublas_multiplies_row_by_row(monkeypatch):
     assert not matrices.is_product_correct()
 
 
-def test_cublas_multiplies_beside_a_kernel_on_its_arrays(monkeypatch):
+def test_cublas_multiplies_the_arrays_of_a_kernel(monkeypatch):
     monkeypatch.setattr(ceilings, "_library", lambda: Library())
     measured = case("matmul-two-buffers", "cublas", m=64, k=32, n=128, tile=32, side=4)
     assert measured.needs_device and row_of(measured).engine == "cublas"
@@ -193,7 +193,7 @@ def test_cublas_multiplies_beside_a_kernel_on_its_arrays(monkeypatch):
     assert call.samplers()["kernel-warm"]() == 10.0
 
 
-def test_where_cublas_is_missing_its_row_says_so(monkeypatch):
+def test_a_missing_cublas_is_reported_in_its_row(monkeypatch):
     def missing():
         raise CublasError("not installed")
 
@@ -202,7 +202,7 @@ def test_where_cublas_is_missing_its_row_says_so(monkeypatch):
         timed_call_of(case("matmul-two-buffers", "cublas"), PlayedGpu())
 
 
-def test_our_own_kernel_is_there_with_the_tiles_that_its_launch_expects():
+def test_our_kernel_has_the_tiles_that_its_launch_expects():
     path, text = source_of(ceilings.OWN)
     assert path.is_file()
     assert "void __launch_bounds__(256) large_product(" in text

@@ -1,4 +1,4 @@
-"""The GPUs of a computer: what numba tells of them as data, the process that lists them, and how it may end."""
+"""The GPUs of a computer: their data from Numba, the process that lists them, and its possible ends."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def device(number=0, name="GeForce RTX 2080 Ti", capability=(7, 5), bus=29):
     )  # fmt: skip
 
 
-def listed(*found, lowest=(7, 5), problem="", smi=lambda uuid, name: ["580.159.04"]):
-    return device_list(found, DRIVER, lowest, problem, smi)
+def listed(*results, lowest=(7, 5), problem="", smi=lambda uuid, name: ["580.159.04"]):
+    return device_list(results, DRIVER, lowest, problem, smi)
 
 
 def saying(text):
@@ -36,22 +36,26 @@ def saying(text):
 
 
 def test_a_device_is_listed_as_the_source_document_does():
-    (found,) = listed(device()).devices
-    assert (found.name, found.compute_capability, found.pci) == ("GeForce RTX 2080 Ti", (7, 5), (0, 29, 0))
-    assert dict(facts(found)) == {
+    (results,) = listed(device()).devices
+    assert (results.name, results.compute_capability, results.pci) == (
+        "GeForce RTX 2080 Ti",
+        (7, 5),
+        (0, 29, 0),
+    )
+    assert dict(facts(results)) == {
         "compute capability": "7.5", "PCI": "0000:1d:00.0 (bus 29, device 0)", "memory": "11.0 GB",
         "multiprocessors": "68", "supported": "yes",
     }  # fmt: skip
 
 
-def test_what_keeps_kernels_from_a_device_is_said():
-    found = listed(device(), device(1, "Tesla V100", (7, 0), 30), device(2, "Quadro P2000", (6, 1), 31))
-    assert [d.problem for d in found.devices] == [
+def test_unusable_devices_are_reported_with_the_reason():
+    listing = listed(device(), device(1, "Tesla V100", (7, 0), 30), device(2, "Quadro P2000", (6, 1), 31))
+    assert [d.problem for d in listing.devices] == [
         "",
         "too old for this CUDA, which compiles for 7.5 and later; install tilescope[gpu-cu12]",
         "too old: its compute capability is 6.1, measuring needs 7.0",
     ]
-    assert found.summary == "1 of 3 GPUs can be used (driver 580.159.04, CUDA 13.0)."
+    assert listing.summary == "1 of 3 GPUs can be used (driver 580.159.04, CUDA 13.0)."
     assert listed(device(), problem="without a compiler").devices[0].problem == "without a compiler"
 
 
@@ -60,21 +64,21 @@ def test_without_the_drivers_own_tool_its_version_is_left_out():
 
 
 def test_the_process_answers_on_a_computer_without_a_gpu_too():
-    found = DeviceListing().run()
-    assert bool(found.devices) != bool(found.reason)
-    assert found.summary.endswith(".")
+    listing = DeviceListing().run()
+    assert bool(listing.devices) != bool(listing.reason)
+    assert listing.summary.endswith(".")
     assert COMMAND[-1] == "tilescope.tracer.measure.list_devices"
 
 
-def test_an_answer_is_read_and_anything_else_is_a_sentence():
-    found = listed(device())
-    assert saying(msgspec.json.encode(found).decode()).run() == found
+def test_a_valid_answer_is_read_and_any_other_is_reported():
+    listing = listed(device())
+    assert saying(msgspec.json.encode(listing).decode()).run() == listing
     for text in ("", "nonsense", "{}", '{"devices": [3]}', '{"devices": [], "more": 1}'):
         with pytest.raises(MeasurementError, match=r"The GPUs could not be listed \(exit code 0"):
             saying(text).run()
 
 
-def test_a_process_that_dies_is_told_with_its_last_words():
+def test_the_death_of_a_process_is_reported_with_its_last_output():
     listing = DeviceListing((sys.executable, "-c", "import sys; sys.exit('the driver is broken')"))
     with pytest.raises(MeasurementError, match=r"exit code 1: the driver is broken"):
         listing.run()
@@ -97,5 +101,5 @@ def test_it_is_cancelled_from_another_thread_and_before_it_begins():
         listing.run()
 
 
-def test_a_list_without_devices_says_why():
+def test_a_list_without_devices_has_a_reason():
     assert DeviceList((), reason="There is none.").summary == "There is none."

@@ -30,7 +30,7 @@ from tilescope.tracer.measure.sampling import (
 # --- statistics
 
 
-def test_the_median_interval_is_made_of_order_statistics():
+def test_the_median_interval_consists_of_order_statistics():
     # Binomial(20, 1/2): P(X < 6) = 0.0207, P(X < 7) = 0.0577, so the 6th smallest and largest bound it.
     ranks = tuple(float(i) for i in range(1, 21))
     assert median(ranks) == 10.5
@@ -40,7 +40,7 @@ def test_the_median_interval_is_made_of_order_statistics():
 
 
 @given(st.integers(6, 1500))
-def test_the_interval_holds_the_median_as_often_as_it_says(count):
+def test_the_interval_contains_the_median_as_often_as_promised(count):
     low, _ = median_interval(tuple(float(i) for i in range(count)))
     below = int(low)
     tail = sum(math.comb(count, k) for k in range(below + 1)) / 2**count
@@ -49,10 +49,10 @@ def test_the_interval_holds_the_median_as_often_as_it_says(count):
     assert wider > 0.0245
 
 
-def test_more_samples_tell_more():
+def test_more_samples_give_a_narrower_interval():
     random = np.random.default_rng(0)
-    few, many = (tuple(random.normal(100, 5, n)) for n in (30, 1000))
-    assert relative_half_width(many) < relative_half_width(few)
+    few, count = (tuple(random.normal(100, 5, n)) for n in (30, 1000))
+    assert relative_half_width(count) < relative_half_width(few)
     assert relative_half_width((5.0,) * 30) == 0
 
 
@@ -69,23 +69,23 @@ class Clock:
         return self.now
 
     def sampler(self, seconds, microseconds, log, name):
-        def one():
+        def take_sample():
             self.now += seconds
             log.append(name)
             return microseconds()
 
-        return one
+        return take_sample
 
 
-def test_samples_are_taken_in_turns_until_the_median_is_known():
+def test_samples_are_taken_in_turns_until_the_median_is_stable():
     clock, log = Clock(), []
     random = np.random.default_rng(1)
     samplers = {
         "steady": clock.sampler(0.001, lambda: 50.0, log, "steady"),
         "noisy": clock.sampler(0.001, lambda: float(random.normal(100, 3)), log, "noisy"),
     }
-    found = sample(samplers, StoppingCriterion(0.01, 10), clock=clock)
-    steady, noisy = found["steady"], found["noisy"]
+    samples = sample(samplers, StoppingCriterion(0.01, 10), clock=clock)
+    steady, noisy = samples["steady"], samples["noisy"]
     assert len(steady[0]) == FEWEST
     assert steady[1] and noisy[1]
     assert len(noisy[0]) > FEWEST
@@ -93,21 +93,23 @@ def test_samples_are_taken_in_turns_until_the_median_is_known():
     assert log[: 2 * FEWEST] == ["steady", "noisy"] * FEWEST
 
 
-def test_the_time_limit_ends_what_does_not_settle():
+def test_the_time_limit_ends_unstable_sampling():
     clock, counts = Clock(), []
     values = iter([100.0, 300.0] * 1000)
     samplers = {
         "wild": clock.sampler(0.01, lambda: next(values), [], "wild"),
         "long": clock.sampler(5, lambda: 5e6, [], "long"),
     }
-    found = sample(samplers, StoppingCriterion(0.01, 1), lambda done, of: counts.append((done, of)), clock)
-    assert 100 <= len(found["wild"][0]) <= 101
-    assert not found["wild"][1]
-    assert len(found["long"][0]) == 3
+    samples = sample(
+        samplers, StoppingCriterion(0.01, 1), lambda done, sampling: counts.append((done, sampling)), clock
+    )
+    assert 100 <= len(samples["wild"][0]) <= 101
+    assert not samples["wild"][1]
+    assert len(samples["long"][0]) == 3
     assert counts == [(1, 2), (2, 2)]
 
 
-def test_a_failing_sample_says_whose():
+def test_a_failing_sample_names_its_row():
     def fail():
         raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
 
@@ -120,15 +122,15 @@ def test_a_failing_sample_says_whose():
 # --- the file
 
 
-def test_a_file_gives_back_every_sample(tmp_path):
-    made = measurement(1.5, 2.25, 1.75)
-    save(made, tmp_path / "m.json")
-    assert load(tmp_path / "m.json") == made
-    assert made.origin == "NVIDIA H200, 2026-11-20"
-    assert made.rows[0].timing("kernel-warm").median == 1.75
-    assert made.rows[0].timing("cpu") is None
-    assert made.rows[0].flop == 2 * 64**3
-    assert made.rows[0].bytes == 3 * 64 * 64 * 4
+def test_a_file_round_trips_every_sample(tmp_path):
+    built = measurement(1.5, 2.25, 1.75)
+    save(built, tmp_path / "m.json")
+    assert load(tmp_path / "m.json") == built
+    assert built.origin == "NVIDIA H200, 2026-11-20"
+    assert built.rows[0].timing("kernel-warm").median == 1.75
+    assert built.rows[0].timing("cpu") is None
+    assert built.rows[0].flop == 2 * 64**3
+    assert built.rows[0].bytes == 3 * 64 * 64 * 4
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
 
 
@@ -202,7 +204,7 @@ def test_a_file_that_is_too_large_is_not_even_read(tmp_path):
         load(path)
 
 
-def test_files_that_are_not_there_are_refused(tmp_path):
+def test_missing_files_are_refused(tmp_path):
     with pytest.raises(MeasurementError, match="can't be read"):
         load(tmp_path / "gone.json")
     with pytest.raises(MeasurementError, match="can't be written"):

@@ -79,7 +79,7 @@ def test_cuda_c_sources_have_the_functions_that_the_catalogue_names():
 
 
 class Played:
-    """A timed call that computes what it should, or not, and takes the times that it is told."""
+    """A timed call that computes a right or wrong result and takes the given times."""
 
     compiles = True
 
@@ -122,13 +122,13 @@ class PlayedGpu:
 
 def served(cases, gpu=None, calls=None):
     messages = []
-    made = iter(calls or [{}] * len(cases))
+    results = iter(calls or [{}] * len(cases))
     serve(
         Request(tuple(cases)),
         messages.append,
         gpu or PlayedGpu(),
         "",
-        lambda a, g: Played(a, **next(made)),
+        lambda a, g: Played(a, **next(results)),
         lambda gpu: None,
     )
     return messages
@@ -188,7 +188,7 @@ def test_problems_are_sentences():
 
 
 def processes(*scripts):
-    """Return what stands for the process: each start plays the next list of events; requests are kept."""
+    """Replace the process: each start plays the next list of events; requests are kept."""
     requests, left = [], list(scripts)
 
     def start(request):
@@ -198,7 +198,7 @@ def processes(*scripts):
     return start, requests
 
 
-def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
+def test_another_process_measures_the_rows_after_a_lost_device():
     cases = [case("matmul-tiled", m=m) for m in (1, 2, 3)]
     rows = [row_of(a) for a in cases]
     broken = msgspec.structs.replace(rows[1], problem="broken")
@@ -218,18 +218,18 @@ def test_the_rows_that_a_lost_device_left_are_measured_by_another_process():
             RowMeasured(0, rows[2]),
         ],
     )
-    said = []
-    made = MeasureClient(cases).run(lambda *progress: said.append(progress), start)
-    assert made.rows == (rows[0], broken, rows[2])
+    results = []
+    trace = MeasureClient(cases).run(lambda *progress: results.append(progress), start)
+    assert trace.rows == (rows[0], broken, rows[2])
     assert [request.cases for request in requests] == [tuple(cases), (cases[2],)]
     assert [request.ceilings for request in requests] == [True, False]
-    assert made.device == DEVICE
+    assert trace.device == DEVICE
     assert (
         "checking matmul-tiled:m=1,k=64,n=64,tile=16,dtype=float32,dtype_b=same,input=random,padding=0",
         0,
         3,
-    ) in said
-    assert said[-1][1:] == (3, 3)
+    ) in results
+    assert results[-1][1:] == (3, 3)
 
 
 def test_a_process_that_dies_takes_one_row_with_it():
@@ -239,12 +239,12 @@ def test_a_process_that_dies_takes_one_row_with_it():
         [DeviceOpened(DEVICE, None, ""), RowStarted(0)],
         [DeviceOpened(DEVICE, None, ""), RowStarted(0), RowMeasured(0, rows[1])],
     )
-    made = MeasureClient(cases).run(start=start)
-    assert "ended while it ran" in made.rows[0].problem
-    assert made.rows[1] == rows[1]
+    trace = MeasureClient(cases).run(start=start)
+    assert "ended while it ran" in trace.rows[0].problem
+    assert trace.rows[1] == rows[1]
 
 
-def test_without_a_device_there_is_a_sentence_and_no_file():
+def test_a_missing_device_is_reported_and_no_file_is_written():
     start, _ = processes([DeviceOpened(None, None, "No GPU can be used: no driver.")])
     with pytest.raises(MeasurementError, match="no driver"):
         MeasureClient([case("matmul-tiled")]).run(start=start)
@@ -253,11 +253,11 @@ def test_without_a_device_there_is_a_sentence_and_no_file():
         MeasureClient([case("matmul-tiled")]).run(start=start)
 
 
-def test_a_cancelled_measurement_says_so():
+def test_a_cancelled_measurement_is_reported():
     measuring = MeasureClient(cases_of(["python-threads"]), time_limit=60)
     measuring_started = []
 
-    def report(text, done, of):
+    def report(text, done, total):
         measuring_started.append(text)
         measuring.cancel()
 
@@ -294,9 +294,9 @@ def test_the_command_refuses_before_it_measures(tmp_path):
 
 
 def test_the_table_has_medians_and_problems():
-    made = measurement(1.5, 2.5, 2.25)
-    wrong = msgspec.structs.replace(made.rows[0], timings=(), problem="It is wrong.")
-    text = table(msgspec.structs.replace(made, rows=(*made.rows, wrong)))
+    built = measurement(1.5, 2.5, 2.25)
+    wrong = msgspec.structs.replace(built.rows[0], timings=(), problem="It is wrong.")
+    text = table(msgspec.structs.replace(built, rows=(*built.rows, wrong)))
     assert "kernel-warm" in text
     assert "2.25" in text
     assert text.endswith("It is wrong.")

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
+from integer_program import MEASURED, PROGRAM
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.measure.measurement import load
-from whole_numbers import MEASURED, PROGRAM
 
 WRONG = {
     "matmul-tiled-row-on-x": "m=32,k=40,n=32",
@@ -51,7 +51,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not has_device(), reason="ther
 
 @pytest.fixture(scope="module")
 def measure(tmp_path_factory):
-    """Return what measures scenarios in a process of its own: measure(*scenarios) -> Measurement."""
+    """Return a function that measures scenarios in a separate process: measure(*scenarios) -> Measurement."""
 
     def run(*wanted):
         path = tmp_path_factory.mktemp("measured") / "measured.json"
@@ -69,7 +69,7 @@ def measure(tmp_path_factory):
 @pytest.fixture(scope="module")
 def sound(measure):
     """Return the rows of every kernel outside the pitfalls, at one size each."""
-    names = [one.name for one in scenarios() if not one.pitfall and one.parameters]
+    names = [scenario.name for scenario in scenarios() if not scenario.pitfall and scenario.parameters]
     first = {name: find(name).parameters[0] for name in names}
     return measure(*(f"{name}:{p.name}={p.default}" for name, p in first.items())).rows
 
@@ -117,7 +117,7 @@ def test_the_file_names_the_device_and_its_ceilings(measure):
     assert {peak.dtype for peak in measured.ceilings.peaks} >= {"float32"}
 
 
-def test_whole_numbers_are_what_was_measured():
+def test_integers_match_the_measurements():
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     done = subprocess.run(
         [sys.executable, str(PROGRAM)], capture_output=True, text=True, env=environment, timeout=600

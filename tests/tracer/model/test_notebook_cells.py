@@ -42,7 +42,7 @@ def test_a_cell_is_named_by_notebook_and_number():
         assert cell_of(other) is None
 
 
-def test_a_kernel_gets_what_it_uses_of_other_cells_and_nothing_else(notebook):
+def test_a_kernel_gets_only_the_used_definitions_of_other_cells(notebook):
     text = with_definitions(cell_file(notebook, 6), KERNEL, "kernel")
     own, _, others = text.partition(f"\n\n{OTHER_CELLS}\n\n")
     assert own == KERNEL
@@ -54,7 +54,7 @@ def test_a_kernel_gets_what_it_uses_of_other_cells_and_nothing_else(notebook):
     )
 
 
-def test_of_such_a_text_only_definitions_run_those_of_other_cells_first(notebook, capsys):
+def test_only_definitions_of_such_a_text_run_those_of_other_cells_first(notebook, capsys):
     text = with_definitions(cell_file(notebook, 6), KERNEL, "kernel")
     names: dict[str, object] = {}
     tree = tree_of(

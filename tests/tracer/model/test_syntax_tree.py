@@ -36,7 +36,7 @@ def test_a_hostile_text_has_an_empty_tree(name: str):
     ast.unparse(tree)  # whoever calls itself for each node can follow it
 
 
-def test_what_people_write_keeps_its_tree():
+def test_real_code_keeps_its_tree():
     text = "x = " + " + ".join(f"a[{i}] * b[{i}]" for i in range(DEEPEST - 10))
     assert ast.unparse(syntax_tree(text)) == text
 

@@ -44,12 +44,12 @@ def test_a_statement_becomes_pass_and_all_other_lines_keep_their_numbers():
     ]
 
 
-def test_a_statement_of_several_lines_goes_whole_from_whichever_of_them():
+def test_a_statement_of_several_lines_is_removed_from_any_of_them():
     assert left(7) == left(8) == left(10)
     assert left(7)[6:10] == ["    pass", "", "", ""]
 
 
-def test_of_an_if_the_condition_goes():
+def test_the_condition_of_an_if_is_removed():
     assert left(12)[11:15] == ["    if True:", "", "", "        s[i] = a[i]"]
     assert left(20)[19] == "        pass"  # the whole line, where all of it stands there
 
@@ -59,13 +59,13 @@ def test_of_an_if_the_condition_goes():
     [(2, "has no statement"), (99, "has no statement"), (4, "begins a function"), (5, "begins a function"),
      (16, "further condition"), (17, "several statements"), (19, "begins a block")],
 )  # fmt: skip
-def test_what_others_need_stays(line, why):
+def test_statements_that_others_need_stay(line, why):
     assert why in skip_refusal(SOURCE, line)
     with pytest.raises(SkippedLineError, match=why):
         without_lines(SOURCE, [18, line])
 
 
-def test_what_is_left_of_every_kernel_of_the_catalogue_parses():
+def test_every_kernel_of_the_catalogue_still_parses():
     for kernel in {scenario.kernel for scenario in scenarios()}:
         source = kernel_source(kernel)[1]
         lines = range(1, source.count("\n") + 2)
@@ -91,12 +91,12 @@ def test_barriers_are_named_by_their_number():
     ("words", "why"),
     [("barrier3", "has 2 barriers"), ("barrier0", "from 1 on"), ("x", "whole number"), ("9999", "no statement")],
 )  # fmt: skip
-def test_what_cannot_be_taken_out_on_the_command_line_is_told(words, why):
+def test_invalid_lines_on_the_command_line_are_reported(words, why):
     with pytest.raises(PlanError, match=why):
         parse_spec(f"matmul-tiled:without={words}")
 
 
-def test_another_text_of_the_file_runs_in_its_place(tmp_path):
+def test_another_text_of_the_file_runs_instead(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(kernel_source("tilescope.kernels.matmul:tiled")[1].replace("total +=", "total -="))
     scenario, values, options = parse_spec(f"matmul-tiled:source={path}")

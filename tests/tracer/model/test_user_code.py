@@ -1,4 +1,4 @@
-"""Whose code a finding is told of: the user's, by where the file lies, and never a library's that it calls."""
+"""Findings are reported in the user's code, by the file's location, and never in a library."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engines import both, same
+from engines import assert_engines_agree, run_both
 from launching import Array, launch
-from programs import HEAD, found
+from programs import HEAD, check_program
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model import user_code
@@ -78,8 +78,8 @@ def put(path: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def mine(tmp_path):
-    """What tells the user's code from libraries, for a kernel in a folder that has files of all kinds."""
+def project(tmp_path):
+    """Create the UserCode of a kernel whose folder has files of all kinds."""
     for name in (
         "kernel.py",
         "helper.py",
@@ -92,67 +92,67 @@ def mine(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["kernel.py", "helper.py", "shapes/round/ball.py", "later.py"])
-def test_what_lies_beside_a_kernel_is_the_user_s(mine, tmp_path, name):
-    assert mine.owns(str(tmp_path / "program" / name))
+def test_files_next_to_a_kernel_are_the_user_s(project, tmp_path, name):
+    assert project.owns(str(tmp_path / "program" / name))
 
 
 @pytest.mark.parametrize(
     "folder",
     [SITE, "env/Lib/site-packages", "usr/lib/python3/dist-packages", ".local/lib/python3.11/site-packages"],
 )
-def test_what_is_installed_is_a_library_s_though_it_lies_in_the_program_s_folder(mine, tmp_path, folder):
-    assert not mine.owns(str(tmp_path / "program" / folder / "lib" / "fast.py"))
+def test_installed_files_are_a_library_s_even_in_the_program_s_folder(project, tmp_path, folder):
+    assert not project.owns(str(tmp_path / "program" / folder / "lib" / "fast.py"))
 
 
-def test_a_folder_that_packages_were_installed_into_is_a_library_s_whatever_it_is_called(mine, tmp_path):
+def test_a_folder_of_installed_packages_is_a_library_s_whatever_its_name(project, tmp_path):
     """As by `pip install --target vendor`."""
     path = put(tmp_path / "program" / "vendor" / "lib" / "fast.py", "")
-    assert mine.owns(str(put(tmp_path / "program" / "own" / "lib" / "fast.py", "")))
+    assert project.owns(str(put(tmp_path / "program" / "own" / "lib" / "fast.py", "")))
     put(tmp_path / "program" / "vendor" / "lib-1.0.dist-info" / "METADATA", "")
-    assert not mine.owns(str(path))
+    assert not project.owns(str(path))
 
 
-def test_an_archive_is_a_library_s_unless_it_is_the_program(mine, tmp_path):
+def test_an_archive_is_a_library_s_unless_it_is_the_program(project, tmp_path):
     archive = tmp_path / "program" / "parts.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("parts.py", "")
-    assert not mine.owns(str(archive / "parts.py"))
+    assert not project.owns(str(archive / "parts.py"))
     assert UserCode(str(archive / "kernel.py")).owns(str(archive / "parts.py"))
 
 
-def test_what_is_imported_from_elsewhere_is_a_library_s(mine, tmp_path):
-    """As a library that somebody develops, installed with --editable."""
-    assert not mine.owns(str(put(tmp_path / "elsewhere" / "lib" / "fast.py", "")))
+def test_files_imported_from_elsewhere_are_a_library_s(project, tmp_path):
+    """A library in development is installed with --editable."""
+    assert not project.owns(str(put(tmp_path / "elsewhere" / "lib" / "fast.py", "")))
 
 
-def test_links_change_nothing(mine, tmp_path):
+def test_links_change_nothing(project, tmp_path):
     """Environments link to packages in a store; a folder of the user's may be a link too."""
     stored = put(tmp_path / "store" / "lib" / "fast.py", "")
     linked = tmp_path / "program" / SITE / "linked.py"
     linked.symlink_to(stored)
-    assert not mine.owns(str(linked))
+    assert not project.owns(str(linked))
     (tmp_path / "also").symlink_to(tmp_path / "program")
-    assert mine.owns(str(tmp_path / "also" / "helper.py"))
-    assert not mine.owns(str(tmp_path / "also" / SITE / "lib" / "fast.py"))
+    assert project.owns(str(tmp_path / "also" / "helper.py"))
+    assert not project.owns(str(tmp_path / "also" / SITE / "lib" / "fast.py"))
 
 
-def test_a_kernel_of_a_package_has_all_of_the_package_for_its_own(tmp_path):
+def test_a_kernel_of_a_package_owns_the_complete_package(tmp_path):
     for name in ("__init__.py", "filters/__init__.py", "filters/blur.py", "common.py"):
         put(tmp_path / "src" / "images" / name, "")
-    mine = UserCode(str(tmp_path / "src" / "images" / "filters" / "blur.py"))
-    assert mine.owns(str(tmp_path / "src" / "images" / "common.py"))
+    own = UserCode(str(tmp_path / "src" / "images" / "filters" / "blur.py"))
+    assert own.owns(str(tmp_path / "src" / "images" / "common.py"))
 
 
-def test_python_numba_and_tilescope_are_no_user_s(mine, monkeypatch, tmp_path):
+def test_python_numba_and_tilescope_are_not_the_user_s(project, monkeypatch, tmp_path):
     import numba
 
     for module in (os, json, np, numba, pytest, importlib.metadata, user_code):
         assert not UserCode(module.__file__).owns(module.__file__), module
-    assert not mine.owns("<frozen runpy>")
-    assert mine.owns("<string>")
+    assert not project.owns("<frozen runpy>")
+    assert project.owns("<string>")
     assert sysconfig.get_path("stdlib") in os.__file__
     checkout = put(tmp_path / "program" / "numba" / "__init__.py", "")
-    assert mine.owns(str(checkout))
+    assert project.owns(str(checkout))
     monkeypatch.setattr(numba, "__file__", str(checkout))
     assert not UserCode(str(tmp_path / "program" / "kernel.py")).owns(str(checkout))
 
@@ -177,12 +177,12 @@ gather[2, 32](np.zeros(1024, np.float32), np.zeros(64, np.float32))
 
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
-@pytest.mark.parametrize(("folder", "told"), [(SITE, []), (".", ["parts.py"])])
-def test_waste_in_a_module_beside_the_program_is_told_there_and_a_library_s_nowhere(
-    script, tmp_path, folder, told, engine
+@pytest.mark.parametrize(("folder", "expected"), [(SITE, []), (".", ["parts.py"])])
+def test_waste_in_a_user_module_is_reported_there_and_a_library_s_nowhere(
+    script, tmp_path, folder, expected, engine
 ):
-    said = found(tmp_path, script(program(tmp_path, folder, WASTE)), "--engine", engine)
-    assert [Path(finding["file"]).name for finding in said] == told
+    findings = check_program(tmp_path, script(program(tmp_path, folder, WASTE)), "--engine", engine)
+    assert [Path(finding["file"]).name for finding in findings] == expected
 
 
 RACE = """
@@ -198,14 +198,14 @@ turn[1, 64](np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
 """
 
 
-def test_a_race_in_a_library_is_told_at_the_line_that_calls_it_by_both_engines_alike(script, tmp_path):
+def test_a_race_in_a_library_is_reported_at_the_calling_line_by_both_engines(script, tmp_path):
     path = script(program(tmp_path, SITE, RACE))
-    ours, theirs = (found(tmp_path, path, "--engine", engine) for engine in ("compiled", "simulator"))
+    ours, theirs = (check_program(tmp_path, path, "--engine", engine) for engine in ("compiled", "simulator"))
     assert ours == theirs
-    (told,) = ours
-    assert told["file"] == str(path)
-    assert path.read_text().splitlines()[told["line"] - 1] == "    first = reversed_in(tile, t, a[t])"
-    assert told["remedy"] == "let each thread give reversed_in its own elements"
+    (finding,) = ours
+    assert finding["file"] == str(path)
+    assert path.read_text().splitlines()[finding["line"] - 1] == "    first = reversed_in(tile, t, a[t])"
+    assert finding["remedy"] == "let each thread give reversed_in its own elements"
 
 
 RANDOM = """
@@ -220,13 +220,15 @@ draw[1, 32](create_xoroshiro128p_states(32, seed=1), np.zeros(32, np.float32))
 
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
-def test_a_state_of_random_numbers_that_threads_share_is_told_where_they_draw(script, tmp_path, engine):
+def test_a_shared_state_of_random_numbers_is_reported_where_threads_draw(script, tmp_path, engine):
     path = script(HEAD + RANDOM)
-    said = found(tmp_path, path, "--engine", engine)
+    findings = check_program(tmp_path, path, "--engine", engine)
     line = 1 + path.read_text().splitlines().index(
         "    out[cuda.grid(1)] = xoroshiro128p_uniform_float32(states, 0)"
     )
-    assert {(told["kind"], told["file"], told["line"]) for told in said} == {("race", str(path), line)}
+    assert {(finding["kind"], finding["file"], finding["line"]) for finding in findings} == {
+        ("race", str(path), line)
+    }
 
 
 FAR = """
@@ -237,14 +239,14 @@ far[2, 32](
 
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
-def test_errors_of_a_library_s_kernel_are_told_where_it_is_launched_and_its_waste_nowhere(
+def test_errors_of_a_library_s_kernel_are_reported_at_its_launch_and_its_waste_nowhere(
     script, tmp_path, engine
 ):
     path = script(program(tmp_path, SITE, FAR))
-    (told,) = found(tmp_path, path, "--engine", engine)
-    assert (told["kind"], told["file"]) == ("bounds", str(path))
-    assert path.read_text().splitlines()[told["line"] - 1] == "far[2, 32]("
-    assert told["message"].endswith(f"(in far of {tmp_path / SITE / 'parts.py'}).")
+    (finding,) = check_program(tmp_path, path, "--engine", engine)
+    assert (finding["kind"], finding["file"]) == ("bounds", str(path))
+    assert path.read_text().splitlines()[finding["line"] - 1] == "far[2, 32]("
+    assert finding["message"].endswith(f"(in far of {tmp_path / SITE / 'parts.py'}).")
 
 
 BODIES = {
@@ -258,7 +260,7 @@ BODIES = {
 
 
 def kernel(tmp_path, body):
-    """Return a launch of 32 threads whose kernel uses a library; `own` is a device function beside it."""
+    """Return a launch of 32 threads whose kernel uses a library; `own` is a device function next to it."""
     name = f"parts_{tmp_path.name}"  # a module that no other test has imported
     put(tmp_path / SITE / f"{name}.py", DEVICE)
     using = USING.format(folder=str(tmp_path / SITE)).replace("parts", name)
@@ -269,33 +271,33 @@ def kernel(tmp_path, body):
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_both_engines_have_the_same_places_all_of_the_user_s(tmp_path, name):
-    trace = same(kernel(tmp_path, BODIES[name]))
+def test_both_engines_report_the_same_places_all_of_the_user_s(tmp_path, name):
+    trace = assert_engines_agree(kernel(tmp_path, BODIES[name]))
     assert {site.file for site in trace.sites} == {str(tmp_path / "kernels.py")}
     assert set(trace.sources) == {str(tmp_path / "kernels.py")}
     assert (trace.error is None) == (name != "an error")
 
 
-def test_each_access_of_a_library_keeps_a_site_of_its_own(tmp_path):
+def test_each_access_of_a_library_keeps_a_separate_site(tmp_path):
     """So that what a request is does not change: one warp at one place in a library's code."""
-    for trace in both(kernel(tmp_path, BODIES["shared memory"])):
+    for trace in run_both(kernel(tmp_path, BODIES["shared memory"])):
         lines = [site.line for site in trace.sites]
         assert len(trace.sites) == 4
         assert len(set(lines)) == 1
 
 
-def test_an_error_in_a_library_is_told_at_the_line_that_calls_it(tmp_path):
-    for trace in both(kernel(tmp_path, BODIES["an error"])):
+def test_an_error_in_a_library_is_reported_at_the_calling_line(tmp_path):
+    for trace in run_both(kernel(tmp_path, BODIES["an error"])):
         assert trace.error.file == str(tmp_path / "kernels.py")
         assert "refused(a, t)" in trace.sources[trace.error.file].splitlines()[trace.error.line - 1]
 
 
-def test_a_launch_that_waits_for_ever_in_a_library_is_told_at_the_line_that_calls_it(tmp_path):
-    made = kernel(tmp_path, "out[t] = waited(out)")
-    trace = run(made, lambda done, of: None)
-    (told,) = [f for f in findings_of(trace, requests_of(trace)) if f.kind == "launch"]
-    assert told.location == (
+def test_an_endless_wait_in_a_library_is_reported_at_the_calling_line(tmp_path):
+    built = kernel(tmp_path, "out[t] = waited(out)")
+    trace = run(built, lambda done, total: None)
+    (finding,) = [f for f in findings_of(trace, requests_of(trace)) if f.kind == "launch"]
+    assert finding.location == (
         str(tmp_path / "kernels.py"),
-        1 + made.source.splitlines().index("    out[t] = waited(out)"),
+        1 + built.source.splitlines().index("    out[t] = waited(out)"),
     )
-    assert f"on line {told.location[1]} this thread" in told.message
+    assert f"on line {finding.location[1]} this thread" in finding.message

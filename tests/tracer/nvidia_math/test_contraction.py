@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from engines import both
-from launching import Array, contents, launch
+from engines import run_both
+from launching import Array, final_contents, launch
 from tilescope.tracer.recording.fused import fma
 
 NUMBERS = {
@@ -27,7 +27,7 @@ def expression(rng, depth=3):
 
 
 def repeats_a_product(text):
-    """Return whether a product occurs twice: LLVM computes that once, and may then fuse neither use of it."""
+    """Check whether a product occurs twice: LLVM computes that once, and may then fuse neither use of it."""
     products = [
         n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)
     ]
@@ -41,10 +41,10 @@ def kernel_of(lines):
 
 
 def results(tmp_path, lines, dtype):
-    """Return what both engines leave in `out`."""
+    """Compute `out` with both engines."""
     arguments = (*NUMBERS[dtype], Array((64,), dtype))
-    traces = both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))
-    return [contents(trace, "out") for trace in traces]
+    traces = run_both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))
+    return [final_contents(trace, "out") for trace in traces]
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -62,16 +62,16 @@ def test_a_product_that_is_only_added_is_fused(tmp_path):
     lines = ["out[i] = x[i] * y[i] - w[i]"]
     x, y, w = given(tmp_path, lines)
     expected = np.array([fma("float32", *numbers) for numbers in zip(x, y, -w, strict=True)], np.float32)
-    for found in results(tmp_path, lines, "float32"):
-        assert found.tobytes() == expected.tobytes()
+    for matches in results(tmp_path, lines, "float32"):
+        assert matches.tobytes() == expected.tobytes()
     assert expected.tobytes() != (x * y - w).tobytes()
 
 
 def test_a_product_that_is_stored_too_is_rounded(tmp_path):
     lines = ["p = x[i] * y[i]", "out[i] = p + w[i]", "w[i] = p"]
     x, y, w = given(tmp_path, lines)
-    for found in results(tmp_path, lines, "float32"):
-        assert found.tobytes() == (x * y + w).tobytes()
+    for matches in results(tmp_path, lines, "float32"):
+        assert matches.tobytes() == (x * y + w).tobytes()
 
 
 def test_a_product_before_a_loop_is_not_computed_again_in_it(tmp_path):
@@ -86,7 +86,7 @@ def test_a_product_before_a_loop_is_not_computed_again_in_it(tmp_path):
 
 
 def given(tmp_path, lines):
-    """Return what the three arrays hold before the launch."""
+    """Return the contents of the three arrays before the launch."""
     arguments = (*NUMBERS["float32"], Array((64,), "float32"))
-    trace = both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))[0]
+    trace = run_both(launch(tmp_path, kernel_of(lines), arguments, block=(64, 1, 1)))[0]
     return [trace.initial[number].copy() for number in range(3)]

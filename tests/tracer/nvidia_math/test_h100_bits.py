@@ -74,8 +74,8 @@ def functions_of(case):
         if expression.startswith("abs(x[i]) complex")
         else []
     )
-    made = [OTHER_NAMES.get(name, name) + ("f" if single else "") for name in names]
-    return made + re.findall(r"libdevice\.(\w+)", expression)
+    results = [OTHER_NAMES.get(name, name) + ("f" if single else "") for name in names]
+    return results + re.findall(r"libdevice\.(\w+)", expression)
 
 
 GROUPS = sorted({group(case) for case in RECORDED})
@@ -83,19 +83,19 @@ GROUPS = sorted({group(case) for case in RECORDED})
 
 @cache
 def results(engine, name, folder):
-    """Return what the cases of a group come to."""
+    """Compute the results of the cases of a group."""
     cases = [case for case in RECORDED if group(case) == name]
     text = PROGRAM
     for number, case in enumerate(cases):
         expression = re.sub(r" \S+->\S+$", "", case["case"])
         text += KERNEL.format(number=number, expression=expression)
-    program, given, made = folder / "program.py", folder / "cases.json", folder / "results.json"
+    program, given, built = folder / "program.py", folder / "cases.json", folder / "results.json"
     program.write_text(text + LAUNCHES)
     given.write_text(json.dumps(cases))
-    command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, program, given, made]
+    command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, program, given, built]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    return zip(cases, json.loads(made.read_text()), strict=True)
+    return zip(cases, json.loads(built.read_text()), strict=True)
 
 
 def is_of_another_libdevice(case):
@@ -112,12 +112,12 @@ def as_numbers(text, dtype):
     return np.frombuffer(bytes.fromhex(text), dtype)
 
 
-def differing(found, expected):
-    """Return which results differ in their bits; a nan is one, whatever its bits."""
-    if found.dtype.kind not in "fc":
-        return found != expected
-    bits = f"V{found.dtype.itemsize}"
-    return (found.view(bits) != expected.view(bits)) & ~(np.isnan(found) & np.isnan(expected))
+def differing(results, expected):
+    """Find the results with different bits; all nans are equal."""
+    if results.dtype.kind not in "fc":
+        return results != expected
+    bits = f"V{results.dtype.itemsize}"
+    return (results.view(bits) != expected.view(bits)) & ~(np.isnan(results) & np.isnan(expected))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -126,11 +126,11 @@ def test_results_are_an_h100s_bit_for_bit(tmp_path, engine, name):
     if name.startswith("functions") and not available():
         pytest.skip("libdevice is not installed (the extra `nvidia`)")
     wrong = []
-    for case, made in results(engine, name, tmp_path):
+    for case, built in results(engine, name, tmp_path):
         if is_of_another_libdevice(case):
             continue
-        found, expected = (as_numbers(text, case["out_dtype"]) for text in (made, case["out"]))
-        different = differing(found, expected)
+        matches, expected = (as_numbers(text, case["out_dtype"]) for text in (built, case["out"]))
+        different = differing(matches, expected)
         if different.any():
             wrong.append(case["case"])
     assert wrong == []

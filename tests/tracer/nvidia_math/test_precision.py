@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engines import both
+from engines import run_both
 from launching import Array, launch
 from tilescope.tracer.nvidia_math.bitcode import available
 
@@ -14,7 +14,8 @@ SOURCE = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = {}\
 
 def notes(tmp_path, expression):
     return [
-        trace.made_by for trace in both(launch(tmp_path, SOURCE.format(expression), FLOATS, block=(8, 1, 1)))
+        trace.made_by
+        for trace in run_both(launch(tmp_path, SOURCE.format(expression), FLOATS, block=(8, 1, 1)))
     ]
 
 

@@ -76,9 +76,9 @@ def engine():
     machine = binding.Target.from_default_triple().create_target_machine(opt=2, jit=True)
     builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(module, builder)
-    made = binding.create_mcjit_compiler(module, machine)
-    made.finalize_object()
-    return made
+    built = binding.create_mcjit_compiler(module, machine)
+    built.finalize_object()
+    return built
 
 
 def sum_of(number, chunk):

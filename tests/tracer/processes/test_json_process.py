@@ -1,4 +1,4 @@
-"""A process that is spoken to in JSON: what it says arrives, how it ended is told, and nothing of it is left."""
+"""A process with JSON messages: they arrive, its end is reported, and it leaves nothing."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def test_messages_come_back_in_order_and_prints_do_not_mix_with_them():
         for message in ({"a": 1}, [2, "ä"]):
             process.send(message)
         process.end_input()
-        said = [msgspec.json.decode(line) for line in process.lines()]
-        assert said == [['{"a":1}'], ['[2,"ä"]']]
+        results = [msgspec.json.decode(line) for line in process.lines()]
+        assert results == [['{"a":1}'], ['[2,"ä"]']]
         assert process.describe_death() == "exit code 0: not for you"
 
 
 @pytest.mark.parametrize("own", ["", "20"])
-def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says_how_long_they_spin(
+def test_openblas_threads_stop_spinning_soon_unless_the_user_sets_a_time(
     own: str, monkeypatch: pytest.MonkeyPatch
 ):
     name = "OPENBLAS_THREAD_TIMEOUT"
@@ -64,23 +64,23 @@ def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says
     ],
 )
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_its_death_is_told_in_words(code: str, death: str):
+def test_the_death_of_a_process_is_described(code: str, death: str):
     with python(code) as process:
         process.send("to somebody who does not listen")
         assert list(process.lines()) == []
         assert process.describe_death() == death
 
 
-def test_what_was_told_before_explains_no_death():
-    said = "import sys; print('old', file=sys.stderr, flush=True); print('[]', flush=True); input()"
-    with python(said) as process:
+def test_earlier_output_does_not_explain_a_death():
+    output = "import sys; print('old', file=sys.stderr, flush=True); print('[]', flush=True); input()"
+    with python(output) as process:
         assert next(process.lines()) == b"[]\n"
         process.forget_errors()
         process.send(0)
         assert process.describe_death() == "exit code 0"
 
 
-def test_one_that_can_not_be_started_is_a_sentence_with_its_name(tmp_path: Path):
+def test_a_process_that_can_not_start_is_reported_by_name(tmp_path: Path):
     with pytest.raises(
         StartError, match=r"^The odd process can't be started \(.*missing.*\); close other programs\.$"
     ):
@@ -89,7 +89,7 @@ def test_one_that_can_not_be_started_is_a_sentence_with_its_name(tmp_path: Path)
         JsonProcess("odd process", (sys.executable,), tmp_path / "no such folder")
 
 
-def test_at_the_end_it_is_gone(tmp_path: Path):
+def test_the_process_ends_at_the_end(tmp_path: Path):
     with python("input()") as process:
         assert process.poll() is None
     assert process.poll() not in (None, 0)

@@ -1,4 +1,4 @@
-"""The keeper of a program: what the program starts ends with it, with a word, and with whoever started the keeper."""
+"""The keeper of a program ends its children with it, with a report, and when the keeper's parent ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import ended
+from programs import wait_for_exit
 from tilescope.tracer.processes.json_process import module_command
 from tilescope.tracer.processes.keeper import FIRST_LINES, LAST_LINES, STOP
 
@@ -38,7 +38,7 @@ def kept(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize("end", ["by itself", "told", "input closed", "keeper killed"])
-def test_nothing_of_a_program_outlives_it(tmp_path, end):
+def test_no_child_process_outlives_the_program(tmp_path, end):
     folder, note = tmp_path / "traces", tmp_path / "pids"
     folder.mkdir()
     with kept(folder, FAMILY, str(note), "0.2" if end == "by itself" else "100") as process:
@@ -54,9 +54,9 @@ def test_nothing_of_a_program_outlives_it(tmp_path, end):
         elif end == "keeper killed":
             process.kill()
         process.wait(30)
-    assert ended(program)
+    assert wait_for_exit(program)
     if end != "keeper killed":  # which is nobody's way to end it
-        assert ended(child)
+        assert wait_for_exit(child)
         assert folder.exists() == (end != "input closed")
     else:
         os.kill(child, signal.SIGKILL)
@@ -69,7 +69,7 @@ for n in range(100_000):
 """
 
 
-def test_what_it_prints_is_short_however_long_it_is(tmp_path):
+def test_long_output_is_shortened(tmp_path):
     with kept(tmp_path, PRINTS) as process:
         assert process.stderr is not None and process.stdout is not None
         lines = process.stderr.read().decode().splitlines()  # its input stays open: somebody listens

@@ -1,11 +1,11 @@
-"""What orders threads beside the barriers of a block: fences with atomics, the grid's barriers, masks of syncwarp."""
+"""Thread ordering without block barriers: fences with atomics, grid barriers, masks of syncwarp."""
 
 from __future__ import annotations
 
 import pytest
 
-from finding_kernels import EVERY, kernel, raced, races
-from launching import Array, contents
+from finding_kernels import EVERY, harmful_races, racing_buffers, trace_kernel
+from launching import Array, final_contents
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 
@@ -36,33 +36,33 @@ if last[0] and t == 0:
 
 def last_block(folder, schedule="lockstep", fence="cuda.threadfence()", ticket="cuda.atomic.add(arg2, 0, 1)"):
     body = LAST_BLOCK.replace("FENCE", fence).replace("TICKET", ticket)
-    return kernel(folder, body, *SUM, schedule=schedule)
+    return trace_kernel(folder, body, *SUM, schedule=schedule)
 
 
 @EVERY
 @pytest.mark.parametrize("fence", ["cuda.threadfence()", "cuda.threadfence_system()"])
 def test_the_last_block_comes_after_all_that_fenced_and_counted_themselves(tmp_path, schedule, fence):
     ended = last_block(tmp_path, schedule, fence)
-    assert contents(ended, "arg3").tolist() == [128]
-    assert races(ended) == []
+    assert final_contents(ended, "arg3").tolist() == [128]
+    assert harmful_races(ended) == []
 
 
 @EVERY
 @pytest.mark.parametrize("fence", ["pass", "cuda.threadfence_block()"])
 def test_without_a_fence_for_the_grid_its_sums_are_raced_for(tmp_path, schedule, fence):
-    assert raced(last_block(tmp_path, schedule, fence)) == {"arg1"}
+    assert racing_buffers(last_block(tmp_path, schedule, fence)) == {"arg1"}
 
 
 def test_without_the_atomic_so_is_the_counter(tmp_path):
     body = LAST_BLOCK.replace("last[0] = TICKET", "arg2[0] += 1\n    last[0] = arg2[0]")
-    ended = kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *SUM, schedule="sequential")
-    assert raced(ended) == {"arg1", "arg2"}
+    ended = trace_kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *SUM, schedule="sequential")
+    assert racing_buffers(ended) == {"arg1", "arg2"}
 
 
-def test_an_atomic_whose_result_nobody_uses_takes_nothing_in(tmp_path):
+def test_an_atomic_without_a_used_result_does_not_acquire(tmp_path):
     body = LAST_BLOCK.replace("last[0] = TICKET ==", "cuda.atomic.add(arg2, 0, 1)\n    last[0] = b ==")
-    ended = kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *SUM, schedule="sequential")
-    assert "arg1" in raced(ended)
+    ended = trace_kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *SUM, schedule="sequential")
+    assert "arg1" in racing_buffers(ended)
 
 
 def test_every_thread_may_fence_its_own_stores_before_one_counts_the_block(tmp_path):
@@ -83,8 +83,8 @@ if last[0]:
         Array((128,), "int32"),
         Array((1,), "uint32"),
     )
-    assert races(kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *given_)) == []
-    assert raced(kernel(tmp_path, body.replace("FENCE", "pass"), *given_)) == {"arg1"}
+    assert harmful_races(trace_kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *given_)) == []
+    assert racing_buffers(trace_kernel(tmp_path, body.replace("FENCE", "pass"), *given_)) == {"arg1"}
 
 
 # --- a message, and a lock
@@ -119,9 +119,9 @@ POLL = "cuda.atomic.add(arg1, 0, 0)"
 def test_a_message_between_blocks(tmp_path, schedule, release, poll, acquire, expected):
     body = MESSAGE.replace("RELEASE", release).replace("POLL", poll).replace("ACQUIRE", acquire)
     given_ = (Array((1,), "int32"), Array((1,), "int32"), Array((1,), "int32"))
-    ended = kernel(tmp_path, body, *given_, grid=2, schedule=schedule)
-    assert contents(ended, "arg2").tolist() == [7]
-    assert raced(ended) == expected
+    ended = trace_kernel(tmp_path, body, *given_, grid=2, schedule=schedule)
+    assert final_contents(ended, "arg2").tolist() == [7]
+    assert racing_buffers(ended) == expected
 
 
 @pytest.mark.parametrize("fence", [FENCE, "cuda.threadfence_block()"])
@@ -129,19 +129,19 @@ def test_a_message_within_a_block(tmp_path, fence):
     body = MESSAGE.replace("b == 1", "t == 33").replace("t == 0 and t == 33", "t == 33").replace("POLL", POLL)
     given_ = (Array((1,), "int32"), Array((1,), "int32"), Array((1,), "int32"))
 
-    def found(release, acquire):
+    def races_with(release, acquire):
         text = body.replace("RELEASE", release).replace("ACQUIRE", acquire)
-        return raced(kernel(tmp_path, text, *given_, block=64, grid=1))
+        return racing_buffers(trace_kernel(tmp_path, text, *given_, block=64, grid=1))
 
-    assert found(fence, fence) == set()
-    assert found("pass", fence) == {"arg0"}
+    assert races_with(fence, fence) == set()
+    assert races_with("pass", fence) == {"arg0"}
 
 
 def test_a_flag_that_is_a_plain_variable_is_a_race(tmp_path):
     body = MESSAGE.replace("cuda.atomic.exch(arg1, 0, 1)", "arg1[0] = 1").replace("POLL", "arg1[0]")
     given_ = (Array((1,), "int32"), Array((1,), "int32"), Array((1,), "int32"))
     text = body.replace("RELEASE", FENCE).replace("ACQUIRE", FENCE)
-    assert raced(kernel(tmp_path, text, *given_, grid=2)) == {"arg0", "arg1"}
+    assert racing_buffers(trace_kernel(tmp_path, text, *given_, grid=2)) == {"arg0", "arg1"}
 
 
 LOCK = """
@@ -157,22 +157,22 @@ while done == 0 and t == 0:
 
 
 @EVERY
-def test_a_lock_orders_those_who_hold_it(tmp_path, schedule):
+def test_a_lock_orders_its_holders(tmp_path, schedule):
     given_ = (Array((1,), "int32"), Array((1,), "int32"))
 
     def ended(fence):
         text = LOCK.replace("ACQUIRE", fence).replace("RELEASE", fence)
-        return kernel(tmp_path, text, *given_, schedule=schedule)
+        return trace_kernel(tmp_path, text, *given_, schedule=schedule)
 
-    assert contents(ended(FENCE), "arg0").tolist() == [4]
-    assert races(ended(FENCE)) == []
-    assert raced(ended("pass")) == {"arg0"} or schedule == "sequential"
+    assert final_contents(ended(FENCE), "arg0").tolist() == [4]
+    assert harmful_races(ended(FENCE)) == []
+    assert racing_buffers(ended("pass")) == {"arg0"} or schedule == "sequential"
 
 
-def test_a_lock_without_fences_is_found_in_any_order(tmp_path):
+def test_a_lock_without_fences_is_reported_in_any_order(tmp_path):
     text = LOCK.replace("ACQUIRE", "pass").replace("RELEASE", "pass")
     given_ = (Array((1,), "int32"), Array((1,), "int32"))
-    assert raced(kernel(tmp_path, text, *given_, schedule="sequential")) == {"arg0"}
+    assert racing_buffers(trace_kernel(tmp_path, text, *given_, schedule="sequential")) == {"arg0"}
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,10 @@ def test_a_lock_without_fences_is_found_in_any_order(tmp_path):
         ),
     ],
 )
-def test_the_fence_that_is_missing_is_named(tmp_path, release, acquire, remedy):
+def test_the_missing_fence_is_named(tmp_path, release, acquire, remedy):
     body = MESSAGE.replace("RELEASE", release).replace("POLL", POLL).replace("ACQUIRE", acquire)
     given_ = (Array((1,), "int32"), Array((1,), "int32"), Array((1,), "int32"))
-    (race,) = races(kernel(tmp_path, body, *given_, grid=2))
+    (race,) = harmful_races(trace_kernel(tmp_path, body, *given_, grid=2))
     assert race.remedy == remedy
 
 
@@ -202,18 +202,18 @@ GRID = "arg0[i] = i\nBARRIER\narg1[i] = arg0[arg0.size - 1 - i]"
 def test_a_barrier_of_the_grid_orders_all_blocks(tmp_path, schedule):
     given_ = (Array((128,), "int32"), Array((128,), "int32"))
     body = GRID.replace("BARRIER", "cuda.cg.this_grid().sync()")
-    ended = kernel(tmp_path, body, *given_, schedule=schedule, resident=2)
-    assert contents(ended, "arg1").tolist() == list(range(127, -1, -1))
-    assert races(ended) == []
-    block = kernel(tmp_path, GRID.replace("BARRIER", "cuda.syncthreads()"), *given_, schedule=schedule)
-    assert raced(block) == {"arg0"}
+    ended = trace_kernel(tmp_path, body, *given_, schedule=schedule, resident=2)
+    assert final_contents(ended, "arg1").tolist() == list(range(127, -1, -1))
+    assert harmful_races(ended) == []
+    block = trace_kernel(tmp_path, GRID.replace("BARRIER", "cuda.syncthreads()"), *given_, schedule=schedule)
+    assert racing_buffers(block) == {"arg0"}
 
 
 @EVERY
 def test_at_every_moment_a_barrier_of_the_grid_is_behind_all_blocks_or_none(tmp_path, schedule):
     given_ = (Array((128,), "int32"), Array((128,), "int32"))
     body = GRID.replace("BARRIER", "g = cuda.cg.this_grid()\ng.sync()\ng.sync()")
-    ended = kernel(tmp_path, body, *given_, schedule=schedule, resident=2)
+    ended = trace_kernel(tmp_path, body, *given_, schedule=schedule, resident=2)
     requests = requests_of(ended)
     before = requests.moment[requests.phase == 0].max()
     assert before < requests.moment[requests.phase == 2].min()
@@ -222,30 +222,32 @@ def test_at_every_moment_a_barrier_of_the_grid_is_behind_all_blocks_or_none(tmp_
 @EVERY
 def test_blocks_that_never_come_to_a_barrier_of_the_grid_are_an_error(tmp_path, schedule):
     body = "arg0[i] = i\ng = cuda.cg.this_grid()\ng.sync()\nif b != 2:\n    g.sync()"
-    ended = kernel(tmp_path, body, Array((128,), "int32"), schedule=schedule)
-    (found,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
-    assert (found.kind, found.count) == ("barrier", 1)
-    assert found.message.startswith("1 block never comes to the grid's barrier on line 11, first block 2")
-    whole = kernel(tmp_path, body.replace("b != 2", "b < 4"), Array((128,), "int32"), schedule=schedule)
-    assert not [f for f in findings_of(whole, requests_of(whole)) if f.severity == "error"]
+    ended = trace_kernel(tmp_path, body, Array((128,), "int32"), schedule=schedule)
+    (finding,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
+    assert (finding.kind, finding.count) == ("barrier", 1)
+    assert finding.message.startswith("1 block never comes to the grid's barrier on line 11, first block 2")
+    complete = trace_kernel(
+        tmp_path, body.replace("b != 2", "b < 4"), Array((128,), "int32"), schedule=schedule
+    )
+    assert not [f for f in findings_of(complete, requests_of(complete)) if f.severity == "error"]
 
 
 @EVERY
-def test_threads_that_miss_a_barrier_of_the_grid_are_told_of_that(tmp_path, schedule):
+def test_threads_that_miss_a_barrier_of_the_grid_are_reported(tmp_path, schedule):
     body = "if t < 8:\n    cuda.cg.this_grid().sync()\narg0[i] = 1"
-    ended = kernel(tmp_path, body, Array((128,), "int32"), schedule=schedule)
-    (found,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
-    assert (found.kind, found.count) == ("barrier", 4 * 24)
-    assert found.remedy.startswith("move the grid's sync() out of the branch")
+    ended = trace_kernel(tmp_path, body, Array((128,), "int32"), schedule=schedule)
+    (finding,) = [f for f in findings_of(ended, requests_of(ended)) if f.severity == "error"]
+    assert (finding.kind, finding.count) == ("barrier", 4 * 24)
+    assert finding.remedy.startswith("move the grid's sync() out of the branch")
 
 
 @EVERY
-def test_what_is_written_behind_a_barrier_of_the_grid_is_not_there_before_it(tmp_path, schedule):
+def test_writes_behind_a_grid_barrier_are_not_visible_before_it(tmp_path, schedule):
     sync = "cuda.cg.this_grid().sync()"
     for body, kinds in (
         (f"x = arg0[i]\n{sync}\narg0[(i + 40) % 128] = 1 + x", ["unwritten"]),
         (f"arg0[(i + 40) % 128] = 1\n{sync}\nx = arg0[i]", []),
     ):
-        ended = kernel(tmp_path, body, Array((128,), "int32", "empty"), schedule=schedule)
-        found = findings_of(ended, requests_of(ended))
-        assert [f.kind for f in found if f.severity == "error"] == kinds
+        ended = trace_kernel(tmp_path, body, Array((128,), "int32", "empty"), schedule=schedule)
+        findings = findings_of(ended, requests_of(ended))
+        assert [f.kind for f in findings if f.severity == "error"] == kinds

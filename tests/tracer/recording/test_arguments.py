@@ -30,11 +30,11 @@ def test_drawn_numbers_are_drawn_once_and_every_launch_has_its_own():
     np.testing.assert_array_equal(second, shared_content(array))
 
 
-def test_no_more_is_kept_than_may_be(monkeypatch):
+def test_kept_numbers_stay_within_the_limit(monkeypatch):
     monkeypatch.setattr(kernel_loader, "CACHED_BYTES", (1, 4000))
     arrays = [Array((500,), "float32", "normal", seed=seed) for seed in range(3)]
-    made = [shared_content(array) for array in arrays]
-    assert [shared_content(array) is old for array, old in zip(arrays[::-1], made[::-1], strict=True)] == [
+    results = [shared_content(array) for array in arrays]
+    assert [shared_content(array) is old for array, old in zip(arrays[::-1], results[::-1], strict=True)] == [
         True,
         True,
         False,

@@ -1,4 +1,4 @@
-"""Whole numbers of small types: both engines compute with them in 64 bits, as the GPU does."""
+"""Integers of small types: both engines compute with them in 64 bits, as the GPU does."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from engines import same
-from launching import Array, contents, launch
-from whole_numbers import MEASURED, PROGRAM
+from engines import assert_engines_agree
+from integer_program import MEASURED, PROGRAM
+from launching import Array, final_contents, launch
 
 SMALL = {
     "the mean of bytes": ("uint8", "out[i] = (a[i] + a[i - 1] + a[i - 2]) // 3"),
@@ -34,24 +34,24 @@ def test_both_engines_compute_in_64_bits(tmp_path, name):
     source = (
         f"from numba import int8, uint32\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {lines}\n"
     )
-    same(
+    assert_engines_agree(
         launch(tmp_path, source, (Array((250,), dtype, "arange"), Array((250,), "int64")), block=(250, 1, 1))
     )
 
 
 def test_bytes_do_not_wrap(tmp_path):
     source = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = (a[i] + a[i - 1]) * a[i]\n"
-    trace = same(
+    trace = assert_engines_agree(
         launch(
             tmp_path, source, (Array((250,), "uint8", "arange"), Array((250,), "int64")), block=(250, 1, 1)
         )
     )
     a = np.arange(250)
-    assert contents(trace, "out").tolist() == ((a + np.roll(a, 1)) * a).tolist()
+    assert final_contents(trace, "out").tolist() == ((a + np.roll(a, 1)) * a).tolist()
 
 
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
-def test_a_program_prints_what_an_h200_prints(engine):
+def test_a_program_prints_the_output_of_an_h200(engine):
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, str(PROGRAM)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

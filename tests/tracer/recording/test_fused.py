@@ -25,20 +25,20 @@ def ratio(value):
     return Fraction(*value.item().as_integer_ratio())
 
 
-def is_nearest(found, exact, kind):
-    """Return whether a float is the nearest to a number, of two the even one."""
+def is_nearest(results, exact, kind):
+    """Check whether a float is the nearest to a number; a tie goes to the even one."""
     largest = ratio(np.finfo(kind).max)
-    if math.isinf(found):
+    if math.isinf(results):
         step = largest - ratio(np.nextafter(np.finfo(kind).max, np.dtype(kind).type(0)))
-        return abs(exact) >= largest + step / 2 and (found > 0) == (exact > 0)
-    away = abs(ratio(found) - exact)
+        return abs(exact) >= largest + step / 2 and (results > 0) == (exact > 0)
+    away = abs(ratio(results) - exact)
     for towards in (math.inf, -math.inf):
-        other = np.nextafter(found, np.dtype(kind).type(towards))
+        other = np.nextafter(results, np.dtype(kind).type(towards))
         if math.isinf(other):
             continue
         if abs(ratio(other) - exact) < away:
             return False
-        if abs(ratio(other) - exact) == away and int(found.view(KINDS[kind])) & 1:
+        if abs(ratio(other) - exact) == away and int(results.view(KINDS[kind])) & 1:
             return False
     return True
 
@@ -54,13 +54,13 @@ def test_the_nearest_number_to_the_exact_result(kind):
             a, b, c = (any_float(kind, rng) for _ in range(3))
             if case % 2:  # of one size, so that they cancel
                 c = cls(-a * b * cls(rng.choice([0.5, 1, 1 + float(np.finfo(kind).eps), 3])))
-            found = cls(fma(kind, a, b, c))
+            results = cls(fma(kind, a, b, c))
             if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
                 product = np.float64(a) * np.float64(b)
                 expected = np.float64(c) if np.isfinite(a) and np.isfinite(b) else product + np.float64(c)
-                assert np.array_equal(np.float64(found), expected, equal_nan=True), (a, b, c)
+                assert np.array_equal(np.float64(results), expected, equal_nan=True), (a, b, c)
                 continue
-            assert is_nearest(found, ratio(a) * ratio(b) + ratio(c), kind), (a, b, c, found)
+            assert is_nearest(results, ratio(a) * ratio(b) + ratio(c), kind), (a, b, c, results)
 
 
 def test_zeros_have_the_sign_that_ieee_754_gives_them():
@@ -72,6 +72,6 @@ def test_zeros_have_the_sign_that_ieee_754_gives_them():
 
 
 def test_the_types_that_stand_for_each_kind():
-    found = [fma(kind, 1.5, 2.0, 1.0) for kind in KINDS]
-    assert [type(value) for value in found] == [np.float16, np.float32, float]
-    assert found == [4, 4, 4]
+    results = [fma(kind, 1.5, 2.0, 1.0) for kind in KINDS]
+    assert [type(value) for value in results] == [np.float16, np.float32, float]
+    assert results == [4, 4, 4]

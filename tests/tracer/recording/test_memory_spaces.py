@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from launching import Array, contents, launch, rows, trace
+from launching import Array, access_rows, final_contents, launch, trace
 from tilescope.tracer.model.trace import Op
 
 
@@ -23,7 +23,7 @@ def test_shared_arrays_two_on_one_line_are_two(tmp_path):
         out[t] = a[3 - t] + b[3 - t]
     """
     traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1))
-    assert contents(traced, "out").tolist() == [33, 22, 11, 0]
+    assert final_contents(traced, "out").tolist() == [33, 22, 11, 0]
     shared = [b for b in traced.buffers if b.space == "shared"]
     assert [b.name for b in shared] == ["a", "b"]
     assert shared[1].address - shared[0].address == 16
@@ -42,9 +42,9 @@ def kernel(out):
 
 @pytest.mark.parametrize("inserted", ["", "# one line\n", "# two\n# lines\n", "ONE = 1\n\n\n\n"])
 def test_arrays_keep_their_names_when_lines_are_inserted_above_and_the_file_runs_again(tmp_path, inserted):
-    made = "TABLE = np.ones(2, np.float32)\n"
+    built = "TABLE = np.ones(2, np.float32)\n"
     for text in (NAMED, inserted + NAMED, NAMED.replace("tile", "other"), NAMED):
-        traced = trace(tmp_path, made + text, (Array((1,)),))
+        traced = trace(tmp_path, built + text, (Array((1,)),))
         names = {buffer.name for buffer in traced.buffers}
         assert names == {"out", "own", "table", "other" if "other" in text else "tile"}
 
@@ -72,8 +72,8 @@ def test_shared_memory_is_fresh_in_each_block_and_poisoned(tmp_path):
         count[0] = 5
     """
     traced = trace(tmp_path, source, (Array((3,)), Array((3,), "int32")), grid=(3, 1, 1), resident=1)
-    assert np.isnan(contents(traced, "out")).all()
-    assert (contents(traced, "bits").view(np.uint32) == 0xA5A5A5A5).all()
+    assert np.isnan(final_contents(traced, "out")).all()
+    assert (final_contents(traced, "bits").view(np.uint32) == 0xA5A5A5A5).all()
 
 
 def test_dynamic_shared_memory_in_two_slices_and_two_types(tmp_path):
@@ -90,13 +90,13 @@ def test_dynamic_shared_memory_in_two_slices_and_two_types(tmp_path):
         out[t] = left[3 - t] + right[t] + (ints[4] == 0x3f800000)
     """
     traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1), shared_bytes=32)
-    assert contents(traced, "out").tolist() == [5, 4, 3, 2]
+    assert final_contents(traced, "out").tolist() == [5, 4, 3, 2]
     floats, ints = (b for b in traced.buffers if b.space == "shared")
     assert (floats.shape, ints.shape, floats.address) == ((8,), (8,), ints.address)
-    assert {i for _, _, op, i in rows(traced, "whole") if op == "S"} == set(range(8))
+    assert {i for _, _, op, i in access_rows(traced, "whole") if op == "S"} == set(range(8))
 
 
-def test_local_arrays_are_each_threads_own(tmp_path):
+def test_local_arrays_are_separate_for_each_thread(tmp_path):
     source = """
     @cuda.jit
     def kernel(out):
@@ -107,7 +107,7 @@ def test_local_arrays_are_each_threads_own(tmp_path):
         out[t] = mine[1, 0]
     """
     traced = trace(tmp_path, source, (Array((4,), "int64"),), block=(4, 1, 1))
-    assert contents(traced, "out").tolist() == [0, 1, 2, 3]
+    assert final_contents(traced, "out").tolist() == [0, 1, 2, 3]
     assert [(b.name, b.space) for b in traced.buffers] == [("out", "global"), ("mine", "local")]
 
 
@@ -121,13 +121,13 @@ def test_constant_arrays(tmp_path):
         out[t] = table[3 - t]
     """
     traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1))
-    assert contents(traced, "out").tolist() == [9, 4, 1, 0]
+    assert final_contents(traced, "out").tolist() == [9, 4, 1, 0]
     number = next(i for i, b in enumerate(traced.buffers) if b.space == "constant")
     assert traced.buffers[number].name == "table"
     assert traced.initial[number].tolist() == [0, 1, 4, 9]
 
 
-def test_device_functions_have_their_own_sites_and_may_hold_barriers(tmp_path):
+def test_device_functions_have_separate_sites_and_may_contain_barriers(tmp_path):
     source = """
     @cuda.jit(device=True)
     def neighbour(tile, t):
@@ -143,7 +143,7 @@ def test_device_functions_have_their_own_sites_and_may_hold_barriers(tmp_path):
     """
     for schedule in ("lockstep", "sequential", "random"):
         traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1), schedule=schedule)
-        assert contents(traced, "out").tolist() == [1, 0, 3, 2]
+        assert final_contents(traced, "out").tolist() == [1, 0, 3, 2]
         assert {s.function for s in traced.sites} == {"neighbour", "kernel"}
 
 
@@ -163,11 +163,11 @@ def test_a_device_function_of_another_file_finds_cuda_too(tmp_path, monkeypatch)
         out[t] = wait_and_get(tile, t ^ 1) + wait_and_get(tile, t)
     """
     traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1))
-    assert contents(traced, "out").tolist() == [1, 1, 5, 5]
+    assert final_contents(traced, "out").tolist() == [1, 1, 5, 5]
     assert any(name.endswith("other_file_for_test.py") for name in traced.sources)
 
 
-def test_cuda_is_found_in_closures_and_under_numba(tmp_path):
+def test_cuda_is_resolved_in_closures_and_under_numba(tmp_path):
     source = """
     import numba
     def make(width):
@@ -184,7 +184,7 @@ def test_cuda_is_found_in_closures_and_under_numba(tmp_path):
     """
     traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1))
     assert traced.error is None, traced.error
-    assert contents(traced, "out").tolist() == [3, 2, 1, 0]
+    assert final_contents(traced, "out").tolist() == [3, 2, 1, 0]
     assert [b.name for b in traced.buffers] == ["out", "tile"]
 
 
@@ -205,17 +205,17 @@ def test_records_are_accessed_field_by_field(tmp_path):
     numba_point = numba.from_dtype(POINT)
     """
     traced = trace(tmp_path, source, (Array((2,)),), block=(2, 1, 1))
-    assert contents(traced, "out").tolist() == [1.5 + 70000 - 65536 + 8, 0.5 + 70000 - 65536 + 8]
+    assert final_contents(traced, "out").tolist() == [1.5 + 70000 - 65536 + 8, 0.5 + 70000 - 65536 + 8]
     fields = {b.name: b for b in traced.buffers}
     point = np.dtype([("x", np.float32), ("n", np.int16), ("v", np.float64, (3,))], align=True)
-    whole = fields["points"]
-    assert fields["points.n"].address - whole.address == point.fields["n"][1]
+    complete = fields["points"]
+    assert fields["points.n"].address - complete.address == point.fields["n"][1]
     assert fields["points.x"].unit == point.itemsize
-    assert {i for _, _, _, i in rows(traced, "points.x")} == {0, 1}
+    assert {i for _, _, _, i in access_rows(traced, "points.x")} == {0, 1}
     values = fields["points.v"]
-    element = values.address + {i for _, _, _, i in rows(traced, "points.v")}.pop() * values.unit
+    element = values.address + {i for _, _, _, i in access_rows(traced, "points.v")}.pop() * values.unit
     offset = point.fields["v"][1] + 16
-    assert element - whole.address in (offset, offset + point.itemsize)
+    assert element - complete.address in (offset, offset + point.itemsize)
 
 
 def test_device_array_is_poisoned():
@@ -235,7 +235,9 @@ def test_empty_arguments_are_poisoned(tmp_path):
     def kernel(a, out):
         out[0] = a[0]
     """
-    assert math.isnan(contents(trace(tmp_path, source, (Array((1,), fill="empty"), Array((1,)))), "out")[0])
+    assert math.isnan(
+        final_contents(trace(tmp_path, source, (Array((1,), fill="empty"), Array((1,)))), "out")[0]
+    )
 
 
 ATOMICS = {
@@ -255,8 +257,8 @@ def test_atomics(tmp_path, name):
         cuda.atomic.{name}(a, 0, 1)
     """
     traced = trace(tmp_path, source, (Array((2,), "uint32"), Array((1,), "uint32")))
-    assert contents(traced, "a")[1] == after
-    assert contents(traced, "old")[0] == before
+    assert final_contents(traced, "a")[1] == after
+    assert final_contents(traced, "old")[0] == before
     used, unused = traced.op[traced.op >= Op.ATOMIC]
     # A GPU has no reduction for an exchange (tests/data/h100_more.json).
     assert (used, unused) == (Op.ATOMIC, Op.ATOMIC if name == "exch" else Op.REDUCTION)
@@ -276,9 +278,9 @@ def test_more_atomics(tmp_path):
         cuda.atomic.dec(b, 2, 10)
     """
     traced = trace(tmp_path, source, (Array((2,), "float64"), Array((3,), "uint32"), Array((3,), "float64")))
-    assert contents(traced, "a").tolist() == [0, -4]
-    assert contents(traced, "b").tolist() == [6, 3, 0]
-    assert contents(traced, "old").tolist() == [5, 6, 0]
+    assert final_contents(traced, "a").tolist() == [0, -4]
+    assert final_contents(traced, "b").tolist() == [6, 3, 0]
+    assert final_contents(traced, "old").tolist() == [5, 6, 0]
 
 
 def test_atomics_wrap(tmp_path):
@@ -289,7 +291,7 @@ def test_atomics_wrap(tmp_path):
         cuda.atomic.add(a, 1, 2147483648)
     """
     traced = trace(tmp_path, source, (Array((2,), "uint32", "zeros"),))
-    assert contents(traced, "a").tolist() == [2**32 - 1, 2**31]
+    assert final_contents(traced, "a").tolist() == [2**32 - 1, 2**31]
 
 
 def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
@@ -303,11 +305,11 @@ def test_device_arrays_that_look_into_one_another_share_a_buffer(tmp_path):
         even[1] = 4
         whole[0] = whole[2]
     """
-    made = launch(tmp_path, source, (Array((4,)), Array((4,))))
-    module, kernel = numba_patch.load_kernel(made)
+    kernel_launch = launch(tmp_path, source, (Array((4,)), Array((4,))))
+    module, kernel = numba_patch.load_kernel(kernel_launch)
     device = cuda.to_device(np.zeros(4, np.float32))
     traced = numba_patch.trace_kernel(
-        made, module, kernel, (device[::2], device), ("even", "whole"), lambda done, of: None
+        kernel_launch, module, kernel, (device[::2], device), ("even", "whole"), lambda done, total: None
     )
     assert len(traced.buffers) == 1
     assert traced.index.tolist() == [2, 2, 0]

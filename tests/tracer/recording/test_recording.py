@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from launching import Array, Scalar, contents, rows, trace
+from launching import Array, Scalar, access_rows, final_contents, trace
 from tilescope.tracer.model.trace import Op
 
 REALS = ["float16", "float32", "float64"]
@@ -59,8 +59,8 @@ def test_views_slices_and_transposes_record_the_element_they_look_into(tmp_path)
     """
     traced = trace(tmp_path, source, (Array((3, 5), fill="arange"), Array((8,))))
     expected = [7, 13, 4, 14, 10, 7, 8, 8]
-    assert [i for _, _, _, i in rows(traced, "a")] == expected
-    assert contents(traced, "out").tolist() == expected
+    assert [i for _, _, _, i in access_rows(traced, "a")] == expected
+    assert final_contents(traced, "out").tolist() == expected
 
 
 def test_slice_assignment_stores_each_element(tmp_path):
@@ -71,8 +71,8 @@ def test_slice_assignment_stores_each_element(tmp_path):
         a[1] = b[0, 2]
     """
     traced = trace(tmp_path, source, (Array((2, 3)), Array((1, 3), fill="arange")))
-    assert contents(traced, "a").tolist() == [[7, 7, 7], [2, 2, 2]]
-    assert rows(traced, "b") == [(0, 0, "L", 2)]
+    assert final_contents(traced, "a").tolist() == [[7, 7, 7], [2, 2, 2]]
+    assert access_rows(traced, "b") == [(0, 0, "L", 2)]
 
 
 def test_iterating_over_an_array_loads_it(tmp_path):
@@ -83,8 +83,8 @@ def test_iterating_over_an_array_loads_it(tmp_path):
             out[0] += value
     """
     traced = trace(tmp_path, source, (Array((4,), fill="arange"), Array((1,))))
-    assert contents(traced, "out")[0] == 6
-    assert [i for _, _, _, i in rows(traced, "a")] == [0, 1, 2, 3]
+    assert final_contents(traced, "out")[0] == 6
+    assert [i for _, _, _, i in access_rows(traced, "a")] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("dtype", [*REALS, *INTEGERS, "complex64", "complex128"])
@@ -96,7 +96,7 @@ def test_every_simple_type(tmp_path, dtype):
         out[i] = a[i] + a[i]
     """
     traced = trace(tmp_path, source, (Array((8,), dtype, "arange"), Array((8,), dtype)), block=(8, 1, 1))
-    assert contents(traced, "out").tolist() == [2 * i for i in range(8)]
+    assert final_contents(traced, "out").tolist() == [2 * i for i in range(8)]
     assert traced.value.dtype == dtype
     assert traced.buffers[0].dtype == np.dtype(dtype).str
 
@@ -110,14 +110,14 @@ def test_real_and_imaginary_parts_are_views(tmp_path):
         out[0] = z[1].imag + out.real[0]
     """
     traced = trace(tmp_path, source, (Array((3,), "complex64", "ones"), Array((1,))))
-    whole, imag, real = (
+    complete, imag, real = (
         next(b for b in traced.buffers if b.name == name) for name in ("z", "z.imag", "z.real")
     )
-    assert (imag.address - whole.address, real.address - whole.address) == (4, 0)
-    assert imag.unit == real.unit == whole.unit == 8
-    assert contents(traced, "out")[0] == 7
-    assert rows(traced, "z.imag") == [(0, 0, "S", 1)]
-    assert rows(traced, "z.real") == [(0, 0, "R", 1)]
+    assert (imag.address - complete.address, real.address - complete.address) == (4, 0)
+    assert imag.unit == real.unit == complete.unit == 8
+    assert final_contents(traced, "out")[0] == 7
+    assert access_rows(traced, "z.imag") == [(0, 0, "S", 1)]
+    assert access_rows(traced, "z.real") == [(0, 0, "R", 1)]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -133,7 +133,7 @@ def test_numbers_that_do_not_fit_wrap(tmp_path, dtype):
     wrapped = np.array([int(info.max) + 13, -1], object)
     bits = 1 << (np.dtype(dtype).itemsize * 8)
     expected = [v % bits - (bits if dtype[0] == "i" and v % bits > info.max else 0) for v in wrapped]
-    assert contents(traced, "out").tolist() == expected
+    assert final_contents(traced, "out").tolist() == expected
 
 
 def test_arithmetic_that_overflows_is_no_error(tmp_path):
@@ -145,8 +145,8 @@ def test_arithmetic_that_overflows_is_no_error(tmp_path):
     """
     traced = trace(tmp_path, source, (Array((2,), "int8", "ones"), Array((3,))))
     assert traced.error is None
-    assert contents(traced, "a")[0] == -56
-    assert np.isnan(contents(traced, "x")[0])
+    assert final_contents(traced, "a")[0] == -56
+    assert np.isnan(final_contents(traced, "x")[0])
 
 
 def test_values_of_mixed_types_are_kept_in_the_widest(tmp_path):

@@ -30,7 +30,7 @@ STORING = HEAD + "    k = 0\n    while a[7] >= 0:\n        a[i] = k & 7\n       
 AT_IMPORT = "\nn = 0\nwhile True:\n    n += 1\n" + HEAD
 
 
-def made(folder: Path, source: str, engine: EngineName = "compiled") -> Launch:
+def launch_of_source(folder: Path, source: str, engine: EngineName = "compiled") -> Launch:
     return launch(
         folder, source, (Array((8,), "int64", "arange"),), grid=(4, 1, 1), block=(2, 1, 1), engine=engine
     )
@@ -52,42 +52,44 @@ def ended(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> EndlessLaunchError
 
 @pytest.mark.parametrize(("source", "loop"), [(FOR_EVER, "while x"), (NESTED, "for j in")])
 def test_compiled_code_that_never_ends_names_its_loop(tmp_path, monkeypatch, source, loop):
-    launched = made(tmp_path, source)
-    said = ended(launched, monkeypatch)
+    launched = launch_of_source(tmp_path, source)
+    output = ended(launched, monkeypatch)
     line = line_of(launched, loop)
     assert re.fullmatch(
-        rf"The launch has not ended after \d+ s; it was in the loop of line {line}\.", str(said)
+        rf"The launch has not ended after \d+ s; it was in the loop of line {line}\.", str(output)
     )
-    assert (said.file, said.line) == (launched.kernel.rpartition(":")[0], line)
+    assert (output.file, output.line) == (launched.kernel.rpartition(":")[0], line)
 
 
 def test_the_simulator_names_the_line_and_its_loop(tmp_path, monkeypatch):
-    launched = made(tmp_path, FOR_EVER, "simulator")
-    said = ended(launched, monkeypatch)
-    assert f"it was at line {said.line}" in str(said)
-    assert said.line in (line_of(launched, "while x"), line_of(launched, "x + 1"))
+    launched = launch_of_source(tmp_path, FOR_EVER, "simulator")
+    output = ended(launched, monkeypatch)
+    assert f"it was at line {output.line}" in str(output)
+    assert output.line in (line_of(launched, "while x"), line_of(launched, "x + 1"))
 
 
 def test_a_loop_that_only_passes_names_its_line(tmp_path, monkeypatch):
-    launched = made(tmp_path, TRUE)
+    launched = launch_of_source(tmp_path, TRUE)
     assert line_of(launched, "while True") <= ended(launched, monkeypatch).line <= line_of(launched, "pass")
 
 
-def test_accesses_without_end_are_told_as_a_block_that_does_not_end(tmp_path, monkeypatch):
+def test_endless_accesses_are_reported_as_a_block_that_does_not_end(tmp_path, monkeypatch):
     monkeypatch.setattr(endless, "BLOCK_LIMITS", {True: LIMIT, False: LIMIT})
-    launched = made(tmp_path, STORING)
-    said = ended(launched, monkeypatch)
-    assert re.match(r"The launch made [\d,]+ accesses without ending a block in \d+ s; it was in", str(said))
-    assert said.line == line_of(launched, "while a[7]")
+    launched = launch_of_source(tmp_path, STORING)
+    output = ended(launched, monkeypatch)
+    assert re.match(
+        r"The launch made [\d,]+ accesses without ending a block in \d+ s; it was in", str(output)
+    )
+    assert output.line == line_of(launched, "while a[7]")
 
 
 def test_a_file_that_never_ends_by_itself_names_its_line(tmp_path, monkeypatch):
-    launched = made(tmp_path, AT_IMPORT)
+    launched = launch_of_source(tmp_path, AT_IMPORT)
     assert ended(launched, monkeypatch).line in (line_of(launched, "while True"), line_of(launched, "n += 1"))
 
 
 def test_nothing_is_ended_without_a_limit_of_patience(tmp_path):
-    launched = made(tmp_path, HEAD + "    a[i] = 2 * a[i]\n")
+    launched = launch_of_source(tmp_path, HEAD + "    a[i] = 2 * a[i]\n")
     with stop_if_endless(launched.kernel.rpartition(":")[0], launched.source, None) as report:
         assert len(run(launched, report)) == 16
 
@@ -99,22 +101,22 @@ def test_enclosing_loop_is_the_innermost():
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker()
-    made.start()
-    yield made
-    made.close()
+    worker = Worker()
+    worker.start()
+    yield worker
+    worker.close()
 
 
-def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
-    worker.run(made(tmp_path, HEAD + "    a[i] = 2 * a[i]\n"))
+def test_the_worker_reports_it_and_stays_warm(worker: Worker, tmp_path: Path):
+    worker.run(launch_of_source(tmp_path, HEAD + "    a[i] = 2 * a[i]\n"))
     process = worker._alive[0].pid
-    launched = made(tmp_path, FOR_EVER)
+    launched = launch_of_source(tmp_path, FOR_EVER)
     with pytest.raises(
         WorkerTimeoutError, match=r"The launch has not ended after \d+ s; it was in the loop of line"
     ) as raised:
         worker.run(launched, patience=1.0)
     assert raised.value.launch == launched and raised.value.line == line_of(launched, "while x")
-    assert worker.run(made(tmp_path, HEAD + "    a[i] = 3 * a[i]\n")).value is not None
+    assert worker.run(launch_of_source(tmp_path, HEAD + "    a[i] = 3 * a[i]\n")).value is not None
     assert worker._alive[0].pid == process
 
 
@@ -127,22 +129,26 @@ def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
         ("\ndef kernel(a):\n    pass\n", "write @cuda.jit above it", "def kernel"),
     ],
 )
-def test_what_makes_no_launch_says_where(worker: Worker, tmp_path: Path, source: str, words: str, line: str):
-    launched = made(tmp_path, source)
+def test_a_file_without_a_launch_reports_the_line(
+    worker: Worker, tmp_path: Path, source: str, words: str, line: str
+):
+    launched = launch_of_source(tmp_path, source)
     with pytest.raises(WorkerError, match=words) as raised:
         worker.run(launched)
     assert raised.value.file == launched.kernel.rpartition(":")[0]
     assert raised.value.line == (line_of(launched, line) if line else 0)
 
 
-def test_a_kernel_that_raises_says_where(worker: Worker, tmp_path: Path):
-    launched = made(tmp_path, HEAD + "    if i == 5:\n        raise ValueError('no')\n    a[i] = 1\n")
+def test_a_kernel_that_raises_reports_the_line(worker: Worker, tmp_path: Path):
+    launched = launch_of_source(
+        tmp_path, HEAD + "    if i == 5:\n        raise ValueError('no')\n    a[i] = 1\n"
+    )
     error = worker.run(launched).error
     assert error is not None
     assert (error.file, error.line) == (launched.kernel.rpartition(":")[0], line_of(launched, "raise"))
 
 
-def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
+def test_a_function_compiled_meanwhile_is_not_mistaken_for_the_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What counts accesses is compiled when the first ones are there, which may take longer than the limit."""

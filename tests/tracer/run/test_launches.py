@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from launching import Array, Limits, Scalar, contents, launch, trace
+from launching import Array, Limits, Scalar, final_contents, launch, trace
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
@@ -26,7 +26,7 @@ def kernel(a, out):
 
 
 def traced(launch):
-    return run(launch, lambda done, of: None)
+    return run(launch, lambda done, total: None)
 
 
 @pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"])
@@ -41,7 +41,7 @@ def test_results_equal_numpy(name, values):
     assert trace.check.largest_error <= trace.check.tolerance
 
 
-def test_a_wrong_result_is_told(tmp_path):
+def test_a_wrong_result_is_reported(tmp_path):
     right = launch_of(find("matmul-tiled"), {"m": 16, "k": 32, "n": 16})
     wrong = msgspec.structs.replace(right, source=right.source.replace("range(TILE)", "range(TILE - 1)"))
     check = traced(wrong).check
@@ -52,13 +52,13 @@ def test_a_wrong_result_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "count-racing"])
-def test_how_many_elements_differ_is_counted(name):
+def test_different_elements_are_counted(name):
     check = traced(launch_of(find(name), {})).check
     assert (check.differing, check.elements) == ((0, 64 * 64) if name == "matmul-tiled" else (1, 1))
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
-def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, schedule):
+def test_a_kernel_that_raises_reports_the_line_and_keeps_its_trace(tmp_path, schedule):
     source = """
     @cuda.jit
     def kernel(a):
@@ -87,7 +87,7 @@ def test_a_kernel_that_raises_says_where_and_keeps_its_trace(tmp_path, schedule)
     assert ended.check is None
 
 
-def test_an_access_outside_is_recorded_and_not_made(tmp_path):
+def test_an_access_outside_is_recorded_and_not_performed(tmp_path):
     source = """
     @cuda.jit
     def kernel(a, out):
@@ -100,8 +100,8 @@ def test_an_access_outside_is_recorded_and_not_made(tmp_path):
     ended = trace(tmp_path, source, (Array((2, 3), fill="arange"), Array((4,))), block=(4, 1, 1))
     outside = ended.outside
     assert ended.error is None
-    assert contents(ended, "a").tolist() == [[0, 1, 2], [5, 4, 5]]
-    assert np.isnan(contents(ended, "out")[3])
+    assert final_contents(ended, "a").tolist() == [[0, 1, 2], [5, 4, 5]]
+    assert np.isnan(final_contents(ended, "out")[3])
     assert outside.text == ("a[0, 3]", *["a[2, 0]"] * 4, *["a[-4]"] * 4)
     assert outside.cell.tolist() == [3] + [6] * 4 + [2] * 4
     assert outside.op.tolist() == [Op.LOAD] + [Op.ATOMIC] * 4 + [Op.STORE] * 4
@@ -116,9 +116,9 @@ def test_after_an_error_the_next_launch_runs(tmp_path):
 
 
 def test_past_the_cap_counters_go_on_without_accesses(tmp_path):
-    whole = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
-    everything = traced(whole)
-    capped = traced(msgspec.structs.replace(whole, limits=Limits(accesses=100_000)))
+    complete = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    everything = traced(complete)
+    capped = traced(msgspec.structs.replace(complete, limits=Limits(accesses=100_000)))
     assert 0 < len(capped) <= 100_000
     assert capped.accesses == everything.accesses == len(everything)
     assert capped.is_part
@@ -131,8 +131,8 @@ def test_past_the_cap_counters_go_on_without_accesses(tmp_path):
 
 
 def test_the_memory_cap_counts_too():
-    whole = launch_of(find("matmul-naive-col-on-x"), {"m": 64, "k": 64, "n": 32})
-    capped = traced(msgspec.structs.replace(whole, limits=Limits(memory=48 * 40_000)))
+    complete = launch_of(find("matmul-naive-col-on-x"), {"m": 64, "k": 64, "n": 32})
+    capped = traced(msgspec.structs.replace(complete, limits=Limits(memory=48 * 40_000)))
     assert 0 < len(capped) <= 40_000
     assert "40,000" in capped.notice
 
@@ -161,7 +161,7 @@ def test_constants_are_those_of_the_launch(tmp_path):
         out[1] = tile.itemsize
     """
     ended = trace(tmp_path, source, (Array((2,)),), constants={"WIDTH": 7, "TYPE": "float64"})
-    assert contents(ended, "out").tolist() == [7, 8]
+    assert final_contents(ended, "out").tolist() == [7, 8]
 
 
 def test_memory_columns_take_at_most_24_bytes_an_access():
@@ -180,7 +180,7 @@ def test_memory_columns_take_at_most_24_bytes_an_access():
         ("@cuda.jit\ndef kernel(a, b):\n    pass\n", "takes 2 arguments, not 1"),
     ],
 )
-def test_a_file_that_makes_no_launch_gives_one_sentence(tmp_path, source, text):
+def test_a_file_without_a_launch_gives_one_sentence(tmp_path, source, text):
     with pytest.raises(LoadError, match=text) as caught:
         trace(tmp_path, source, (Array((1,)),))
     assert "\n" not in str(caught.value)
@@ -199,9 +199,9 @@ def test_inputs_are_seeded_and_from_files(tmp_path):
         pass
     """
     first, second = (trace(tmp_path, source, arguments) for _ in range(2))
-    assert contents(first, "a").tolist() == numbers.tolist()
-    assert contents(first, "b").tolist() == contents(second, "b").tolist()
-    assert ((contents(first, "b") >= 0) & (contents(first, "b") < 1)).all()
+    assert final_contents(first, "a").tolist() == numbers.tolist()
+    assert final_contents(first, "b").tolist() == final_contents(second, "b").tolist()
+    assert ((final_contents(first, "b") >= 0) & (final_contents(first, "b") < 1)).all()
 
 
 def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
@@ -210,7 +210,7 @@ def test_a_scalar_argument_is_passed_as_it_is(tmp_path):
     def kernel(out, n, x):
         out[0] = n + x
     """
-    assert contents(trace(tmp_path, source, (Array((1,)), Scalar(2), Scalar(0.5))), "out")[0] == 2.5
+    assert final_contents(trace(tmp_path, source, (Array((1,)), Scalar(2), Scalar(0.5))), "out")[0] == 2.5
 
 
 def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
@@ -223,7 +223,7 @@ def test_an_unsupported_simulator_is_named(tmp_path, monkeypatch):
     with pytest.raises(
         numba_patch.UnsupportedSimulator, match=r"numba [0-9.]+.*no BlockManager.*works with numba"
     ):
-        run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, of: None)
+        run(launch(tmp_path, COPY, (Array((1,)), Array((1,)))), lambda done, total: None)
 
 
 RACING = """
@@ -234,13 +234,13 @@ def kernel(out):
 
 
 @pytest.mark.parametrize("source", [RACING, RACING.replace("out[0] += 1", "cuda.atomic.add(out, 0, 1)")])
-def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeypatch, source):
-    made = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
-    in_turns = engine.run(made, lambda done, of: None)
-    assert contents(in_turns, "out").tolist() == [1 if source == RACING else 32]
+def test_a_launch_too_large_for_lockstep_is_reported(tmp_path, monkeypatch, source):
+    kernel_launch = launch(tmp_path, source, (Array((1,), "int64"),), block=(32, 1, 1), engine="compiled")
+    in_turns = engine.run(kernel_launch, lambda done, total: None)
+    assert final_contents(in_turns, "out").tolist() == [1 if source == RACING else 32]
     for part in (engine, compiled):
         monkeypatch.setattr(part, "MAX_TURNS", 10)
-    left = engine.run(made, lambda done, of: None)
+    left = engine.run(kernel_launch, lambda done, total: None)
     assert left.made_by.endswith("compiled")
     assert left.notice.startswith("The threads ran one after the other")
-    assert contents(left, "out").tolist() == [32]
+    assert final_contents(left, "out").tolist() == [32]

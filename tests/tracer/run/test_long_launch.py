@@ -13,30 +13,30 @@ import pytest
 from tilescope.tracer.run.long_launch import LongLaunch, LongLaunches
 
 
-def test_a_long_launch_says_how_far_it_is_again_and_again():
-    told: queue.Queue[str] = queue.Queue()
-    launches = LongLaunches(told.put, first=0.01)
+def test_a_long_launch_reports_its_progress_repeatedly():
+    output: queue.Queue[str] = queue.Queue()
+    launches = LongLaunches(output.put, first=0.01)
     with launches.watch("k") as launch:
-        first = told.get(timeout=30)
+        first = output.get(timeout=30)
         launch.report(250, 1000)
-        while ": 250 of 1,000 blocks" not in (later := told.get(timeout=30)):
+        while ": 250 of 1,000 blocks" not in (later := output.get(timeout=30)):
             pass
     assert first == "k has run for 1 second; Ctrl+C ends it."
     assert later.startswith("k has run for ") and later.endswith("; Ctrl+C ends it.")
     with launches.watch("next"):
-        while not told.get(timeout=30).startswith("next has run for"):
+        while not output.get(timeout=30).startswith("next has run for"):
             pass
     launches.stop()
 
 
-def test_of_a_short_one_nothing_is_said_and_the_program_sees_no_thread():
-    before, told = threading.active_count(), []
-    launches = LongLaunches(told.append)
+def test_a_short_launch_prints_nothing_and_the_program_sees_no_thread():
+    before, output = threading.active_count(), []
+    launches = LongLaunches(output.append)
     for _ in range(3):
         with launches.watch("k"):
             assert threading.active_count() == before
     launches.stop()
-    assert (told, threading.active_count()) == ([], before)
+    assert (output, threading.active_count()) == ([], before)
 
 
 def test_a_forecast_does_not_grow_while_no_block_ends():
@@ -45,11 +45,11 @@ def test_a_forecast_does_not_grow_while_no_block_ends():
     now[0] = 4.0
     launch.report(100, 400)
 
-    def said_at(seconds: float) -> str:
+    def text_at(seconds: float) -> str:
         now[0] = seconds
         return launch.notice()
 
-    assert [said_at(5.0), said_at(10.0), said_at(20.0)] == [
+    assert [text_at(5.0), text_at(10.0), text_at(20.0)] == [
         "k has run for 5 seconds: 100 of 400 blocks, about 11 seconds left; Ctrl+C ends it.",
         "k has run for 10 seconds: 100 of 400 blocks, about 6 seconds left; Ctrl+C ends it.",
         "k has run for 20 seconds: 100 of 400 blocks; Ctrl+C ends it.",  # they take longer than those before

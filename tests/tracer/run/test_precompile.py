@@ -21,7 +21,7 @@ from tilescope.tracer.run.worker_client import Worker
 KERNEL = "\n@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n    a[i] = {} * a[i]\n"
 
 
-def made(folder: Path, source: str) -> Launch:
+def launch_of_source(folder: Path, source: str) -> Launch:
     text = launch(folder, source, (Array((8,), fill="arange"),), block=(8, 1, 1), engine="compiled")
     return msgspec.structs.replace(text, kernel=f"{folder / 'kernels.py'}:kernel")
 
@@ -29,50 +29,50 @@ def made(folder: Path, source: str) -> Launch:
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kernels that Numba has compiled since, by the text of their entries."""
-    found: list[str] = []
+    results: list[str] = []
     compile_anew = compiling._compile
 
     def noted(program, arguments, entry, path):
-        found.append(path.stem)
+        results.append(path.stem)
         return compile_anew(program, arguments, entry, path)
 
     monkeypatch.setattr(compiling, "_compile", noted)
-    return found
+    return results
 
 
 def used() -> PrecompileQueue:
     """Return one of a worker that has run something."""
-    made = PrecompileQueue()
-    made.is_fresh = False
-    return made
+    built = PrecompileQueue()
+    built.is_fresh = False
+    return built
 
 
-def test_a_kernel_of_ours_is_run_where_nothing_is_asked_for_and_then_nothing_more(compiled):
+def test_a_catalogue_kernel_is_precompiled_once_when_the_worker_is_idle(compiled):
     ahead = PrecompileQueue()
     assert ahead.idle_delay() == REST
     ahead.go_on()
     assert ahead.idle_delay() is None
     del compiled[:]
-    run(launch_of(find("matmul-tiled"), {"m": 32, "k": 8, "n": 8, "tile": 8}), lambda done, of: None)
+    run(launch_of(find("matmul-tiled"), {"m": 32, "k": 8, "n": 8, "tile": 8}), lambda done, total: None)
     assert not compiled and used().idle_delay() is None
 
 
-def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
-    ahead, (one, other) = used(), (made(tmp_path, KERNEL.format(n)) for n in (101, 102))
-    ahead.add([one, other])
+def test_a_run_uses_precompiled_code(tmp_path, compiled):
+    ahead, (first, other) = used(), (launch_of_source(tmp_path, KERNEL.format(n)) for n in (101, 102))
+    ahead.add([first, other])
     while len(ahead):
         ahead.go_on()
     assert len(compiled) == 3 and compiled[0] == ""  # the first is not kept
-    trace = run(other, lambda done, of: None)
+    trace = run(other, lambda done, total: None)
     assert len(compiled) == 3
     assert trace.value is not None and trace.value[trace.op == 1].tolist() == [102 * n for n in range(8)]
 
 
-def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_path, compiled):
-    one, other = (made(tmp_path, KERNEL.format(n)) for n in (108, 109))
-    run(one, lambda done, of: None)
+def test_cached_kernels_are_not_precompiled(tmp_path, compiled):
+    first, other = (launch_of_source(tmp_path, KERNEL.format(n)) for n in (108, 109))
+    run(first, lambda done, total: None)
     ahead = used()
-    ahead.add([one, other])
+    ahead.add([first, other])
     ahead.go_on()
     assert len(ahead) == 1 and len(compiled) == 1
     ahead.go_on()
@@ -81,10 +81,13 @@ def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_pat
     assert not len(ahead) and len(compiled) == 3
 
 
-def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp_path, monkeypatch):
+def test_a_newer_request_precedes_older_ones_and_the_oldest_are_dropped(tmp_path, monkeypatch):
     order: list[Launch] = []
     monkeypatch.setattr(precompile, "_compile", lambda wish, *, keep: order.append(wish))
-    ahead, wishes = used(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MAX_WAITING + 2)]
+    ahead, wishes = (
+        used(),
+        [launch_of_source(tmp_path, KERNEL.format(103 + n)) for n in range(MAX_WAITING + 2)],
+    )
     ahead.add(wishes[:-2])
     ahead.add([wishes[-1], wishes[2], wishes[-2]])
     assert len(ahead) == MAX_WAITING
@@ -99,9 +102,9 @@ def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp
     "source",
     ["def kernel(:\n", "raise SystemExit(3)\n", "while True:\n    pass\n", "other = 3\n", "print('loud')\n"],
 )
-def test_a_file_that_makes_no_kernel_does_no_harm(tmp_path, capsys, source):
+def test_a_file_without_a_kernel_does_no_harm(tmp_path, capsys, source):
     ahead = used()
-    ahead.add([made(tmp_path, source)])
+    ahead.add([launch_of_source(tmp_path, source)])
     while len(ahead):
         ahead.go_on()
     assert capsys.readouterr() == ("", "")
@@ -109,16 +112,19 @@ def test_a_file_that_makes_no_kernel_does_no_harm(tmp_path, capsys, source):
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker()
-    made.start()
-    yield made
-    made.close()
+    worker = Worker()
+    worker.start()
+    yield worker
+    worker.close()
 
 
 def test_a_worker_answers_runs_as_before(worker: Worker, tmp_path: Path):
-    worker.compile_ahead([made(tmp_path, KERNEL.format(n)) for n in (105, 106)] + [made(tmp_path, "x = (\n")])
-    launched = made(tmp_path, KERNEL.format(106))
+    worker.compile_ahead(
+        [launch_of_source(tmp_path, KERNEL.format(n)) for n in (105, 106)]
+        + [launch_of_source(tmp_path, "x = (\n")]
+    )
+    launched = launch_of_source(tmp_path, KERNEL.format(106))
     trace = worker.run(launched)
     assert trace.value is not None and trace.value[trace.op == 1].tolist() == [106 * n for n in range(8)]
     worker.compile_ahead([])
-    assert len(worker.run(made(tmp_path, KERNEL.format(107)))) == 16
+    assert len(worker.run(launch_of_source(tmp_path, KERNEL.format(107)))) == 16

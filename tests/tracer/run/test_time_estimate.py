@@ -19,7 +19,7 @@ SPEC = "matmul-tiled:m=12,k=12,n=12,tile=8"
 
 
 class Clock:
-    """A clock that is moved by hand."""
+    """A clock that the test advances."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -28,13 +28,13 @@ class Clock:
         return self.now
 
 
-def left_after(seconds: list[float], of: int) -> float | None:
+def left_after(seconds: list[float], total: int) -> float | None:
     """Return the seconds left after blocks that took so long each."""
     clock = Clock()
     reckoned, left = TimeEstimate(clock), None
     for done, each in enumerate(seconds, 1):
         clock.now += each
-        left = reckoned.seconds_left(done, of)
+        left = reckoned.seconds_left(done, total)
     return left
 
 
@@ -43,13 +43,13 @@ def test_the_rest_takes_as_long_as_the_middle_block():
     assert left_after([1.0] * 7, 10) == pytest.approx(3)
 
 
-def test_nothing_is_said_too_early():
+def test_no_estimate_is_reported_too_early():
     assert left_after([0.01] * 50, 1000) is None
     assert left_after([1.5, 1.5], 1000) is None
     assert left_text(None) == left_text(0.3) == ""
 
 
-def test_a_new_launch_is_reckoned_anew():
+def test_a_new_launch_has_a_new_estimate():
     clock = Clock()
     reckoned = TimeEstimate(clock)
     for done in (20, 40, 60):
@@ -58,25 +58,25 @@ def test_a_new_launch_is_reckoned_anew():
     assert reckoned.seconds_left(1, 100) is None
 
 
-def test_who_does_not_want_to_wait_is_told_how_long_it_takes():
+def test_the_estimated_time_is_reported_to_an_impatient_caller():
     clock = Clock()
     reckoned = TimeEstimate(clock)
-    with pytest.raises(PatienceExceededError) as told:
+    with pytest.raises(PatienceExceededError) as output:
         for done in range(1, 100):
             clock.now += 1
             reckoned.check_patience(30, done, 100)
-    assert told.value.seconds == pytest.approx(100)
-    assert told.value.blocks == 100
+    assert output.value.seconds == pytest.approx(100)
+    assert output.value.blocks == 100
 
 
-def test_a_launch_whose_first_blocks_take_longer_than_is_waited_for_is_left_too():
+def test_a_launch_with_slow_first_blocks_is_stopped_too():
     clock = Clock()
     reckoned = TimeEstimate(clock)
-    with pytest.raises(PatienceExceededError) as told:
+    with pytest.raises(PatienceExceededError) as output:
         for done in range(1, 100):
             clock.now += 40
             reckoned.check_patience(30, done, 100)
-    assert told.value.seconds == pytest.approx(4000)
+    assert output.value.seconds == pytest.approx(4000)
     nearly = TimeEstimate(clock)
     for done in range(1, 5):
         clock.now += 11
@@ -88,17 +88,17 @@ def test_a_launch_whose_first_blocks_take_longer_than_is_waited_for_is_left_too(
     [(0.2, "1 second"), (40, "40 seconds"), (89, "89 seconds"), (100, "2 minutes"), (5400, "2 hours"),
      (9e6, "2,500 hours")],
 )  # fmt: skip
-def test_durations_as_one_says_them(seconds, text):
+def test_durations_are_rounded(seconds, text):
     assert duration_text(seconds) == text
 
 
 def job(patience: float | None) -> Job:
     """Return a job for the worker."""
-    made = launch_of(find("matmul-tiled"), {})
-    return Job(1, msgspec.Raw(encode(made).encode()), "nowhere", patience)
+    launch = launch_of(find("matmul-tiled"), {})
+    return Job(1, msgspec.Raw(encode(launch).encode()), "nowhere", patience)
 
 
-def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
+def test_the_worker_stops_a_slow_launch(monkeypatch):
     monkeypatch.setattr(time_estimate, "ESTIMATE_AFTER", 0.0)
     clock = Clock()
     monkeypatch.setattr("tilescope.tracer.run.worker.TimeEstimate", lambda: TimeEstimate(clock))
@@ -114,18 +114,18 @@ def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
     assert ended.seconds == pytest.approx(500)
 
 
-def test_the_worker_waits_where_nobody_minds(monkeypatch, tmp_path):
+def test_the_worker_waits_without_a_limit(monkeypatch, tmp_path):
     monkeypatch.setattr(time_estimate, "ESTIMATE_AFTER", 0.0)
     from tilescope.tracer.run.engine import run
 
-    made = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "tile": 8})
-    asked = Job(1, msgspec.Raw(encode(made).encode()), str(tmp_path / "trace"))
+    launch = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "tile": 8})
+    asked = Job(1, msgspec.Raw(encode(launch).encode()), str(tmp_path / "trace"))
     assert isinstance(answer(asked, run, lambda event: None), Done)
 
 
 @pytest.fixture
 def slow(monkeypatch) -> list[float | None]:
-    """Let every launch take half an hour for whoever has no patience; return how patient the callers were."""
+    """Let every launch take half an hour for impatient callers; return the callers' patience."""
     asked: list[float | None] = []
     trace = Worker.run
 
@@ -139,18 +139,18 @@ def slow(monkeypatch) -> list[float | None]:
     return asked
 
 
-def test_counters_that_take_long_need_a_yes(slow, capsys, monkeypatch, tmp_path):
+def test_slow_counters_need_a_confirmation(slow, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     assert main.main(["counters", SPEC]) == 2
-    out, told = capsys.readouterr()
+    out, output = capsys.readouterr()
     assert out == ""
-    assert told.count("\n") == 1
-    assert "takes about 30 minutes for its 65,536 blocks" in told
-    assert "--yes" in told
-    assert f"{SPEC},blocks=0" in told
+    assert output.count("\n") == 1
+    assert "takes about 30 minutes for its 65,536 blocks" in output
+    assert "--yes" in output
+    assert f"{SPEC},blocks=0" in output
 
 
-def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, tmp_path):
+def test_after_a_confirmation_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     assert main.main(["counters", SPEC, "--yes"]) == 0
     counted = capsys.readouterr().out
@@ -164,23 +164,23 @@ def test_after_a_yes_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, 
     assert usual.splitlines()[:8] == counted.splitlines()[:8]
 
 
-@pytest.mark.parametrize(("said", "status"), [("y", 0), ("", 2)])
-def test_on_a_terminal_it_is_asked(slow, capsys, monkeypatch, tmp_path, said, status):
+@pytest.mark.parametrize(("question", "status"), [("y", 0), ("", 2)])
+def test_a_terminal_asks_for_a_confirmation(slow, capsys, monkeypatch, tmp_path, question, status):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda: said)
+    monkeypatch.setattr("builtins.input", lambda: question)
     assert main.main(["counters", SPEC]) == status
     assert "Count them all? [y/N]" in capsys.readouterr().err
 
 
-def test_what_takes_far_longer_than_anybody_waits_is_told_at_a_glance():
+def test_an_extremely_slow_launch_is_reported_at_once():
     clock = Clock()
     far, longer = TimeEstimate(clock), TimeEstimate(clock)
-    with pytest.raises(PatienceExceededError) as told:
+    with pytest.raises(PatienceExceededError) as output:
         for done in range(1, 100):
             clock.now += 0.02
             longer.check_patience(10, done, 2_000)  # forty seconds: is looked at for longer
             far.check_patience(10, done, 65_536)
-    assert told.value.seconds == pytest.approx(0.02 * 65_536)
+    assert output.value.seconds == pytest.approx(0.02 * 65_536)
     assert clock.now == pytest.approx(100.0 + 20 * 0.02)

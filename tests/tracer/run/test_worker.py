@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from launching import Array, Scalar, launch
-from programs import ended
+from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
@@ -53,19 +53,19 @@ def double(folder: Path, source: str = DOUBLE, blocks: int = 4) -> Launch:
 
 def run(worker: Worker, launch: Launch) -> int:
     """Run `double` and return the number of the process that did it."""
-    said: list[str] = []
-    trace = worker.run(launch, output=said.append)
+    results: list[str] = []
+    trace = worker.run(launch, output=results.append)
     assert trace.value is not None
     assert trace.value[trace.op == 1].tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
-    return int("".join(said).split()[1])
+    return int("".join(results).split()[1])
 
 
 def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> BaseException:
     """Run a launch in a thread, call `then(process number)` once its kernel runs, and return what `run` raised."""
-    said, started, raised = [], threading.Event(), []
+    results, started, raised = [], threading.Event(), []
 
     def listen(text: str) -> None:
-        said.append(text)
+        results.append(text)
         if "endless" in text:
             started.set()
 
@@ -78,19 +78,19 @@ def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> Ba
     thread = threading.Thread(target=work)
     thread.start()
     assert started.wait(60)
-    then(int("".join(said).split()[1]))
+    then(int("".join(results).split()[1]))
     thread.join(60)
     assert not thread.is_alive()
     return raised[0]
 
 
-def test_matmul_comes_back_checked_and_leaves_no_file(worker: Worker):
-    made = launch_of(find("matmul-tiled"), {"m": 32, "k": 16, "n": 32, "tile": 8})
-    told: list[tuple[int, int]] = []
-    trace = worker.run(made, lambda done, of: told.append((done, of)))
+def test_matmul_is_returned_checked_and_leaves_no_file(worker: Worker):
+    launch = launch_of(find("matmul-tiled"), {"m": 32, "k": 16, "n": 32, "tile": 8})
+    results: list[tuple[int, int]] = []
+    trace = worker.run(launch, lambda done, total: results.append((done, total)))
     assert trace.check is not None and trace.check.equal
     assert trace.kernel == "tiled" and trace.grid == (4, 4, 1)
-    assert told[-1] == (16, 16) and told == sorted(told)
+    assert results[-1] == (16, 16) and results == sorted(results)
     assert not list(worker._folder.glob("*.trace"))
 
 
@@ -100,16 +100,16 @@ def test_process_stays_warm(worker: Worker, tmp_path: Path):
 
 def test_prints_arrive_in_order_and_harm_nothing(worker: Worker, tmp_path: Path):
     source = "import os\nos.write(1, b'{}\\n')\n" + DOUBLE + "    print('thread', i)\n"
-    said: list[str] = []
-    trace = worker.run(double(tmp_path, source), output=said.append)
+    results: list[str] = []
+    trace = worker.run(double(tmp_path, source), output=results.append)
     assert len(trace) == 16
-    assert "".join(said).splitlines()[1:] == [f"thread {i}" for i in range(8)]
+    assert "".join(results).splitlines()[1:] == [f"thread {i}" for i in range(8)]
 
 
 def test_prints_of_odd_text_arrive(worker: Worker, tmp_path: Path):
-    said: list[str] = []
-    worker.run(double(tmp_path, DOUBLE + "print('ä\\ud800', end='')\n"), output=said.append)
-    assert said[-1] == "ä?"
+    results: list[str] = []
+    worker.run(double(tmp_path, DOUBLE + "print('ä\\ud800', end='')\n"), output=results.append)
+    assert results[-1] == "ä?"
 
 
 def test_module_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
@@ -117,7 +117,7 @@ def test_module_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
         worker.run(double(tmp_path, DOUBLE + "input()\n"))
 
 
-def test_kernel_that_numba_refuses_is_one_sentence(worker: Worker, tmp_path: Path):
+def test_kernel_refused_by_numba_is_one_sentence(worker: Worker, tmp_path: Path):
     with pytest.raises(
         WorkerError, match=r"kernels.py:\d+: Numba can't compile kernel .* a GPU has no input\(\)"
     ):
@@ -142,7 +142,7 @@ def test_kernel_that_raises_gives_the_trace_up_to_there(worker: Worker, tmp_path
         ("@cuda.jit\ndef kernel(a, b):\n    pass\n", ["2 arguments", "not 1"]),
     ],
 )
-def test_launch_that_is_none_is_one_sentence_and_the_process_goes_on(
+def test_missing_launch_is_one_sentence_and_the_process_continues(
     worker: Worker, tmp_path: Path, source: str, words: list[str]
 ):
     before = run(worker, double(tmp_path))
@@ -154,10 +154,10 @@ def test_launch_that_is_none_is_one_sentence_and_the_process_goes_on(
 
 
 def test_syntax_error_names_its_line(worker: Worker, tmp_path: Path):
-    made = double(tmp_path, "\n\ndef kernel(:\n")
-    line = made.source.splitlines().index("def kernel(:") + 1
+    built = double(tmp_path, "\n\ndef kernel(:\n")
+    line = built.source.splitlines().index("def kernel(:") + 1
     with pytest.raises(WorkerError, match=rf"\b{line}\b"):
-        worker.run(made)
+        worker.run(built)
 
 
 def test_array_beyond_the_memory_is_one_sentence(worker: Worker, tmp_path: Path):
@@ -174,7 +174,7 @@ def test_endless_kernel_is_cancelled_and_the_next_run_has_a_new_process(worker: 
     before = run(worker, double(tmp_path))
     error = in_thread(worker, double(tmp_path, ENDLESS), lambda process: worker.cancel())
     assert isinstance(error, RunCancelledError)
-    assert ended(before)
+    assert wait_for_exit(before)
     assert run(worker, double(tmp_path)) != before
 
 
@@ -184,7 +184,7 @@ def test_cancel_without_a_run_changes_nothing(worker: Worker, tmp_path: Path):
     assert run(worker, double(tmp_path)) == before
 
 
-def test_process_killed_under_way_is_told_and_the_next_run_works(worker: Worker, tmp_path: Path):
+def test_killed_process_is_reported_and_the_next_run_works(worker: Worker, tmp_path: Path):
     error = in_thread(worker, double(tmp_path, ENDLESS), lambda process: os.kill(process, signal.SIGTERM))
     assert isinstance(error, WorkerError)
     assert "ended unexpectedly" in str(error) and "next run starts a new one" in str(error)
@@ -194,14 +194,14 @@ def test_process_killed_under_way_is_told_and_the_next_run_works(worker: Worker,
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_process_killed_while_idle_is_replaced_without_a_word(worker: Worker, tmp_path: Path):
+def test_process_killed_while_idle_is_replaced_silently(worker: Worker, tmp_path: Path):
     before = run(worker, double(tmp_path))
     os.kill(before, signal.SIGKILL)
-    assert ended(before)
+    assert wait_for_exit(before)
     assert run(worker, double(tmp_path)) != before
 
 
-def test_segfault_is_told_and_the_next_run_works(worker: Worker, tmp_path: Path):
+def test_segfault_is_reported_and_the_next_run_works(worker: Worker, tmp_path: Path):
     crash = DOUBLE + "import ctypes\nctypes.string_at(0)\n"
     with pytest.raises(WorkerError, match="ended unexpectedly"):
         worker.run(double(tmp_path, crash))
@@ -240,14 +240,14 @@ def test_close_cancels_ends_the_process_and_removes_the_folder(tmp_path: Path):
         worker.close()
 
     assert isinstance(in_thread(worker, double(tmp_path, ENDLESS), close), RunCancelledError)
-    assert ended(numbers[0])
+    assert wait_for_exit(numbers[0])
     assert not worker._folder.exists()
     with pytest.raises(RunCancelledError):
         worker.run(double(tmp_path))
     worker.close()
 
 
-def test_process_that_can_not_start_is_told_with_its_last_words(
+def test_process_that_can_not_start_is_reported_with_its_last_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(worker_client, "COMMAND", (sys.executable, "-c", "raise SystemExit('no numba here')"))
@@ -257,7 +257,7 @@ def test_process_that_can_not_start_is_told_with_its_last_words(
     worker.close()
 
 
-def test_program_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_program_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker_client, "COMMAND", (str(tmp_path / "missing"),))
     worker = Worker()
     worker.start()
@@ -286,7 +286,7 @@ time.sleep(100)
         assert folder.is_dir()
         assert process.stdout.readline() == ("endless\n" if source is ENDLESS else "idle\n")
         process.kill()
-    assert ended(number)
+    assert wait_for_exit(number)
     assert not folder.exists() or os.name != "posix"
 
 
@@ -305,7 +305,7 @@ assert "numba" not in sys.modules
     command = [sys.executable, "-W", "error", "-c", window]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     first, folder = result.stdout.splitlines()
-    assert ended(int(first.split()[1]))
+    assert wait_for_exit(int(first.split()[1]))
     assert not Path(folder).exists()
     assert result.stderr == ""
 
@@ -313,14 +313,14 @@ assert "numba" not in sys.modules
 def test_same_launch_gives_the_same_file_to_the_byte(worker: Worker, tmp_path: Path):
     from tilescope.tracer.storage.trace_file import save
 
-    made = launch_of(find("matmul-naive-row-on-x"), {"m": 8, "k": 8, "n": 8, "tile": 8})
+    launch = launch_of(find("matmul-naive-row-on-x"), {"m": 8, "k": 8, "n": 8, "tile": 8})
     for name in ("one", "two"):
-        save(worker.run(made), tmp_path / name)
+        save(worker.run(launch), tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert np.array_equal(load(tmp_path / "one").index, worker.run(made).index)
+    assert np.array_equal(load(tmp_path / "one").index, worker.run(launch).index)
 
 
-def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():
+def test_progress_is_reported_at_most_20_times_a_second_and_at_the_end():
     sent: list[WorkerMessage] = []
     now = 0.0
     report = reporter(7, sent.append, lambda: now)
@@ -331,7 +331,7 @@ def test_progress_is_told_at_most_20_times_a_second_and_at_the_end():
     assert 50 < len(sent) <= 102
 
 
-def test_lines_are_sent_whole():
+def test_lines_are_sent_complete():
     sent: list[WorkerMessage] = []
     stream = Printed(sent.append)
     print("a", "b", file=stream)

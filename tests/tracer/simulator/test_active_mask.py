@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engines import same
-from launching import Array, contents, launch
+from engines import assert_engines_agree
+from launching import Array, final_contents, launch
 
 FULL = 0xFFFFFFFF
 EVEN = 0x55555555
@@ -35,22 +35,26 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_both_engines_know_who_is_there(tmp_path, name):
+def test_both_engines_have_the_same_active_lanes(tmp_path, name):
     body, expected = BODIES[name]
     lines = "\n    ".join(f"t = cuda.threadIdx.x\n{body}".split("\n"))
     arrays = (Array((32,), "int64", "arange"), Array((32,), "int64"))
-    trace = same(launch(tmp_path, f"@cuda.jit\ndef kernel(a, out):\n    {lines}\n", arrays, block=(32, 1, 1)))
-    assert contents(trace, "out").tolist() == expected
+    trace = assert_engines_agree(
+        launch(tmp_path, f"@cuda.jit\ndef kernel(a, out):\n    {lines}\n", arrays, block=(32, 1, 1))
+    )
+    assert final_contents(trace, "out").tolist() == expected
     assert not trace.missing
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "random"])
-def test_who_is_there_does_not_depend_on_the_order(tmp_path, schedule):
+def test_active_lanes_do_not_depend_on_the_order(tmp_path, schedule):
     from launching import trace
 
     source = "@cuda.jit\ndef kernel(a, out):\n    t = cuda.threadIdx.x\n    x = a[t] + a[31 - t % 32]\n    if a[t] % 3 == 0:\n        out[t] = cuda.activemask()\n"  # noqa: E501
     arrays = (Array((64,), "int64", "arange"), Array((64,), "int64"))
-    made = trace(tmp_path, source, arrays, block=(64, 1, 1), schedule=schedule, seed=5)
+    launch_trace = trace(tmp_path, source, arrays, block=(64, 1, 1), schedule=schedule, seed=5)
     chosen = np.arange(64) % 3 == 0
     masks = [sum(1 << lane for lane in range(32) if chosen[32 * w + lane]) for w in range(2)]
-    assert contents(made, "out").tolist() == [masks[t // 32] * int(chosen[t]) for t in range(64)]
+    assert final_contents(launch_trace, "out").tolist() == [
+        masks[t // 32] * int(chosen[t]) for t in range(64)
+    ]

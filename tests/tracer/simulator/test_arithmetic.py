@@ -33,7 +33,7 @@ def run(engine, path, *words):
 
 
 @pytest.mark.parametrize(("engine", "kernels"), [("simulator", ()), ("compiled", COMPILED)])
-def test_kernels_compute_what_an_h200_computes(engine, kernels):
+def test_kernels_compute_the_results_of_an_h200(engine, kernels):
     printed = {line.partition(":")[0]: line for line in run(engine, DATA / "arithmetic_program.py", *kernels)}
     assert len(printed) == len(kernels or H200)
     for name, line in printed.items():
@@ -45,7 +45,7 @@ def test_kernels_compute_what_an_h200_computes(engine, kernels):
 @pytest.mark.parametrize(
     ("engine", "name"), [*(("simulator", name) for name in PRINTED), ("compiled", "f32_accumulate")]
 )
-def test_programs_print_what_a_gpu_prints(engine, name):
+def test_programs_print_the_output_of_a_gpu(engine, name):
     assert run(engine, DATA / "programs" / f"{name}.py") == [PRINTED[name]]
 
 
@@ -112,14 +112,14 @@ def test_globals_and_closures_are_frozen_for_each_types_of_arguments(tmp_path, e
     assert run(engine, path) == ["8.0", "8.0", "1257.0", "2.0", "2.0"]
 
 
-def test_who_changes_a_frozen_global_is_told_once(tmp_path):
+def test_changing_a_frozen_global_is_reported_once(tmp_path):
     path = tmp_path / "frozen.py"
     path.write_text(FROZEN + "launch(kernel, np.float64)\n")
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(path)]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=300).stderr.splitlines()
-    assert "note: K was 3 when kernel was first compiled; on a GPU it stays 3." in told
-    assert "note: TABLE was other numbers when kernel was first compiled; on a GPU it stays so." in told
-    assert len(told) == len(set(told))
+    output = subprocess.run(command, capture_output=True, text=True, timeout=300).stderr.splitlines()
+    assert "note: K was 3 when kernel was first compiled; on a GPU it stays 3." in output
+    assert "note: TABLE was other numbers when kernel was first compiled; on a GPU it stays so." in output
+    assert len(output) == len(set(output))
 
 
 ATOMICS = """
@@ -150,7 +150,7 @@ for out in outs:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_an_atomic_is_given_becomes_a_number_of_the_arrays_type(tmp_path, engine):
+def test_operands_of_an_atomic_are_converted_to_the_arrays_type(tmp_path, engine):
     path = tmp_path / "atomics.py"
     path.write_text(ATOMICS)
     single = float(np.float32(0.1))

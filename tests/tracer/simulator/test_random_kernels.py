@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from launching import Array, contents, launch
+from launching import Array, final_contents, launch
 from random_kernels import SIZE, kernels
 from tilescope.tracer.model.trace import Trace, poison
 from tilescope.tracer.simulator import numba_patch
@@ -45,14 +45,16 @@ def test_the_trace_explains_memory(
     source: str, block: int, grid: int, resident: int, schedule: str, seed: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        made = launch(
+        kernel_launch = launch(
             Path(folder), source, (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32")), (grid, 1, 1),
             (block, 1, 1), schedule, seed, resident=resident,
         )  # fmt: skip
-        module, kernel = numba_patch.load_kernel(made)
+        module, kernel = numba_patch.load_kernel(kernel_launch)
         arrays = [np.arange(SIZE, dtype=np.int32), np.zeros(SIZE, np.int32)]
-        trace = numba_patch.trace_kernel(made, module, kernel, arrays, ("a", "b"), lambda done, of: None)
+        trace = numba_patch.trace_kernel(
+            kernel_launch, module, kernel, arrays, ("a", "b"), lambda done, total: None
+        )
     assert trace.error is None, trace.error
     for name, array in zip("ab", arrays, strict=True):
-        assert contents(trace, name).tolist() == array.tolist()
+        assert final_contents(trace, name).tolist() == array.tolist()
     assert stale_reads(trace) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from launching import Array, Scalar, contents, rows, trace
+from launching import Array, Scalar, access_rows, final_contents, trace
 
 COUNTER = """
 @cuda.jit
@@ -22,16 +22,20 @@ THOUSAND = {"grid": (32, 1, 1), "block": (32, 1, 1)}
 
 
 def test_racing_counter_ends_at_1_in_lockstep_as_on_the_gpu(tmp_path):
-    assert contents(trace(tmp_path, COUNTER, ONE, **THOUSAND), "counter")[0] == 1
+    assert final_contents(trace(tmp_path, COUNTER, ONE, **THOUSAND), "counter")[0] == 1
 
 
 def test_racing_counter_ends_at_1024_sequentially(tmp_path):
-    assert contents(trace(tmp_path, COUNTER, ONE, schedule="sequential", **THOUSAND), "counter")[0] == 1024
+    assert (
+        final_contents(trace(tmp_path, COUNTER, ONE, schedule="sequential", **THOUSAND), "counter")[0] == 1024
+    )
 
 
 def test_racing_counter_loses_some_at_random(tmp_path):
     ends = {
-        int(contents(trace(tmp_path, COUNTER, ONE, schedule="random", seed=s, **THOUSAND), "counter")[0])
+        int(
+            final_contents(trace(tmp_path, COUNTER, ONE, schedule="random", seed=s, **THOUSAND), "counter")[0]
+        )
         for s in range(4)
     }
     assert len(ends) > 1
@@ -40,7 +44,7 @@ def test_racing_counter_loses_some_at_random(tmp_path):
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 def test_atomic_counter_loses_nothing(tmp_path, schedule):
-    assert contents(trace(tmp_path, ATOMIC, ONE, schedule=schedule, **THOUSAND), "counter")[0] == 1024
+    assert final_contents(trace(tmp_path, ATOMIC, ONE, schedule=schedule, **THOUSAND), "counter")[0] == 1024
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
@@ -58,7 +62,7 @@ def test_lockstep_gives_each_thread_one_access_in_turn(tmp_path):
         a[i] = a[i] + 1
     """
     traced = trace(tmp_path, source, (Array((4,)),), block=(4, 1, 1))
-    assert rows(traced, "a") == [(t, 0, op, t) for op in "LS" for t in range(4)]
+    assert access_rows(traced, "a") == [(t, 0, op, t) for op in "LS" for t in range(4)]
 
 
 def test_sequential_runs_a_thread_up_to_its_barrier(tmp_path):
@@ -72,7 +76,10 @@ def test_sequential_runs_a_thread_up_to_its_barrier(tmp_path):
         a[i] = 3
     """
     traced = trace(tmp_path, source, (Array((2,)),), block=(2, 1, 1), schedule="sequential")
-    assert rows(traced, "a") == [(0, 0, "S", 0)] * 2 + [(1, 0, "S", 1)] * 2 + [(0, 1, "S", 0), (1, 1, "S", 1)]
+    assert access_rows(traced, "a") == [(0, 0, "S", 0)] * 2 + [(1, 0, "S", 1)] * 2 + [
+        (0, 1, "S", 0),
+        (1, 1, "S", 1),
+    ]
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
@@ -95,21 +102,21 @@ def test_nothing_passes_a_barrier(tmp_path, schedule):
         schedule=schedule, seed=1, resident=2,
     )  # fmt: skip
     expected = np.tile((np.arange(32) + 1) % 32 + 2, 3)
-    assert contents(traced, "out").tolist() == expected.tolist()
+    assert final_contents(traced, "out").tolist() == expected.tolist()
     for block in range(3):
-        mine = traced.block == block
-        assert (np.diff(traced.phase[mine].astype(int)) >= 0).all()
+        own = traced.block == block
+        assert (np.diff(traced.phase[own].astype(int)) >= 0).all()
     assert len(traced.barriers.block) == 3 * 32 * 6
 
 
-def test_resident_says_how_many_blocks_run_at_once(tmp_path):
+def test_resident_limits_the_simultaneous_blocks(tmp_path):
     for resident, expected in ((1, 4), (2, 2), (4, 1)):
         traced = trace(tmp_path, COUNTER, ONE, grid=(4, 1, 1), block=(8, 1, 1), resident=resident)
-        assert contents(traced, "counter")[0] == expected
+        assert final_contents(traced, "counter")[0] == expected
         assert traced.resident == resident
 
 
-def test_threads_that_return_early_hold_nobody_up(tmp_path):
+def test_threads_that_return_early_do_not_block_others(tmp_path):
     source = """
     @cuda.jit
     def kernel(out):
@@ -121,7 +128,7 @@ def test_threads_that_return_early_hold_nobody_up(tmp_path):
     """
     for schedule in ("lockstep", "sequential", "random"):
         traced = trace(tmp_path, source, (Array((8,)),), block=(8, 1, 1), schedule=schedule)
-        assert contents(traced, "out").tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
+        assert final_contents(traced, "out").tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
 
 
 def test_barriers_that_count_and_vote(tmp_path):
@@ -137,10 +144,10 @@ def test_barriers_that_count_and_vote(tmp_path):
     """
     for schedule in ("lockstep", "sequential", "random"):
         traced = trace(tmp_path, source, (Array((8, 5), "int32"),), block=(8, 1, 1), schedule=schedule)
-        assert contents(traced, "out").tolist() == [[4, 1, 0, 0, 1]] * 8
+        assert final_contents(traced, "out").tolist() == [[4, 1, 0, 0, 1]] * 8
 
 
-def test_chosen_blocks_alone_run(tmp_path):
+def test_only_chosen_blocks_run(tmp_path):
     source = """
     @cuda.jit
     def kernel(out):
@@ -150,7 +157,12 @@ def test_chosen_blocks_alone_run(tmp_path):
     traced = trace(tmp_path, source, (Array((4, 4)),), grid=(2, 2, 1), block=(2, 2, 1), blocks=(1, 2))
     assert sorted(set(traced.block.tolist())) == [1, 2]
     assert traced.is_part
-    assert contents(traced, "out").tolist() == [[0, 0, 1, 1], [0, 0, 1, 1], [10, 10, 0, 0], [10, 10, 0, 0]]
+    assert final_contents(traced, "out").tolist() == [
+        [0, 0, 1, 1],
+        [0, 0, 1, 1],
+        [10, 10, 0, 0],
+        [10, 10, 0, 0],
+    ]
 
 
 def test_three_dimensional_grids_and_blocks(tmp_path):
@@ -163,13 +175,20 @@ def test_three_dimensional_grids_and_blocks(tmp_path):
     """
     traced = trace(tmp_path, source, (Array((4, 3, 4), "int32"),), grid=(2, 1, 2), block=(2, 3, 2))
     expected = np.arange(48).reshape(4, 3, 4).transpose(2, 1, 0)
-    assert contents(traced, "out").tolist() == expected.tolist()
+    assert final_contents(traced, "out").tolist() == expected.tolist()
     x, y, z = 1, 2, 1
-    mine = (traced.block == 1 + 2 * 1) & (traced.thread == x + 2 * (y + 3 * z))
-    assert traced.index[mine].tolist() == [np.ravel_multi_index((3, 2, 3), (4, 3, 4))]
+    own = (traced.block == 1 + 2 * 1) & (traced.thread == x + 2 * (y + 3 * z))
+    assert traced.index[own].tolist() == [np.ravel_multi_index((3, 2, 3), (4, 3, 4))]
 
 
 def test_progress_counts_blocks(tmp_path):
     seen = []
-    trace(tmp_path, COUNTER, ONE, grid=(3, 1, 1), report=lambda done, of: seen.append((done, of)), resident=1)
+    trace(
+        tmp_path,
+        COUNTER,
+        ONE,
+        grid=(3, 1, 1),
+        report=lambda done, total: seen.append((done, total)),
+        resident=1,
+    )
     assert seen == [(1, 3), (2, 3), (3, 3)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from launching import Array, contents, launch, trace
+from launching import Array, final_contents, launch, trace
 from tilescope.tracer.recording.kernel_loader import LoadError
 from tilescope.tracer.simulator.numba_patch import run
 
@@ -16,14 +16,14 @@ THREADS = 8
 
 
 def computed(folder, body, given="int64", result="int64", before="", options=""):
-    """Return what a kernel with this body leaves in `out`; `a` holds 0, 1, 2 and so on, `t` is the thread."""
+    """Compute `out` with a kernel of this body; `a` holds 0, 1, 2 and so on, `t` is the thread."""
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     heads = "".join(f"    {line}\n" for line in before.splitlines())
     source = (
         f"\n{heads}    @cuda.jit{options}\n    def kernel(a, out):\n        t = cuda.threadIdx.x\n{lines}"
     )
     arguments = (Array((THREADS,), given, "arange"), Array((THREADS,), result))
-    return contents(trace(folder, source, arguments, block=(THREADS, 1, 1)), "out").tolist()
+    return final_contents(trace(folder, source, arguments, block=(THREADS, 1, 1)), "out").tolist()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ out[t] = scaled(a[t]) + scaled(a[t], plus=10) + scaled(2, factor=5) + local(int3
     assert computed(tmp_path, body, before=before) == expected
 
 
-def test_global_names_are_found_where_they_are_written(tmp_path):
+def test_global_names_are_resolved_where_they_are_written(tmp_path):
     before = """
 import enum
 SIZE, SCALES, TABLE = 5, (2, 3.0), np.arange(3) * 10
@@ -126,7 +126,7 @@ def test_methods_of_arrays_load_each_element(tmp_path, call, expected):
         out[0] = a.{call}
     """
     traced = trace(tmp_path, source, (Array((8,), "float64", "arange"), Array((1,), "float64")))
-    assert contents(traced, "out").tolist() == [expected]
+    assert final_contents(traced, "out").tolist() == [expected]
     assert {traced.sites[s].line for s in traced.site} == {7}
     loads = traced.index[traced.op == 0].tolist()
     assert set(loads) <= set(range(8)) and loads[0] == 0
@@ -154,21 +154,21 @@ def test_products_are_fused_into_sums(tmp_path, kind):
     traced = trace(tmp_path, source, (Array((64, 2), kind),), block=(64, 1, 1))
     exact = [(Fraction(float(a)) * Fraction(float(b)), Fraction(float(c))) for a, b, c in numbers]
     wanted = [[_rounded(p + c, kind), _rounded(c - p, kind)] for p, c in exact]
-    assert contents(traced, "out").tolist() == wanted
+    assert final_contents(traced, "out").tolist() == wanted
 
 
 def _rounded(exact, kind):
     """Return the float of a kind that is nearest to a fraction."""
     near = np.dtype(kind).type(float(exact))
     around = [near, np.nextafter(near, -np.inf, dtype=kind), np.nextafter(near, np.inf, dtype=kind)]
-    return float(min(around, key=lambda one: abs(Fraction(float(one)) - exact)))
+    return float(min(around, key=lambda first: abs(Fraction(float(first)) - exact)))
 
 
 def test_a_product_that_is_kept_is_rounded_by_itself(tmp_path):
     body = "x = a[3] * float32(0.1)\nout[t] = x + float32(-0.3)\nout[0] = x"
     single = np.float32
-    found = computed(tmp_path, body, "float32", "float32")
-    assert found[1] == float(single(single(3) * single(0.1)) + single(-0.3))
+    results = computed(tmp_path, body, "float32", "float32")
+    assert results[1] == float(single(single(3) * single(0.1)) + single(-0.3))
 
 
 def test_a_kernel_that_numba_refuses_does_not_run(tmp_path):
@@ -176,7 +176,7 @@ def test_a_kernel_that_numba_refuses_does_not_run(tmp_path):
         computed(tmp_path, "out[t] = np.sqrt(a[t])", "float64", "float64")
 
 
-def test_what_numba_can_not_be_asked_runs_untyped_and_says_so(tmp_path):
+def test_kernels_without_types_run_untyped_and_are_marked(tmp_path):
     source = """
     from numba.extending import overload
 
@@ -192,6 +192,6 @@ def test_what_numba_can_not_be_asked_runs_untyped_and_says_so(tmp_path):
         out[cuda.threadIdx.x] = twice(a[cuda.threadIdx.x])
     """
     arguments = (Array((4,), "int64", "arange"), Array((4,), "int64"))
-    traced = run(launch(tmp_path, source, arguments, block=(4, 1, 1)), lambda done, of: None)
+    traced = run(launch(tmp_path, source, arguments, block=(4, 1, 1)), lambda done, total: None)
     assert "untyped: a function that the program registered with Numba" in traced.made_by
-    assert contents(traced, "out").tolist() == [0, 2, 4, 6]
+    assert final_contents(traced, "out").tolist() == [0, 2, 4, 6]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from launching import Array, contents, trace
+from launching import Array, final_contents, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.storage.trace_file import load, save
-from traces import rewritten
+from traces import rewrite_file
 
 pytestmark = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 OUT = (Array((64,), "int64"),)
@@ -26,13 +26,13 @@ def traced(folder, schedule, body, block=(64, 1, 1)):
 
 
 def run(folder, schedule, body, block=(64, 1, 1)):
-    return contents(traced(folder, schedule, body, block), "out")
+    return final_contents(traced(folder, schedule, body, block), "out")
 
 
-def told(folder, schedule, body, block=(64, 1, 1)):
-    """Return what is said of barriers, worst first."""
-    made = traced(folder, schedule, body, block)
-    return [f for f in findings_of(made, requests_of(made)) if f.kind == "barrier"]
+def barrier_findings(folder, schedule, body, block=(64, 1, 1)):
+    """List the findings about barriers, worst first."""
+    trace = traced(folder, schedule, body, block)
+    return [f for f in findings_of(trace, requests_of(trace)) if f.kind == "barrier"]
 
 
 T = np.arange(64)
@@ -77,7 +77,7 @@ def test_votes_and_matches(tmp_path, schedule, call, expected):
     assert run(tmp_path, schedule, f"out[t] = cuda.{call}").tolist() == expected.astype(int).tolist()
 
 
-def test_masks_let_half_a_warp_meet(tmp_path, schedule):
+def test_masks_synchronise_half_a_warp(tmp_path, schedule):
     body = """if lane < 16:
     out[t] = cuda.ballot_sync(0xffff, lane % 2)
 else:
@@ -91,7 +91,7 @@ def test_a_last_warp_that_is_not_full(tmp_path, schedule):
     assert got[:40].tolist() == [-1] * 32 + [0xFF] * 8
 
 
-def test_lanes_that_returned_hold_nobody_up(tmp_path, schedule):
+def test_lanes_that_returned_do_not_block_others(tmp_path, schedule):
     body = "if lane >= 8:\n    return\nout[t] = cuda.ballot_sync(0xffffffff, 1)"
     assert run(tmp_path, schedule, body).tolist() == np.where(LANE < 8, 0xFF, 0).tolist()
 
@@ -158,24 +158,29 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_lanes_that_do_not_come_as_the_mask_says_are_found(tmp_path, schedule, name):
+def test_lanes_that_miss_their_mask_are_reported(tmp_path, schedule, name):
     wrong, severity, message, twin = FAULTS[name]
-    (found,) = told(tmp_path, schedule, wrong)
-    assert found.severity == severity
-    assert message in found.message
-    assert told(tmp_path, schedule, twin) == []
+    (results,) = barrier_findings(tmp_path, schedule, wrong)
+    assert results.severity == severity
+    assert message in results.message
+    assert barrier_findings(tmp_path, schedule, twin) == []
 
 
 def test_lanes_of_a_block_that_is_no_multiple_of_32(tmp_path, schedule):
     block = (48, 1, 1)
-    (found,) = told(tmp_path, schedule, SUM.format(mask=FULL), block)
-    assert found.severity == "error" and found.threads == ((0, 47),)
-    assert "16 lanes from which cuda.shfl_down_sync on line 10 takes values are not there" in found.message
-    assert "warp 1 of a block of 48 threads has 16 lanes" in found.message
-    assert told(tmp_path, schedule, "out[t] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncwarp()", block) == []
+    (results,) = barrier_findings(tmp_path, schedule, SUM.format(mask=FULL), block)
+    assert results.severity == "error" and results.threads == ((0, 47),)
+    assert "16 lanes from which cuda.shfl_down_sync on line 10 takes values are not there" in results.message
+    assert "warp 1 of a block of 48 threads has 16 lanes" in results.message
+    assert (
+        barrier_findings(
+            tmp_path, schedule, "out[t] = cuda.ballot_sync(0xffffffff, 1)\ncuda.syncwarp()", block
+        )
+        == []
+    )
 
 
-def test_a_lane_that_the_mask_leaves_out_holds_nobody_up(tmp_path, schedule):
+def test_a_lane_outside_the_mask_does_not_block_others(tmp_path, schedule):
     body = "v = t\nfor d in (1, 2):\n    v += cuda.shfl_xor_sync(0xffff, v, d)\nout[t] = v"
     quads = 4 * (T // 4 * 4) + 6  # the sum over four neighbours
     assert run(tmp_path, schedule, body).tolist() == np.where(LANE < 16, quads, 4 * T).tolist()
@@ -183,19 +188,19 @@ def test_a_lane_that_the_mask_leaves_out_holds_nobody_up(tmp_path, schedule):
 
 def test_half_a_warp_that_names_itself_may_ask_beyond(tmp_path, schedule):
     body = SUM.replace("16, ", "").format(mask="0xffff").replace("\n", "\n    ")
-    assert told(tmp_path, schedule, f"if t < 16:\n    {body}") == []
+    assert barrier_findings(tmp_path, schedule, f"if t < 16:\n    {body}") == []
 
 
-def test_faults_are_kept_in_the_file_and_those_from_before_they_had_kinds_are_read(tmp_path, schedule):
-    made = traced(tmp_path, schedule, FAULTS["is at another call"][0])
-    save(made, tmp_path / "a.npz")
-    assert load(tmp_path / "a.npz").missing == made.missing != ()
+def test_faults_are_saved_and_older_ones_without_kinds_are_read(tmp_path, schedule):
+    trace = traced(tmp_path, schedule, FAULTS["is at another call"][0])
+    save(trace, tmp_path / "a.npz")
+    assert load(tmp_path / "a.npz").missing == trace.missing != ()
 
     def older(arrays):
         for lost in arrays["meta"]["missing"]:
             del lost["why"], lost["other"]
 
-    rewritten(tmp_path / "a.npz", older)
+    rewrite_file(tmp_path / "a.npz", older)
     assert load(tmp_path / "a.npz").missing == tuple(
-        replace(m, why="waiting", other=-1) for m in made.missing
+        replace(m, why="waiting", other=-1) for m in trace.missing
     )

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: the old one stays where writing fails, and nothing lies beside it."""
+"""Files are written atomically: after a failure the old one stays, without temporary files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tilescope.tracer.storage import atomic_write
 from tilescope.tracer.storage.atomic_write import atomic_file, write_atomically
 
 
-def test_a_new_file_and_one_in_place_of_another(tmp_path: Path):
+def test_a_new_file_and_a_replaced_one(tmp_path: Path):
     path = tmp_path / "file"
     for content in (b"old", b"new and longer", b""):
         write_atomically(path, content)
@@ -22,7 +22,7 @@ def test_a_new_file_and_one_in_place_of_another(tmp_path: Path):
 
 @pytest.mark.parametrize("before", [None, b"old"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), KeyboardInterrupt(), MemoryError()])
-def test_what_fails_under_way_leaves_the_old_file_and_nothing_else(
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing(
     tmp_path: Path, before: bytes | None, error: BaseException
 ):
     path = tmp_path / "file"
@@ -36,7 +36,7 @@ def test_what_fails_under_way_leaves_the_old_file_and_nothing_else(
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_disk_that_fails_at_the_end_leaves_the_old_file_and_nothing_else(
+def test_a_disk_error_at_the_end_keeps_the_old_file_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ):
     path = tmp_path / "file"
@@ -51,7 +51,7 @@ def test_a_disk_that_fails_at_the_end_leaves_the_old_file_and_nothing_else(
     assert {p: p.read_bytes() for p in tmp_path.iterdir()} == {path: b"old"}
 
 
-def test_until_the_end_the_old_file_is_read_and_the_new_one_has_a_name_that_is_known(tmp_path: Path):
+def test_the_old_file_is_read_until_the_end_and_the_new_one_has_a_recognised_name(tmp_path: Path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     with atomic_file(path) as file:
@@ -61,7 +61,7 @@ def test_until_the_end_the_old_file_is_read_and_the_new_one_has_a_name_that_is_k
     assert path.read_bytes() == b"new"
 
 
-def test_a_folder_that_is_missing_is_what_is_told(tmp_path: Path):
+def test_a_missing_folder_is_reported(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "no" / "file", b"")
     (tmp_path / "file").write_bytes(b"")

@@ -1,4 +1,4 @@
-"""Columns in files that another process maps: handed over once, never copied, and of nobody else's files."""
+"""Columns in files that another process maps: transferred once, never copied, only from its files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from engines import assert_same, limited, nothing
+from engines import assert_same, ignore_progress, limit_accesses
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.plan import launch_of
@@ -19,18 +19,20 @@ from tilescope.tracer.storage.trace_file import TraceFileError, load, save
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process can't open another's files by their numbers")
-def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, monkeypatch):
+def test_a_transferred_trace_is_equal_and_private(tmp_path, monkeypatch):
     monkeypatch.setattr(column_files, "_shares", True)
     monkeypatch.setattr(column_files, "SMALL", 1000)
     monkeypatch.setattr(npz, "LARGE", 1000)
-    made = compiled.run_compiled(limited(launch_of(find("matmul-tiled"), {}), 20_000_000), nothing)
+    trace = compiled.run_compiled(
+        limit_accesses(launch_of(find("matmul-tiled"), {}), 20_000_000), ignore_progress
+    )
     path = tmp_path / "trace"
-    save(made, path, compress=False, handed_over=True)
-    assert path.stat().st_size < made.nbytes / 2
+    save(trace, path, compress=False, handed_over=True)
+    assert path.stat().st_size < trace.nbytes / 2
     taken = load(path, mapped=True, ours=True)
     close_named()
-    assert_same(taken, made, 0.0)
-    assert np.array_equal(taken.step, made.step)
+    assert_same(taken, trace, 0.0)
+    assert np.array_equal(taken.step, trace.step)
     assert not taken.value.flags.writeable
     with pytest.raises(TraceFileError, match="names or sizes of its columns"):
         load(path)
@@ -38,7 +40,7 @@ def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, m
         load(path, ours=True)  # the file is closed
 
 
-def test_what_is_written_to_an_own_copy_is_seen_nowhere_else():
+def test_writes_to_a_copy_are_not_visible_elsewhere():
     with tempfile.TemporaryFile() as file:
         column = np.frombuffer(mapped(file, 4096), np.int16)
     column[:] = np.arange(2048)
@@ -61,7 +63,7 @@ def test_a_column_is_named_from_where_it_begins_unless_it_lies_in_no_file():
 
 
 @pytest.mark.parametrize("allocates", [True, False])
-def test_room_is_made_before_it_is_written_to(allocates, monkeypatch):
+def test_space_is_reserved_before_it_is_written(allocates, monkeypatch):
     if not allocates:
         monkeypatch.delattr(os, "posix_fallocate", raising=False)
     with tempfile.TemporaryFile() as file:

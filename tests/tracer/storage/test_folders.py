@@ -19,7 +19,7 @@ EACH = pytest.mark.parametrize("folder", [folders.data_folder, folders.cache_fol
 
 
 @EACH
-def test_a_user_that_the_system_does_not_know_has_folders_where_nothing_can_be_written(monkeypatch, folder):
+def test_an_unknown_system_user_has_folders_that_are_not_writable(monkeypatch, folder):
     def unknown() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -29,7 +29,7 @@ def test_a_user_that_the_system_does_not_know_has_folders_where_nothing_can_be_w
 
 
 @EACH
-def test_nothing_is_written_in_a_home_too_deep_to_be_made(monkeypatch, tmp_path, folder):
+def test_nothing_is_written_in_a_home_that_is_too_deep(monkeypatch, tmp_path, folder):
     monkeypatch.setattr(Path, "home", lambda: tmp_path.joinpath(*["x"] * 1500))
     with pytest.raises(OSError):
         folder().mkdir(parents=True)

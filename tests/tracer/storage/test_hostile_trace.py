@@ -19,7 +19,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.model.counter_names import NAMES
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.storage.trace_file import TraceFileError, load, save
-from traces import rewritten
+from traces import rewrite_file
 
 KERNEL = """
 @cuda.jit
@@ -34,16 +34,16 @@ Arrays = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+def real_trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     """Return a real trace: two blocks of four threads, two phases, 32 accesses."""
     arrays = (Array((8,), fill="arange"), Array((8,)))
     return trace(tmp_path_factory.mktemp("made"), KERNEL, arrays, grid=(2, 1, 1), block=(4, 1, 1))
 
 
 @pytest.fixture
-def path(made: Trace, tmp_path: Path) -> Path:
+def path(real_trace: Trace, tmp_path: Path) -> Path:
     """Return the file of that trace, whose columns stand as they are."""
-    save(made, tmp_path / "t.npz", compress=False)
+    save(real_trace, tmp_path / "t.npz", compress=False)
     return tmp_path / "t.npz"
 
 
@@ -74,13 +74,13 @@ def repeated(table: str, count: int) -> Callable[[Arrays], None]:
 
 
 def an_error(**changes: Any) -> Callable[[Arrays], None]:
-    told = {"type": "E", "message": "m", "block": [0, 0, 0], "thread": [0, 0, 0], "file": "f", "line": 1}
-    return in_meta(error=told | changes)
+    results = {"type": "E", "message": "m", "block": [0, 0, 0], "thread": [0, 0, 0], "file": "f", "line": 1}
+    return in_meta(error=results | changes)
 
 
 def a_check(**changes: Any) -> Callable[[Arrays], None]:
-    told = {"largest_error": 0.5, "tolerance": 0.1, "equal": False, "differing": 1, "elements": 8}
-    return in_meta(check=told | changes)
+    results = {"largest_error": 0.5, "tolerance": 0.1, "equal": False, "differing": 1, "elements": 8}
+    return in_meta(check=results | changes)
 
 
 def a_missing_lane(**changes: Any) -> Callable[[Arrays], None]:
@@ -137,10 +137,10 @@ BAD: dict[str, Callable[[Arrays], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_could_not_be_is_refused(path: Path, name: str):
-    rewritten(path, lambda arrays: None)
+def test_impossible_values_are_refused(path: Path, name: str):
+    rewrite_file(path, lambda arrays: None)
     load(path)
-    rewritten(path, BAD[name])
+    rewrite_file(path, BAD[name])
     with pytest.raises(TraceFileError, match=r"damaged or cut short \(.+\); copy it again"):
         load(path)
 
@@ -154,39 +154,39 @@ def test_a_phase_that_another_block_reached_is_refused(tmp_path: Path):
         False,
     )
     load(tmp_path / "t")
-    rewritten(tmp_path / "t", lambda a: a["phase"].__setitem__(np.flatnonzero(a["block"] == 0)[-1], 1))
+    rewrite_file(tmp_path / "t", lambda a: a["phase"].__setitem__(np.flatnonzero(a["block"] == 0)[-1], 1))
     with pytest.raises(TraceFileError, match="a phase that its block did not reach"):
         load(tmp_path / "t")
 
 
-def test_columns_of_wide_numbers_are_those_of_narrow_ones(made: Trace, path: Path):
+def test_columns_of_wide_numbers_are_those_of_narrow_ones(real_trace: Trace, path: Path):
     """NumPy makes floats of uint64 and int64 together."""
     wide = [name for name in np.load(path).files if name != "meta" and np.load(path)[name].dtype.kind == "u"]
-    rewritten(path, lambda a: a.update({name: a[name].astype(np.uint64) for name in wide}))
+    rewrite_file(path, lambda a: a.update({name: a[name].astype(np.uint64) for name in wide}))
     back = load(path)
     for name in ("block", "thread", "phase", "op", "buffer", "site", "index", "step"):
         assert getattr(back, name).dtype == np.uint8
-        assert np.array_equal(getattr(back, name), getattr(made, name))
-    assert len(requests_of(back)) == len(requests_of(made))
+        assert np.array_equal(getattr(back, name), getattr(real_trace, name))
+    assert len(requests_of(back)) == len(requests_of(real_trace))
 
 
 def test_numbers_within_bounds_are_taken(path: Path):
-    rewritten(path, in_meta(totals=dict.fromkeys(NAMES, 2**40)))
-    rewritten(path, in_buffer(2, shape=[0, 5], strides=[0, 0]))
-    rewritten(path, a_check(largest_error=math.inf, tolerance=math.nan, elements=8))
-    rewritten(path, an_error(thread=[3, 0, 0], block=[1, 0, 0], line=0))
+    rewrite_file(path, in_meta(totals=dict.fromkeys(NAMES, 2**40)))
+    rewrite_file(path, in_buffer(2, shape=[0, 5], strides=[0, 0]))
+    rewrite_file(path, a_check(largest_error=math.inf, tolerance=math.nan, elements=8))
+    rewrite_file(path, an_error(thread=[3, 0, 0], block=[1, 0, 0], line=0))
     assert load(path).error is not None
 
 
 @pytest.mark.parametrize(
     ("shape", "strides"), [([2**31 // 4], [4]), ([2**13, 2**13], [4, 2**15])], ids=["many", "transposed"]
 )
-def test_arrays_too_large_to_be_shown_are_told_as_such(path: Path, shape: list[int], strides: list[int]):
+def test_arrays_too_large_to_be_shown_are_reported_as_such(path: Path, shape: list[int], strides: list[int]):
     def change(arrays: Arrays) -> None:
         in_buffer(0, shape=shape, strides=strides, size=math.prod(shape))(arrays)
         del arrays["initial.0"]
 
-    rewritten(path, change)
+    rewrite_file(path, change)
     with pytest.raises(TraceFileError, match=r"elements together, more than can be shown; trace the kernel"):
         load(path)
 
@@ -213,7 +213,7 @@ def bomb(path: Path, name: str, descr: str, count: int, zeros: int) -> None:
         ("outside.cell", "<i8", 7_500_000, 60_000_000, "accesses outside"),
     ],
 )
-def test_columns_are_refused_by_what_they_announce(
+def test_columns_are_refused_by_their_headers(
     path: Path, name: str, descr: str, count: int, zeros: int, words: str
 ):
     bomb(path, name, descr, count, zeros)
@@ -226,7 +226,7 @@ def test_columns_are_refused_by_what_they_announce(
         tracemalloc.stop()
 
 
-def test_members_told_twice_or_encrypted_or_packed_otherwise_are_refused(path: Path):
+def test_duplicate_encrypted_or_repacked_members_are_refused(path: Path):
     content = path.read_bytes()
     with warnings.catch_warnings(), zipfile.ZipFile(path, "a") as members:
         warnings.simplefilter("ignore")

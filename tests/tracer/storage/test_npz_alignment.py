@@ -24,9 +24,9 @@ def test_mapped_columns_are_aligned(tmp_path):
     with path.open("rb") as file, zipfile.ZipFile(file) as members:
         mapped = npz.Mapped(file)
         for name, column in COLUMNS.items():
-            found = npz.read(members, name, mapped)
-            assert found.flags.aligned
-            np.testing.assert_array_equal(found, column)
+            results = npz.read(members, name, mapped)
+            assert results.flags.aligned
+            np.testing.assert_array_equal(results, column)
         assert members.testzip() is None
     for name, column in np.load(path).items():
         np.testing.assert_array_equal(column, COLUMNS[name])

@@ -44,12 +44,12 @@ def folder(measured, tmp_path):
     return tmp_path
 
 
-def test_a_recording_is_found_whatever_the_launch_says_of_how_it_is_traced(folder, measured):
+def test_a_recording_is_returned_whatever_the_trace_settings_of_the_launch(folder, measured):
     wanted = launch(f"{SPEC},schedule=measured,resident=3,engine=simulator,keep=all")
-    found = recorded(wanted, [folder])
-    assert found.made_by == measured.made_by and found.schedule == "measured"
-    assert found.value.tolist() == measured.value.tolist()
-    assert device_of(found) == "Made-up GPU"
+    recording = recorded(wanted, [folder])
+    assert recording.made_by == measured.made_by and recording.schedule == "measured"
+    assert recording.value.tolist() == measured.value.tolist()
+    assert device_of(recording) == "Made-up GPU"
 
 
 @pytest.mark.parametrize(
@@ -61,21 +61,21 @@ def test_a_recording_is_found_whatever_the_launch_says_of_how_it_is_traced(folde
         "count-atomic:num_blocks=2,threads=8,schedule=measured",
     ],
 )
-def test_another_launch_has_none_and_it_is_said_what_to_do(folder, spec):
+def test_another_launch_has_none_and_gets_a_remedy(folder, spec):
     if "seed" in spec:  # of a launch without random inputs a seed means nothing, but the launch is another
         assert path_of(launch(spec), [folder]) is None
     with pytest.raises(NotRecordedError, match="choose another schedule or other sizes, or record it"):
         recorded(launch(spec), [folder])
 
 
-def test_a_kernel_that_was_changed_is_not_the_one_recorded(folder):
+def test_a_changed_kernel_does_not_match_the_recording(folder):
     wanted = launch(SPEC)
     changed = replace(wanted, source=wanted.source.replace("counter[0] += 1", "counter[0] += 2"))
     with pytest.raises(NotRecordedError, match="The kernel has changed since a GPU"):
         recorded(changed, [folder])
 
 
-def test_what_else_stands_in_the_kernels_file_may_change(folder):
+def test_other_code_in_the_kernels_file_may_change(folder):
     wanted = launch(SPEC)
     longer = replace(wanted, source=f"# longer\n{wanted.source}\n\ndef more():\n    pass\n")
     assert recorded(longer, [folder]).schedule == "measured"
@@ -100,17 +100,17 @@ def test_files_of_the_package_are_called_alike_everywhere_and_as_here_once_they_
     moved = portable(measured)
     assert {site.file for site in moved.sites} == set(moved.sources) == {"tilescope/kernels/histogram.py"}
     save(moved, tmp_path / file_name(launch(SPEC)))
-    found = recorded(launch(SPEC), [tmp_path])
-    assert {site.file for site in found.sites} == set(found.sources) == {file}
-    assert found.sources[file] == measured.sources[file]
+    recording = recorded(launch(SPEC), [tmp_path])
+    assert {site.file for site in recording.sites} == set(recording.sources) == {file}
+    assert recording.sources[file] == measured.sources[file]
 
 
-def test_files_of_others_keep_their_names(measured):
+def test_user_files_keep_their_names(measured):
     other = replace(measured, sites=tuple(replace(site, file="/home/me/mine.py") for site in measured.sites))
     assert {site.file for site in portable(other).sites} == {"/home/me/mine.py"}
 
 
-def test_a_damaged_recording_is_told_and_has_no_device(folder):
+def test_a_damaged_recording_is_reported_and_has_no_device(folder):
     path = path_of(launch(SPEC), [folder])
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(TraceFileError):
@@ -123,16 +123,16 @@ def test_all_recordings_are_listed(folder):
     assert list(recordings([folder / "nowhere"])) == []
 
 
-def test_recordings_of_this_computer_lie_in_the_data_folder():
+def test_recordings_of_this_computer_are_in_the_data_folder():
     assert own_folder() == data_folder() / "accesses"
 
 
 def test_the_worker_gives_a_recording_for_the_measured_schedule(folder, measured, monkeypatch):
     monkeypatch.setattr("tilescope.tracer.storage.recorded_traces.own_folder", lambda: folder)
-    found = run(launch(f"{SPEC},schedule=measured"), lambda done, of: None)
-    assert found.made_by == measured.made_by
+    trace = run(launch(f"{SPEC},schedule=measured"), lambda done, total: None)
+    assert trace.made_by == measured.made_by
     with pytest.raises(Exception, match="No GPU has recorded"):
-        run(launch("count-racing:num_blocks=9,threads=8,schedule=measured"), lambda done, of: None)
+        run(launch("count-racing:num_blocks=9,threads=8,schedule=measured"), lambda done, total: None)
 
 
 def test_recordings_are_never_taken_from_the_cache_nor_kept_there(measured, tmp_path):

@@ -1,4 +1,4 @@
-"""Traces whose accesses lie in files: they are those that are loaded into memory, and damage is told alike."""
+"""Traces with accesses in files equal those in memory, and damage is reported alike."""
 
 import errno
 import random
@@ -15,13 +15,13 @@ from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.storage import spill
 from tilescope.tracer.storage.trace_file import TraceFileError, load, save
 from tilescope.tracer.storage.validation import ACCESS_COLUMNS
-from traces import BUFFERS, OPS, rewritten, trace_of
+from traces import BUFFERS, OPS, rewrite_file, trace_of
 
 COLUMNS = (*ACCESS_COLUMNS, "value")
 
 
 def programs(chance):
-    """Return what threads of some blocks do: anything from any site, in several phases."""
+    """Build random accesses of some blocks, from any site, in several phases."""
     able = [(buffer, op) for buffer, b in enumerate(BUFFERS) for op in OPS[b.space]]
 
     def access():
@@ -36,7 +36,7 @@ def programs(chance):
     }
 
 
-def made(seed, kind="random"):
+def random_trace(seed, kind="random"):
     """Return a trace of random programs that can be saved."""
     trace = trace_of(programs(random.Random(seed)), kind, 2, seed)
     launch = Launch("kernel.py:kernel", "", (), trace.grid, trace.block_dim)
@@ -60,26 +60,26 @@ def test_columns_are_the_same_as_in_memory(kind, tmp_path: Path, monkeypatch: py
     seed = random.randrange(1 << 30)
     print("seed", seed)
     for number in range(12):
-        path, folder = saved(made(seed + number, kind), tmp_path)
+        path, folder = saved(random_trace(seed + number, kind), tmp_path)
         there = load(path, aside=folder)
         assert bytes_of(there) == bytes_of(load(path))
         assert not any(len(there) and getattr(there, name).flags.writeable for name in COLUMNS)
         assert not list(folder.iterdir()), "files without names go with the trace"
 
 
-def test_a_launch_of_more_threads_than_are_kept_count_of_is_loaded_into_memory(tmp_path, monkeypatch):
-    path, folder = saved(made(5), tmp_path)
+def test_a_launch_with_too_many_threads_is_loaded_into_memory(tmp_path, monkeypatch):
+    path, folder = saved(random_trace(5), tmp_path)
     monkeypatch.setattr("tilescope.tracer.storage.trace_file.MOST_THREADS", 14)
     monkeypatch.setattr(spill, "MOST_THREADS", 14)
     assert bytes_of(load(path, aside=folder)) == bytes_of(load(path))
 
 
 def test_few_rows_are_in_memory_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    small = made(9)
+    small = random_trace(9)
     times = 400_000 // len(small)
-    many = {name: np.tile(getattr(small, name), times) for name in COLUMNS if name != "step"}
+    count = {name: np.tile(getattr(small, name), times) for name in COLUMNS if name != "step"}
     steps = np.arange(times * len(small), dtype=np.uint32)
-    path, folder = saved(replace(small, **many, steps=steps, accesses=len(steps)), tmp_path)
+    path, folder = saved(replace(small, **count, steps=steps, accesses=len(steps)), tmp_path)
     monkeypatch.setattr(spill, "PIECE", 1 << 12)
     peaks = []
     for where in (folder, None):
@@ -102,9 +102,9 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_told_as_by_open_and_leaves_nothing(damage, tmp_path: Path):
-    path, folder = saved(made(3), tmp_path)
-    rewritten(path, DAMAGES[damage])
+def test_damage_is_reported_as_by_open_and_leaves_nothing(damage, tmp_path: Path):
+    path, folder = saved(random_trace(3), tmp_path)
+    rewrite_file(path, DAMAGES[damage])
     for where in (None, folder):
         with pytest.raises(TraceFileError, match="the trace is damaged or cut short"):
             load(path, aside=where)
@@ -112,26 +112,26 @@ def test_damage_is_told_as_by_open_and_leaves_nothing(damage, tmp_path: Path):
 
 
 def test_a_file_that_is_cut_short_or_flipped_is_refused(tmp_path: Path):
-    path, folder = saved(made(4), tmp_path)
-    whole = path.read_bytes()
+    path, folder = saved(random_trace(4), tmp_path)
+    complete = path.read_bytes()
     with zipfile.ZipFile(path) as members:
         inside = members.getinfo("value.npy").header_offset + 120
     for damaged in (
-        whole[: len(whole) // 2],
-        whole[:inside] + bytes([whole[inside] ^ 255]) + whole[inside + 1 :],
+        complete[: len(complete) // 2],
+        complete[:inside] + bytes([complete[inside] ^ 255]) + complete[inside + 1 :],
     ):
         path.write_bytes(damaged)
         with pytest.raises(TraceFileError, match="damaged or cut short"):
             load(path, aside=folder)
 
 
-def test_a_full_disk_is_a_sentence_that_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path, folder = saved(made(6), tmp_path)
+def test_a_full_disk_is_reported_with_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path, folder = saved(random_trace(6), tmp_path)
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(spill, "make_room", full)
-    said = f"Can't open {path}: there is no room in {folder} to unpack it; free some space."
-    with pytest.raises(TraceFileError, match=re.escape(said)):
+    output = f"Can't open {path}: there is no room in {folder} to unpack it; free some space."
+    with pytest.raises(TraceFileError, match=re.escape(output)):
         load(path, aside=folder)

@@ -28,7 +28,7 @@ def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="goes by age there")
-def test_what_a_killed_process_left_is_removed_at_the_next_start(parent):
+def test_files_of_a_killed_process_are_removed_at_the_next_start(parent):
     command = [sys.executable, "-P", "-c", MAKES_ONE, str(parent)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -36,13 +36,13 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(parent):
         (theirs / "1.trace").write_bytes(b"large")
         foreign = parent / f"{temp_folders.PREFIX}notes"
         foreign.mkdir()
-        mine = temp_folders.new_process_folder()
+        own = temp_folders.new_process_folder()
         assert (theirs / "1.trace").exists()  # it lives
         process.kill()
         process.wait()
     another = temp_folders.new_process_folder()
     assert not theirs.exists()
-    assert all(folder.is_dir() for folder in (mine, another, foreign))
+    assert all(folder.is_dir() for folder in (own, another, foreign))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="goes by age there")

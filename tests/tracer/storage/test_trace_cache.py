@@ -22,7 +22,7 @@ ARRAY = (Array((8,), fill="arange"),)
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Launch:
+def traced_launch(tmp_path: Path) -> Launch:
     return launch(tmp_path, SOURCE, ARRAY, block=(8, 1, 1))
 
 
@@ -36,36 +36,46 @@ def cache(tmp_path: Path) -> TraceCache:
     return TraceCache(tmp_path / "not" / "made")
 
 
-def other(made: Launch, number: int) -> Launch:
+def other(trace: Launch, number: int) -> Launch:
     """Return another launch."""
-    return Launch(made.kernel, f"{made.source}# {number}\n", made.arguments, made.grid, made.block)
+    return Launch(trace.kernel, f"{trace.source}# {number}\n", trace.arguments, trace.grid, trace.block)
 
 
 def files(folder: Path) -> list[Path]:
     return list(folder.glob("not/made/*"))
 
 
-def test_trace_of_an_equal_launch_is_found(cache: TraceCache, made: Launch, traced: Trace):
-    assert cache.get(made) is None
-    cache.put(made, traced)
-    found = cache.get(Launch(made.kernel, made.source, made.arguments, made.grid, made.block))
-    assert found is not None
-    assert np.array_equal(found.index, traced.index)
-    assert found.launch == traced.launch
+def test_trace_of_an_equal_launch_is_returned(cache: TraceCache, traced_launch: Launch, traced: Trace):
+    assert cache.get(traced_launch) is None
+    cache.put(traced_launch, traced)
+    results = cache.get(
+        Launch(
+            traced_launch.kernel,
+            traced_launch.source,
+            traced_launch.arguments,
+            traced_launch.grid,
+            traced_launch.block,
+        )
+    )
+    assert results is not None
+    assert np.array_equal(results.index, traced.index)
+    assert results.launch == traced.launch
 
 
-def test_edited_kernel_and_another_program_are_not_found(
-    cache: TraceCache, made: Launch, traced: Trace, monkeypatch: pytest.MonkeyPatch
+def test_edited_kernel_and_another_program_are_not_returned(
+    cache: TraceCache, traced_launch: Launch, traced: Trace, monkeypatch: pytest.MonkeyPatch
 ):
-    cache.put(made, traced)
-    assert cache.get(other(made, 1)) is None
+    cache.put(traced_launch, traced)
+    assert cache.get(other(traced_launch, 1)) is None
     monkeypatch.setattr(caching, "__version__", "next")
-    assert cache.get(made) is None
+    assert cache.get(traced_launch) is None
 
 
 @pytest.mark.parametrize("harm", ["damage", "truncate", "empty"])
-def test_damaged_trace_is_removed(cache: TraceCache, made: Launch, traced: Trace, tmp_path: Path, harm: str):
-    cache.put(made, traced)
+def test_damaged_trace_is_removed(
+    cache: TraceCache, traced_launch: Launch, traced: Trace, tmp_path: Path, harm: str
+):
+    cache.put(traced_launch, traced)
     (path,) = files(tmp_path)
     content = path.read_bytes()
     # In a column: of what a zip says twice, one may be damaged.
@@ -76,25 +86,25 @@ def test_damaged_trace_is_removed(cache: TraceCache, made: Launch, traced: Trace
         "empty": b"",
     }
     path.write_bytes(harmed[harm])
-    assert cache.get(made) is None
+    assert cache.get(traced_launch) is None
     assert not path.exists()
-    cache.put(made, traced)
-    assert cache.get(made) is not None
+    cache.put(traced_launch, traced)
+    assert cache.get(traced_launch) is not None
 
 
-def test_trace_that_failed_or_lacks_rows_is_not_kept(cache: TraceCache, made: Launch, traced: Trace):
+def test_trace_that_failed_or_lacks_rows_is_not_kept(cache: TraceCache, traced_launch: Launch, traced: Trace):
     error = KernelError("ValueError", "no", (0, 0, 0), (0, 0, 0), "k.py", 1)
     for bad in (replace(traced, error=error), replace(traced, accesses=len(traced) + 1)):
-        cache.put(made, bad)
-        assert cache.get(made) is None
+        cache.put(traced_launch, bad)
+        assert cache.get(traced_launch) is None
 
 
-def test_what_was_not_used_for_longest_goes_first(tmp_path: Path, made: Launch, traced: Trace):
+def test_least_recently_used_trace_is_removed_first(tmp_path: Path, traced_launch: Launch, traced: Trace):
     cache = TraceCache(tmp_path / "one")
-    cache.put(made, traced)
+    cache.put(traced_launch, traced)
     (first,) = (tmp_path / "one").iterdir()
     small = TraceCache(tmp_path / "not" / "made", limit_bytes=3 * first.stat().st_size + 100)
-    launches = [other(made, number) for number in range(4)]
+    launches = [other(traced_launch, number) for number in range(4)]
     for age, each in enumerate(launches[:3]):
         small.put(each, traced)
         newest = max(files(tmp_path), key=lambda path: path.stat().st_mtime_ns)
@@ -104,36 +114,36 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path, made: Launch, 
     assert [small.get(each) is not None for each in launches] == [True, False, True, True]
 
 
-def test_trace_larger_than_the_cache_drives_nothing_out(tmp_path: Path, made: Launch, traced: Trace):
+def test_trace_larger_than_the_cache_evicts_nothing(tmp_path: Path, traced_launch: Launch, traced: Trace):
     cache = TraceCache(tmp_path / "not" / "made")
-    cache.put(made, traced)
+    cache.put(traced_launch, traced)
     (kept,) = files(tmp_path)
     tight = TraceCache(tmp_path / "not" / "made", limit_bytes=kept.stat().st_size)
-    tight.put(other(made, 1), replace(traced, notice="x" * 5000))
-    assert tight.get(made) is not None
+    tight.put(other(traced_launch, 1), replace(traced, notice="x" * 5000))
+    assert tight.get(traced_launch) is not None
     assert files(tmp_path) == [kept]
 
 
-def test_other_files_in_the_folder_are_left_alone(tmp_path: Path, made: Launch, traced: Trace):
+def test_other_files_in_the_folder_are_kept(tmp_path: Path, traced_launch: Launch, traced: Trace):
     folder = tmp_path / "not" / "made"
     folder.mkdir(parents=True)
     (folder / "thesis.txt").write_text("mine")
     (folder / ".tilescope-0.tmp").write_text("half a trace of a killed program")
-    TraceCache(folder, limit_bytes=1).put(made, traced)
+    TraceCache(folder, limit_bytes=1).put(traced_launch, traced)
     assert [path.name for path in files(tmp_path)] == ["thesis.txt"]
 
 
-def test_folder_that_can_not_be_made_is_no_error(tmp_path: Path, made: Launch, traced: Trace):
+def test_folder_that_can_not_be_created_is_no_error(tmp_path: Path, traced_launch: Launch, traced: Trace):
     (tmp_path / "not").write_text("a file")
     cache = TraceCache(tmp_path / "not" / "made")
-    cache.put(made, traced)
-    assert cache.get(made) is None
+    cache.put(traced_launch, traced)
+    assert cache.get(traced_launch) is None
 
 
 def test_folders_can_be_moved_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
-    found = folders.data_folder(), folders.cache_folder(), folders.config_folder()
-    assert found == (tmp_path / "data", tmp_path / "cache", tmp_path / "config")
+    results = folders.data_folder(), folders.cache_folder(), folders.config_folder()
+    assert results == (tmp_path / "data", tmp_path / "cache", tmp_path / "config")
 
 
 def test_folders_on_linux_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -160,8 +170,8 @@ def test_folders_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plat
     assert len({folders.data_folder(), folders.cache_folder(), folders.config_folder()}) == 3
 
 
-def test_trace_made_with_another_math_library_is_not_found(tmp_path: Path, made: Launch, traced: Trace):
+def test_trace_of_another_math_library_is_not_returned(tmp_path: Path, traced_launch: Launch, traced: Trace):
     before = TraceCache(tmp_path / "one", math_library=lambda: "13.0")
-    before.put(made, traced)
-    assert before.get(made) is not None
-    assert TraceCache(tmp_path / "one", math_library=lambda: "13.5").get(made) is None
+    before.put(traced_launch, traced)
+    assert before.get(traced_launch) is not None
+    assert TraceCache(tmp_path / "one", math_library=lambda: "13.5").get(traced_launch) is None

@@ -1,4 +1,4 @@
-"""Trace files: small, exact, written whole or not at all, and safe to open whoever made them."""
+"""Trace files: small, exact, written atomically, and safe to open from any source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tilescope.tracer.storage import npz, trace_file
 from tilescope.tracer.storage.npz import read
 from tilescope.tracer.storage.trace_file import FORMAT, VERSION, TraceFileError, load, save
 from tilescope.tracer.storage.validation import ACCESS_COLUMNS, BARRIER_COLUMNS
-from traces import rewritten
+from traces import rewrite_file
 
 KERNEL = """
 @cuda.jit
@@ -51,19 +51,19 @@ def small(folder: Path) -> Trace:
     return trace(folder, KERNEL, arrays, grid=(2, 1, 1), block=(4, 1, 1), schedule="random", seed=3)
 
 
-def assert_same(one: Trace, two: Trace) -> None:
+def assert_same(first: Trace, two: Trace) -> None:
     """Assert that two traces say the same, bit for bit."""
     for name in Trace.__struct_fields__:
         if name not in ("barriers", "initial", "value", *ACCESS_COLUMNS, "steps", "blocks", "recorded"):
-            assert repr(getattr(one, name)) == repr(getattr(two, name)), name
-    pairs = [(getattr(one, name), getattr(two, name)) for name in (*ACCESS_COLUMNS, "blocks", "recorded")]
-    pairs += [(getattr(one.barriers, name), getattr(two.barriers, name)) for name in BARRIER_COLUMNS]
+            assert repr(getattr(first, name)) == repr(getattr(two, name)), name
+    pairs = [(getattr(first, name), getattr(two, name)) for name in (*ACCESS_COLUMNS, "blocks", "recorded")]
+    pairs += [(getattr(first.barriers, name), getattr(two.barriers, name)) for name in BARRIER_COLUMNS]
     assert all(np.array_equal(a, b) for a, b in pairs)
-    assert (one.value is None) == (two.value is None)
-    if one.value is not None and two.value is not None:
-        assert one.value.dtype == two.value.dtype and one.value.tobytes() == two.value.tobytes()
-    assert one.initial.keys() == two.initial.keys()
-    assert all(one.initial[n].tobytes() == two.initial[n].tobytes() for n in one.initial)
+    assert (first.value is None) == (two.value is None)
+    if first.value is not None and two.value is not None:
+        assert first.value.dtype == two.value.dtype and first.value.tobytes() == two.value.tobytes()
+    assert first.initial.keys() == two.initial.keys()
+    assert all(first.initial[n].tobytes() == two.initial[n].tobytes() for n in first.initial)
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +77,9 @@ def worker() -> Iterator[Worker]:
 def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, bytes]:
     """Return the bytes of a valid file, by whether it is compressed."""
     folder = tmp_path_factory.mktemp("valid")
-    made = small(folder)
+    trace = small(folder)
     for compress in (True, False):
-        save(made, folder / str(compress), compress)
+        save(trace, folder / str(compress), compress)
     return {compress: (folder / str(compress)).read_bytes() for compress in (True, False)}
 
 
@@ -87,25 +87,25 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, bytes]:
 
 
 @pytest.mark.parametrize("compress", [True, False])
-def test_trace_comes_back(tmp_path: Path, compress: bool):
-    made = small(tmp_path)
-    save(made, tmp_path / "t.npz", compress)
-    assert_same(load(tmp_path / "t.npz"), made)
+def test_trace_round_trips(tmp_path: Path, compress: bool):
+    trace = small(tmp_path)
+    save(trace, tmp_path / "t.npz", compress)
+    assert_same(load(tmp_path / "t.npz"), trace)
 
 
 def test_a_small_trace_is_written_plain_and_any_zip_program_reads_it(tmp_path: Path):
-    made = small(tmp_path)
-    save(made, tmp_path / "t.npz")
-    assert_same(load(tmp_path / "t.npz"), made)
+    trace = small(tmp_path)
+    save(trace, tmp_path / "t.npz")
+    assert_same(load(tmp_path / "t.npz"), trace)
     with zipfile.ZipFile(tmp_path / "t.npz") as members:
         assert members.testzip() is None
         assert {member.compress_type for member in members.infolist()} == {zipfile.ZIP_STORED}
     with np.load(tmp_path / "t.npz") as columns:
-        assert np.array_equal(columns["index"], made.index)
+        assert np.array_equal(columns["index"], trace.index)
 
 
-def test_error_check_totals_and_texts_come_back(tmp_path: Path):
-    made = replace(
+def test_error_check_totals_and_texts_round_trip(tmp_path: Path):
+    trace = replace(
         small(tmp_path),
         error=KernelError("ValueError", 'ä "quoted" \n line', (1, 0, 0), (3, 0, 0), "k.py", 7),
         check=Check(math.inf, math.nan, False),
@@ -114,44 +114,44 @@ def test_error_check_totals_and_texts_come_back(tmp_path: Path):
         notice="Only a part: ü 統.",
         sources={"k.py": "# ä\n" * 1000},
     )
-    save(made, tmp_path / "t")
-    assert_same(load(tmp_path / "t"), made)
+    save(trace, tmp_path / "t")
+    assert_same(load(tmp_path / "t"), trace)
 
 
 @pytest.mark.parametrize(
     "dtype",
     ["bool", "int8", "uint16", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"],
 )
-def test_values_of_every_type_come_back_bit_for_bit(tmp_path: Path, dtype: str):
-    made = small(tmp_path)
+def test_values_of_every_type_round_trip_bit_for_bit(tmp_path: Path, dtype: str):
+    trace = small(tmp_path)
     rng = np.random.default_rng(1)
-    raw = rng.integers(0, 256, (len(made), np.dtype(dtype).itemsize), np.uint8)
+    raw = rng.integers(0, 256, (len(trace), np.dtype(dtype).itemsize), np.uint8)
     value = raw.view(dtype)[:, 0] if dtype != "bool" else raw[:, 0] > 128
     content = np.resize(value, 8)
-    buffer = replace(made.buffers[0], dtype=dtype)
+    buffer = replace(trace.buffers[0], dtype=dtype)
     changed = replace(
-        made, value=value, buffers=(buffer, *made.buffers[1:]), initial={**made.initial, 0: content}
+        trace, value=value, buffers=(buffer, *trace.buffers[1:]), initial={**trace.initial, 0: content}
     )
     save(changed, tmp_path / "t")
     assert_same(load(tmp_path / "t"), changed)
 
 
-def test_records_and_launches_without_values_come_back(tmp_path: Path):
-    made = small(tmp_path)
+def test_records_and_launches_without_values_round_trip(tmp_path: Path):
+    trace = small(tmp_path)
     content = np.zeros(8, POINT)
     content["y"] = np.arange(8)
-    buffers = (replace(made.buffers[0], dtype=POINT.str, unit=6, strides=(6,)), *made.buffers[1:])
-    changed = replace(made, value=None, buffers=buffers, initial={0: content})
+    buffers = (replace(trace.buffers[0], dtype=POINT.str, unit=6, strides=(6,)), *trace.buffers[1:])
+    changed = replace(trace, value=None, buffers=buffers, initial={0: content})
     save(changed, tmp_path / "t")
     back = load(tmp_path / "t")
     assert_same(back, changed)
     assert np.array_equal(back.initial[0].view(POINT), content)
 
 
-def test_launch_without_any_access_comes_back(tmp_path: Path):
-    made = trace(tmp_path, "@cuda.jit\ndef kernel(a):\n    pass\n", (Array((2,)),))
-    save(made, tmp_path / "t")
-    assert_same(load(tmp_path / "t"), made)
+def test_launch_without_any_access_round_trips(tmp_path: Path):
+    launch_trace = trace(tmp_path, "@cuda.jit\ndef kernel(a):\n    pass\n", (Array((2,)),))
+    save(launch_trace, tmp_path / "t")
+    assert_same(load(tmp_path / "t"), launch_trace)
 
 
 @st.composite
@@ -193,11 +193,11 @@ def traces(draw: st.DrawFn) -> Trace:
 
 
 @settings(max_examples=150, deadline=None)
-@given(made=traces(), compress=st.booleans())
-def test_any_trace_comes_back(tmp_path_factory: pytest.TempPathFactory, made: Trace, compress: bool):
+@given(trace=traces(), compress=st.booleans())
+def test_any_trace_round_trips(tmp_path_factory: pytest.TempPathFactory, trace: Trace, compress: bool):
     path = tmp_path_factory.mktemp("any") / "t"
-    save(made, path, compress)
-    assert_same(load(path), made)
+    save(trace, path, compress)
+    assert_same(load(path), trace)
 
 
 # Size
@@ -208,12 +208,12 @@ def test_any_trace_comes_back(tmp_path_factory: pytest.TempPathFactory, made: Tr
 def test_matmuls_take_at_most_3_bytes_an_access_on_disk_and_24_in_memory(
     worker: Worker, tmp_path: Path, name: str, schedule: Any
 ):
-    made = worker.run(launch_of(find(name), {}, schedule=Schedule(schedule)))
-    assert len(made) > 500_000
-    save(made, tmp_path / "t")
-    assert (tmp_path / "t").stat().st_size <= 3 * len(made)
+    trace = worker.run(launch_of(find(name), {}, schedule=Schedule(schedule)))
+    assert len(trace) > 500_000
+    save(trace, tmp_path / "t")
+    assert (tmp_path / "t").stat().st_size <= 3 * len(trace)
     back = load(tmp_path / "t")
-    assert_same(back, made)
+    assert_same(back, trace)
     assert back.nbytes <= 24 * len(back)
     assert not back.index.flags.writeable
 
@@ -222,14 +222,14 @@ def test_matmuls_take_at_most_3_bytes_an_access_on_disk_and_24_in_memory(
 
 
 def test_path_that_is_a_folder_or_in_none(tmp_path: Path):
-    made = small(tmp_path)
+    trace = small(tmp_path)
     (tmp_path / "folder").mkdir()
     with pytest.raises(TraceFileError, match=r"folder: it is a folder; choose a file name\.$"):
-        save(made, tmp_path / "folder")
+        save(trace, tmp_path / "folder")
     with pytest.raises(TraceFileError, match="its folder does not exist; create it"):
-        save(made, tmp_path / "missing" / "t")
+        save(trace, tmp_path / "missing" / "t")
     with pytest.raises(TraceFileError, match="its folder does not exist; create it"):
-        save(made, tmp_path / "kernels.py" / "t")
+        save(trace, tmp_path / "kernels.py" / "t")
     assert list((tmp_path / "folder").iterdir()) == []
 
 
@@ -244,8 +244,8 @@ def test_path_that_is_a_folder_or_in_none(tmp_path: Path):
 def test_failure_under_way_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
 ):
-    made = small(tmp_path)
-    save(made, tmp_path / "t")
+    trace = small(tmp_path)
+    save(trace, tmp_path / "t")
     before = (tmp_path / "t").read_bytes(), sorted(tmp_path.iterdir())
 
     def fail(descriptor: int) -> None:
@@ -253,7 +253,7 @@ def test_failure_under_way_leaves_the_old_file_and_nothing_else(
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(TraceFileError, match=words):
-        save(replace(made, notice="new"), tmp_path / "t")
+        save(replace(trace, notice="new"), tmp_path / "t")
     assert ((tmp_path / "t").read_bytes(), sorted(tmp_path.iterdir())) == before
 
 
@@ -278,10 +278,10 @@ save(made, {str(tmp_path / "t")!r})
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="folders that nobody may write")
 def test_folder_that_may_not_be_written(tmp_path: Path):
-    made = small(tmp_path)
+    trace = small(tmp_path)
     (tmp_path / "locked").mkdir(0o500)
     with pytest.raises(TraceFileError, match="the folder can't be written; choose another"):
-        save(made, tmp_path / "locked" / "t")
+        save(trace, tmp_path / "locked" / "t")
 
 
 # Reading what others made
@@ -314,7 +314,7 @@ def test_foreign_files(tmp_path: Path):
         load(tmp_path / "t.npz")
 
 
-def test_newer_file_is_told_whatever_else_it_holds(tmp_path: Path):
+def test_newer_file_is_reported_whatever_its_content(tmp_path: Path):
     path = tmp_path / "t"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as members:
         header = io.BytesIO()
@@ -329,10 +329,10 @@ def test_newer_file_is_told_whatever_else_it_holds(tmp_path: Path):
         load(path)
 
 
-def test_a_file_of_the_first_format_is_told_to_be_traced_again(tmp_path: Path):
+def test_a_file_of_the_first_format_must_be_traced_again(tmp_path: Path):
     path = tmp_path / "t"
     save(small(tmp_path), path)
-    rewritten(path, lambda arrays: arrays["meta"].update(version=1))
+    rewrite_file(path, lambda arrays: arrays["meta"].update(version=1))
     with pytest.raises(
         TraceFileError, match=rf"older Tilescope.*format 1.*reads {VERSION}.*trace the kernel"
     ):
@@ -346,7 +346,7 @@ def test_pickle_is_never_read(tmp_path: Path):
     def put_object(arrays: dict[str, Any]) -> None:
         arrays["value"] = np.array([print] * 32, object)
 
-    rewritten(path, put_object)
+    rewrite_file(path, put_object)
     with pytest.raises(TraceFileError, match="header of value"):
         load(path)
 
@@ -411,12 +411,12 @@ BAD: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_file_that_does_not_hold_together_is_refused(tmp_path: Path, name: str):
+def test_inconsistent_file_is_refused(tmp_path: Path, name: str):
     path = tmp_path / "t"
     save(small(tmp_path), path, compress=False)
-    rewritten(path, lambda arrays: None)
+    rewrite_file(path, lambda arrays: None)
     load(path)
-    rewritten(path, BAD[name])
+    rewrite_file(path, BAD[name])
     with pytest.raises(TraceFileError, match=r"damaged or cut short \(.+\); copy it again"):
         load(path)
 
@@ -426,8 +426,8 @@ def test_a_file_that_is_mapped_is_read_as_one_that_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
 ):
     monkeypatch.setattr(npz, "LARGE", large)
-    made = small(tmp_path)
-    save(made, tmp_path / "t", compress=False)
+    trace = small(tmp_path)
+    save(trace, tmp_path / "t", compress=False)
     assert_same(load(tmp_path / "t", mapped=True), load(tmp_path / "t"))
 
 
@@ -447,11 +447,11 @@ def outcome(path: Path, content: bytes) -> None:
     """Open a file of these bytes: a trace that can be saved, or a TraceFileError of one line, and nothing else."""
     path.write_bytes(content)
     try:
-        made = load(path)
+        trace = load(path)
     except TraceFileError as error:
         assert "\n" not in str(error)
     else:
-        save(made, path)
+        save(trace, path)
         load(path)
 
 
@@ -479,7 +479,7 @@ def test_random_numbers_never_give_anything_else(
         raw = arrays[name].view(np.uint8)
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
 
-    rewritten(path, change)
+    rewrite_file(path, change)
     outcome(path, path.read_bytes())
 
 
@@ -523,7 +523,7 @@ def test_random_json_never_gives_anything_else(
         )
         container[key] = value
 
-    rewritten(path, change)
+    rewrite_file(path, change)
     outcome(path, path.read_bytes())
 
 

@@ -1,4 +1,4 @@
-"""A source text that somebody else wrote: Numba's compiler looks at the kernel in it, and nothing of it runs."""
+"""Untrusted source text: Numba's compiler analyses its kernel, and nothing of it runs."""
 
 from __future__ import annotations
 
@@ -119,18 +119,18 @@ def answers(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [*ATTEMPTS, *KERNELS])
 def test_nothing_of_a_source_text_runs(answers, name):
-    folder, known = answers
+    folder, known_names = answers
     assert not (folder / file_name(name)).exists()
-    assert name in known
+    assert name in known_names
     left = {path.name for path in folder.iterdir()}
     assert left == {"kernels.py", "attack_beside.py"}
 
 
-STILL_TOLD = ("statement", "class", "annotated", "assigned", "default", "beside", "huge")
+STILL_REPORTED = ("statement", "class", "annotated", "assigned", "default", "beside", "huge")
 
 
-@pytest.mark.parametrize("name", STILL_TOLD)
-def test_a_kernel_beside_what_is_not_taken_is_looked_at(answers, name):
+@pytest.mark.parametrize("name", STILL_REPORTED)
+def test_a_kernel_next_to_unsupported_code_is_analysed(answers, name):
     assert {o.name for o in answers[1][name].operations} == {"mul"}
 
 
@@ -140,6 +140,6 @@ def test_a_name_that_may_mean_something_else_is_missing(tmp_path, name):
     assert question_of_source(launch(tmp_path, text, ARGUMENTS[:1])).missing()
 
 
-def test_a_name_that_is_bound_twice_to_the_same_is_known(tmp_path):
+def test_a_name_bound_twice_to_the_same_value_is_resolved(tmp_path):
     text = HEADER + "from numba import cuda\nN = 4\nN = 2 + 2\n@cuda.jit\ndef kernel(a):\n    a[0] = N\n"
     assert not question_of_source(launch(tmp_path, text, ARGUMENTS[:1])).missing()

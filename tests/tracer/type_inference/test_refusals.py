@@ -1,4 +1,4 @@
-"""Kernels that Python runs and Numba refuses to compile for a GPU: each told at its line, and correct ones not."""
+"""Kernels that run in Python but Numba refuses for a GPU are reported at their line; correct ones are not."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def indented(body):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def answered(tmp_path_factory):
     """Return the text of a module of all these kernels, and the question and answer of each."""
     refused = [
         f"@cuda.jit\ndef refused_{n}(a, b, n):\n{indented(body)}" for n, (body, _) in enumerate(REFUSED)
@@ -136,12 +136,12 @@ def imported(path):
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)), ids=[body.partition("\n")[0] for body, _ in REFUSED])
-def test_what_numba_refuses_is_told_at_its_line(told, number):
-    lines, known = told
-    refusal = known[number][1].refusal
+def test_errors_of_numba_are_reported_at_their_line(answered, number):
+    lines, known_names = answered
+    refusal = known_names[number][1].refusal
     if not HAS_NUMBA_CUDA and refusal is None:
         pytest.skip("Numba's own target ends in an error of its own")
-    assert refusal is not None, known[number][0].missing()
+    assert refusal is not None, known_names[number][0].missing()
     if HAS_NUMBA_CUDA:  # else it has other reasons for some
         assert REFUSED[number][1] in refusal.reason
     wanted = (
@@ -159,8 +159,8 @@ NOT_ASKED = ("ok_overloaded", "ok_text")
 
 
 @pytest.mark.parametrize("name", CORRECT)
-def test_correct_kernels_are_told_nothing(told, name):
-    question, answer = told[1][name]
+def test_correct_kernels_have_no_errors(answered, name):
+    question, answer = answered[1][name]
     assert answer.refusal is None
     assert bool(question.missing()) == (name in NOT_ASKED), question.missing()
 
@@ -172,11 +172,11 @@ class Awkward:
         raise OSError(name)
 
 
-def test_nothing_that_a_program_passes_ends_it(tmp_path):
+def test_no_argument_of_a_program_ends_it(tmp_path):
     """What can't be described is not asked about, and says why; the program goes on."""
     path = tmp_path / "kernels_of_test.py"
     path.write_text((DATA / "correct_kernels.py").read_text())
-    module, known = imported(path), LaunchedKernels()
+    module, known_names = imported(path), LaunchedKernels()
     for arguments in [
         (),
         (FLOATS,),
@@ -184,9 +184,9 @@ def test_nothing_that_a_program_passes_ends_it(tmp_path):
         (FLOATS, FLOATS, object()),
         (FLOATS, [FLOATS], 3),
     ]:
-        assert known.question(module.ok_guarded, arguments).missing()
-    assert known.question(Awkward(), ()).missing() and known.question(None, ()).missing()
-    assert known.question(module.ok_guarded, (FLOATS, FLOATS, 3)) is known.question(
+        assert known_names.question(module.ok_guarded, arguments).missing()
+    assert known_names.question(Awkward(), ()).missing() and known_names.question(None, ()).missing()
+    assert known_names.question(module.ok_guarded, (FLOATS, FLOATS, 3)) is known_names.question(
         module.ok_guarded, (FLOATS[:4], FLOATS[1:], 5)
     )
-    assert not known.question(module.ok_guarded, (FLOATS, FLOATS, 3)).missing()
+    assert not known_names.question(module.ok_guarded, (FLOATS, FLOATS, 3)).missing()

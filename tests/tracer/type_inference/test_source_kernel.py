@@ -38,21 +38,21 @@ def launch(text, name, arguments=FLOATS):
 
 
 def answers(launches):
-    return TypeInference(seconds=200).answers_to([source_question(one) for one in launches])
+    return TypeInference(seconds=200).answers_to([source_question(launch) for launch in launches])
 
 
-def test_correct_kernels_are_told_nothing():
+def test_correct_kernels_have_no_errors():
     for answer in answers([launch(TEXT, f"ok_{name}") for name in (*ASKED, *NOT_ASKED)]):
         assert answer.refusal is None
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_what_a_text_says_is_known(name):
+def test_names_defined_in_a_text_are_resolved(name):
     assert not question_of_source(launch(TEXT, f"ok_{name}")).missing()
 
 
 @pytest.mark.parametrize("name", NOT_ASKED)
-def test_what_a_text_does_not_say_is_missing(name):
+def test_names_not_defined_in_a_text_are_missing(name):
     try:
         assert question_of_source(launch(TEXT, f"ok_{name}")).missing()
     except ValueError:
@@ -61,13 +61,13 @@ def test_what_a_text_does_not_say_is_missing(name):
 
 def test_the_catalogue_compiles():
     launches = [launch_of(scenario, {}) for scenario in scenarios()]
-    launches = [one for one in launches if not is_python_program(one)]
-    found = answers(launches)
-    assert len(found) > 20 and all(answer.refusal is None for answer in found)
+    launches = [launch for launch in launches if not is_python_program(launch)]
+    results = answers(launches)
+    assert len(results) > 20 and all(answer.refusal is None for answer in results)
 
 
 @pytest.mark.parametrize(
-    ("signature", "known"),
+    ("signature", "is_complete"),
     [
         ("'void(float32[:], float32[::1], int32)'", True),
         ("void(float32[:], float32[::1], int32)", True),
@@ -79,12 +79,12 @@ def test_the_catalogue_compiles():
         ("SIGNATURE", False),
     ],
 )
-def test_a_signature_is_read_as_syntax(signature, known):
+def test_a_signature_is_read_as_syntax(signature, is_complete):
     """The integer n & 1 of a float32, as the launch passes it, would be refused."""
     asked = launch(SIGNED.format(signature=signature), "kernel", (*FLOATS[:2], Scalar(0.5, "float32")))
     question = question_of_source(asked)
-    assert bool(question.missing()) != known
-    if known:
+    assert bool(question.missing()) != is_complete
+    if is_complete:
         assert question.functions[0].signature[0].layout == "A"
 
 
@@ -99,18 +99,18 @@ def test_the_types_of_a_signature_count():
     assert opens.refusal is not None and (opens.refusal.file, opens.refusal.line) == ("/kernels.py", 6)
 
 
-def test_an_array_that_holds_what_numba_has_no_type_for_is_not_asked():
+def test_an_array_without_a_numba_type_is_not_asked():
     from tilescope.tracer.type_inference.client import has_known_types
 
     assert not has_known_types(launch(OPENS, "kernel", (Array((4,), "object"),)))
     assert has_known_types(launch(OPENS, "kernel", (Array((4,), str(np.dtype(np.float16))),)))
 
 
-def test_who_waits_no_longer_gets_what_came_until_then():
+def test_an_impatient_caller_gets_the_answers_so_far():
     assert TypeInference(seconds=0.0).answers_to([source_question(launch(OPENS, "kernel"))]) == [NOTHING]
 
 
-def test_answers_are_kept_by_what_was_asked(tmp_path):
+def test_answers_are_cached_by_question(tmp_path):
     asked = [source_question(launch(OPENS, "kernel")), source_question(launch(TEXT, "ok_guarded"))]
     first = TypeInference(tmp_path, 200).answers_to(asked)
     assert len(list(tmp_path.iterdir())) == 2

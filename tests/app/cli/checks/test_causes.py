@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from folders import ROOT
-from programs import HEAD, found, said, tilescope
+from programs import HEAD, check_program, messages_of, run_tilescope
 
 PROGRAMS = ROOT / "tests" / "data" / "programs"
 FRESH = (
@@ -69,20 +69,20 @@ def spread(a, out):
 
 
 def test_one_race_is_told_once_whatever_its_values_are(tmp_path: Path) -> None:
-    (race,) = (f for f in found(tmp_path, PROGRAMS / "same_finding_twice.py") if f["kind"] == "race")
+    (race,) = (f for f in check_program(tmp_path, PROGRAMS / "same_finding_twice.py") if f["kind"] == "race")
     assert (race["launches"], race["places"]) == (3, [])
     assert race["message"].endswith("(in 3 launches).")
 
 
 def test_after_an_access_outside_what_was_filled_is_not_called_unwritten(tmp_path: Path) -> None:
-    told = found(tmp_path, PROGRAMS / "unwritten_after_bounds.py")
+    told = check_program(tmp_path, PROGRAMS / "unwritten_after_bounds.py")
     assert [(f["kind"], f["launches"]) for f in told] == [("bounds", 2), ("uncoalesced", 2)]
     assert "`y, x = cuda.grid(2)`" in told[1]["remedy"]
     assert [(p["name"], p["line"]) for p in told[1]["places"]] == [("output", 8)]
 
 
 def test_unwritten_is_what_nobody_wrote_and_nothing_else(script, tmp_path: Path) -> None:
-    told = [f for f in found(tmp_path, script(FRESH)) if f["severity"] == "error"]
+    told = [f for f in check_program(tmp_path, script(FRESH)) if f["severity"] == "error"]
     assert [(f["kind"], f["count"], f["launches"]) for f in told] == [("unwritten", 4, 2)]
 
 
@@ -95,7 +95,7 @@ def test_unwritten_is_what_nobody_wrote_and_nothing_else(script, tmp_path: Path)
     ],
 )
 def test_what_was_not_told(tmp_path: Path, name: str, kind: str, words: str) -> None:
-    (told,) = (f for f in found(tmp_path, PROGRAMS / f"{name}.py") if f["kind"] == kind)
+    (told,) = (f for f in check_program(tmp_path, PROGRAMS / f"{name}.py") if f["kind"] == kind)
     assert words in told["message"] and told["severity"] != "error"
 
 
@@ -103,12 +103,12 @@ def test_values_that_neighbours_rewrite_need_not_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path / "home"))  # where nobody has compiled it before
-    done = tilescope("check", str(PROGRAMS / "reload_stencil.py"), folder=tmp_path)
+    done = run_tilescope("check", str(PROGRAMS / "reload_stencil.py"), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "no findings\n")
     assert done.stderr.splitlines()[1:] == [
         "tilescope: 1 launch of heat ran in the simulator (not compiled: fewer than 65,536 accesses)."
     ]
-    assert len(said(done).splitlines()) == 1
+    assert len(messages_of(done).splitlines()) == 1
 
 
 def test_each_launch_says_which_engine_ran_it_and_why(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_each_launch_says_which_engine_ran_it_and_why(tmp_path: Path) -> None:
         (["--engine", "compiled"], "compiled", ""),
         (["--engine", "simulator"], "simulator", ""),
     ):
-        done = tilescope("run", "--quiet", "--json=told", *words, str(path), folder=tmp_path)
+        done = run_tilescope("run", "--quiet", "--json=told", *words, str(path), folder=tmp_path)
         assert done.returncode == 0, done.stderr
         (launch,) = map(json.loads, (tmp_path / "told").read_text().splitlines())
         assert launch["engine"] == engine and launch["made_by"].endswith(why)
@@ -134,6 +134,6 @@ def test_what_a_librarys_kernel_wastes_is_not_told_and_what_it_does_wrong_at_the
         HEAD + "sys.path.insert(0, 'site-packages')\nfrom spreading import spread\n"
         "spread(np.zeros(2048), np.zeros(2048))\nspread(np.zeros(64), np.zeros(2048))\n"
     )
-    (told,) = found(tmp_path, path)
+    (told,) = check_program(tmp_path, path)
     assert (told["kind"], told["line"], Path(told["file"]).name) == ("bounds", 7, "program.py")
     assert "spreading.py" in told["message"] and told["places"] == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from finding_kernels import ERRORS, KERNELS, PITFALLS
-from programs import tilescope
+from programs import run_tilescope
 from tilescope.kernels.scenarios.catalogue import Scenario
 from tilescope.tracer.model.launch import Array, encode
 from tilescope.tracer.model.plan import launch_of
@@ -48,7 +48,7 @@ def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> 
     assert all(a.fill != "file" for made in launches for a in made.arguments if isinstance(a, Array))
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "launches").write_text("".join(f"{encode(made)}\n" for made in launches))
-    done = tilescope("check", "--format", "json", "program.py", "launches", folder=tmp_path)
+    done = run_tilescope("check", "--format", "json", "program.py", "launches", folder=tmp_path)
     errors = [found for found in json.loads(done.stdout) if found["severity"] == "error"]
     expected = set().union(*(ERRORS.get(scenario.name, set()) for _, scenario in FILES[file]))
     assert {found["kind"] for found in errors} == expected
@@ -61,6 +61,6 @@ def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> 
 
 def test_check_of_each_file_by_itself_says_that_it_launches_nothing(tmp_path: Path) -> None:
     (tmp_path / "all.py").write_text("".join(f"import {file}\n" for file in FILES))
-    done = tilescope("check", "all.py", folder=tmp_path)
+    done = run_tilescope("check", "all.py", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr == "tilescope: the program launched no kernel, so nothing was checked.\n"

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from programs import HEAD, RACE, tilescope
+from programs import HEAD, RACE, run_tilescope
 
 OPENS = (
     HEAD
@@ -51,14 +51,14 @@ made(32, FAILS)[1, 32](np.zeros(32, np.int32))
 
 def test_a_kernel_that_a_gpu_refuses_is_an_error(script, tmp_path):
     path = script(OPENS)
-    done = tilescope("check", str(path), folder=tmp_path)
+    done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
     assert done.stdout == f"{path}:{LINE}: error: compile: {SAID}\n"
 
 
 def test_run_raises_it_at_the_launch(script, tmp_path):
     path = script(OPENS)
-    done = tilescope("run", "--quiet", "--json=lines.json", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "--json=lines.json", str(path), folder=tmp_path)
     assert done.returncode == 1
     assert f"TypingError: {path}:{LINE}: {SAID}" in done.stderr
     assert not (tmp_path / "lines.json").read_text()
@@ -67,7 +67,7 @@ def test_run_raises_it_at_the_launch(script, tmp_path):
 @pytest.mark.parametrize(("fails", "status"), [("True", 1), ("False", 0)])
 def test_functions_are_those_that_the_kernel_calls(script, tmp_path, fails, status):
     """Of two functions of one name, the one that the kernel got counts, also where it was not called."""
-    done = tilescope("check", str(script(TWINS.replace("FAILS", fails))), folder=tmp_path)
+    done = run_tilescope("check", str(script(TWINS.replace("FAILS", fails))), folder=tmp_path)
     assert done.returncode == status, done.stdout
     assert ("error: compile: " in done.stdout) == bool(status)
 
@@ -76,17 +76,17 @@ def test_what_was_asked_once_starts_no_process_again(script, tmp_path, monkeypat
     """A Python without numba's compiler on its path could not answer: the second answer is the kept one."""
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path / "home"))
     path = script(OPENS)
-    first = tilescope("check", str(path), folder=tmp_path)
+    first = run_tilescope("check", str(path), folder=tmp_path)
     kept = list((tmp_path / "home").rglob("*.types"))
     assert len(kept) == 1
     os.utime(kept[0], ns=(0, 0))
-    assert tilescope("check", str(path), folder=tmp_path).stdout == first.stdout
+    assert run_tilescope("check", str(path), folder=tmp_path).stdout == first.stdout
     assert kept[0].stat().st_mtime_ns == 0
     kept[0].write_bytes(b"damaged")
-    assert tilescope("check", str(path), folder=tmp_path).stdout == first.stdout
+    assert run_tilescope("check", str(path), folder=tmp_path).stdout == first.stdout
 
 
 def test_what_a_program_finds_stands_beside_it(script, tmp_path):
-    done = tilescope("check", str(script(RACE + OPENS.removeprefix(HEAD))), folder=tmp_path)
+    done = run_tilescope("check", str(script(RACE + OPENS.removeprefix(HEAD))), folder=tmp_path)
     assert "error: race: " in done.stdout and "error: compile: " in done.stdout
     assert "TypingError: " in done.stderr

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from folders import ROOT
-from programs import COPY, HEAD, RACE, said, tilescope
+from programs import COPY, HEAD, RACE, messages_of, run_tilescope
 from tilescope.tracer.storage.trace_file import load
 
 ENDLESS = (
@@ -90,26 +90,26 @@ def test_check_whose_findings_nobody_reads_ends_without_a_traceback(script, tmp_
 
 def test_what_a_program_reads_is_its_own_input(script, tmp_path):
     path = script(RACE + "print(input())\n")
-    done = tilescope("check", str(path), folder=tmp_path, input="typed\n")
+    done = run_tilescope("check", str(path), folder=tmp_path, input="typed\n")
     assert "typed" in done.stderr and done.returncode == 1
 
 
 def test_a_program_that_launches_nothing_does_not_pass(script, tmp_path):
-    done = tilescope("check", str(script("print(1)")), folder=tmp_path)
+    done = run_tilescope("check", str(script("print(1)")), folder=tmp_path)
     told = "1\ntilescope: the program launched no kernel, so nothing was checked.\n"
-    assert (done.returncode, done.stdout, said(done)) == (2, "", told)
-    assert tilescope("check", "--format", "json", str(script("")), folder=tmp_path).stdout == "[]\n"
+    assert (done.returncode, done.stdout, messages_of(done)) == (2, "", told)
+    assert run_tilescope("check", "--format", "json", str(script("")), folder=tmp_path).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("ending", ["raise ValueError(1)", "import os\nos._exit(3)"])
 def test_a_program_that_fails_is_not_said_to_have_no_findings(script, tmp_path, ending):
-    done = tilescope("check", str(script(COPY + ending + "\n")), folder=tmp_path)
+    done = run_tilescope("check", str(script(COPY + ending + "\n")), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "no findings before it ended\n")
-    assert "launched no kernel" not in tilescope("check", str(script(ending)), folder=tmp_path).stderr
+    assert "launched no kernel" not in run_tilescope("check", str(script(ending)), folder=tmp_path).stderr
 
 
 def test_what_was_found_is_told_where_a_program_leaves_by_os_exit(script, tmp_path):
-    done = tilescope("check", str(script(RACE + "import os\nos._exit(0)\n")), folder=tmp_path)
+    done = run_tilescope("check", str(script(RACE + "import os\nos._exit(0)\n")), folder=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count(": error: race: ") == 1
 
@@ -118,7 +118,7 @@ def test_what_was_found_is_told_where_a_program_leaves_by_os_exit(script, tmp_pa
     ("ending", "status"), [("sys.exit(0)", 0), ("sys.exit(3)", 2), ("sys.exit('why')", 2)]
 )
 def test_check_of_a_program_that_ends_itself(script, tmp_path, ending, status):
-    assert tilescope("check", str(script(COPY + ending)), folder=tmp_path).returncode == status
+    assert run_tilescope("check", str(script(COPY + ending)), folder=tmp_path).returncode == status
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -128,13 +128,13 @@ def test_launches_of_children_are_said_to_be_missing(script, tmp_path, command):
     launching = script(COPY.replace("copy[2, 32](a, out)", "def work(n):\n    copy[2, 32](a, out)") + pool.format(
         "pool.map(work, range(3))"
     ))  # fmt: skip
-    done = tilescope(command, str(launching), folder=tmp_path)
+    done = run_tilescope(command, str(launching), folder=tmp_path)
     assert (
         done.stderr.count("kernels were also launched in child processes; those launches are not traced.")
         == 1
     )
     assert done.returncode == (2 if command == "check" else 0)
-    quiet = tilescope(command, str(script(COPY + pool.format("pool.map(abs, [1])"))), folder=tmp_path)
+    quiet = run_tilescope(command, str(script(COPY + pool.format("pool.map(abs, [1])"))), folder=tmp_path)
     assert "child" not in quiet.stderr
 
 
@@ -144,7 +144,7 @@ def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
         RACE
         + "import os\nif os.fork() == 0:\n    shift[1, 64](np.zeros(64, np.int32))\nelse:\n    os.wait()\n"
     )
-    done = tilescope("check", "--format", "json", str(path), folder=tmp_path)
+    done = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
     found = json.loads(done.stdout)
     assert len([f for f in found if f["kind"] == "race"]) == 1
     assert done.returncode == 1
@@ -152,17 +152,17 @@ def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
 
 @pytest.mark.parametrize("grid", ["0", "(1, 1, 1, 1)"])
 def test_a_bad_grid_is_refused_as_by_a_gpu(script, tmp_path, grid):
-    done = tilescope("check", str(script(COPY + f"copy[{grid}, 8](a, out)\n")), folder=tmp_path)
+    done = run_tilescope("check", str(script(COPY + f"copy[{grid}, 8](a, out)\n")), folder=tmp_path)
     assert done.returncode == 2 and "ValueError: copy[" in done.stderr
 
 
 @pytest.mark.parametrize("ending", ["sys.stdout.close()", "sys.stdout = open('said', 'w')"])
 def test_a_program_may_close_or_replace_its_output(script, tmp_path, ending):
     path = script(RACE + ending + "\n")
-    done = tilescope("check", str(path), folder=tmp_path)
-    assert (done.returncode, said(done)) == (1, "")
+    done = run_tilescope("check", str(path), folder=tmp_path)
+    assert (done.returncode, messages_of(done)) == (1, "")
     assert ": error: race: " in done.stdout
-    assert tilescope("run", "--quiet", str(path), folder=tmp_path).returncode == 0
+    assert run_tilescope("run", "--quiet", str(path), folder=tmp_path).returncode == 0
 
 
 # What the README shows
@@ -177,22 +177,22 @@ def shown(language):
 
 def test_the_homework_of_the_readme_is_told_as_shown_and_passes_once_it_is_mended(tmp_path):
     (tmp_path / "homework.py").write_text(shown("python"))
-    wrong = tilescope("check", "homework.py", folder=tmp_path)
+    wrong = run_tilescope("check", "homework.py", folder=tmp_path)
     assert (wrong.returncode, wrong.stdout) == (1, shown("text"))
     mended = (
         shown("python").replace("= a[t]\n", "= a[t]\n    cuda.syncthreads()\n").replace("0.1", "float32(0.1)")
     )
     (tmp_path / "homework.py").write_text(mended)
-    right = tilescope("check", "homework.py", folder=tmp_path)
+    right = run_tilescope("check", "homework.py", folder=tmp_path)
     assert (right.returncode, right.stdout) == (0, "no findings\n")
     (tmp_path / "homework.py").write_text(mended + "assert (out == 0).all()\n")
-    assert tilescope("check", "homework.py", folder=tmp_path).returncode == 2
+    assert run_tilescope("check", "homework.py", folder=tmp_path).returncode == 2
 
 
 def test_the_commands_of_the_workflow_are_ours(tmp_path):
     (command,) = [line.split("run: ")[1] for line in shown("yaml").splitlines() if "run: tilescope" in line]
     (tmp_path / "homework.py").write_text(shown("python"))
-    done = tilescope(*command.split()[1:], folder=tmp_path)
+    done = run_tilescope(*command.split()[1:], folder=tmp_path)
     assert done.returncode == 1
     first, second = done.stdout.splitlines()
     assert first.startswith("::error file=homework.py,line=10,title=race::64 elements of tile ")
@@ -201,5 +201,5 @@ def test_the_commands_of_the_workflow_are_ours(tmp_path):
 
 def test_names_of_files_end_no_annotation_early(tmp_path):
     (tmp_path / "a,b:c%.py").write_text(RACE)
-    done = tilescope("check", "--format", "github", "a,b:c%.py", folder=tmp_path)
+    done = run_tilescope("check", "--format", "github", "a,b:c%.py", folder=tmp_path)
     assert done.stdout.startswith("::error file=a%2Cb%3Ac%25.py,line=")

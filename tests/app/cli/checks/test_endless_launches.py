@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from programs import HEAD, tilescope
+from programs import HEAD, run_tilescope
 from tilescope.tracer.storage.trace_file import load
 
 FLAG = (
@@ -70,7 +70,7 @@ print(out.min(), out.max(), flag)
 )
 def test_a_launch_that_never_ends_raises_and_names_the_line(script, tmp_path, text, line, schedule):
     path, number = script(text), 1 + text.splitlines().index(line)
-    done = tilescope("check", "--schedule", schedule, str(path), folder=tmp_path)
+    done = run_tilescope("check", "--schedule", schedule, str(path), folder=tmp_path)
     assert done.returncode == 1
     assert f"{path}:{number}: error: launch: 1 launch does not end: " in done.stdout
     assert (
@@ -82,7 +82,7 @@ def test_a_launch_that_never_ends_raises_and_names_the_line(script, tmp_path, te
 
 
 def test_a_kernel_that_spins_compiled_ends_too(script, tmp_path):
-    done = tilescope("run", "--engine", "compiled", str(script(FLAG)), folder=tmp_path)
+    done = run_tilescope("run", "--engine", "compiled", str(script(FLAG)), folder=tmp_path)
     assert done.returncode == 1
     kept = load(tmp_path / "tilescope-traces" / "000-wait.npz")
     assert kept.error is not None and kept.error.type == "LivelockError"
@@ -93,16 +93,16 @@ def test_a_kernel_that_spins_compiled_ends_too(script, tmp_path):
     "words", [(), ("--schedule", "random"), ("--resident", "6"), ("--engine", "compiled")]
 )
 def test_threads_that_wait_for_what_comes_are_left_to_wait(script, tmp_path, words):
-    done = tilescope("run", "--quiet", *words, str(script(WAITING)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", *words, str(script(WAITING)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "79800 79800 [6]\n"), done.stderr
 
 
 def test_blocks_that_wait_for_later_ones_get_them_unless_so_many_were_chosen(script, tmp_path):
     """A GPU has more blocks at once than are run here."""
     path = script(WAITING.replace("< b:", "< 5 - b:").replace("hand[6, 8]", "hand[6, 1024]"))
-    few = tilescope("run", "--quiet", "--resident", "2", str(path), folder=tmp_path)
+    few = run_tilescope("run", "--quiet", "--resident", "2", str(path), folder=tmp_path)
     assert few.returncode == 1 and "4 blocks can't begin before others end" in few.stderr
-    assert tilescope("run", "--quiet", str(path), folder=tmp_path).returncode == 0
+    assert run_tilescope("run", "--quiet", str(path), folder=tmp_path).returncode == 0
 
 
 LARGE = (
@@ -124,7 +124,7 @@ print(out.min(), out.max())
 
 
 def test_a_block_too_large_to_be_kept_is_counted_to_its_end(script, tmp_path):
-    done = tilescope("run", "--quiet", "--json", "lines.json", str(script(LARGE)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "--json", "lines.json", str(script(LARGE)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "16000.0 16000.0\n"), done.stderr
     (line,) = map(json.loads, (tmp_path / "lines.json").read_text().splitlines())
     assert line["accesses"] == 1024 * 16_001
@@ -150,7 +150,7 @@ print(r["x"].min(), r["x"].max())
 
 
 def test_records_are_as_they_were_where_another_engine_takes_over(script, tmp_path):
-    done = tilescope("run", "--quiet", str(script(RECORDS)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(RECORDS)), folder=tmp_path)
     assert done.stdout == "200 200\n"
 
 
@@ -221,7 +221,7 @@ def test_a_program_may_catch_that_and_go_on_and_run_keeps_the_first_accesses(scr
     text = ADDING.replace("count[1, 32]", "try:\n    count[1, 32]").replace(
         'print("went on")', 'except RuntimeError as why:\n    print("went on:", why)'
     )
-    done = tilescope("run", "--patience", "3", str(script(text)), folder=tmp_path)
+    done = run_tilescope("run", "--patience", "3", str(script(text)), folder=tmp_path)
     assert done.returncode == 0 and "went on: It " in done.stdout, done.stderr
     kept = load(tmp_path / "tilescope-traces" / "000-count.npz")
     assert kept.error is not None and kept.error.type == "LaunchTimeoutError"
@@ -230,7 +230,7 @@ def test_a_program_may_catch_that_and_go_on_and_run_keeps_the_first_accesses(scr
 
 @pytest.mark.parametrize("patience", ["0", "x", "-1"])
 def test_patience_is_a_number_of_seconds(script, tmp_path, patience):
-    done = tilescope("check", "--patience", patience, str(script(BUSY)), folder=tmp_path)
+    done = run_tilescope("check", "--patience", patience, str(script(BUSY)), folder=tmp_path)
     assert done.returncode == 2 and "--patience: must be a number" in done.stderr
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from programs import COPY, HEAD, RACE, tilescope
+from programs import COPY, HEAD, RACE, run_tilescope
 
 CRASH = """
 class Unmapped:
@@ -25,7 +25,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="there is fork")
 
 @posix
 def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_path):
-    done = tilescope("check", str(script(RACE + CRASH)), folder=tmp_path)
+    done = run_tilescope("check", str(script(RACE + CRASH)), folder=tmp_path)
     assert done.returncode == 1
     assert "tilescope: signal 11 ended the program in its kernel crash." in done.stderr
     assert ": error: race: " in done.stdout
@@ -33,7 +33,7 @@ def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_pa
 
 @posix
 def test_a_program_that_a_signal_ends_outside_a_kernel_ends_check_alike(script, tmp_path):
-    done = tilescope("check", str(script(COPY + "import os\nos.abort()\n")), folder=tmp_path)
+    done = run_tilescope("check", str(script(COPY + "import os\nos.abort()\n")), folder=tmp_path)
     assert done.returncode == -6
     assert done.stdout == "no findings before it ended\n"
     assert "tilescope: signal 6 ended the program." in done.stderr
@@ -54,7 +54,7 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
         mark[2**31 - 1, 1](out)
         print(int(out.sum()))
     """
-    done = tilescope("run", "--quiet", "--json=lines.json", str(script(text)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "--json=lines.json", str(script(text)), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{1 + (10_000_000 - 1) * 4095 // (2**31 - 2)}\n"
     assert (
@@ -75,17 +75,17 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
 )
 def test_a_launch_that_no_gpu_takes_and_nobody_can_run_is_refused(script, tmp_path, launch, told):
     path = script(COPY.replace("copy[2, 32]", f"copy{launch}"))
-    done = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert done.returncode == 1
     assert told in done.stderr.splitlines()[-1]
 
 
 def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):
     path = script(COPY)
-    some = tilescope("run", "--quiet", "--blocks", "1", str(path), folder=tmp_path)
-    every = tilescope("run", "--quiet", "--blocks", "all", str(path), folder=tmp_path)
+    some = run_tilescope("run", "--quiet", "--blocks", "1", str(path), folder=tmp_path)
+    every = run_tilescope("run", "--quiet", "--blocks", "all", str(path), folder=tmp_path)
     assert (some.returncode, every.returncode) == (0, 0)
-    wrong = tilescope("run", "--blocks", "some", str(path), folder=tmp_path)
+    wrong = run_tilescope("run", "--blocks", "some", str(path), folder=tmp_path)
     assert wrong.returncode == 2
     assert "must be block numbers such as 0,5" in wrong.stderr
 
@@ -104,7 +104,7 @@ def kernel(a):
 kernel[1, 32](np.zeros(32, np.int32))
 """
     )
-    done = tilescope("check", "--engine", "compiled", str(script(kernel)), folder=tmp_path)
+    done = run_tilescope("check", "--engine", "compiled", str(script(kernel)), folder=tmp_path)
     assert done.returncode == 1
     assert "never ends" in done.stdout
 
@@ -117,7 +117,9 @@ def later():
     copy[2, 32](a, out)
 threading.Thread(target=later).start()
 """
-    done = tilescope("check", str(script(COPY.replace("copy[2, 32](a, out)\n", "") + late)), folder=tmp_path)
+    done = run_tilescope(
+        "check", str(script(COPY.replace("copy[2, 32](a, out)\n", "") + late)), folder=tmp_path
+    )
     assert (done.returncode, done.stdout) == (0, "no findings\n")
 
 
@@ -126,7 +128,7 @@ threading.Thread(target=later).start()
     ["sys.stdout = sys.stderr = None", "sys.stdout.close(); import builtins; builtins.print = None"],
 )
 def test_a_program_may_close_or_replace_what_it_likes(script, tmp_path, trick):
-    done = tilescope("check", str(script(f"{RACE}{trick}\n")), folder=tmp_path)
+    done = run_tilescope("check", str(script(f"{RACE}{trick}\n")), folder=tmp_path)
     assert done.returncode == 1, done.stderr
     assert ": error: race: " in done.stdout
 
@@ -136,7 +138,7 @@ def test_a_program_whose_name_is_no_text_is_refused_in_a_sentence(tmp_path):
     name = os.fsdecode(b"\xff.py")
     (tmp_path / name).write_text(COPY)
     for command in ("run", "check"):
-        done = tilescope(command, name, folder=tmp_path)
+        done = run_tilescope(command, name, folder=tmp_path)
         assert done.returncode == 2
         assert done.stderr.startswith("tilescope: the path ") and "is not UTF-8" in done.stderr
 
@@ -145,6 +147,6 @@ def test_a_program_whose_name_is_no_text_is_refused_in_a_sentence(tmp_path):
 def test_what_a_terminal_has_no_letters_for_is_written_with_those_it_has(tmp_path, monkeypatch, encoding):
     monkeypatch.setenv("PYTHONIOENCODING", encoding)
     (tmp_path / "a.py").write_text(COPY)
-    done = tilescope("counters", "vector-increment:count=32", folder=tmp_path, encoding=encoding)
+    done = run_tilescope("counters", "vector-increment:count=32", folder=tmp_path, encoding=encoding)
     assert done.returncode == 0, done.stderr
     assert "1.0x" in done.stdout or "1.0×" in done.stdout

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from programs import COPY, HEAD, said, tilescope
+from programs import COPY, HEAD, messages_of, run_tilescope
 from tilescope.tracer.findings.partial_launch import blocks_text
 
 LATE = (
@@ -31,7 +31,7 @@ print(c.min(), c.max())
 
 def test_a_race_in_the_last_block_of_a_large_launch_is_found_and_the_part_is_named(script, tmp_path):
     path = script(LATE)
-    done = tilescope("check", str(path), folder=tmp_path)
+    done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
     assert f"{path}:{1 + LATE.splitlines().index('        n[0] += t')}: error: race: " in done.stdout
     assert ": warning: only blocks 0 to 90 and 255 of 256 were examined: 11,9" in done.stdout
@@ -44,11 +44,11 @@ def test_a_race_in_the_last_block_of_a_large_launch_is_found_and_the_part_is_nam
 
 def test_chosen_blocks_are_a_note(script, tmp_path):
     text = COPY.replace("copy[2, 32]", "copy[4, 10]")
-    done = tilescope("check", "--format", "json", "--blocks", "0,2", str(script(text)), folder=tmp_path)
+    done = run_tilescope("check", "--format", "json", "--blocks", "0,2", str(script(text)), folder=tmp_path)
     (note,) = [f for f in json.loads(done.stdout) if f["kind"] == "part"]
     assert note["severity"] == "note"
     assert note["message"].startswith("only blocks 0 and 2 of 4 were examined: the others did not run; ")
-    whole = tilescope("check", "--format", "json", str(script(text)), folder=tmp_path)
+    whole = run_tilescope("check", "--format", "json", str(script(text)), folder=tmp_path)
     assert "part" not in {f["kind"] for f in json.loads(whole.stdout)}
     assert "part examined" not in whole.stdout
 
@@ -87,19 +87,19 @@ def kernels(name: str, shapes: list[str]) -> tuple[str, list[str]]:
 def test_launches_that_a_gpu_refuses_run_on_and_are_errors(script, tmp_path):
     text, heads = kernels("large", [shape for shape, _ in LIMITS])
     path = script(text)
-    done = tilescope("check", str(path), folder=tmp_path)
+    done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
     for head, (_, message) in zip(heads, LIMITS, strict=True):
         assert f"{path}:{1 + text.splitlines().index(head)}: error: launch: {message}" in done.stdout
     assert done.stdout.count("error: launch") == len(LIMITS)
-    assert said(done) == "780\n" * len(LIMITS)
+    assert messages_of(done) == "780\n" * len(LIMITS)
 
 
 def test_the_largest_launches_that_a_gpu_takes_are_none(script, tmp_path):
     text, _ = kernels("large", ["[1, 1024]", "[1, (16, 1, 64)]", "[(2, 4000), 1]", "[1, 32, 0, 49_152]"])
-    done = tilescope("check", str(script(text)), folder=tmp_path)
+    done = run_tilescope("check", str(script(text)), folder=tmp_path)
     assert "error: launch" not in done.stdout
-    assert said(done) == "780\n" * 4
+    assert messages_of(done) == "780\n" * 4
 
 
 TILE = """
@@ -131,7 +131,7 @@ def test_arrays_of_shapes_that_are_computed_do_not_compile(script, tmp_path):
     """As Numba's typing of the kernel for a device of capability 8.0 says of each of these."""
     text = tiles(COMPUTED)
     path = script(text)
-    done = tilescope("check", str(path), folder=tmp_path)
+    done = run_tilescope("check", str(path), folder=tmp_path)
     for shape in COMPUTED:
         line = 1 + text.splitlines().index(f"    s = cuda.shared.array({shape}, dtype=np.int32)")
         assert f"{path}:{line}: error: compile: Numba can't compile tile_" in done.stdout
@@ -139,17 +139,17 @@ def test_arrays_of_shapes_that_are_computed_do_not_compile(script, tmp_path):
 
 
 def test_arrays_of_known_shapes_do(script, tmp_path):
-    done = tilescope("check", str(script(tiles(KNOWN))), folder=tmp_path)
+    done = run_tilescope("check", str(script(tiles(KNOWN))), folder=tmp_path)
     assert "error: compile" not in done.stdout
     assert done.returncode == 1  # the array of no elements is accessed outside
     assert done.stdout.count(": error: ") == done.stdout.count(": error: bounds: ") > 0
 
 
 def test_too_much_static_shared_memory_does_not_compile(script, tmp_path):
-    done = tilescope("check", str(script(tiles(["12_289"]))), folder=tmp_path)
+    done = run_tilescope("check", str(script(tiles(["12_289"]))), folder=tmp_path)
     assert "error: launch: 49,156 bytes of shared memory in a block" in done.stdout
     assert "the kernel does not compile" in done.stdout
-    done = tilescope("check", str(script(tiles(["12_288"]))), folder=tmp_path)
+    done = run_tilescope("check", str(script(tiles(["12_288"]))), folder=tmp_path)
     assert "error" not in done.stdout
 
 
@@ -169,8 +169,8 @@ def shift(src, dst):
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 def test_arguments_in_one_memory_are_both_named(script, tmp_path, engine):
     path = script(SHIFT + "a = cuda.to_device(np.arange(64.0))\nshift[1, 64](a, a)\n")
-    done = tilescope("check", "--engine", engine, str(path), folder=tmp_path)
+    done = run_tilescope("check", "--engine", engine, str(path), folder=tmp_path)
     assert "elements of src/dst are read" in done.stdout
     assert "(src and dst lie in one array)." in done.stdout
     apart = script(SHIFT + "a = cuda.to_device(np.arange(65.0))\nshift[1, 64](a, a.copy_to_host())\n")
-    assert "src/dst" not in tilescope("check", "--engine", engine, str(apart), folder=tmp_path).stdout
+    assert "src/dst" not in run_tilescope("check", "--engine", engine, str(apart), folder=tmp_path).stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs import HEAD, found
+from programs import HEAD, check_program
 
 PI = (
     HEAD
@@ -64,16 +64,16 @@ except ValueError as error:
 
 @pytest.mark.parametrize("engine", ["compiled", "simulator"])
 def test_states_of_random_numbers_are_the_library_s_business(script, tmp_path, engine):
-    assert found(tmp_path, script(PI), "--engine", engine) == []
+    assert check_program(tmp_path, script(PI), "--engine", engine) == []
 
 
 def test_records_with_gaps_are_read_as_they_are(script, tmp_path):
-    (told,) = found(tmp_path, script(RECORDS))
+    (told,) = check_program(tmp_path, script(RECORDS))
     assert (told["kind"], told["remedy"]) == ("uncoalesced", "keep each field in its own array")
 
 
 @pytest.mark.parametrize(("guard", "kinds"), [("if i < a.size: ", []), ("", ["bounds"])])
 def test_for_all_takes_blocks_of_many_threads_as_a_gpu_does(script, tmp_path, guard, kinds):
     """The blocks reach beyond the last element, so a kernel without a test of its index goes outside."""
-    said = found(tmp_path, script(FOR_ALL.format(guard=guard)))
+    said = check_program(tmp_path, script(FOR_ALL.format(guard=guard)))
     assert sorted({told["kind"] for told in said}) == kinds

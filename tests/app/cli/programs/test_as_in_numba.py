@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs import HEAD, tilescope
+from programs import HEAD, run_tilescope
 
 DRIVER = """
 from numba.cuda.cudadrv import devices, driver
@@ -142,15 +142,15 @@ PRINTED = {
 @pytest.mark.parametrize("program", PRINTED, ids=("driver", "shapes", "signatures", "division"))
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 def test_programs_run_as_by_numba_alone(script, tmp_path, program, engine):
-    done = tilescope("run", "--quiet", "--engine", engine, str(script(HEAD + program)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "--engine", engine, str(script(HEAD + program)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, PRINTED[program]), done.stderr
 
 
 def test_a_call_of_a_kernel_of_one_signature_takes_what_its_launch_does(script, tmp_path):
-    done = tilescope("run", "--quiet", str(script(HEAD + CALL)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(HEAD + CALL)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_a_name_that_stands_for_a_type_of_numpy(script, tmp_path):
-    done = tilescope("run", "--quiet", str(script(HEAD + NAMES)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(HEAD + NAMES)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from programs import COPY, HEAD, tilescope
+from programs import COPY, HEAD, run_tilescope
 from tilescope.app.cli.programs.behind_program import BackgroundWriter
 from tilescope.tracer.storage.trace_file import load
 
@@ -91,7 +91,7 @@ ENDINGS = {
 
 @pytest.mark.parametrize(("ending", "status"), ENDINGS.items())
 def test_no_trace_is_lost_however_a_program_ends(script, tmp_path, ending, status):
-    done = tilescope("run", str(script(LARGE + ending + "\n")), folder=tmp_path)
+    done = run_tilescope("run", str(script(LARGE + ending + "\n")), folder=tmp_path)
     assert done.returncode == status, done.stderr
     paths = sorted((tmp_path / "tilescope-traces").iterdir())
     assert [path.name for path in paths] == ["000-twice.npz", "001-twice.npz", "002-twice.npz"]
@@ -113,7 +113,7 @@ def test_no_trace_is_lost_to_ctrl_c(script, tmp_path):
 
 def test_lines_come_in_the_order_of_launches_small_or_large(script, tmp_path):
     path = script(LARGE + "for _ in range(3):\n    twice[1, 32](a, out)\n    twice[64, 256](a, out)\n")
-    done = tilescope("run", "--quiet", "--json", "lines.json", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "--json", "lines.json", str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines()]
     assert [line["launch"] for line in lines] == [*range(9)]
@@ -123,12 +123,12 @@ def test_lines_come_in_the_order_of_launches_small_or_large(script, tmp_path):
 def test_large_traces_that_cannot_be_saved_are_told_once(script, tmp_path):
     gone = "import os, shutil\nos.fork() or os._exit(0)\nos.wait()\nshutil.rmtree('tilescope-traces')\n"
     text = LARGE + gone + "for _ in range(2):\n    twice[64, 256](a, out)\nprint('on')\n"
-    done = tilescope("run", str(script(text)), folder=tmp_path)
+    done = run_tilescope("run", str(script(text)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "on\n")
     assert done.stderr.count("Can't save") == 1 and "3 of 5 launches recorded" in done.stderr
 
 
 def test_a_small_trace_is_there_when_its_launch_returns(script, tmp_path):
     path = script(COPY + "import os\nprint(os.listdir('tilescope-traces'))\n")
-    done = tilescope("run", str(path), folder=tmp_path)
+    done = run_tilescope("run", str(path), folder=tmp_path)
     assert done.stdout == "['000-copy.npz']\n"

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from programs import COPY, HEAD, RACE, tilescope, told
+from programs import COPY, HEAD, RACE, run_program, run_tilescope
 from tilescope.tracer.run.program_launch import COMPILE_AFTER_ACCESSES
 from tilescope.tracer.storage.trace_file import load
 
@@ -132,7 +132,7 @@ PROGRAMS = (
 def test_programs_do_the_same_by_both_engines(script, tmp_path):
     """One after the other in one program: to start one takes longer than its launches."""
     path = script("".join(text for text, _ in PROGRAMS))
-    theirs, ours = (told(tmp_path, ("--engine", engine), path) for engine in ("simulator", "compiled"))
+    theirs, ours = (run_program(tmp_path, ("--engine", engine), path) for engine in ("simulator", "compiled"))
     assert ours[0] == theirs[0]
     assert ours[1] == theirs[1]
     expected = [end for _, ends in PROGRAMS for end in ends]
@@ -146,8 +146,8 @@ def test_programs_do_the_same_by_both_engines(script, tmp_path):
 
 def test_without_a_choice_the_simulator_takes_small_launches_and_compiled_code_the_others(script, tmp_path):
     path = script(LARGE + COPY.removeprefix(HEAD))
-    printed, launches, traces = told(tmp_path, (), path)
-    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    printed, launches, traces = run_program(tmp_path, (), path)
+    assert (printed, launches) == run_program(tmp_path, ("--engine", "simulator"), path)[:2]
     assert traces[0].made_by.endswith(", compiled")
     assert traces[1].made_by.endswith(f"; not compiled: fewer than {COMPILE_AFTER_ACCESSES:,} accesses")
 
@@ -156,7 +156,7 @@ def test_small_launches_of_one_kernel_add_up(script, tmp_path):
     launches = COMPILE_AFTER_ACCESSES // 1600 + 2
     many = f"for k in range({launches}):\n    copy[25, 32](a, out)"
     path = script(COPY.replace("(40", "(800").replace("copy[2, 32](a, out)", many))
-    done = tilescope("run", "--out", "out", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--out", "out", str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     made_by = [load(tmp_path / "out" / f"{n:03}-copy.npz").made_by for n in (0, launches - 1)]
     assert ["not compiled" in text for text in made_by] == [True, False]
@@ -173,8 +173,8 @@ def test_what_can_not_be_compiled_is_not_run_twice(script, tmp_path, line, why):
     text = LARGE.replace("    out[i] +=", f"    if i == 0:\n        {line}\n    out[i] +=")
     first = "exec('def first(x):\\n    return x[0]')\nfirst = cuda.jit(device=True)(first)\n"
     path = script(text.replace("@cuda.jit", f"{first}@cuda.jit", 1))
-    printed, launches, traces = told(tmp_path, (), path)
-    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    printed, launches, traces = run_program(tmp_path, (), path)
+    assert (printed, launches) == run_program(tmp_path, ("--engine", "simulator"), path)[:2]
     assert f"; not compiled: {why}" in traces[0].made_by
 
 
@@ -187,8 +187,8 @@ FALLBACKS = (
 def test_kernels_that_can_not_be_compiled_run_in_the_simulator(script, tmp_path):
     texts = "".join(f"{text}\nkernel[1, 1](a)\nprint(a)\n" for text, _ in FALLBACKS)
     path = script(HEAD + "a = np.zeros(2)\n" + texts)
-    printed, launches, traces = told(tmp_path, ("--engine", "compiled"), path)
-    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    printed, launches, traces = run_program(tmp_path, ("--engine", "compiled"), path)
+    assert (printed, launches) == run_program(tmp_path, ("--engine", "simulator"), path)[:2]
     for trace, (_, why) in zip(traces, FALLBACKS, strict=True):
         assert "; not compiled: " in trace.made_by
         assert why in trace.made_by
@@ -207,8 +207,8 @@ except IndexError as why:
 
 def test_an_error_whose_line_only_the_simulator_knows_is_told_by_it(script, tmp_path):
     path = script(HEAD + OUTSIDE_A_TUPLE)
-    printed, launches, traces = told(tmp_path, ("--engine", "compiled"), path)
-    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    printed, launches, traces = run_program(tmp_path, ("--engine", "compiled"), path)
+    assert (printed, launches) == run_program(tmp_path, ("--engine", "simulator"), path)[:2]
     assert "Numba raised IndexError without a line; the simulator finds it" in traces[0].made_by
     assert traces[0].error.file == str(path)
 
@@ -236,7 +236,7 @@ print(a, times(3, 4))
 
 def test_kernels_of_a_factory_and_device_functions_called_from_the_host(script, tmp_path):
     path = script(HEAD + FACTORY)
-    printed, _, traces = told(tmp_path, ("--engine", "compiled"), path)
+    printed, _, traces = run_program(tmp_path, ("--engine", "compiled"), path)
     assert printed == "[ 0. 15. 30. 45.] 12\n"
     assert all(trace.made_by.endswith(", compiled") for trace in traces)
 
@@ -245,7 +245,7 @@ def test_a_schedule_of_random_order_is_compiled_and_the_simulators(script, tmp_p
     path = script(ATOMIC)
     words = ("--schedule", "random", "--seed", "3")
     ours, theirs = (
-        told(tmp_path, (*words, "--engine", engine), path) for engine in ("compiled", "simulator")
+        run_program(tmp_path, (*words, "--engine", engine), path) for engine in ("compiled", "simulator")
     )
     assert ours[0] == theirs[0]
     assert ours[2][0].made_by.endswith(", compiled")
@@ -318,7 +318,7 @@ print(a.min(), a.max())
 
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 def test_device_functions_take_arguments_by_name_and_launches_the_numbers_of_numpy(script, tmp_path, engine):
-    printed, launches, traces = told(tmp_path, ("--engine", engine), script(NAMED))
+    printed, launches, traces = run_program(tmp_path, ("--engine", engine), script(NAMED))
     assert printed == "0.2 0.7\n"
     assert launches[0]["grid"] == [2, 1, 1]
     assert ("compiled" in traces[0].made_by) == (engine == "compiled")

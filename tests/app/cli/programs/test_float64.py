@@ -7,7 +7,7 @@ import json
 import pytest
 
 from launching import launch
-from programs import HEAD, tilescope
+from programs import HEAD, run_tilescope
 from tilescope.tracer.model.launch import OBJECT_DTYPE, Array, Scalar
 from tilescope.tracer.type_inference.client import TypeInference, has_known_types, source_question
 from tilescope.tracer.type_inference.question import NOTHING
@@ -47,7 +47,7 @@ made({constant})[1, 32](a, out)
 
 
 def told(folder, path, *words):
-    done = tilescope("check", "--format", "json", *words, str(path), folder=folder)
+    done = run_tilescope("check", "--format", "json", *words, str(path), folder=folder)
     assert done.returncode == 0, done.stderr
     return [finding for finding in json.loads(done.stdout) if finding["kind"] == "float64"]
 
@@ -63,7 +63,7 @@ def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
         "write float32(0.5) and pass factor as float32."
     )
     assert found[0]["message"] == said
-    assert f"{path}:{LINE}: warning: {said}\n" in tilescope("check", str(path), folder=tmp_path).stdout
+    assert f"{path}:{LINE}: warning: {said}\n" in run_tilescope("check", str(path), folder=tmp_path).stdout
 
 
 @pytest.mark.parametrize(("dtype", "factor"), [("float64", "2.0"), ("int32", "2")])
@@ -84,7 +84,7 @@ def test_a_kernel_of_a_factory_is_looked_into_too(script, tmp_path, constant, co
 
 def test_the_lines_of_json_have_it_with_its_moment(script, tmp_path):
     path = script(SCALE.format(dtype="float32", factor="2.0") + "scale[2, 16](a, out, 3.0)\n")
-    done = tilescope("run", "--quiet", "--json=lines.json", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "--json=lines.json", str(path), folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     lines = [json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines()]
     assert [line["launch"] for line in lines] == [0, 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs import HEAD, tilescope
+from programs import HEAD, run_tilescope
 
 STREAMS = """
 @cuda.jit(max_registers=32, lineinfo=True, fastmath=True, opt=True, cache=True, launch_bounds=128, lto=False)
@@ -227,7 +227,7 @@ PRINTED = {
 
 @pytest.mark.parametrize("program", PRINTED, ids=("streams", "arrays", "ufuncs", "devices", "in kernels"))
 def test_programs_run_with_what_simulators_lack(script, tmp_path, program):
-    done = tilescope("run", "--quiet", str(script(HEAD + program)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(HEAD + program)), folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, *PRINTED[program])
 
 
@@ -269,8 +269,8 @@ def refusals(calls):
 
 def test_launches_that_a_gpu_refuses_are_refused_in_one_sentence(script, tmp_path):
     expected = REFUSED | REFUSED_BY_THE_DRIVER
-    done = tilescope("run", "--quiet", str(script(refusals(expected))), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(refusals(expected))), folder=tmp_path)
     assert done.stdout.splitlines() == list(expected.values())
-    done = tilescope("check", str(script(refusals(REFUSED))), folder=tmp_path)
+    done = run_tilescope("check", str(script(refusals(REFUSED))), folder=tmp_path)
     told = [line for line in done.stderr.splitlines() if not line.startswith("tilescope: ")]
     assert told == list(REFUSED.values())

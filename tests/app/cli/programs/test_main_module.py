@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import COPY, HEAD, tilescope
+from programs import COPY, HEAD, run_tilescope
 
 FINDS = """
 import os, sys
@@ -31,7 +31,7 @@ def both(folder: Path, *words: str):
     plain = subprocess.run(
         [sys.executable, *words], cwd=folder, capture_output=True, text=True, env=environment, check=False
     )
-    return tilescope("run", "--quiet", *words, folder=folder), plain
+    return run_tilescope("run", "--quiet", *words, folder=folder), plain
 
 
 @pytest.fixture
@@ -63,14 +63,14 @@ def test_a_traceback_names_files_as_python_does(places):
 
 
 def test_a_folder_without_main_is_one_sentence(tmp_path):
-    done = tilescope("run", ".", folder=tmp_path)
+    done = run_tilescope("run", ".", folder=tmp_path)
     assert (done.returncode, done.stderr) == (2, "tilescope: there is no __main__.py in ..\n")
 
 
 def test_findings_name_files_as_they_were_given(tmp_path):
     (tmp_path / "mine.py").write_text(COPY + "copy[1, 32](a[:8], out)\n")
     for name in ("mine.py", str(tmp_path / "mine.py")):
-        assert tilescope("check", name, folder=tmp_path).stdout.startswith(f"{name}:")
+        assert run_tilescope("check", name, folder=tmp_path).stdout.startswith(f"{name}:")
 
 
 @pytest.mark.parametrize("call", ["copy[1, 1](a)", "copy[1, 1](a, out, a)"])
@@ -105,6 +105,6 @@ with ThreadPoolExecutor(8) as pool:
     print(sum(pool.map(work, range(64))))
 """
     )
-    done = tilescope("run", str(path), folder=tmp_path)
+    done = run_tilescope("run", str(path), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{64 * 780 + 40 * 63 * 32}\n"), done.stderr
     assert "65 launches recorded" in done.stderr

@@ -14,7 +14,7 @@ import pytest
 
 from folders import DATA
 from notebooks import LESSON, notebook_text, write_notebook
-from programs import HEAD, said, tilescope
+from programs import HEAD, messages_of, run_tilescope
 from tilescope.app.cli.programs.cell_value import cell_value
 from tilescope.app.cli.programs.findings_output import print_findings
 from tilescope.tracer.storage.trace_file import load
@@ -30,7 +30,7 @@ ACROSS = (HEAD, "FAR = 1", DEVICE, "a, out = np.arange(9, dtype=np.int32), np.ze
 
 
 def test_a_course_s_notebook_is_checked_to_its_end_and_blamed_at_cell_and_line(tmp_path):
-    done = tilescope("check", "--format", "json", str(LESSON), folder=tmp_path)
+    done = run_tilescope("check", "--format", "json", str(LESSON), folder=tmp_path)
     assert done.returncode == 1, done.stderr
     (race,) = (finding for finding in json.loads(done.stdout) if finding["severity"] == "error")
     assert (race["kind"], race["file"], race["cell"], race["line"]) == ("race", str(LESSON), 8, 10)
@@ -51,17 +51,17 @@ def test_a_cell_that_is_to_raise_does_not_end_the_notebook(tmp_path):
     text = (DATA / "programs" / "deliberate_error.ipynb").read_text()
     path = tmp_path / "lesson.ipynb"
     path.write_text(text)
-    done = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "1.0\n")
     assert f'"{path} [2]", line 2, in <module>' in done.stderr and "ZeroDivisionError" in done.stderr
-    checked = tilescope("check", str(path), folder=tmp_path)
+    checked = run_tilescope("check", str(path), folder=tmp_path)
     assert checked.returncode == 1 and ": error: race: " in checked.stdout
     path.write_text(text.replace("raises-exception", "another"))
-    assert tilescope("run", "--quiet", str(path), folder=tmp_path).stdout == ""
+    assert run_tilescope("run", "--quiet", str(path), folder=tmp_path).stdout == ""
 
 
 def test_long_values_are_cut_as_jupyter_cuts_them(tmp_path):
-    done = tilescope("run", "--quiet", str(DATA / "programs" / "long_value.ipynb"), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(DATA / "programs" / "long_value.ipynb"), folder=tmp_path)
     lines = done.stdout.splitlines()
     assert (lines[:2], lines[-2:], len(lines)) == (["[0,", " 1,"], [" 999,", " ...]"], 1001)
 
@@ -90,7 +90,7 @@ def test_a_value_that_holds_itself_has_a_text():
 def test_cells_share_names_and_each_is_a_file_of_its_own(tmp_path, engine):
     launching = "shift[1, 16](a, out)\nprint(out)"
     path = write_notebook(tmp_path / "parts.ipynb", *ACROSS, launching)
-    done = tilescope("run", "--engine", engine, str(path), folder=tmp_path)
+    done = run_tilescope("run", "--engine", engine, str(path), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "[1 2 3 4 5 6 7 8]\n"), done.stderr
     trace = load(tmp_path / "tilescope-traces" / "000-shift.npz")
     sites = {(site.function, site.file, site.line) for site in trace.sites}
@@ -104,7 +104,7 @@ def test_a_finding_is_named_in_each_format_as_its_reader_takes_it(tmp_path):
     outside = KERNEL.replace("if i < out.size", "if i < 16")
     cells = (*ACROSS[:4], outside, "shift[1, 16](a, out)")
     write_notebook(tmp_path / "over.ipynb", *cells)
-    text = tilescope("check", "over.ipynb", folder=tmp_path)
+    text = run_tilescope("check", "over.ipynb", folder=tmp_path)
     assert text.stdout.startswith("over.ipynb [3]:3: error: bounds: ")
     assert "(also out on line 5 of over.ipynb [5])" in text.stdout
     (found, *_) = json.loads(written("json"))
@@ -143,7 +143,7 @@ def test_a_notebook_is_run_in_its_folder_as_jupyter_would(tmp_path):
         "sys.exit(7)",
     )
     path = write_notebook(tmp_path / "week 3" / "as is.ipynb", *cells)
-    done = tilescope("run", "--out", "t", str(path.relative_to(tmp_path)), folder=tmp_path)
+    done = run_tilescope("run", "--out", "t", str(path.relative_to(tmp_path)), folder=tmp_path)
     assert done.returncode == 7, done.stderr
     assert done.stdout == "beside week 3 __main__ False\n3\n'x'\n4\n5\nonce\n\n%not a magic\n!nor this\n\n"
     assert [line.split(": ")[1] for line in done.stderr.splitlines()[:2]] == [
@@ -158,7 +158,9 @@ def test_functions_of_cells_may_ask_numba_to_keep_them(tmp_path):
         "@njit(cache=True)\ndef more(x):\n    return x + 1\n\n@vectorize(cache=True)\ndef twice(x):\n    return x * 2",
         "print(more(3), twice(np.ones(2)))",
     )
-    done = tilescope("run", "--quiet", str(write_notebook(tmp_path / "kept.ipynb", *cells)), folder=tmp_path)
+    done = run_tilescope(
+        "run", "--quiet", str(write_notebook(tmp_path / "kept.ipynb", *cells)), folder=tmp_path
+    )
     assert (done.returncode, done.stdout) == (0, "4 [2. 2.]\n"), done.stderr
 
 
@@ -182,7 +184,7 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
     drawn = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert drawn.stdout == "backend Agg\nshown\nafter 1\n", drawn.stderr
     write_notebook(path, "import sys\nsys.modules['matplotlib'] = sys.modules['IPython'] = None", *cells)
-    left_out = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    left_out = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert (left_out.returncode, left_out.stdout) == (0, "after 1\n'end'\n2\n"), left_out.stderr
     assert left_out.stderr.splitlines() == [
         "tilescope: plots.ipynb [2], line 1: matplotlib is not installed, so its drawings are skipped.",
@@ -204,7 +206,7 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
 )
 def test_what_a_cell_does_wrong_is_told_as_python_does(tmp_path, cells, told):
     path = write_notebook(tmp_path / "bad.ipynb", *cells)
-    done = tilescope("run", "--quiet", str(path), folder=tmp_path, stdin=subprocess.DEVNULL)
+    done = run_tilescope("run", "--quiet", str(path), folder=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 1
     assert told in done.stderr
     assert "run_notebook" not in done.stderr and "app/cli" not in done.stderr
@@ -212,7 +214,7 @@ def test_what_a_cell_does_wrong_is_told_as_python_does(tmp_path, cells, told):
 
 def test_a_cell_that_waits_for_ever_is_ended_and_named(tmp_path):
     waiting = "@cuda.jit\ndef wait(flag):\n    while flag[0] == 0:\n        pass\n\nwait[1, 4](np.zeros(1, np.int32))"
-    done = tilescope("check", str(write_notebook(tmp_path / "w.ipynb", HEAD, waiting)), folder=tmp_path)
+    done = run_tilescope("check", str(write_notebook(tmp_path / "w.ipynb", HEAD, waiting)), folder=tmp_path)
     assert done.returncode == 1
     assert "w.ipynb [2]:3: error: launch: 1 launch does not end: " in done.stdout
     assert 'w.ipynb [2]", line 3, in' in done.stderr
@@ -277,11 +279,11 @@ def test_notebooks_of_format_3_run_too(tmp_path):
         "worksheets": [{"cells": [cell], "metadata": {}}],
     }
     (tmp_path / "old.ipynb").write_text(json.dumps(old))
-    done = tilescope("run", "--quiet", "old.ipynb", folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "old.ipynb", folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
 
 
 def test_what_reads_notebooks_is_imported_for_them_alone(tmp_path):
     (tmp_path / "plain.py").write_text("import sys\nprint('nbformat' in sys.modules)\n")
-    assert tilescope("run", "--quiet", "plain.py", folder=tmp_path).stdout == "False\n"
-    assert said(tilescope("run", "--quiet", "plain.py", folder=tmp_path)) == ""
+    assert run_tilescope("run", "--quiet", "plain.py", folder=tmp_path).stdout == "False\n"
+    assert messages_of(run_tilescope("run", "--quiet", "plain.py", folder=tmp_path)) == ""

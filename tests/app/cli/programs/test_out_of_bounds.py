@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs import HEAD, tilescope, told
+from programs import HEAD, run_program, run_tilescope
 
 ENGINES = ("simulator", "compiled")
 VIEWS = (
@@ -74,7 +74,7 @@ print("reached")
 
 def test_views_outside_their_array_are_read_as_poison_by_both_engines(script, tmp_path):
     path = script(VIEWS)
-    theirs, ours = (told(tmp_path, ("--engine", engine), path) for engine in ENGINES)
+    theirs, ours = (run_program(tmp_path, ("--engine", engine), path) for engine in ENGINES)
     assert ours[:2] == theirs[:2]
     assert ours[2][0].made_by.endswith("compiled")
     printed = ours[0]
@@ -86,7 +86,7 @@ def test_views_outside_their_array_are_read_as_poison_by_both_engines(script, tm
 def test_a_launch_ends_where_a_gpu_has_no_memory(script, tmp_path):
     path = script(FAR)
     for engine in ENGINES:
-        done = tilescope("run", "--quiet", "--engine", engine, str(path), folder=tmp_path)
+        done = run_tilescope("run", "--quiet", "--engine", engine, str(path), folder=tmp_path)
         assert done.returncode == 0, done.stderr
         near, far = done.stdout.splitlines()
         assert near == "[ 1. nan nan nan]"
@@ -98,14 +98,14 @@ def test_a_launch_ends_where_a_gpu_has_no_memory(script, tmp_path):
 
 def test_each_cause_is_reported_once_and_the_program_continues(script, tmp_path):
     path = script(NEIGHBOURS)
-    done = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "reached\n")
     assert done.stderr.count("error: bounds: 1 access to a on line 8 is outside it") == 1, done.stderr
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
 def test_a_program_stops_where_that_is_asked_for(script, tmp_path, command):
-    done = tilescope(command, "--stop-at-errors", str(script(NEIGHBOURS)), folder=tmp_path)
+    done = run_tilescope(command, "--stop-at-errors", str(script(NEIGHBOURS)), folder=tmp_path)
     assert done.returncode == 1 and "reached" not in done.stdout + done.stderr
     assert "IndexError: tid=[31, 0, 0] ctaid=[0, 0, 0]: a[32] is outside its array" in done.stderr
 
@@ -136,7 +136,7 @@ print(out)
 def test_global_and_constant_arrays_have_an_end_too(script, tmp_path):
     path = script(GLOBALS)
     for engine in ENGINES:
-        done = tilescope("run", "--quiet", "--engine", engine, str(path), folder=tmp_path)
+        done = run_tilescope("run", "--quiet", "--engine", engine, str(path), folder=tmp_path)
         assert done.returncode == 0 and "nan" in done.stdout and "-6.51" in done.stdout, done.stderr
         assert "1 access to c on line 13 is outside it" in done.stderr
         assert "(also G on line 13 and H on line 16)" in done.stderr

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from programs import COPY, HEAD, RACE, tilescope
+from programs import COPY, HEAD, RACE, run_tilescope
 from tilescope.tracer.storage.trace_file import load
 
 FIXED = RACE.replace("tile[t] = t\n", "tile[t] = t\n    cuda.syncthreads()\n")
@@ -26,7 +26,7 @@ def test_a_program_runs_as_under_python(script, tmp_path):
         sys.exit(7)
         """
     )
-    ours = tilescope("run", "--quiet", str(path), "-x", "--json", "words", folder=tmp_path, input="typed")
+    ours = run_tilescope("run", "--quiet", str(path), "-x", "--json", "words", folder=tmp_path, input="typed")
     plain = subprocess.run(
         [sys.executable, str(path), "-x", "--json", "words"],
         capture_output=True,
@@ -40,7 +40,7 @@ def test_a_program_runs_as_under_python(script, tmp_path):
 
 def test_every_launch_is_saved_and_told_in_json(script, tmp_path):
     path = script(COPY + "copy[1, 8](a, out)\nprint(out.sum())\n")
-    done = tilescope("run", "--json=lines.json", "--schedule", "sequential", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--json=lines.json", "--schedule", "sequential", str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "780\n"
     first, second = (json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines())
@@ -63,14 +63,14 @@ def test_every_launch_is_saved_and_told_in_json(script, tmp_path):
 
 
 def test_quiet_saves_nothing(script, tmp_path):
-    done = tilescope("run", "--quiet", str(script(COPY)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(COPY)), folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [p.name for p in tmp_path.iterdir()] == ["program.py"]
 
 
 def test_an_exception_is_shown_as_by_python_and_what_was_recorded_is_kept(script, tmp_path):
     path = script(COPY + "def fail():\n    raise KeyError('oh')\nfail()\n")
-    ours = tilescope("run", str(path), folder=tmp_path)
+    ours = run_tilescope("run", str(path), folder=tmp_path)
     plain = subprocess.run(
         [sys.executable, str(path)],
         capture_output=True,
@@ -98,7 +98,7 @@ except ValueError as error:
     print(error)
 """
     )
-    done = tilescope("run", str(path), folder=tmp_path)
+    done = run_tilescope("run", str(path), folder=tmp_path)
     assert done.stdout == "tid=[3, 0, 0] ctaid=[0, 0, 0]: no\n"
     kept = load(next((tmp_path / "tilescope-traces").iterdir()))
     assert kept.error is not None
@@ -106,16 +106,16 @@ except ValueError as error:
 
 def test_a_bad_grid_and_no_launch_at_all(script, tmp_path):
     path = script(COPY + "try:\n    copy[0, 8](a, out)\nexcept ValueError as error:\n    print('bad grid')\n")
-    done = tilescope("run", str(path), folder=tmp_path)
+    done = run_tilescope("run", str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    none = tilescope("run", "--out", "none", str(script("print(1)")), folder=tmp_path)
+    none = run_tilescope("run", "--out", "none", str(script("print(1)")), folder=tmp_path)
     assert (none.returncode, none.stdout) == (0, "1\n")
     assert "0 launches" in none.stderr
 
 
 def test_modules_run_too(script, tmp_path):
     script("import sys\nprint(__name__, sys.argv[1:])\n")
-    done = tilescope("run", "--quiet", "-m", "program", "-m", "x", folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "-m", "program", "-m", "x", folder=tmp_path)
     assert done.stdout == "__main__ ['-m', 'x']\n"
 
 
@@ -132,7 +132,7 @@ def test_modules_run_too(script, tmp_path):
     ],
 )
 def test_what_cannot_be_run_is_one_sentence_and_status_2(tmp_path, words, text):
-    done = tilescope(*words, folder=tmp_path)
+    done = run_tilescope(*words, folder=tmp_path)
     assert done.returncode == 2
     assert text in done.stderr
     assert done.stderr.count("\n") == 1
@@ -140,7 +140,7 @@ def test_what_cannot_be_run_is_one_sentence_and_status_2(tmp_path, words, text):
 
 def test_a_trace_that_cannot_be_saved_is_told_and_the_program_goes_on(script, tmp_path):
     gone = "import shutil\nshutil.rmtree('tilescope-traces')\ncopy[2, 32](a, out)\ncopy[2, 32](a, out)\nprint('on')\n"
-    done = tilescope("run", str(script(COPY + gone)), folder=tmp_path)
+    done = run_tilescope("run", str(script(COPY + gone)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "on\n")
     assert done.stderr.count("Can't save") == 1 and "1 of 3 launches recorded" in done.stderr
 
@@ -164,20 +164,20 @@ def test_a_forked_child_records_nothing(script, tmp_path):
     path = script(
         COPY + "import os\nif os.fork() == 0:\n    copy[1, 4](a, out)\n    os._exit(0)\nos.wait()\n"
     )
-    assert tilescope("run", str(path), folder=tmp_path).returncode == 0
+    assert run_tilescope("run", str(path), folder=tmp_path).returncode == 0
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
 
 
 def test_a_trace_is_kept_of_a_launch_with_accesses_outside(script, tmp_path):
     path = script(COPY + "copy[1, 32](a[:8], out)\nprint('reached')\n")
-    done = tilescope("run", str(path), folder=tmp_path)
+    done = run_tilescope("run", str(path), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "reached\n")
     assert len(load(tmp_path / "tilescope-traces" / "001-copy.npz").outside.text) == 24
 
 
 def test_check_finds_the_race_and_passes_its_correct_twin(script, tmp_path):
     path = script(RACE)
-    wrong = tilescope("check", str(path), folder=tmp_path)
+    wrong = run_tilescope("check", str(path), folder=tmp_path)
     assert wrong.returncode == 1
     line = 1 + RACE.splitlines().index("    out[t] = tile[63 - t]")
     stores = 1 + RACE.splitlines().index("    tile[t] = t")
@@ -185,29 +185,29 @@ def test_check_finds_the_race_and_passes_its_correct_twin(script, tmp_path):
     assert first.startswith((f"{path}:{line}: error: race: ", f"{path}:{stores}: error: race: ")), (
         wrong.stdout
     )
-    right = tilescope("check", str(script(FIXED)), folder=tmp_path)
+    right = run_tilescope("check", str(script(FIXED)), folder=tmp_path)
     assert right.returncode == 0, right.stdout
     assert "error" not in right.stdout
 
 
 def test_check_formats(script, tmp_path):
     path = script(RACE + "print('from the program')\n")
-    told = tilescope("check", "--format", "json", str(path), folder=tmp_path)
+    told = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
     findings = json.loads(told.stdout)
     assert "race" in {f["kind"] for f in findings if f["severity"] == "error"}
     assert "from the program" in told.stderr
-    github = tilescope("check", "--format", "github", str(path), folder=tmp_path)
+    github = run_tilescope("check", "--format", "github", str(path), folder=tmp_path)
     assert f"::error file={path},line=" in github.stdout
 
 
 def test_check_of_a_program_that_raises_is_2(script, tmp_path):
-    assert tilescope("check", str(script("raise ValueError(1)")), folder=tmp_path).returncode == 2
-    assert tilescope("check", str(script("def f(:\n")), folder=tmp_path).returncode == 2
+    assert run_tilescope("check", str(script("raise ValueError(1)")), folder=tmp_path).returncode == 2
+    assert run_tilescope("check", str(script("def f(:\n")), folder=tmp_path).returncode == 2
 
 
 def test_check_goes_on_after_an_access_outside(script, tmp_path):
     path = script(COPY + "copy[1, 32](a[:8], out)\nprint('reached')\n")
-    done = tilescope("check", str(path), folder=tmp_path)
+    done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
     assert "reached" in done.stderr
     assert "error: bounds: " in done.stdout
@@ -244,7 +244,7 @@ print(out.sum())
 )
 def test_memory_that_nobody_writes(script, tmp_path, text, printed):
     """A scalar that a ufunc repeats, and a constant array of a launch that is begun anew, compiled."""
-    done = tilescope("run", "--quiet", str(script(HEAD + text)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(HEAD + text)), folder=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr
 
 
@@ -260,5 +260,5 @@ def test_numba_is_imported_without_what_a_gpu_needs_and_leaves_nothing_in_its_pl
         print(hasattr(Buffer, "from_handle"), hasattr(StridedMemoryView, "from_dlpack"))
         """
     )
-    done = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert done.stdout == "[] True\nTrue True\n", done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs import HEAD, tilescope
+from programs import HEAD, run_tilescope
 
 DOCUMENTATION = """
 import math
@@ -188,5 +188,5 @@ assert out.tolist() == [0, 1, 3, 6, 9, 12, 15, 18]
     "program", [DOCUMENTATION, HOMEWORK, PUZZLES], ids=("documentation", "homework", "puzzles")
 )
 def test_runs_to_its_end(script, tmp_path, program):
-    done = tilescope("run", "--quiet", str(script(HEAD + program)), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(script(HEAD + program)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from folders import DATA
-from programs import tilescope
+from programs import run_tilescope
 
 FOLDER = DATA / "programs"
 STREAM = "stream_is_shared.py"  # which a GPU refuses
@@ -84,7 +84,7 @@ def test_none_is_forgotten():
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != STREAM])
 def test_prints_what_a_gpu_prints(name, engine, tmp_path):
-    done = tilescope("run", "--engine", engine, str(FOLDER / name), folder=tmp_path)
+    done = run_tilescope("run", "--engine", engine, str(FOLDER / name), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert same(done.stdout.strip(), PROGRAMS[name].printed), done.stdout
     if PROGRAMS[name].compiled and engine == "compiled":
@@ -104,7 +104,7 @@ def same(printed: str, expected: str) -> bool:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_is_checked(name, tmp_path):
     expected = PROGRAMS[name]
-    done = tilescope("check", str(FOLDER / name), folder=tmp_path)
+    done = run_tilescope("check", str(FOLDER / name), folder=tmp_path)
     said = done.stdout + (done.stderr if expected.status == 2 else "")
     assert done.returncode == expected.status, said + done.stderr
     for text in expected.told:
@@ -114,11 +114,11 @@ def test_is_checked(name, tmp_path):
 
 
 def test_one_race_is_told_once(tmp_path):
-    done = tilescope("check", str(FOLDER / "same_finding_twice.py"), folder=tmp_path)
+    done = run_tilescope("check", str(FOLDER / "same_finding_twice.py"), folder=tmp_path)
     assert len(re.findall(r"\berror\b", done.stdout)) == 1, done.stdout
 
 
 def test_a_launch_that_a_gpu_refuses_is_refused_at_its_line(tmp_path):
-    done = tilescope("run", "--quiet", str(FOLDER / STREAM), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", str(FOLDER / STREAM), folder=tmp_path)
     assert done.returncode == 1
     assert "stream" in done.stderr.strip().splitlines()[-1]

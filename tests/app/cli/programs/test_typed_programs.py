@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from folders import DATA
-from programs import tilescope
+from programs import run_tilescope
 
 FOLDER = DATA / "typed_programs"
 ELSEWHERE = DATA / "programs"  # where those are that other tests run too
@@ -70,7 +70,7 @@ def test_none_is_forgotten():
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_runs_as_on_a_gpu(name, engine, tmp_path):
-    done = tilescope("run", "--quiet", "--engine", engine, file_of(name), folder=tmp_path)
+    done = run_tilescope("run", "--quiet", "--engine", engine, file_of(name), folder=tmp_path)
     expected = PROGRAMS[name]
     if expected.error:
         assert done.returncode == 1
@@ -82,7 +82,7 @@ def test_runs_as_on_a_gpu(name, engine, tmp_path):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_is_checked(name, tmp_path):
-    done = tilescope("check", file_of(name), folder=tmp_path)
+    done = run_tilescope("check", file_of(name), folder=tmp_path)
     assert done.returncode == PROGRAMS[name].status, done.stdout + done.stderr
     assert re.search(PROGRAMS[name].finding, done.stdout), done.stdout
 
@@ -96,6 +96,6 @@ def test_programs_of_documents_run_word_for_word(engine, tmp_path):
     programs = sorted(tmp_path.glob("s*.py"))
     assert programs
     for program in programs:
-        done = tilescope("run", "--quiet", "--engine", engine, str(program), folder=tmp_path)
+        done = run_tilescope("run", "--quiet", "--engine", engine, str(program), folder=tmp_path)
         assert done.returncode == 0, f"{program.name}: {done.stderr}"
         assert "False" not in done.stdout, f"{program.name}: {done.stdout}"

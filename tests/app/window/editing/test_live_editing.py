@@ -14,7 +14,7 @@ from tilescope.app.views.source.gutter import Gutter
 from tilescope.app.window.editing.live_editing import TYPING_PAUSE, UNCHANGED
 from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.model.skipped_lines import barrier_lines
-from windows import opened, press, settle, until
+from windows import open_window, press, settle, wait_until
 
 SPEC = "matmul-tiled:m=8,k=8,n=8,tile=4"
 FILE, TEXT = kernel_source("tilescope.kernels.matmul:tiled")
@@ -23,7 +23,7 @@ FIRST, SECOND = barrier_lines(TEXT, "tiled")
 
 @pytest.fixture(scope="module")
 def shared():
-    with opened((SPEC,)) as window:
+    with open_window((SPEC,)) as window:
         yield window
         window.editing.editing.undo_all()
 
@@ -58,7 +58,7 @@ def run(window):
 
 def made(window):
     """Wait until what was asked for is shown, or refused."""
-    until(lambda: not window.editing.editing.is_busy())
+    wait_until(lambda: not window.editing.editing.is_busy())
     settle(window)
 
 
@@ -94,7 +94,7 @@ def test_what_is_typed_runs_beside_the_version_before(window):
 
 
 def test_arrays_keep_their_names_when_a_line_is_typed_above_the_kernel():
-    with opened((f"{SPEC},engine=simulator",)) as window:
+    with open_window((f"{SPEC},engine=simulator",)) as window:
         names = [buffer.name for buffer in window.stage.sessions[0].trace.buffers]
         assert "tile_a" in names
         for note in ("# one", "# two"):
@@ -140,7 +140,7 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
 
 def test_a_struck_barrier_offers_the_race_and_says_that_the_result_is_right_by_luck(window):
     click_beside(window, FIRST)
-    until(lambda: window.stage.sessions[1].is_examined and "1 race more" in window.editing.bar.texts())
+    wait_until(lambda: window.stage.sessions[1].is_examined and "1 race more" in window.editing.bar.texts())
     assert window.stage.sessions[1].trace.check.equal
     left, right = (pane.heading for pane in window.central.panes)
     assert "by luck" in right.verdict.toolTip() and right.verdict.objectName() == "bad"
@@ -294,11 +294,11 @@ def test_a_barrier_that_is_removed_and_typed_again_is_marked_again(window):
     for _ in line:
         QTest.keyClick(page, Qt.Key.Key_Backspace)
     QTest.keyClicks(page, "pass")
-    until(lambda: page.barriers == {FIRST})
+    wait_until(lambda: page.barriers == {FIRST})
     for _ in "pass":
         QTest.keyClick(page, Qt.Key.Key_Backspace)
     QTest.keyClicks(page, line)
-    until(lambda: page.barriers == {FIRST, SECOND})
+    wait_until(lambda: page.barriers == {FIRST, SECOND})
     assert window.side.source.text() == TEXT and not window.side.source.is_edited()
 
 
@@ -353,13 +353,13 @@ def test_leaving_with_edits_asks_once(monkeypatch, tmp_path):
     buttons = QMessageBox.StandardButton
     answers = iter([buttons.Cancel, buttons.Discard])
     monkeypatch.setattr(QMessageBox, "question", lambda *words: asked.append(words[2]) or next(answers))
-    with opened((SPEC,), settings=tmp_path / "window.json") as window:
+    with open_window((SPEC,), settings=tmp_path / "window.json") as window:
         written(window, "total += tile_a", "total -= tile_a")
         assert not window.close() and window.isVisible()
         run(window)
         assert window.close()
     assert len(asked) == 2 and "matmul-tiled was edited" in asked[0]
-    with opened((), settings=tmp_path / "window.json", mark=window.settings.bookmark) as again:
+    with open_window((), settings=tmp_path / "window.json", mark=window.settings.bookmark) as again:
         assert not any(setup.is_edited for setup in again.stage.setups)
 
 
@@ -384,9 +384,9 @@ reverse[1, 32](np.arange(32, dtype=np.float32), np.zeros(32, np.float32))
 def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(PROGRAM)
-    with opened((SPEC,)) as window:
+    with open_window((SPEC,)) as window:
         window.files.run_program(str(path))
-        until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["reverse"])
+        wait_until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["reverse"])
         settle(window)
         barrier = PROGRAM.splitlines().index("    cuda.syncthreads()") + 1
         click_beside(window, barrier)
@@ -416,7 +416,9 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
         written(window, "sleep(99)", "sleep(0)")
         written(window, "np.arange(32", "4 * np.arange(32")
         assert window.editing.store(path)
-        until(lambda: len(window.stage.sessions) == 1 and window.stage.sessions[0].trace.initial[0][1] == 4)
+        wait_until(
+            lambda: len(window.stage.sessions) == 1 and window.stage.sessions[0].trace.initial[0][1] == 4
+        )
         settle(window)
         assert not window.editing.unsaved()
 
@@ -429,6 +431,6 @@ def test_nothing_is_compiled_ahead_while_a_session_is_being_made(window, monkeyp
     QTest.qWait(50)
     assert not told and editing._compile_timer.isActive()
     settled[0] = True
-    until(lambda: told)
+    wait_until(lambda: told)
     editing._compile_timer.setInterval(TYPING_PAUSE)
     assert [launch.source != TEXT for launch in told[0]] == [True, True]  # one for each barrier

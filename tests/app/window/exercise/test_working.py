@@ -18,7 +18,7 @@ from tilescope.app.exercise.library import SHIPPED
 from tilescope.app.exercise.progress import FILE
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.window.exercise.words import NOT_YET, PASSED
-from windows import PAIR, opened, press, settle, until
+from windows import PAIR, open_window, press, settle, wait_until
 
 DATA = Path(__file__).parents[3] / "data" / "exercises"
 ZERO, RIGHT = "out[i] = 0", "out[i] = a[i] + 10"
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
 def shared(folder):
     """Lend one window, with the judge of all tests, to those of this file."""
     judge = warm_judge()
-    with opened((PAIR[1],), settings=folder / "settings" / "window.json") as window:
+    with open_window((PAIR[1],), settings=folder / "settings" / "window.json") as window:
         window.exercises.make_judge = lambda: SimpleNamespace(
             judge=judge.judge, cancel=judge.cancel, start=judge.start, close=lambda: None
         )
@@ -62,8 +62,8 @@ def window(shared, folder):
 def at_work(window, path):
     """Open an exercise and wait for its picture and verdict."""
     assert window.exercises.open_path(path)
-    until(lambda: window.exercises.panel.verdict is not None)
-    until(lambda: window.exercises.work.is_here() and window.stage.is_settled())
+    wait_until(lambda: window.exercises.panel.verdict is not None)
+    wait_until(lambda: window.exercises.work.is_here() and window.stage.is_settled())
     settle(window)
     return window.exercises.panel
 
@@ -75,7 +75,7 @@ def editor(window):
 def judged(window, text):
     """Wait for the verdict on a text, and for its picture."""
     work, job = window.exercises.work, window.exercises.job
-    until(lambda: work._last is not None and work._last.text == text and not job.is_busy())
+    wait_until(lambda: work._last is not None and work._last.text == text and not job.is_busy())
     settle(window)
 
 
@@ -177,16 +177,16 @@ def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window,
     panel = at_work(window, folder / "01-add-ten.md")
     said = texts(panel)
     type_in(window, LINE, 0, " +")
-    until(lambda: bool(editor(window).problems))
+    wait_until(lambda: bool(editor(window).problems))
     assert [problem.line for problem in editor(window).problems] == [LINE]
     assert texts(panel) == said and panel.is_stale
     assert "out[i] = 0 +" in remembered(folder)["text"]
     window.exercises.leave()
     panel = at_work(window, folder / "01-add-ten.md")  # which shows the stub's picture and the text
-    until(lambda: "out[i] = 0 +" in editor(window).text())
+    wait_until(lambda: "out[i] = 0 +" in editor(window).text())
     QTest.keyClicks(editor(window), "1")
     type_in(window, LINE, 2, "")
-    until(lambda: not panel.is_stale)
+    wait_until(lambda: not panel.is_stale)
 
 
 def test_a_kernel_that_is_gone_raises_or_never_ends_is_told(window, folder, monkeypatch):
@@ -270,7 +270,9 @@ def test_the_next_exercise_comes_after_this_one_and_the_menu_ticks_what_is_done(
     at_work(window, folder / "01-add-ten.md")
     write(window, ZERO, RIGHT)
     window.exercises.next()
-    until(lambda: window.exercises.exercise.name == "twice" and window.exercises.panel.verdict is not None)
+    wait_until(
+        lambda: window.exercises.exercise.name == "twice" and window.exercises.panel.verdict is not None
+    )
     settle(window)
     assert ZERO in editor(window).text()
     menu = window.menu.parts["Exercises"]
@@ -289,7 +291,7 @@ def test_a_teachers_folder_runs_once_one_agrees(window, folder, tmp_path):
     assert window.exercises.open_folder(folder)
     assert "2 exercises" in window.notice.sentence.text() and not window.exercises.is_open()
     window.notice.answers[0].click()
-    until(lambda: window.exercises.panel.verdict is not None)
+    wait_until(lambda: window.exercises.panel.verdict is not None)
     assert window.exercises.exercise.name == "add-ten"
     assert not window.exercises.open_folder(tmp_path)
     assert "There are no exercises in" in window.notice.sentence.text()
@@ -312,7 +314,7 @@ def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, fold
     program = tmp_path / "01-add-ten.py"
     program.write_text(program.read_text().replace(old, new))
     window.exercises.open_path(tmp_path / "01-add-ten.md")
-    until(lambda: window.notice.message_type == "error")
+    wait_until(lambda: window.notice.message_type == "error")
     settle(window)
     assert said in window.notice.sentence.text() and "01-add-ten.py" in window.notice.sentence.text()
     assert not window.exercises.is_open() and window.stage.setups == before
@@ -327,7 +329,7 @@ def test_a_lecture_takes_the_place_of_an_exercise_and_the_window_forgets_its_tra
     lecture.write_text(TEXT)
     assert window.lectures.open(lecture)
     assert not window.exercises.is_open()
-    until(lambda: window.lectures.player.awaited is None)
+    wait_until(lambda: window.lectures.player.awaited is None)
     window.lectures.player.close()
     settle(window)
     window.notice.clear()
@@ -335,7 +337,7 @@ def test_a_lecture_takes_the_place_of_an_exercise_and_the_window_forgets_its_tra
 
 def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window):
     panel = at_work(window, SHIPPED / "15-centre.md")
-    until(lambda: window.stage.focused().is_examined)
+    wait_until(lambda: window.stage.focused().is_examined)
     settle(window)
     assert panel.hints == 0
 

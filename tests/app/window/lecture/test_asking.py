@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from presenting import arrive, present, turn, written
+from presenting import go_to_step, present, wait_for_step, write_lecture
 from tilescope.app.window.lecture.question_card import ChoiceButton
 from tilescope.app.window.lecture.step_list import StepList
-from windows import press, until
+from windows import press, wait_until
 
 ASKS, NUMBER = 3, 4
 
@@ -20,10 +20,10 @@ ASKS, NUMBER = 3, 4
 @pytest.fixture
 def player(window, tmp_path):
     window.resize(1000, 640)
-    player = present(window, written(tmp_path))
+    player = present(window, write_lecture(tmp_path))
     yield player
     player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def texts(widget: QWidget) -> Iterator[str]:
@@ -41,7 +41,7 @@ def choices(window) -> list[ChoiceButton]:
 
 
 def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(window, player):
-    turn(window, ASKS, play=True)
+    go_to_step(window, ASKS, play=True)
     names = [made.accessibleName() for made in choices(window)]
     right = int(player.answer().quantity.value)
     assert names == ["A: 16", f"B: {right}", "C: none at all"]
@@ -60,33 +60,33 @@ def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(wi
 
 
 def test_nothing_tells_the_answer_before_it_is_shown(window, player):
-    turn(window, ASKS, play=True)
+    go_to_step(window, ASKS, play=True)
     before = set(texts(window.central.caption))
     assert not any("takes" in text for text in before if "How many" not in text)
     states = {made.styleSheet() for made in choices(window)}
     assert len(states) == 1
     places = [pane.geometry() for pane in window.central.panes]
     player.reveal()
-    arrive(window)
+    wait_for_step(window)
     assert [pane.geometry() for pane in window.central.panes] == places  # nothing moves
     assert any("The tiled one takes" in text for text in texts(window.central.caption))
 
 
 def test_no_pane_says_how_its_launch_ended_while_a_question_is_open(window, player):
     headings = [pane.heading for pane in window.central.panes]
-    turn(window, ASKS, play=True)
+    go_to_step(window, ASKS, play=True)
     assert all(heading.verdict.isHidden() and heading.sign.isHidden() for heading in headings)
     player.reveal()
-    arrive(window)
+    wait_for_step(window)
     assert all("NumPy" in heading.verdict.text() and heading.sign.isVisible() for heading in headings)
-    turn(window, ASKS, play=True)
+    go_to_step(window, ASKS, play=True)
     player.close()
-    arrive(window)
+    wait_for_step(window)
     assert not any(pane.heading.sign.isHidden() for pane in window.central.panes)
 
 
 def test_a_number_is_guessed_and_its_mark_told(window, player):
-    turn(window, NUMBER, play=True)
+    go_to_step(window, NUMBER, play=True)
     card = window.lectures.card
     assert card.field.isVisible() and not card.answer.text()
     card.field.setFocus()
@@ -99,7 +99,7 @@ def test_a_number_is_guessed_and_its_mark_told(window, player):
 
 @pytest.mark.parametrize(("guess", "told"), [("16", "Right: 16"), ("4", "No: 16"), ("", "16")])
 def test_a_guess_is_right_or_near_or_neither(window, player, guess, told):
-    turn(window, NUMBER, play=True)
+    go_to_step(window, NUMBER, play=True)
     window.lectures.card.field.setText(guess)
     player.reveal()
     assert window.lectures.card.answer.text() == f"{told}, exact from the trace"
@@ -117,7 +117,7 @@ def test_b_blanks_the_screen_and_a_step_key_only_brings_it_back(window, player):
 
 
 def test_the_list_of_steps_filters_and_jumps(window, player):
-    turn(window, 1)
+    go_to_step(window, 1)
     press(window, "Ctrl+G")
     dialog = window.findChild(StepList)
     lines = [dialog.list.item(row).text() for row in range(dialog.list.count())]
@@ -126,7 +126,7 @@ def test_the_list_of_steps_filters_and_jumps(window, player):
     shown = [i for i in range(len(lines)) if not dialog.list.item(i).isHidden()]
     assert shown == [5]
     QTest.keyClick(dialog.words, Qt.Key.Key_Return)
-    arrive(window)
+    wait_for_step(window)
     assert player.number == 5
 
 
@@ -141,12 +141,12 @@ def test_the_foot_says_where_and_when_we_are(window, player):
 
 def test_f5_shows_a_lecture_on_the_whole_screen_and_escape_leaves_that_first(window, player):
     press(window, "F5")
-    until(window.isFullScreen)
+    wait_until(window.isFullScreen)
     press(window, "Escape")
-    until(lambda: not window.isFullScreen())
+    wait_until(lambda: not window.isFullScreen())
     assert player.lecture is not None
     player.close()
-    arrive(window)
+    wait_for_step(window)
     assert window.bookmark().layout == "ordinary"
     press(window, "F5")
     assert window.bookmark().layout == "lecture" and not window.isFullScreen()
@@ -169,7 +169,7 @@ def test_a_lecture_is_checked_while_it_is_presented(window, player):
     path.write_text(text, "utf-8")
     line = text[: text.index("{right.sectors}")].count("\n") + 1
     window.lectures.check()
-    until(lambda: bool(mistakes()))
+    wait_until(lambda: bool(mistakes()))
     told = [label.text() for label in mistakes()[0].findChildren(QLabel)]
     assert any(text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in told)
     mistakes()[0].close()

@@ -7,12 +7,12 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from presenting import LECTURE, TILED, arrive, look, present, turn, written
+from presenting import LECTURE, TILED, capture_window, go_to_step, present, wait_for_step, write_lecture
 from sessions import matmul
 from tilescope.app.model.settings import Settings
 from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.storage.trace_file import save
-from windows import opened, press, until
+from windows import open_window, press, wait_until
 
 PROGRAM = """
 import numpy as np
@@ -31,10 +31,10 @@ for n in (16, 32):
 @pytest.fixture
 def player(window, tmp_path):
     window.resize(1000, 640)
-    player = present(window, written(tmp_path))
+    player = present(window, write_lecture(tmp_path))
     yield player
     player.close()
-    arrive(window)
+    wait_for_step(window)
     window.notice.clear()
 
 
@@ -43,33 +43,33 @@ def told(window) -> str:
 
 
 def test_a_saved_lecture_is_shown_anew_at_the_same_step(window, player):
-    turn(window, 3)
+    go_to_step(window, 3)
     extra = "## A step before\n\n`at: start`\n\n## To the end"
     player.lecture.path.write_text(LECTURE.replace("## To the end", extra), "utf-8")
-    until(lambda: len(player.lecture.steps) == 7)
-    arrive(window)
+    wait_until(lambda: len(player.lecture.steps) == 7)
+    wait_for_step(window)
     assert (player.number, player.step.title) == (4, "How many sectors?")
     other = player.lecture.path.with_suffix(".new")  # as some editors do
     other.write_text(LECTURE.replace("## How many sectors?", "## How much?"), "utf-8")
     other.replace(player.lecture.path)
-    until(lambda: len(player.lecture.steps) == 6)
-    arrive(window)
+    wait_until(lambda: len(player.lecture.steps) == 6)
+    wait_for_step(window)
     assert player.number == 4  # its title is gone, so its number says which it is
 
 
 def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, player):
-    turn(window, 3)
-    before = look(window)
+    go_to_step(window, 3)
+    before = capture_window(window)
     line = LECTURE[: LECTURE.index("at: middle")].count("\n") + 1
     broken = LECTURE.replace("at: middle of phase 1", "at: nowhere").replace("colour: reads", "colour: green")
     player.lecture.path.write_text(broken, "utf-8")
-    until(lambda: bool(told(window)))
+    wait_until(lambda: bool(told(window)))
     assert told(window).startswith(f"Lecture.md, line {line}: 'nowhere' is no place in time")
     assert told(window).endswith("(1 more)")
     window.notice.clear()
-    assert look(window) == before
+    assert capture_window(window) == before
     player.lecture.path.write_text(LECTURE.replace("at: middle of phase 1", "at: start"), "utf-8")
-    until(lambda: window.playhead.moment == 0)
+    wait_until(lambda: window.playhead.moment == 0)
     assert player.number == 3
 
 
@@ -77,57 +77,57 @@ def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, p
 def test_a_lecture_that_can_t_be_read_any_more_goes_on(window, player, harm):
     path = player.lecture.path
     path.unlink() if harm == "remove" else path.write_bytes(b"# \xff\xfe")
-    until(lambda: bool(told(window)))
+    wait_until(lambda: bool(told(window)))
     assert told(window).endswith("The previous version of the lecture is still shown.")
-    turn(window, 5)
+    go_to_step(window, 5)
     assert player.number == 5
-    written(path.parent, LECTURE.replace("## The last block", "## The very last"))
-    until(lambda: player.lecture.steps[5].title == "The very last")
+    write_lecture(path.parent, LECTURE.replace("## The last block", "## The very last"))
+    wait_until(lambda: player.lecture.steps[5].title == "The very last")
 
 
 def test_a_trace_file_beside_it_is_shown_and_a_broken_one_stops_nothing(window, tmp_path):
     save(matmul("matmul-tiled", m=8, k=8, n=8, tile=4).trace, tmp_path / "good.npz")
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     steps = f"\n## One\n\n`show: {TILED}`\n\n## Bad\n\n`show: bad.npz`\n\n## Good\n\n`show: good.npz`\n"
-    player = present(window, written(tmp_path, f"# Files\n{steps}"))
+    player = present(window, write_lecture(tmp_path, f"# Files\n{steps}"))
     press(window, "PageDown")
-    arrive(window)
+    wait_for_step(window)
     assert player.number == 1 and window.lectures.cover.isVisible()
     assert "bad.npz" in window.lectures.cover.sentence.text()
     press(window, "PageDown")
-    arrive(window)
+    wait_for_step(window)
     assert player.number == 2 and not window.lectures.cover.isVisible()
     assert window.stage.setups[0].file == str(tmp_path / "good.npz")
     assert str(tmp_path / "good.npz") not in window.files.recent()  # nobody opened it
     player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def test_a_program_beside_it_runs_only_once_the_user_agrees_to_what_it_is(window, tmp_path):
     program = tmp_path / "mine.py"
     program.write_text(PROGRAM)
     text = f"# Own\n\n## Shown\n\n`show: {TILED}`\n\n## Mine\n\n`show: mine.py:launch=2`\n\n## On\n\n`show: {TILED}`\n"
-    player = present(window, written(tmp_path, text))
-    turn(window, 1)
+    player = present(window, write_lecture(tmp_path, text))
+    go_to_step(window, 1)
     cover = window.lectures.cover
     assert cover.isVisible() and cover.answer.isVisible()
     assert cover.sentence.text().startswith("This step shows mine.py, a program that came with the lecture.")
-    turn(window, 2)  # who does not agree goes on
+    go_to_step(window, 2)  # who does not agree goes on
     assert not cover.isVisible()
-    turn(window, 1)
+    go_to_step(window, 1)
     assert [s.trace.kernel for s in window.stage.sessions] != ["copy"]
     cover.answer.click()
-    until(lambda: not cover.isVisible() and player.awaited is None)
+    wait_until(lambda: not cover.isVisible() and player.awaited is None)
     assert [(s.trace.kernel, s.trace.threads) for s in window.stage.sessions] == [("copy", 16)]
-    turn(window, 2)
-    turn(window, 1)
+    go_to_step(window, 2)
+    go_to_step(window, 1)
     assert not cover.isVisible()  # the same content is not asked about again
     program.write_text(PROGRAM.replace("32", "64"))
-    turn(window, 2)
-    turn(window, 1)
+    go_to_step(window, 2)
+    go_to_step(window, 1)
     assert cover.isVisible() and cover.answer.isVisible()
     player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def test_an_edited_kernel_beside_it_runs_only_once_the_user_agrees_and_a_line_out_of_ours_at_once(
@@ -138,26 +138,26 @@ def test_an_edited_kernel_beside_it_runs_only_once_the_user_agrees_and_a_line_ou
     )
     steps = [TILED, f"{TILED},without=barrier2", f"{TILED},source=mine.py"]
     text = "# Own\n" + "".join(f"\n## Step {n}\n\n`show: {step}`\n" for n, step in enumerate(steps))
-    player = present(window, written(tmp_path, text))
+    player = present(window, write_lecture(tmp_path, text))
     cover = window.lectures.cover
-    turn(window, 1)
+    go_to_step(window, 1)
     assert not cover.isVisible() and window.stage.sessions[0].launch.source.count("syncthreads") == 1
-    turn(window, 2)
+    go_to_step(window, 2)
     assert cover.sentence.text().startswith(
         "This step shows mine.py, an edited kernel that came with the lecture."
     )
     assert "-= " not in window.stage.sessions[0].launch.source
     cover.answer.click()
-    until(lambda: not cover.isVisible() and player.awaited is None)
+    wait_until(lambda: not cover.isVisible() and player.awaited is None)
     assert "-= " in window.stage.sessions[0].launch.source
     assert not window.stage.sessions[0].trace.check.equal
     player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def test_a_dropped_lecture_is_presented(window, tmp_path):
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(written(tmp_path)))])
+    data.setUrls([QUrl.fromLocalFile(str(write_lecture(tmp_path)))])
     window.dropEvent(
         QDropEvent(
             QPointF(5, 5),
@@ -167,18 +167,18 @@ def test_a_dropped_lecture_is_presented(window, tmp_path):
             Qt.KeyboardModifier.NoModifier,
         )
     )
-    arrive(window)
+    wait_for_step(window)
     assert window.lectures.player.step.title == "Both side by side"
     window.lectures.player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def test_the_window_remembers_what_was_shown_before_a_lecture_and_the_lecture_as_recent(tmp_path):
     settings = tmp_path / "window.json"
-    with opened((TILED,), settings=settings) as window:
+    with open_window((TILED,), settings=settings) as window:
         before = window.bookmark()
-        player = present(window, written(tmp_path))
-        turn(window, 4)
+        player = present(window, write_lecture(tmp_path))
+        go_to_step(window, 4)
         path = str(player.lecture.path)
     stored = msgspec.json.decode(settings.read_bytes(), type=Settings)
     assert stored.bookmark == before
@@ -192,15 +192,15 @@ def test_who_agreed_to_a_program_is_asked_about_the_same_text_in_another_folder(
         (tmp_path / name).mkdir()
         (tmp_path / name / "mine.py").write_text("import helper\n")
         (tmp_path / name / "helper.py").write_text(f"open(__file__ + '.{name}.ran', 'w')\n")
-        player = present(window, written(tmp_path / name, "# Own\n\n## Mine\n\n`show: mine.py`\n"))
+        player = present(window, write_lecture(tmp_path / name, "# Own\n\n## Mine\n\n`show: mine.py`\n"))
         cover = window.lectures.cover
         shown.append(cover.isVisible() and cover.answer.isVisible())
         assert window.bookmark().layout == "lecture"
         if name == "mine":
             cover.answer.click()
-            until(lambda: any(tmp_path.rglob("*.ran")))
+            wait_until(lambda: any(tmp_path.rglob("*.ran")))
         player.close()
-        arrive(window)
+        wait_for_step(window)
     assert shown == [True, True]
     assert [path.name for path in tmp_path.rglob("*.ran")] == ["helper.py.mine.ran"]
 
@@ -210,22 +210,22 @@ def test_a_program_that_is_no_file_or_far_too_large_is_refused_in_a_sentence(win
     (tmp_path / "mine.py").write_text("")
     with (tmp_path / "mine.py").open("wb") as file:
         file.truncate(2**40)  # which takes no place
-    player = present(window, written(tmp_path, text))
+    player = present(window, write_lecture(tmp_path, text))
     assert "which no program needs" in window.lectures.cover.sentence.text()
     player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def test_a_lecture_saved_with_other_panes_and_fewer_steps_is_consistent_while_they_are_traced(window, player):
     """Whoever asks meanwhile, such as the window of the speaker, is told of the new step."""
-    turn(window, 5)
+    go_to_step(window, 5)
     asked = []
     player.changed.connect(lambda: asked.append((player.caption(), player.notes(), player.step.title)))
     show = "`show: matmul-tiled:m=8,k=8,n=4,tile=4,input=ones`"
     text = f"# Less\n\n## New\n\n{show}\n\nThere are {{left.threads}}.\n\n> Of {{left.n}}.\n"
     player.lecture.path.write_text(text, "utf-8")
-    until(lambda: player.step.title == "New")
+    wait_until(lambda: player.step.title == "New")
     player.notes()
-    arrive(window)
+    wait_for_step(window)
     assert asked[-1][0].text == "There are 16."
     assert {title for _, _, title in asked} == {"New"}

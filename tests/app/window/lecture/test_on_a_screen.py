@@ -7,18 +7,18 @@ from pathlib import Path
 
 import msgspec
 
-from presenting import written
+from presenting import write_lecture
 from tilescope.app.model.settings import Settings
-from windows import environment_of
+from windows import screen_environment
 
 HELPERS = Path(__file__).resolve().parents[3] / "helpers"
 
 
 def test_page_down_alone_presents_a_lecture(screen, tmp_path):
-    lecture = written(tmp_path)
+    lecture = write_lecture(tmp_path)
     done = subprocess.run(
         [sys.executable, str(HELPERS / "one_screen.py"), str(lecture)],
-        env=environment_of(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False,
+        env=screen_environment(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])

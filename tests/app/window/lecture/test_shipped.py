@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from presenting import arrive, look, present
+from presenting import capture_window, present, wait_for_step
 from tilescope.app.control import seed_jobs
 from tilescope.app.lecture.captions import UNKNOWN
 from tilescope.app.lecture.library import lecture_name, shipped_lectures
-from windows import until
+from windows import wait_until
 
 
 @pytest.mark.parametrize("path", shipped_lectures(), ids=lecture_name)
@@ -23,18 +23,18 @@ def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: P
     forwards = []
     for number in range(count):
         player.go(number)
-        arrive(window)
+        wait_for_step(window)
         assert not player.obstacle, player.obstacle
         assert UNKNOWN not in player.caption().text and not player.caption().problems
         player.show_final_moment()
         player.reveal()
-        until(window.central.types.is_idle)  # what Numba's compiler says of the kernels
-        forwards.append(look(window))
+        wait_until(window.central.types.is_idle)  # what Numba's compiler says of the kernels
+        forwards.append(capture_window(window))
     for number in reversed(range(count - 1)):
         player.previous()
-        arrive(window)
+        wait_for_step(window)
         assert player.number == number
-        mark, picture = look(window)
+        mark, picture = capture_window(window)
         assert (mark, picture == forwards[number][1]) == (forwards[number][0], True), player.step.title
     player.close()
-    arrive(window)
+    wait_for_step(window)

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from presenting import LECTURE, arrive, look, present, turn, written
-from windows import press, until
+from presenting import LECTURE, capture_window, go_to_step, present, wait_for_step, write_lecture
+from windows import press, wait_until
 
 LAST = 5
 
@@ -16,10 +16,10 @@ LAST = 5
 @pytest.fixture
 def player(window, tmp_path):
     window.resize(1000, 640)
-    player = present(window, written(tmp_path))
+    player = present(window, write_lecture(tmp_path))
     yield player
     player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def test_page_down_goes_on_to_where_a_step_stands_to_its_answer_and_to_the_next_step(window, player):
@@ -27,7 +27,7 @@ def test_page_down_goes_on_to_where_a_step_stands_to_its_answer_and_to_the_next_
     for _ in range(9):
         seen.append((player.number, player.is_playing, player.is_revealed))
         press(window, "PageDown")
-        arrive(window)
+        wait_for_step(window)
     assert seen == [
         (0, False, False),
         (1, False, False),
@@ -41,12 +41,12 @@ def test_page_down_goes_on_to_where_a_step_stands_to_its_answer_and_to_the_next_
     ]
     assert player.number == LAST  # and stays there
     press(window, "PageUp")
-    arrive(window)
+    wait_for_step(window)
     assert (player.number, player.is_revealed) == (4, True)
 
 
 def test_a_step_plays_at_its_pace_and_stands(window, player):
-    turn(window, 2, play=True)
+    go_to_step(window, 2, play=True)
     begin, stand = player.moment().begin, player.moment().show_final_moment
     window.playhead.seek(begin)  # also forgets when the frames have begun to count
     start = 100.0
@@ -61,46 +61,46 @@ def test_a_step_plays_at_its_pace_and_stands(window, player):
 def test_the_pictures_are_the_same_forwards_backwards_and_by_a_jump(window, player):
     forwards = []
     for number in range(LAST + 1):
-        until(lambda n=number: player.number == n and player.awaited is None)
+        wait_until(lambda n=number: player.number == n and player.awaited is None)
         player.show_final_moment()
         player.reveal()
-        forwards.append(look(window))
+        forwards.append(capture_window(window))
         press(window, "PageDown")
     for number in reversed(range(LAST + 1)):
         assert player.number == number
-        assert look(window) == forwards[number], number
+        assert capture_window(window) == forwards[number], number
         press(window, "PageUp")
-        arrive(window)
+        wait_for_step(window)
     for number in (4, 1, 5, 0, 3, 2):
-        turn(window, number)
-        assert look(window) == forwards[number], number
+        go_to_step(window, number)
+        assert capture_window(window) == forwards[number], number
 
 
 def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, player):
-    turn(window, 1)
-    stood = look(window)
+    go_to_step(window, 1)
+    stood = capture_window(window)
     window.stage.seek(0, 17)
     window.stage.set_focus(0)
     press(window, "C", "Shift+Right")
-    assert look(window)[0] != stood[0]
+    assert capture_window(window)[0] != stood[0]
     press(window, "Ctrl+Home")
     window.notice.clear()
-    assert look(window) == stood
+    assert capture_window(window) == stood
     window.stage.seek(0, 17)
     press(window, "PageDown")
-    arrive(window)
+    wait_for_step(window)
     player.show_final_moment()
-    there = look(window)
-    turn(window, 0)
-    turn(window, 2)
-    assert look(window) == there
+    there = capture_window(window)
+    go_to_step(window, 0)
+    go_to_step(window, 2)
+    assert capture_window(window) == there
 
 
 def test_panes_that_stay_are_not_loaded_again(window, player, monkeypatch):
     loaded = []
     monkeypatch.setattr(type(window.central.panes[0]), "load", lambda pane, session: loaded.append(pane))
     for number in (1, 2, 3, 0):
-        turn(window, number)
+        go_to_step(window, number)
     assert loaded == []
 
 
@@ -108,10 +108,10 @@ def test_theme_and_text_size_stay_as_the_user_has_them(window, player):
     window.look.scale_text(1.2)
     window.look.use("dark")
     try:
-        turn(window, 3)
+        go_to_step(window, 3)
         assert (window.theme.name, window.theme.scale) == ("dark", 1.2)
         player.close()
-        arrive(window)
+        wait_for_step(window)
         assert (window.theme.name, window.theme.scale) == ("dark", 1.2)
     finally:
         window.look.show("light", 1.0, False)
@@ -120,17 +120,19 @@ def test_theme_and_text_size_stay_as_the_user_has_them(window, player):
 def test_the_steps_to_come_are_prepared_so_that_a_key_shows_them_at_once(window, tmp_path):
     sizes = [f"matmul-tiled:m={n},k=8,n=8,tile=4" for n in (12, 20, 28, 36, 44)]
     steps = "".join(f"\n## Size {i}\n\n`show: {size}`\n" for i, size in enumerate(sizes))
-    player = present(window, written(tmp_path, f"# Sizes\n{steps}"))
+    player = present(window, write_lecture(tmp_path, f"# Sizes\n{steps}"))
     for number in range(1, 5):
         sources = [s for i in range(number, min(number + 3, 5)) for s in player._sources_of(i)]
-        until(lambda sources=sources: all(window.stage.jobs.session_in_memory(source) for source in sources))
+        wait_until(
+            lambda sources=sources: all(window.stage.jobs.session_in_memory(source) for source in sources)
+        )
         player.next()
         assert player.number == number  # before anything else could run
         assert player.sessions()[0].is_examined
         held = [bool(window.stage.jobs.session_in_memory(s)) for i in range(5) for s in player._sources_of(i)]
         assert held[number - 1 : number + 2] == [True] * len(held[number - 1 : number + 2])
     player.close()
-    arrive(window)
+    wait_for_step(window)
 
 
 def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the_wait(
@@ -151,11 +153,11 @@ def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the
     )
     player.lecture.path.write_text(text, encoding="utf-8")
     player.reload()
-    turn(window, 0)
+    go_to_step(window, 0)
     before, sessions = window.bookmark(), list(window.stage.sessions)
     player.go(6)
     assert player.awaited == 6
-    until(window.lectures.note.isVisible)
+    wait_until(window.lectures.note.isVisible)
     assert window.lectures.note.sentence.text().startswith("Preparing step 7")
     assert (window.bookmark(), window.stage.sessions, player.number) == (before, sessions, 0)
     press(window, "Escape")
@@ -163,25 +165,25 @@ def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the
     assert not window.lectures.note.isVisible()
     may_go_on.set()
     player.go(6)
-    arrive(window)
+    wait_for_step(window)
     assert player.number == 6
     assert [setup.values["m"] for setup in window.stage.setups] == [32]
 
 
 def test_leaving_shows_what_was_shown_before_and_offers_the_way_back(window, tmp_path):
     window.stage.seek(1, 11)
-    before = look(window)
-    player = present(window, written(tmp_path))
-    turn(window, 3)
+    before = capture_window(window)
+    player = present(window, write_lecture(tmp_path))
+    go_to_step(window, 3)
     press(window, "Escape")
-    arrive(window)
+    wait_for_step(window)
     assert player.lecture is None
     assert window.notice.answers[0].text() == "Go back"
     window.notice.answers[0].click()
-    arrive(window)
+    wait_for_step(window)
     assert player.lecture is not None and player.number == 3
     press(window, "Escape")
-    arrive(window)
+    wait_for_step(window)
     window.notice.clear()
-    assert look(window) == before
+    assert capture_window(window) == before
     assert not window.commands["Next step"].isEnabled()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from tilescope.app.window.actions import RENDER
 from tilescope.app.window.recording.dialog import DRAWING, RenderDialog
 from tilescope.app.window.recording.opening import NOTHING
-from windows import opened, settle, until
+from windows import open_window, settle, wait_until
 
 TINY = ("matmul-tiled:m=4,k=4,n=4,tile=2",)
 
@@ -18,7 +18,7 @@ TINY = ("matmul-tiled:m=4,k=4,n=4,tile=2",)
 @pytest.fixture(scope="module")
 def window():
     """Return a window on a small product at moment 7, in dark colours."""
-    with opened(TINY) as made:
+    with open_window(TINY) as made:
         made.resize(800, 600)
         made.look.use("dark")
         made.stage.seek(0, 7)
@@ -45,7 +45,7 @@ def dialog(shared):
 
 def told(dialog, text):
     """Wait until the dialog says something with this text in it."""
-    until(lambda: text in dialog.outlook.text())
+    wait_until(lambda: text in dialog.outlook.text())
 
 
 def change(dialog, **texts):
@@ -54,7 +54,7 @@ def change(dialog, **texts):
         field = getattr(dialog.fields, name)
         field.setCurrentText(text) if hasattr(field, "setCurrentText") else field.setText(text)
     dialog.outlook.setText("")
-    until(lambda: "about" in dialog.outlook.text() or "There is no" in dialog.outlook.text())
+    wait_until(lambda: "about" in dialog.outlook.text() or "There is no" in dialog.outlook.text())
 
 
 def test_it_shows_a_frame_and_says_how_long_and_large_it_will_be(dialog):
@@ -63,7 +63,7 @@ def test_it_shows_a_frame_and_says_how_long_and_large_it_will_be(dialog):
     assert dialog.picture.pixmap().toImage().pixelColor(2, 2).lightness() < 90  # in the window's colours
     before = dialog.picture.pixmap().toImage()
     dialog.place.setValue(1000)
-    until(lambda: dialog.picture.pixmap().toImage() != before)
+    wait_until(lambda: dialog.picture.pixmap().toImage() != before)
     change(dialog, begin="3", end="5", speed="2", hold="0", rate="10")
     assert dialog.outlook.text().startswith("1.1 s, 11 frames")
 
@@ -73,7 +73,7 @@ def test_it_records_what_is_on_screen_and_the_window_goes_on(window, dialog, tmp
     dialog.record_to(tmp_path / "mine")  # which gets the ending of its kind
     assert dialog.is_recording and not dialog.fields.isEnabled()
     window.stage.seek(0, 20)
-    until(lambda: not dialog.is_recording)
+    wait_until(lambda: not dialog.is_recording)
     assert f"saved as {tmp_path / 'mine.gif'}" in dialog.outlook.text()
     assert "mine.gif" in window.central.notice.news.sentence.text()
     with Image.open(tmp_path / "mine.gif") as file:
@@ -169,7 +169,7 @@ def test_what_cannot_be_recorded_shows_no_frame_to_come_and_no_button(window):
     assert dialog.picture.text() != DRAWING
     assert not dialog.open_render_dialog.isEnabled()
     dialog.fields.begin.setCurrentText("start")
-    until(dialog.open_render_dialog.isEnabled)
+    wait_until(dialog.open_render_dialog.isEnabled)
     told(dialog, "about")
     dialog.close()
 
@@ -184,7 +184,7 @@ def test_a_web_page_is_recorded_of_what_is_on_screen(window, tmp_path):
     told(dialog, "any browser opens")
     assert not dialog.fields.rate.isVisible() and dialog.fields.begin.isVisible()
     dialog.record_to(tmp_path / "mine")
-    until(lambda: not dialog.is_recording)
+    wait_until(lambda: not dialog.is_recording)
     page = (tmp_path / "mine.html").read_text()
     assert "mine.html" in dialog.outlook.text()
     assert page.startswith("<!") and "Tiled" in page

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 import pytest
 
-from browser import browser, needs_chromium
+from browser import needs_chromium, open_browser
 from tilescope.app.cli.pictures.replay_file import write_replay_file
 from tilescope.app.window.replay.page import unpacked
 
@@ -45,7 +45,7 @@ chart: scaling matmul-naive-col-on-x matmul-tiled
 
 @pytest.fixture(scope="module")
 def chromium():
-    with browser() as found:
+    with open_browser() as found:
         yield found
 
 
@@ -76,7 +76,7 @@ def test_a_step_says_and_plays_what_it_does_in_the_window(page, file):
     assert page.text(".caption .introduction") == "What a lecture begins with."
     assert page.text(".caption > p") == "There are 2 blocks."
     page.wait(f"return !replay.playing && replay.position === {end}")
-    assert page.complaints() == []
+    assert page.console_messages() == []
 
 
 def test_keys_and_buttons_turn_to_steps(page):
@@ -91,7 +91,7 @@ def test_keys_and_buttons_turn_to_steps(page):
     assert page.text("h2").startswith("What a GPU says")
     page.run("replay.before.click()")
     assert page.text("h2").startswith("How many?")
-    assert page.complaints() == []
+    assert page.console_messages() == []
 
 
 def test_a_question_keeps_its_answer_until_it_is_asked_for(page):

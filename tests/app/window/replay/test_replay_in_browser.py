@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from PySide6.QtGui import QImage, QPainter
 
-from browser import Browser, browser, needs_chromium
-from replays import FORM, showing_of, written
+from browser import Browser, needs_chromium, open_browser
+from replays import FORM, showing_of, write_replay
 from sessions import matmul
 from tilescope.app.model.phase_steps import follow_running_block
 from tilescope.app.model.session import Selection, Session
@@ -29,7 +29,7 @@ SIZES = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
 @pytest.fixture(scope="module")
 def chromium():
-    with browser() as found:
+    with open_browser() as found:
         yield found
 
 
@@ -40,7 +40,7 @@ def pair():
 
 @pytest.fixture(scope="module")
 def file(pair, tmp_path_factory):
-    return written(tmp_path_factory.mktemp("replay"), *pair, title=HOSTILE)
+    return write_replay(tmp_path_factory.mktemp("replay"), *pair, title=HOSTILE)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_it_opens_from_disk_without_a_complaint_and_asks_for_nothing_else(page, 
     page.run("replay.toggle()")
     page.wait("return replay.position > 6")
     press(page, "End")
-    assert page.complaints() == []
+    assert page.console_messages() == []
     assert page.requests() == [file.as_uri()]
 
 

@@ -19,8 +19,10 @@ from tilescope.tracer.model.plan import launch_of, parse_spec
 def pair(spec, seed=None):
     """Return a launch as measured, and its trace by the engine in lockstep."""
     scenario, values, options = parse_spec(spec)
-    made = launch_of(scenario, values, **options)
-    return measured_run(notes_on_host(made, seed)), run_compiled(made, lambda done, of: None, turns=True)
+    launch = launch_of(scenario, values, **options)
+    return measured_run(notes_on_host(launch, seed)), run_compiled(
+        launch, lambda done, total: None, turns=True
+    )
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +52,9 @@ def test_another_element_is_named_with_thread_line_and_both_elements(doubled):
     run, simulated = doubled
     row = int(np.flatnonzero((run.trace.thread == 3) & (run.trace.block == 1) & (run.trace.op == 0))[0])
     wrong = with_column(run.trace, "index", row, 9)
-    found = compare(wrong, run.results, simulated).differs("accesses")
-    assert found.count == 1 and found.cause == ""
-    assert found.text == (
+    results = compare(wrong, run.results, simulated).differs("accesses")
+    assert results.count == 1 and results.cause == ""
+    assert results.text == (
         "Thread 3 of block 1 loads data[9] on line 10 on the GPU, but in the simulator it loads data[35] on line 10."
     )
 
@@ -62,16 +64,16 @@ def test_a_thread_that_makes_fewer_accesses_is_named(doubled):
     kept = np.arange(len(run.trace)) != len(run.trace) - 1
     names = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
     short = replace(run.trace, **{name: getattr(run.trace, name)[kept] for name in names})
-    found = compare(short, run.results, simulated).differs("accesses")
-    assert found.text == "Thread 7 of block 1 makes 1 accesses on the GPU and 2 in the simulator."
+    results = compare(short, run.results, simulated).differs("accesses")
+    assert results.text == "Thread 7 of block 1 makes 1 accesses on the GPU and 2 in the simulator."
 
 
 def test_another_value_is_named_with_both(doubled):
     run, simulated = doubled
     wrong = with_column(run.trace, "value", 0, 99.0)
-    found = compare(wrong, run.results, simulated).differs("values")
-    assert found.count == 1
-    assert found.text.startswith("Thread 0 of block 0 loads data[0] on line 10: 99.0 on the GPU, ")
+    results = compare(wrong, run.results, simulated).differs("values")
+    assert results.count == 1
+    assert results.text.startswith("Thread 0 of block 0 loads data[0] on line 10: 99.0 on the GPU, ")
 
 
 def test_another_result_is_named_with_its_element(doubled):
@@ -83,27 +85,27 @@ def test_another_result_is_named_with_its_element(doubled):
     assert comparison.replayed == 1
 
 
-def test_counters_that_differ_are_told_with_both_numbers(doubled):
+def test_different_counters_are_reported_with_both_numbers(doubled):
     run, simulated = doubled
     wrong = with_column(run.trace, "index", slice(0, 32), np.arange(32)[::-1].copy())
     assert compare(wrong, run.results, simulated).differs("counters") is None
     far = with_column(run.trace, "index", 0, 39)
-    found = compare(far, run.results, simulated)
-    assert found.differs("counters").count == len(found.counters) >= 1
+    results = compare(far, run.results, simulated)
+    assert results.differs("counters").count == len(results.counters) >= 1
 
 
-def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
+def test_a_racing_counter_is_reported_as_a_race(racing):
     run, simulated = racing
     comparison = compare(run.trace, run.results, simulated)
     assert comparison.differs("accesses") is None and comparison.differs("counters") is None
-    for what in ("values", "results"):
-        found = comparison.differs(what)
-        assert "counter[0]" in found.text
-        assert found.cause == "It is a race: accesses of blocks to counter[0] on line 15 are not ordered."
+    for label in ("values", "results"):
+        results = comparison.differs(label)
+        assert "counter[0]" in results.text
+        assert results.cause == "It is a race: accesses of blocks to counter[0] on line 15 are not ordered."
     assert comparison.replayed == 0 and comparison.stale == 0
 
 
-def test_a_result_that_a_race_elsewhere_leads_to_says_so():
+def test_a_result_affected_by_a_race_is_reported_as_such():
     run, simulated = pair("matmul-tiled-one-barrier:m=16,k=32,n=16", 3)
     comparison = compare(run.trace, run.results, simulated)
     assert "It is a race" in comparison.differs("values").cause
@@ -127,13 +129,13 @@ def test_loads_that_find_an_older_value_are_counted(racing):
     assert stale_loads(late) == (2, len(loads))
 
 
-def test_stores_made_in_their_order_leave_what_the_launch_left(racing):
+def test_stores_in_their_order_leave_the_memory_of_the_launch(racing):
     run, simulated = racing
     assert contents(run.trace)[0].tolist() == run.results["counter"].tolist()
     assert contents(simulated)[0].tolist() == [1]
 
 
-def test_numbers_may_differ_by_rounding_alone():
+def test_numbers_may_differ_only_by_rounding():
     single = np.array([1.0, np.nan, 1.0, np.inf], np.float32)
     other = np.array([1.00001, np.nan, 1.01, np.inf], np.float32)
     assert differ_beyond_rounding(single, other).tolist() == [False, False, True, False]

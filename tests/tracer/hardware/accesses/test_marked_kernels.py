@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines import both, kernel
+from engines import kernel_source, run_both
 from launching import Array, Scalar, launch
 from noted_on_host import notes_on_host
 from tilescope.kernels.scenarios.catalogue import names
@@ -101,12 +101,12 @@ def swapped(one, other):
 LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
 
 
-def measured(made, seed=None):
-    return measured_run(notes_on_host(made, seed))
+def measured(built, seed=None):
+    return measured_run(notes_on_host(built, seed))
 
 
 def thread_by_thread(trace):
-    """Return what each thread did in its own order, in names that two engines share."""
+    """List the accesses of each thread in its order, in names that two engines share."""
     rows = np.lexsort((trace.step, trace.thread_numbers(trace.block, trace.thread)))
     columns = ("block", "thread", "phase", "op", "buffer", "site", "index")
     return [
@@ -119,21 +119,26 @@ def thread_by_thread(trace):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_of_access_is_noted_as_the_compiled_engine_records_it(tmp_path, form):
-    made = launch(
-        tmp_path, AROUND + kernel(FORMS[form]), LONGS, grid=(2, 1, 1), block=(16, 1, 1), schedule="sequential"
+    kernel_launch = launch(
+        tmp_path,
+        AROUND + kernel_source(FORMS[form]),
+        LONGS,
+        grid=(2, 1, 1),
+        block=(16, 1, 1),
+        schedule="sequential",
     )
-    run = measured(made)
-    ours, theirs = run.trace, both(made)[0]
+    run = measured(kernel_launch)
+    ours, theirs = run.trace, run_both(kernel_launch)[0]
     assert thread_by_thread(ours) == thread_by_thread(theirs)
     assert ours.value.tolist() == theirs.value.tolist()
     assert compare(ours, run.results, theirs).differences == ()
 
 
 @pytest.mark.parametrize("spec", CATALOGUE)
-def test_a_kernel_of_the_catalogue_notes_what_the_compiled_engine_records(spec):
+def test_a_kernel_of_the_catalogue_notes_the_accesses_of_the_compiled_engine(spec):
     scenario, values, options = parse_spec(spec)
-    made = launch_of(scenario, values, **options)
-    run, theirs = measured(made), both(made, Schedule("sequential"))[0]
+    launch = launch_of(scenario, values, **options)
+    run, theirs = measured(launch), run_both(launch, Schedule("sequential"))[0]
     assert thread_by_thread(run.trace) == thread_by_thread(theirs)
     assert np.allclose(run.trace.value, theirs.value, 1e-5, 1e-5, equal_nan=True)
     assert run.trace.check == theirs.check or run.trace.check.equal == theirs.check.equal
@@ -155,8 +160,8 @@ def test_every_kernel_of_the_catalogue_can_be_marked():
 
 def test_barriers_of_the_block_are_those_of_the_engine():
     scenario, values, _ = parse_spec("sum-sequential:count=64,threads=32")
-    made = launch_of(scenario, values)
-    ours, theirs = measured(made).trace, both(made, Schedule("sequential"))[0]
+    launch = launch_of(scenario, values)
+    ours, theirs = measured(launch).trace, run_both(launch, Schedule("sequential"))[0]
 
     def arrivals(trace):
         barriers = trace.barriers
@@ -179,13 +184,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_cannot_be_marked_is_refused_in_a_sentence(tmp_path, body):
+def test_unsupported_kernels_are_refused_in_a_sentence(tmp_path, body):
     around = (
         "@cuda.jit(device=True)\ndef again(values, n):\n"
         "    if n == 0:\n        return 0\n    return values[n] + again(values, n - 1)\n\n"
     )
-    made = launch(tmp_path, around + kernel(body), LONGS)
-    _, plain = load_kernel(made)
+    kernel_launch = launch(tmp_path, around + kernel_source(body), LONGS)
+    _, plain = load_kernel(kernel_launch)
     with pytest.raises(NotMarkable, match=REFUSED[body]) as refused:
         noting_kernel(plain.py_func, {"a": np.dtype("int64"), "out": np.dtype("int64")})
     text = str(refused.value)
@@ -201,8 +206,8 @@ def test_records_are_refused():
 
 
 def test_scalars_and_constants_are_those_of_the_launch(tmp_path):
-    made = launch(
-        tmp_path, "SIZE = 4\n" + kernel("i = cuda.grid(1)\nout[i] = a[i] * n + SIZE", "a, n, out"),
+    kernel_launch = launch(
+        tmp_path, "SIZE = 4\n" + kernel_source("i = cuda.grid(1)\nout[i] = a[i] * n + SIZE", "a, n, out"),
         (LONGS[0], Scalar(3), LONGS[1]), block=(32, 1, 1), constants={"SIZE": 9},
     )  # fmt: skip
-    assert measured(made).results["out"][:3].tolist() == [9, 12, 15]
+    assert measured(kernel_launch).results["out"][:3].tolist() == [9, 12, 15]

@@ -1,4 +1,4 @@
-"""From notes to a trace: clocks, files, what is told, and notes that make no sense."""
+"""From notes to a trace: clocks, files, reports, and inconsistent notes."""
 
 import sys
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from launching import contents
+from launching import final_contents
 from noted_on_host import STARTS, notes_on_host
 from tilescope.tracer.hardware.accesses.client import GpuNotes, check_size, notes_per_thread
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run, values_of
@@ -41,24 +41,24 @@ def private():
     return notes_on_host(launch("histogram-private:count=64,num_blocks=5,threads=32,bins=8"), seed=2)
 
 
-def test_accesses_of_several_multiprocessors_stand_in_the_order_in_which_they_were_made(private):
+def test_accesses_of_several_multiprocessors_are_in_order_of_time(private):
     run = measured_run(private)
     assert run.multiprocessors == len(STARTS)
-    assert contents(run.trace, "bins").tolist() == run.results["bins"].tolist()
+    assert final_contents(run.trace, "bins").tolist() == run.results["bins"].tolist()
     assert run.trace.check.equal
     # The host ran its blocks one after the other.
     assert (np.diff(run.trace.block.astype(int)) >= 0).all()
     assert run.trace.resident == 1
 
 
-def test_a_racing_counter_ends_at_what_the_last_store_left(racing):
+def test_a_racing_counter_ends_at_the_value_of_the_last_store(racing):
     run = measured_run(racing)
     last = np.flatnonzero(run.trace.op == Op.STORE)[-1]
     assert run.trace.value[last] == run.results["counter"][0] < 48
     assert not run.trace.check.equal and run.trace.check.largest_error == 48 - run.results["counter"][0]
 
 
-def test_the_trace_says_who_made_it_and_how_well_its_order_is_known(private):
+def test_the_trace_names_its_gpu_and_the_accuracy_of_its_order(private):
     trace = measured_run(private).trace
     assert trace.schedule == "measured"
     assert trace.made_by.startswith("Made-up GPU, 2026-11-23, numba-cuda 0, measured; abc")
@@ -88,9 +88,9 @@ def test_notes_are_read_back_as_they_were_written(private, tmp_path):
 def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
     path = tmp_path / "notes.npz"
     private.save(path)
-    whole = path.read_bytes()
-    for kept in (0, 10, len(whole) // 2, len(whole) - 30):
-        path.write_bytes(whole[:kept])
+    complete = path.read_bytes()
+    for kept in (0, 10, len(complete) // 2, len(complete) - 30):
+        path.write_bytes(complete[:kept])
         with pytest.raises(NotesError, match=r"can't be read .*; run it again\.$"):
             load(path)
     with pytest.raises(NotesError):
@@ -98,7 +98,7 @@ def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (lambda notes: replace(notes, rows=notes.rows[:-1]), "notes, but threads counted"),
         (lambda notes: replace(notes, rows=notes.rows[:, :5]), "the rows have another shape"),
@@ -106,9 +106,9 @@ def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
         (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "an unknown site"),
     ],
 )
-def test_notes_that_do_not_fit_each_other_are_refused(private, tmp_path, spoil, said):
+def test_inconsistent_notes_are_refused(private, tmp_path, spoil, message):
     spoil(private).save(tmp_path / "notes.npz")
-    with pytest.raises(NotesError, match=said):
+    with pytest.raises(NotesError, match=message):
         load(tmp_path / "notes.npz")
 
 
@@ -118,12 +118,12 @@ def _with(rows, word, value):
     return changed
 
 
-def test_an_access_in_no_known_array_is_told_with_its_line(private):
+def test_an_access_in_an_unknown_array_is_reported_with_its_line(private):
     with pytest.raises(NotesError, match=r"An access of line \d+ on the GPU belongs to no known array\."):
         measured_run(replace(private, rows=_with(private.rows, BASE, 12)))
 
 
-def test_clocks_that_cannot_be_compared_are_told(private):
+def test_clocks_that_cannot_be_compared_are_reported(private):
     heads = private.heads.copy()
     heads[0, MULTIPROCESSOR] = 77
     with pytest.raises(NotesError, match="whose clock was not read"):
@@ -132,14 +132,14 @@ def test_clocks_that_cannot_be_compared_are_told(private):
         measured_run(replace(private, before=private.after, after=private.before))
 
 
-def test_a_thread_that_made_more_notes_than_it_had_room_for_is_told():
+def test_a_thread_with_too_many_notes_is_reported():
     counts = np.array([3, 9, 4])
     check_room(counts, 9)
     with pytest.raises(NotesError, match=r"1 of its threads .* thread 1 of the grid made 9, .* room for 8\."):
         check_room(counts, 8)
 
 
-def test_room_is_twice_what_the_busiest_thread_makes(private):
+def test_room_is_twice_the_accesses_of_the_busiest_thread(private):
     trace = measured_run(private).trace
     busiest = int(private.counts.max())
     assert notes_per_thread(trace) == 2 * busiest + 16
@@ -167,20 +167,20 @@ for line in sys.stdin:
 """
 
 
-def test_a_process_that_ends_is_started_anew_for_the_next_launch(private, tmp_path):
+def test_an_ended_process_is_restarted_for_the_next_launch(private, tmp_path):
     private.save(tmp_path / "made.npz")
-    made = private.head.launch
+    built = private.head.launch
     with GpuNotes((sys.executable, "-c", ANSWERING, str(tmp_path / "made.npz"))) as notes_of:
-        assert notes_of(made, 40).head == private.head
+        assert notes_of(built, 40).head == private.head
         with pytest.raises(NotesError, match=r"ended while it ran \(exit code 1: it is on fire\)\."):
-            notes_of(made, 1)
-        assert notes_of(made, 40).head == private.head
+            notes_of(built, 1)
+        assert notes_of(built, 40).head == private.head
         with pytest.raises(NotesError, match=r"^No such GPU\.$"):
-            notes_of(made, 2)
-        assert notes_of(made, 40).head == private.head
+            notes_of(built, 2)
+        assert notes_of(built, 40).head == private.head
 
 
-def test_without_a_gpu_it_is_said_that_there_is_none(private):
+def test_a_missing_gpu_is_reported(private):
     with GpuNotes() as notes_of:
         try:
             notes_of(private.head.launch, 40)
@@ -195,5 +195,5 @@ def test_bits_become_values_of_the_buffers_type(dtype):
     values = np.array([1, 0, 1], dtype)
     bits = np.array([int.from_bytes(value.tobytes(), "little") for value in values], np.uint64)
     buffer = Buffer("a", "global", dtype, (3,), (values.itemsize,), 0, values.itemsize, 3)
-    found = values_of(bits, np.zeros(3, np.int64), [buffer])
-    assert found.dtype == values.dtype and found.tolist() == values.tolist()
+    results = values_of(bits, np.zeros(3, np.int64), [buffer])
+    assert results.dtype == values.dtype and results.tolist() == values.tolist()

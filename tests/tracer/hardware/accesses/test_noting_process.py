@@ -103,8 +103,8 @@ def launch():
 
 
 def test_a_launch_runs_twice_each_time_between_two_readings_of_the_clocks(played, tmp_path):
-    made = run_on_gpu.answer(NotesRequest(launch(), 60, str(tmp_path / "notes.npz")))
-    assert made.problem == "" and not made.is_last
+    answer = run_on_gpu.answer(NotesRequest(launch(), 60, str(tmp_path / "notes.npz")))
+    assert answer.problem == "" and not answer.is_last
     assert [name for name, _ in played.log] == ["clocks", "marked", "clocks"] * 2
     assert dict(played.log)["marked"] == (launch().grid, launch().block, 7, 0)
     assert dict(played.log)["clocks"] == (16, 32, 7)
@@ -113,47 +113,45 @@ def test_a_launch_runs_twice_each_time_between_two_readings_of_the_clocks(played
 def test_the_notes_are_those_of_the_second_run_on_fresh_arrays(played, tmp_path):
     path = tmp_path / "notes.npz"
     run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
-    notes, alone = load(path), notes_on_host(launch())
-    assert notes.results["total"].tolist() == alone.results["total"].tolist()  # not twice that
-    assert notes.counts.tolist() == alone.counts.tolist() and len(notes.rows) == len(alone.rows)
+    notes, single = load(path), notes_on_host(launch())
+    assert notes.results["total"].tolist() == single.results["total"].tolist()  # not twice that
+    assert notes.counts.tolist() == single.counts.tolist() and len(notes.rows) == len(single.rows)
     assert notes.head.registers == (8, 20)
     assert [array.name for array in notes.head.arguments] == ["values", "total"]
-    assert [site.line for site in notes.head.sites] == [site.line for site in alone.head.sites]
+    assert [site.line for site in notes.head.sites] == [site.line for site in single.head.sites]
 
 
-def test_a_trace_comes_of_what_it_writes(played, tmp_path):
+def test_its_output_becomes_a_trace(played, tmp_path):
     path = tmp_path / "notes.npz"
     run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
     trace = measured_run(load(path)).trace
     assert trace.check.equal and trace.schedule == "measured"
 
 
-def test_threads_without_room_are_told_and_nothing_is_written(played, tmp_path):
-    made = run_on_gpu.answer(NotesRequest(launch(), 3, str(tmp_path / "notes.npz")))
-    assert "more accesses on the GPU than there is room for" in made.problem
+def test_threads_without_room_are_reported_and_nothing_is_written(played, tmp_path):
+    answer = run_on_gpu.answer(NotesRequest(launch(), 3, str(tmp_path / "notes.npz")))
+    assert "more accesses on the GPU than there is room for" in answer.problem
     assert not list(tmp_path.iterdir())
 
 
 def test_notes_that_would_fill_the_memory_are_refused(played, tmp_path):
-    made = run_on_gpu.answer(NotesRequest(launch(), 1 << 25, str(tmp_path / "notes.npz")))
-    assert made.problem.endswith("choose a smaller size.") and played.log == []
+    answer = run_on_gpu.answer(NotesRequest(launch(), 1 << 25, str(tmp_path / "notes.npz")))
+    assert answer.problem.endswith("choose a smaller size.") and played.log == []
 
 
-def test_what_the_driver_raises_is_told_and_ends_the_process_where_the_device_is_lost(
-    played, tmp_path, monkeypatch
-):
+def test_driver_errors_are_reported_and_a_lost_device_ends_the_process(played, tmp_path, monkeypatch):
     def fails(*given):
         raise RuntimeError("an illegal memory access was encountered")
 
     monkeypatch.setattr(run_on_gpu, "notes_of", fails)
     monkeypatch.setattr(run_on_gpu, "_reason", lambda error: str(error))
     wanted = NotesRequest(launch(), 60, str(tmp_path / "notes.npz"))
-    made = run_on_gpu.answer(wanted)
+    answer = run_on_gpu.answer(wanted)
     assert (
-        made.problem
+        answer.problem
         == "The accesses of sequential can't be noted on a GPU: an illegal memory access was encountered."
     )
-    assert not made.is_last
+    assert not answer.is_last
     played.gpu.lost = True
     assert run_on_gpu.answer(wanted).is_last
 
@@ -163,11 +161,11 @@ def test_without_a_gpu_the_reason_is_passed_on(played, tmp_path, monkeypatch):
         raise MeasurementError("No GPU can be used: it has left.")
 
     monkeypatch.setattr(run_on_gpu, "_device", none)
-    made = run_on_gpu.answer(NotesRequest(launch(), 60, str(tmp_path / "notes.npz")))
-    assert made.problem == "No GPU can be used: it has left." and made.no_device
+    answer = run_on_gpu.answer(NotesRequest(launch(), 60, str(tmp_path / "notes.npz")))
+    assert answer.problem == "No GPU can be used: it has left." and answer.no_device
 
 
-def test_heads_say_how_many_notes_there_are(played, tmp_path):
+def test_heads_have_the_number_of_notes(played, tmp_path):
     path = tmp_path / "notes.npz"
     run_on_gpu.answer(NotesRequest(launch(), 60, str(path)))
     assert int(load(path).heads[:, COUNT].sum()) == len(load(path).rows)

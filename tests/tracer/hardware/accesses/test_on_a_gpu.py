@@ -38,47 +38,51 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not has_device(), reason="ther
 
 
 def record(specs, folder):
-    """Return what `measure --accesses` says of scenarios, by scenario, and the traces that it writes."""
+    """Run `measure --accesses`; return its output by scenario, and the traces that it writes."""
     command = [sys.executable, "-m", "tilescope", "measure", "--accesses", *specs, "--output", str(folder)]
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
     assert done.returncode == 0, done.stderr
-    said = {}
+    results = {}
     for part in done.stdout.strip().split("\n\n"):
         head, *lines = part.splitlines()
-        said[head.partition(":")[0]] = {line.split()[0]: " ".join(line.split()[1:]) for line in lines}
-    return said, {name: load(lines["saved"].removeprefix("as ")) for name, lines in said.items()}
+        results[head.partition(":")[0]] = {line.split()[0]: " ".join(line.split()[1:]) for line in lines}
+    return results, {name: load(lines["saved"].removeprefix("as ")) for name, lines in results.items()}
 
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """Return what is said of every kernel of Numba's outside the pitfalls, and the traces."""
-    chosen = [one for one in scenarios() if not one.pitfall and one.engine == "cuda" and one.cuda_c is None]
+    """Measure every Numba kernel outside the pitfalls; return the reports and the traces."""
+    chosen = [
+        scenario
+        for scenario in scenarios()
+        if not scenario.pitfall and scenario.engine == "cuda" and scenario.cuda_c is None
+    ]
     specs = []
-    for one in chosen:
-        sizes = FITTING if "side" in (p.name for p in one.parameters) else SMALL
-        values = ",".join(f"{p.name}={sizes[p.name]}" for p in one.parameters if p.name in sizes)
-        specs.append(f"{one.name}:{values}" if values else one.name)
+    for item in chosen:
+        sizes = FITTING if "side" in (p.name for p in item.parameters) else SMALL
+        values = ",".join(f"{p.name}={sizes[p.name]}" for p in item.parameters if p.name in sizes)
+        specs.append(f"{item.name}:{values}" if values else item.name)
     return record(specs, tmp_path_factory.mktemp("accesses"))
 
 
-def test_every_kernel_outside_the_pitfalls_does_on_a_gpu_what_the_simulator_says(sound):
-    said, _ = sound
+def test_every_kernel_outside_the_pitfalls_behaves_on_a_gpu_as_in_the_simulator(sound):
+    output, _ = sound
     differing = {
-        (name, what): lines[what]
-        for name, lines in said.items()
-        for what in EQUAL
-        if not lines[what].startswith("equal")
+        (name, label): lines[label]
+        for name, lines in output.items()
+        for label in EQUAL
+        if not lines[label].startswith("equal")
     }
     assert differing == {}
-    assert all(lines["NumPy"].startswith("equals NumPy") for lines in said.values())
+    assert all(lines["NumPy"].startswith("equals NumPy") for lines in output.values())
 
 
-def test_stores_in_the_order_measured_leave_what_the_gpu_left(sound):
-    said, _ = sound
+def test_stores_in_the_measured_order_leave_the_memory_of_the_gpu(sound):
+    output, _ = sound
     assert {
         name
-        for name, lines in said.items()
+        for name, lines in output.items()
         if not lines["replayed"].startswith("the stores in this order give the GPU's results")
     } == set()
 
@@ -96,8 +100,8 @@ def test_barriers_part_the_phases_of_a_block(sound):
 
 
 def test_a_racing_counter_loses_additions_and_is_named_as_a_race(tmp_path):
-    said, traces = record(["count-racing"], tmp_path)
-    lines, trace = said["count-racing"], traces["count-racing"]
+    output, traces = record(["count-racing"], tmp_path)
+    lines, trace = output["count-racing"], traces["count-racing"]
     assert lines["accesses"].startswith("equal")
     assert lines["NumPy"].startswith("differs from NumPy")
     assert lines["results"].startswith("equal") or "It is a race" in lines["results"]

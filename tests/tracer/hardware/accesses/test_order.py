@@ -20,11 +20,11 @@ def words(*numbers):
 def ordered(multiprocessor, cycles, thread, atomic=None, element=None, old=None, left=None):
     """Return the rows in their order, and the order."""
     count = len(cycles)
-    found = order_of(
+    results = order_of(
         CLOCKS, longs(*multiprocessor), words(*cycles), longs(*thread), np.array(atomic or [False] * count),
         longs(*(element or [0] * count)), words(*(old or [0] * count)), words(*(left or [0] * count)),
     )  # fmt: skip
-    return np.argsort(found.times, kind="stable").tolist(), found
+    return np.argsort(results.times, kind="stable").tolist(), results
 
 
 def test_clocks_of_two_multiprocessors_are_brought_onto_one_axis():
@@ -38,7 +38,7 @@ def test_a_thread_keeps_its_own_order_where_its_clock_shows_no_difference():
     assert rows == [0, 1, 2]
 
 
-def test_atomics_stand_in_the_order_of_the_values_that_they_found_whatever_the_clocks_say():
+def test_atomics_are_ordered_by_their_old_values_whatever_the_clocks_show():
     rows, order = ordered(
         [0, 1, 0], [1000, 5_000_002, 1004], [0, 1, 2], [True] * 3, [7, 7, 7], old=[2, 0, 1], left=[3, 1, 2]
     )
@@ -46,7 +46,7 @@ def test_atomics_stand_in_the_order_of_the_values_that_they_found_whatever_the_c
     assert (order.chained, order.atomics) == (3, 3)
 
 
-def test_what_a_thread_does_after_an_atomic_stays_after_it():
+def test_accesses_after_an_atomic_stay_after_it():
     rows, _ = ordered(
         [0, 0, 1],
         [1000, 1001, 5_000_400],
@@ -68,7 +68,7 @@ def test_what_a_thread_does_after_an_atomic_stays_after_it():
         ([0, 7], [1, 8], "nobody left what the second found"),
     ],
 )
-def test_atomics_whose_order_the_values_do_not_say_are_left_to_the_clocks(old, left, why):
+def test_atomics_without_a_unique_order_are_ordered_by_the_clocks(old, left, why):
     assert chains_of(np.zeros(len(old), np.int64), words(*old), words(*left)) == [], why
 
 
@@ -78,7 +78,7 @@ def test_atomics_that_change_nothing_stand_where_their_value_was():
     assert list(map(list, chains_of(np.zeros(2, np.int64), words(5, 5), words(5, 5)))) == [[0, 1]]
 
 
-def test_elements_have_chains_of_their_own():
+def test_elements_have_separate_chains():
     chains = chains_of(longs(1, 2, 1, 2), words(1, 10, 0, 11), words(2, 11, 1, 12))
     assert sorted(map(list, chains)) == [[1, 3], [2, 0]]
 
@@ -89,8 +89,8 @@ def test_rising_times_are_the_least_that_rise_within_each_group(seed):
     group = np.sort(chance.integers(0, 4, 40))
     times = chance.integers(-50, 50, 40)
     expected = []
-    for number, (time, one) in enumerate(zip(times.tolist(), group.tolist(), strict=True)):
-        same = number and group[number - 1] == one
+    for number, (time, item) in enumerate(zip(times.tolist(), group.tolist(), strict=True)):
+        same = number and group[number - 1] == item
         expected.append(max(time, expected[-1] + 1) if same else time)
     assert raise_within_groups(times, group).tolist() == expected, f"seed {seed}"
 

@@ -28,12 +28,12 @@ def launch(spec):
 
 @pytest.mark.parametrize("scenario", CUDA, ids=lambda s: s.name)
 def test_every_kernel_of_the_catalogue_has_an_occupancy_as_its_lesson_shows_it(scenario):
-    found = occupancy_of(launch_of(scenario, {}))
-    assert found is not None, (
+    launch = occupancy_of(launch_of(scenario, {}))
+    assert launch is not None, (
         "its code was changed: record it anew, python -m tilescope.tracer.hardware.profiling.record"
     )
-    assert 0 < found.occupancy.share <= 1
-    assert found.compiled.registers > 0
+    assert 0 < launch.occupancy.share <= 1
+    assert launch.compiled.registers > 0
 
 
 def test_the_code_does_not_follow_from_sizes_and_follows_from_all_else():
@@ -53,7 +53,7 @@ def test_shared_memory_is_that_of_the_code_and_that_of_the_launch():
     assert (template.shared_bytes, template.compiled.shared_bytes) == (2048, 0)
 
 
-def test_an_edited_kernel_and_a_program_have_none_but_a_comment_elsewhere_changes_nothing():
+def test_edited_kernels_and_programs_have_none_and_comments_change_nothing():
     own = launch("matmul-tiled")
     edited = msgspec.structs.replace(own, source=own.source.replace("total += ", "total -= "))
     assert occupancy_of(edited) is None
@@ -74,36 +74,37 @@ def test_a_digest_is_of_the_function_with_its_decorators():
     assert function_digest(source, "h") == ""
 
 
-def test_words_say_room_limits_and_where_the_numbers_are_from():
+def test_texts_have_space_limits_and_the_source_of_the_numbers():
     own = launch("matmul-tiled:tile=4")
-    found = occupancy_of(own)
-    text = occupancy_text(found, own)
+    results = occupancy_of(own)
+    text = occupancy_text(results, own)
     assert "room for 32 blocks of it at once: 32 of 64 warps, an occupancy of 50 %" in text
     assert text.endswith("The launch has 256 blocks.")
-    assert limiters_text(found) == "the limit of 32 blocks"
+    assert limiters_text(results) == "the limit of 32 blocks"
     assert (
-        f"{found.compiled.registers} registers a thread and 128 bytes of shared memory a block of 1 warp"
-        in (basis_text(found))
+        f"{results.compiled.registers} registers a thread and 128 bytes of shared memory a block of 1 warp"
+        in (basis_text(results))
     )
-    assert "compute capability 9.0" in basis_text(found)
+    assert "compute capability 9.0" in basis_text(results)
     naive = occupancy_of(launch("matmul-naive-col-on-x"))
     assert "no shared memory" in basis_text(naive)
 
 
-def test_a_block_that_does_not_fit_is_said_to():
+def test_a_block_that_does_not_fit_is_reported():
     own = launch("matmul-tiled")
     large = msgspec.structs.replace(own, shared_bytes=300_000)
-    found = occupancy_of(large)
-    assert found.occupancy.blocks == 0
+    results = occupancy_of(large)
+    assert results.occupancy.blocks == 0
     assert (
-        occupancy_text(found, large) == "No block of it fits on a multiprocessor, for want of shared memory."
+        occupancy_text(results, large)
+        == "No block of it fits on a multiprocessor, for want of shared memory."
     )
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"{}", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"device": 3}', b" " * 17_000_000]
 )
-def test_a_file_that_is_none_gives_nothing(content):
+def test_an_invalid_file_gives_nothing(content):
     assert decode(content) is None
 
 
@@ -116,7 +117,7 @@ def test_a_record_with_impossible_numbers_gives_nothing():
     assert decode(msgspec.json.encode(record)) == record
 
 
-def test_without_a_record_nothing_is_said(monkeypatch):
+def test_without_a_record_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(compiled_kernels, "recorded_kernels", lambda: None)
     assert occupancy_of(launch("matmul-tiled")) is None
 

@@ -33,7 +33,7 @@ def has_device():
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not has_device(), reason="there is no CUDA device")]
 
 
-def said(*command):
+def output_of(*command):
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "0"}
     done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -41,7 +41,7 @@ def said(*command):
 
 
 def test_occupancy_is_the_drivers_answer_for_the_catalogue_and_for_a_sweep():
-    capability, answers = said("-c", ANSWERS)
+    capability, answers = output_of("-c", ANSWERS)
     assert len(answers) > 10_000
     differing = [
         answer
@@ -52,8 +52,8 @@ def test_occupancy_is_the_drivers_answer_for_the_catalogue_and_for_a_sweep():
 
 
 def test_the_gpu_is_listed():
-    found = said("-m", "tilescope", "devices", "--json")
-    first = found["devices"][0]
+    results = output_of("-m", "tilescope", "devices", "--json")
+    first = results["devices"][0]
     assert first["name"] and first["memory_bytes"] > 1 << 30 and first["multiprocessors"] > 0
-    assert not first["problem"] and not found["reason"]
+    assert not first["problem"] and not results["reason"]
     assert len(first["compute_capability"]) == 2 and len(first["pci"]) == 3

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from made_profiles import made_profile, made_record, recorded_as
+from synthetic_profiles import replace_recorded_profiles, synthetic_profile, synthetic_record
 from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer.hardware.profiling import profile_recording
 from tilescope.tracer.hardware.profiling.profile_recording import (
@@ -69,11 +69,16 @@ def test_the_output_is_read_launch_by_launch_in_base_units():
 
 def test_a_profile_has_the_metrics_and_no_rate_where_nothing_was_asked():
     first, second = rows_of_log(LOG)
-    found = profile_of_row(case("matmul-tiled"), "warm", first)
-    assert (found.dram_bytes, found.registers, found.l1_hits, found.l2_hits) == (33_024, 32, 12.5, 98.75)
-    assert (found.nanoseconds, found.warps_active, found.occupancy) == (4_128, 12.4, 100)
-    found = profile_of_row(case("matmul-tiled"), "cold", second)
-    assert (found.l1_hits, found.l2_hits, found.dram_bytes) == (None, None, 1_280)
+    results = profile_of_row(case("matmul-tiled"), "warm", first)
+    assert (results.dram_bytes, results.registers, results.l1_hits, results.l2_hits) == (
+        33_024,
+        32,
+        12.5,
+        98.75,
+    )
+    assert (results.nanoseconds, results.warps_active, results.occupancy) == (4_128, 12.4, 100)
+    results = profile_of_row(case("matmul-tiled"), "cold", second)
+    assert (results.l1_hits, results.l2_hits, results.dram_bytes) == (None, None, 1_280)
     with pytest.raises(MeasurementError, match=r"did not count dram__bytes_read\.sum of matmul-tiled"):
         profile_of_row(case("matmul-tiled"), "warm", {**first, "dram__bytes_read.sum": None})
 
@@ -111,8 +116,8 @@ class PlayedProfiler:
 def test_launches_under_the_profiler_and_their_rows_are_brought_together(tmp_path, monkeypatch):
     played = PlayedProfiler.writing(tmp_path, LOG)
     cases = [case("matmul-tiled"), case("count-atomic")]
-    found = profile_cases(played.path, cases, "cold")
-    assert [(p.scenario, p.caches, p.dram_bytes) for p in found] == [
+    results = profile_cases(played.path, cases, "cold")
+    assert [(p.scenario, p.caches, p.dram_bytes) for p in results] == [
         ("matmul-tiled", "cold", 33_024), ("count-atomic", "cold", 1_280),
     ]  # fmt: skip
     monkeypatch.setattr(profile_recording, "PROFILER", (played.path,))
@@ -130,7 +135,7 @@ def test_a_launch_that_was_not_counted_ends_in_a_sentence(tmp_path):
         profile_cases(str(tmp_path / "missing"), [case("matmul-tiled")], "warm")
 
 
-def test_without_a_profiler_a_sentence_says_so(monkeypatch):
+def test_a_missing_profiler_is_reported(monkeypatch):
     monkeypatch.setattr(profile_recording, "PROFILER", ("no-such-profiler",))
     with pytest.raises(MeasurementError, match="ncu is missing"):
         find_profiler()
@@ -153,23 +158,23 @@ def test_every_metric_belongs_to_a_field():
 # --- the record
 
 
-def test_the_record_that_comes_along_can_be_read_and_has_the_lessons():
+def test_the_included_record_can_be_read_and_has_the_lessons():
     record = recorded_profiles()
     assert record is not None and record.device.name == "NVIDIA H200"
     for name in ("matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled", "matmul-two-buffers"):
-        found = profile_of_launch(launch_of(catalogue.find(name), {}), "warm")
-        assert found is not None and found.occupancy > 0, name
+        launch = profile_of_launch(launch_of(catalogue.find(name), {}), "warm")
+        assert launch is not None and launch.occupancy > 0, name
 
 
-def test_a_profile_is_found_by_parameters_and_by_launch(monkeypatch):
-    made = made_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32", input="ones")
-    recorded_as(monkeypatch, made_record(made))
+def test_a_profile_is_returned_by_parameters_and_by_launch(monkeypatch):
+    built = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32", input="ones")
+    replace_recorded_profiles(monkeypatch, synthetic_record(built))
     own = case("matmul-tiled")
-    assert profile_of("matmul-tiled", own.values, "warm") == made
+    assert profile_of("matmul-tiled", own.values, "warm") == built
     assert profile_of("matmul-tiled", own.values, "cold") is None
     assert profile_of("matmul-tiled", own.values | {"m": 32}, "warm") is None
     scenario = catalogue.find("matmul-tiled")
-    assert profile_of_launch(launch_of(scenario, {}), "warm") == made
+    assert profile_of_launch(launch_of(scenario, {}), "warm") == built
     assert profile_of_launch(launch_of(scenario, {"tile": 8}), "warm") is None
     edited = msgspec.structs.replace(launch_of(scenario, {}), source="")
     assert profile_of_launch(edited, "warm") is None
@@ -177,13 +182,13 @@ def test_a_profile_is_found_by_parameters_and_by_launch(monkeypatch):
 
 def test_figures_of_a_row_are_of_the_device_that_it_ran_on(monkeypatch):
     own = case("matmul-tiled")
-    record = made_record(made_profile("matmul-tiled", **own.values))
-    recorded_as(monkeypatch, record)
+    record = synthetic_record(synthetic_profile("matmul-tiled", **own.values))
+    replace_recorded_profiles(monkeypatch, record)
     row, device = row_of(own), record.device
-    found = figures_of(row, device, "kernel-warm")
-    assert found.profile is record.profiles[0]
-    assert found.room.occupancy.blocks == 8
-    assert any("Nsight Compute" in text for text in found.texts)
+    results = figures_of(row, device, "kernel-warm")
+    assert results.profile is record.profiles[0]
+    assert results.room.occupancy.blocks == 8
+    assert any("Nsight Compute" in text for text in results.texts)
     assert figures_of(row, device, "kernel-cold").profile is None
     other = msgspec.structs.replace(device, name="NVIDIA L4", compute_capability=(8, 9))
     assert figures_of(row, other, "kernel-warm").texts == []
@@ -202,18 +207,18 @@ def test_figures_of_a_row_are_of_the_device_that_it_ran_on(monkeypatch):
     ],
 )
 def test_a_record_with_impossible_numbers_gives_nothing(changed):
-    good = made_record(made_profile("matmul-tiled"))
+    good = synthetic_record(synthetic_profile("matmul-tiled"))
     assert decode(msgspec.json.encode(good)) == good
     bad = msgspec.structs.replace(good.profiles[0], **changed)
     assert decode(msgspec.json.encode(msgspec.structs.replace(good, profiles=(bad,)))) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[" * 100_000, b" " * 17_000_000])
-def test_a_file_that_is_none_gives_nothing(content):
+def test_an_invalid_file_gives_nothing(content):
     assert decode(content) is None
 
 
-def test_what_is_recorded_is_of_kernels_that_there_are():
+def test_recorded_kernels_exist():
     record = recorded_profiles()
     for profile in record.profiles if record else ():
         assert launch_of(catalogue.find(profile.scenario), profile.parameters)
@@ -228,8 +233,8 @@ def test_amounts_have_three_digits():
     ]  # fmt: skip
 
 
-def test_words_leave_out_what_is_not_known():
-    profile = made_profile("matmul-tiled", l1_hits=None)
+def test_texts_leave_out_unknown_values():
+    profile = synthetic_profile("matmul-tiled", l1_hits=None)
     assert hits_text(profile) == "L2 had 98.8 % of the sectors requested from it"
     assert hits_text(msgspec.structs.replace(profile, l2_hits=None)) == ""
     assert profile_text(profile).startswith(

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from made_profiles import H200, made_profile
+from synthetic_profiles import H200, synthetic_profile
 from tilescope.tracer.hardware.occupancy import occupancy
 from tilescope.tracer.hardware.profiling import kernel_recording, profile_recording, record
 from tilescope.tracer.hardware.profiling.compiled_kernels import decode
@@ -102,7 +102,9 @@ def test_one_command_records_all_three_files(played, monkeypatch, tmp_path, caps
     monkeypatch.setattr(record, "find_profiler", lambda: ("ncu", "2025.3.1.0"))
     values = case("matmul-tiled").values
     monkeypatch.setattr(
-        record, "profile_cases", lambda path, cases, caches: [made_profile("matmul-tiled", caches, **values)]
+        record,
+        "profile_cases",
+        lambda path, cases, caches: [synthetic_profile("matmul-tiled", caches, **values)],
     )
     assert record.main() == 0
     kernels = decode((tmp_path / "kernels.json").read_bytes())
@@ -119,13 +121,13 @@ def test_one_command_records_all_three_files(played, monkeypatch, tmp_path, caps
     assert "occupancy 100.0 %, 100.0 % modelled" in printed
 
 
-def test_an_answer_that_differs_from_the_model_is_named(played, capsys):
+def test_a_different_answer_from_the_model_is_reported(played, capsys):
     wrong = loaded_kernel(PlayedKernel(32, 2048, wrong=1))
     record._answers(None, H200, [(case("matmul-tiled"), wrong)])
     assert f"1 differ from the model: [{DriverAnswer(32, 2048, 0, 256, 9)}]" in capsys.readouterr().out
 
 
-def test_a_kernel_that_cannot_be_compiled_is_named_and_left_out(played, monkeypatch, capsys):
+def test_a_kernel_that_cannot_be_compiled_is_reported_and_left_out(played, monkeypatch, capsys):
     def none(case, gpu):
         raise RuntimeError("no compiler for it")
 
@@ -152,12 +154,12 @@ def test_a_launch_that_fails_under_the_profiler_leaves_the_others(played, monkey
 
 
 def test_a_launch_that_the_driver_refuses_has_no_block(played, monkeypatch):
-    found = list(driver_answers(None, []))
-    assert len(found) > 10_000
+    answers = list(driver_answers(None, []))
+    assert len(answers) > 10_000
     assert kernel_recording._answer(Loaded(32, 0, 0, PlayedKernel(32, 0)), 0, 2000).blocks == 0
 
 
-def test_without_an_assembler_it_is_a_sentence_and_nothing_is_written(tmp_path):
+def test_a_missing_assembler_is_reported_and_nothing_is_written(tmp_path):
     done = subprocess.run(
         [*COMMAND, str(tmp_path), "--ptxas", "/no/such"], capture_output=True, text=True, check=False
     )
@@ -166,7 +168,7 @@ def test_without_an_assembler_it_is_a_sentence_and_nothing_is_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_gpu_it_is_a_sentence(monkeypatch, tmp_path, capsys):
+def test_a_missing_gpu_is_reported(monkeypatch, tmp_path, capsys):
     def none():
         raise MeasurementError("No GPU can be used: there is no NVIDIA driver.")
 
@@ -177,7 +179,7 @@ def test_without_a_gpu_it_is_a_sentence(monkeypatch, tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_a_sentence(played, monkeypatch, tmp_path, capsys):
+def test_a_full_disk_is_reported(played, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "missing")])
     monkeypatch.setattr(record, "cases_to_compile", list)
     assert record.main() == 2

@@ -13,18 +13,18 @@ NUMBERS = {
 H200 = Device("NVIDIA H200", (9, 0), 132, 150_109_880_320, 62_914_560, "580.159.04", (13, 0), None)
 
 
-def made_profile(scenario, caches="warm", **given):
+def synthetic_profile(scenario, caches="warm", **given):
     """Return a profile of a scenario; given: its numbers, and parameters."""
     numbers = {name: given.pop(name, usual) for name, usual in NUMBERS.items()}
     return Profile(scenario, given, caches, **numbers)
 
 
-def made_record(*made):
+def synthetic_record(*made):
     """Return a record of these profiles."""
     return Profiles(H200, "Made for a test.", "2026-11-23T00:00:00+00:00", "", made)
 
 
-def recorded_as(monkeypatch, record):
+def replace_recorded_profiles(monkeypatch, record):
     """Have this record in place of the one that comes with the package; None for none."""
     for module in (profiles, row_figures):
         monkeypatch.setattr(module, "recorded_profiles", lambda: record)
