@@ -97,7 +97,7 @@ def test_an_early_session_is_not_kept(jobs):
 def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
     made = struck(464)
     loading = load(jobs, made)
-    until(lambda: bool(jobs.told))
+    wait_until(lambda: bool(jobs.told))
     assert loading.cancel()
     wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (_, early), (_, kept) = jobs.told

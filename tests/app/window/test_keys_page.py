@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtTest import QTest
 
 from tilescope.app.window.dialogs import KeysPage
-from windows import until
+from windows import wait_until
 
 
 def test_the_keys_are_in_two_columns_and_found_by_name_and_by_key(window):
@@ -20,4 +20,4 @@ def test_the_keys_are_in_two_columns_and_found_by_name_and_by_key(window):
     page.words.setText("xyzzy")
     assert page.columns[0].text() == "No key matches" and not page.columns[1].text()
     page.close()
-    until(lambda: window.findChild(KeysPage) is None)
+    wait_until(lambda: window.findChild(KeysPage) is None)

@@ -8,18 +8,18 @@ from PySide6.QtTest import QTest
 
 from tilescope.app.lecture.library import TOUR
 from tilescope.app.window.palette import Entry, Palette, matched_letters, ranked
-from windows import press, settle, until
+from windows import press, settle, wait_until
 
 
 @pytest.fixture
 def palette(window):
     press(window, "Ctrl+Shift+P")
-    until(lambda: window.findChild(Palette) is not None)
+    wait_until(lambda: window.findChild(Palette) is not None)
     shown = window.findChild(Palette)
     yield shown
     if window.findChild(Palette) is not None:
         shown.close()
-    until(lambda: window.findChild(Palette) is None)
+    wait_until(lambda: window.findChild(Palette) is None)
 
 
 def chosen(palette: Palette) -> Entry:
@@ -34,7 +34,7 @@ def test_a_command_is_found_with_its_key_and_run(window, palette):
     before = window.theme.scale
     QTest.keyClick(palette.words, Qt.Key.Key_Return)
     assert window.theme.scale > before
-    until(lambda: window.findChild(Palette) is None)
+    wait_until(lambda: window.findChild(Palette) is None)
     window.look.scale_text(1.0)
 
 
@@ -54,7 +54,7 @@ def test_arrows_move_and_escape_closes_without_running(window, palette):
     QTest.keyClick(palette.words, Qt.Key.Key_Up)
     assert chosen(palette) == first
     QTest.keyClick(palette.words, Qt.Key.Key_Escape)
-    until(lambda: window.findChild(Palette) is None)
+    wait_until(lambda: window.findChild(Palette) is None)
     assert window.bookmark() == before
 
 

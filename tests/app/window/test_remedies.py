@@ -6,16 +6,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Bookmark, Setup
-from windows import opened, settle, until
+from windows import open_window, settle, wait_until
 
 
 def test_the_button_applies_the_remedy_and_undo_reverts_it():
     setup = Setup("sum-sequential", without=(39,))
-    with opened(mark=Bookmark(panes=(setup,))) as window:
+    with open_window(mark=Bookmark(panes=(setup,))) as window:
         window.side.show_tab("findings")
         settle(window)
         findings, source = window.side.view("findings"), window.side.source
-        until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
+        wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
         row = next(r for r, f in enumerate(window.focused_session().findings) if f.fixed_text)
         findings.list.setCurrentRow(row)
         assert findings.fix.isVisible()
@@ -24,8 +24,8 @@ def test_the_button_applies_the_remedy_and_undo_reverts_it():
         QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
         settle(window)
         assert source.text().count("cuda.syncthreads()") == before.count("cuda.syncthreads()") + 1
-        until(lambda: len(window.stage.sessions) == 2 and window.stage.sessions[1] is not None)
-        until(lambda: window.stage.sessions[1].is_examined)
+        wait_until(lambda: len(window.stage.sessions) == 2 and window.stage.sessions[1] is not None)
+        wait_until(lambda: window.stage.sessions[1].is_examined)
         assert not [f for f in window.stage.sessions[1].findings if f.severity == "error"]
         window.stage.set_focus(1)
         settle(window)

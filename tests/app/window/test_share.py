@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog
 from tilescope.app.lecture.library import TOUR
 from tilescope.app.window.recording.dialog import RenderDialog
 from tilescope.app.window.share import FILM, HANDOUT, NO_LECTURE, PAGE
-from windows import settle, until
+from windows import settle, wait_until
 
 
 def open_menu(window):
@@ -53,7 +53,7 @@ def test_film_and_page_open_the_dialog_with_their_kind(window, text, is_page):
     dialog = window.findChild(RenderDialog)
     assert (dialog.fields.chosen_kind().suffix == ".html") == is_page
     dialog.close()
-    until(lambda: window.findChild(RenderDialog) is None)
+    wait_until(lambda: window.findChild(RenderDialog) is None)
 
 
 def test_the_handout_of_an_open_lecture_is_written(window, tmp_path, monkeypatch):
@@ -62,7 +62,7 @@ def test_the_handout_of_an_open_lecture_is_written(window, tmp_path, monkeypatch
     menu, path = open_menu(window), tmp_path / "tour.pdf"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
     menu.entries[HANDOUT].trigger()
-    until(lambda: HANDOUT not in menu.reasons())
+    wait_until(lambda: HANDOUT not in menu.reasons())
     assert path.read_bytes().startswith(b"%PDF")
     window.lectures.leave()
     settle(window)

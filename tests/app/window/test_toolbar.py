@@ -234,11 +234,11 @@ def test_a_click_anywhere_in_the_frame_of_a_field_opens_it(window):
 
 
 def test_the_button_of_a_pane_closes_it_and_a_single_pane_has_none():
-    with opened((f"matmul-naive-col-on-x:{SMALL}", f"matmul-tiled:{SMALL}")) as window:
+    with open_window((f"matmul-naive-col-on-x:{SMALL}", f"matmul-tiled:{SMALL}")) as window:
         first = window.central.panes[0].heading.close_button
         assert first.isVisible()
         QTest.mouseClick(first, Qt.MouseButton.LeftButton)
-        until(lambda: len(window.central.panes) == 1)
+        wait_until(lambda: len(window.central.panes) == 1)
         settle(window)
         assert window.stage.setups[0].scenario == "matmul-tiled"
         assert not window.central.panes[0].heading.close_button.isVisible()
@@ -246,7 +246,7 @@ def test_the_button_of_a_pane_closes_it_and_a_single_pane_has_none():
 
 def test_sizes_return_with_their_family_also_in_the_next_window(tmp_path):
     file = tmp_path / "settings.json"
-    with opened((f"matmul-tiled:{SMALL}",), settings=file) as window:
+    with open_window((f"matmul-tiled:{SMALL}",), settings=file) as window:
         window.toolbar.pick(0, "vector-double")
         settle(window)
         window.toolbar.pick(0, "matmul-naive-col-on-x")
@@ -255,24 +255,24 @@ def test_sizes_return_with_their_family_also_in_the_next_window(tmp_path):
         window.toolbar.pick(0, "vector-double")
         settle(window)
         window.close()
-    with opened(("vector-double",), settings=file) as window:
+    with open_window(("vector-double",), settings=file) as window:
         window.toolbar.pick(0, "matmul-tiled")
         settle(window)
         assert [int(values(window, name)[0]) for name in ("m", "k", "n", "tile")] == [16, 16, 16, 8]
 
 
 def test_a_block_larger_than_the_matrix_offers_the_one_that_fits():
-    with opened(("matmul-tiled:m=8,k=8,n=8,tile=16",)) as window:
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=16",)) as window:
         hint = window.toolbar.fitting
         assert hint.isVisible() and hint.text() == "8 fits"
         QTest.mouseClick(hint, Qt.MouseButton.LeftButton)
-        until(lambda: values(window, "tile") == [8])
+        wait_until(lambda: values(window, "tile") == [8])
         settle(window)
         assert not hint.isVisible()
 
 
 def test_the_list_of_colours_is_in_sight_and_stays_in_a_lecture():
-    with opened((f"matmul-tiled:{SMALL}",)) as window:
+    with open_window((f"matmul-tiled:{SMALL}",)) as window:
         colour = window.central.transport.colour
         window.resize(1600, 900)
         assert colour.isVisible() and colour.currentText() == "automatic"
@@ -280,7 +280,7 @@ def test_the_list_of_colours_is_in_sight_and_stays_in_a_lecture():
         colour.activated.emit(colour.currentIndex())
         assert window.central.panes[0].memory.colour_by == "reads"
         press(window, "C")
-        until(lambda: colour.currentText() == "wasted sectors")
+        wait_until(lambda: colour.currentText() == "wasted sectors")
         press(window, "F5")
-        until(lambda: window.central.layout_choice == "lecture")
+        wait_until(lambda: window.central.layout_choice == "lecture")
         assert colour.isVisible()
