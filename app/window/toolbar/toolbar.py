@@ -197,7 +197,7 @@ class Toolbar(QFrame):
             self.more.setText("")  # the arrow remains
         self.updateGeometry()
 
-    def _show_all(self, widgets: list[QWidget], shown: bool) -> None:
+    def _show_all(self, widgets: Sequence[QWidget], shown: bool) -> None:
         for widget in widgets:
             widget.setVisible(shown)
 
