@@ -38,7 +38,7 @@ _CALL = re.compile(r"call (\{[^}]*\}|\w+) @(tilescope\.[\w.]+)\(([^)]*)\)")
 
 @cache
 def digest() -> str:
-    """Return what tells versions of libdevice, and of what is made of it, from each other; "" where there is none."""
+    """Compute a digest of libdevice and of its translation; "" without libdevice."""
     path = libdevice()
     if path is None:
         return ""
@@ -72,26 +72,26 @@ def available() -> frozenset[str]:
 
 
 def _kept(name: str, make: Callable[[], bytes]) -> bytes:
-    """Return what is made of libdevice, kept on disk."""
+    """Translate libdevice, or read the translation from disk."""
     path = cache_folder() / "libdevice" / f"{digest()}-{binding.llvm_version_info[0]}" / name
     with suppress(OSError):
         return path.read_bytes()
-    made = make()
+    data = make()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, made, durable=False)
-    return made
+        write_atomically(path, data, durable=False)
+    return data
 
 
 def _names() -> bytes:
-    functions = _whole().functions
+    functions = _parse_libdevice().functions
     names = (function.name for function in functions if not function.is_declaration)
     return "\n".join(name for name in names if name.startswith(PREFIX)).encode()
 
 
 def _extracted(name: str) -> bytes:
     """Return the bitcode of one function, and of what it calls."""
-    module = _whole()
+    module = _parse_libdevice()
     for function in module.functions:
         if not function.is_declaration and function.name != name:
             function.linkage = "internal"
@@ -99,7 +99,7 @@ def _extracted(name: str) -> bytes:
     return bytes(module.as_bitcode())
 
 
-def _whole() -> Any:
+def _parse_libdevice() -> Any:
     """Return libdevice for this computer."""
     path = libdevice()
     assert path is not None
@@ -114,9 +114,9 @@ def _translated(text: str) -> Any:
     """Return libdevice's text as a module without anything of NVVM's; functions that need more are left out."""
     strings = dict(_STRING.findall(text))
     text = _LAYOUT.sub("", _STRING.sub("", text))
-    text = _REFLECT.sub(lambda found: f"add i32 0, {_REFLECTED[strings[found[1]]]} ;", text)
-    text = _ASSEMBLER.sub(lambda found: f"call {found[1]} @{_assembler_name(found[2])}(", text)
-    text = _INTRINSIC.sub(lambda found: f"@tilescope.{found[1]}(", text).replace("ptr addrspace(1)", "ptr")
+    text = _REFLECT.sub(lambda match: f"add i32 0, {_REFLECTED[strings[match[1]]]} ;", text)
+    text = _ASSEMBLER.sub(lambda match: f"call {match[1]} @{_assembler_name(match[2])}(", text)
+    text = _INTRINSIC.sub(lambda match: f"@tilescope.{match[1]}(", text).replace("ptr addrspace(1)", "ptr")
     text = text.replace("internal addrspace(1)", "internal")
     module = binding.parse_assembly(_declared(text) + DEFINITIONS)
     for function in module.functions:
@@ -137,8 +137,8 @@ def _translated(text: str) -> Any:
 def _declared(text: str) -> str:
     """Return a module in which all is declared that it calls and that is not defined here."""
     defined = set(_DEFINED.findall(DEFINITIONS))
-    text = _DECLARED.sub(lambda found: "" if found[1] in defined else found[0], text)
-    calls = {found[2]: found for found in _CALL.finditer(text)}
+    text = _DECLARED.sub(lambda match: "" if match[1] in defined else match[0], text)
+    calls = {match[2]: match for match in _CALL.finditer(text)}
     for name in calls.keys() - defined - set(_DECLARED_NAME.findall(text)):
         kinds = re.findall(r"(i\d+|float|double) [^,)]+", calls[name][3])
         text += f"declare {calls[name][1]} @{name}({', '.join(kinds)})\n"
@@ -155,8 +155,8 @@ def _assembler_name(text: str) -> str:
 def _without(text: str, lacking: set[str]) -> str:
     """Return a module without the functions that call what is lacking, one over the other."""
     functions = {
-        found[1]: found[0]
-        for found in re.finditer(r"(?ms)^define [^\n]*?@([\w.]+)\([^\n]*\{\n.*?^\}\n", text)
+        match[1]: match[0]
+        for match in re.finditer(r"(?ms)^define [^\n]*?@([\w.]+)\([^\n]*\{\n.*?^\}\n", text)
     }
     calls = {
         name: set(re.findall(r"@([\w.]+)\(", body.partition("\n")[2])) for name, body in functions.items()

@@ -1,4 +1,4 @@
-"""Arithmetic in LLVM's IR as NVIDIA's compiler makes it: multiplications and additions fused, remainders expanded.
+"""Rewrites arithmetic in LLVM's IR as NVIDIA's compiler does: multiplications and additions fused, remainders expanded.
 
 These rules are what libNVVM and ptxas 13.0 do for an H100, as their PTX and machine code show:
 
@@ -119,16 +119,16 @@ def as_nvidia_computes(text: str) -> str | None:
     changed = dict(_changes(lines))
     for number, line in changed.items():
         lines[number] = line
-    made = "\n".join(lines) if changed else text
-    made = _FMA_OF_HALVES.sub("call half @tilescope.fma.f16(", made)
-    made = _TO_HALF.sub(r"call half @tilescope.half.from.double(double \1)", made)
-    return None if made is text else _complete(made)
+    rewritten = "\n".join(lines) if changed else text
+    rewritten = _FMA_OF_HALVES.sub("call half @tilescope.fma.f16(", rewritten)
+    rewritten = _TO_HALF.sub(r"call half @tilescope.half.from.double(double \1)", rewritten)
+    return None if rewritten is text else _complete(rewritten)
 
 
 def with_halves_of_doubles(text: str) -> str:
     """Return a module that converts float64 to float16 by itself: LLVM calls a function that a process may lack."""
-    made = _TO_HALF.sub(r"call half @tilescope.half.from.double(double \1)", text)
-    return text if made == text else made + _HALF_OF_DOUBLE
+    rewritten = _TO_HALF.sub(r"call half @tilescope.half.from.double(double \1)", text)
+    return text if rewritten == text else rewritten + _HALF_OF_DOUBLE
 
 
 def _changes(lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -167,13 +167,15 @@ class _Function:
         for number in range(first + 1, last):
             if _LABEL.match(lines[number]):
                 block += 1
-            elif (found := _OPERATION.fullmatch(lines[number])) is not None:
-                name, opcode, flags, kind, *operands, metadata = found.groups()
+            elif (match := _OPERATION.fullmatch(lines[number])) is not None:
+                name, opcode, flags, kind, *operands, metadata = match.groups()
                 given = tuple(operand for operand in operands if operand is not None)
-                alone = APART in flags.split() or (
+                is_apart = APART in flags.split() or (
                     kind == "half" and not set(HALF_FLAGS) <= set(flags.split())
                 )
-                self._operations[name] = _Operation(name, opcode, kind, given, metadata, number, block, alone)
+                self._operations[name] = _Operation(
+                    name, opcode, kind, given, metadata, number, block, is_apart
+                )
 
     def changes(self) -> Iterator[tuple[int, str]]:
         """Yield the lines to change, and what they become."""
@@ -191,17 +193,17 @@ class _Function:
 
     def _fusible(self, total: _Operation, place: int) -> tuple[_Operation, bool] | None:
         """Return the product that an operand of a sum is, and whether it is negated; None where it stays apart."""
-        found, negated = self._operations.get(total.operands[place]), False
-        if found is not None and found.opcode == "fneg":
-            found, negated = self._operations.get(found.operands[0]), True
-        if found is None or found.opcode != "fmul" or found.kind != total.kind or found.is_apart:
+        product, negated = self._operations.get(total.operands[place]), False
+        if product is not None and product.opcode == "fneg":
+            product, negated = self._operations.get(product.operands[0]), True
+        if product is None or product.opcode != "fmul" or product.kind != total.kind or product.is_apart:
             return None
-        if not self._only_added(found.name) or self._in_deeper_loop(found.block, total.block):
+        if not self._only_added(product.name) or self._in_deeper_loop(product.block, total.block):
             return None
-        return found, negated
+        return product, negated
 
     def _only_added(self, name: str) -> bool:
-        """Return whether all that uses a value are sums and differences, its negation's uses included."""
+        """Test if only sums and differences use a value or its negation."""
         for number in self._uses.get(name, ()):
             user = self._by_line.get(number)
             if user is None or user.opcode not in (*_SUMS, "fneg"):
@@ -240,7 +242,7 @@ class _Function:
         return [{labels[name] for name in names if name in labels} for names in targets]
 
     def _in_deeper_loop(self, outer: int, inner: int) -> bool:
-        """Return whether a block runs again without another, which it needs, running again."""
+        """Test if the inner block is in a loop that does not contain the outer one."""
         if outer == inner:
             return False
         seen: set[int] = set()
@@ -276,5 +278,5 @@ def _remainder(operation: _Operation) -> str:
 
 
 def _named(name: str, purpose: str) -> str:
-    """Return the name of a new value beside one: never a number, since those must follow each other."""
+    """Name a new value after another. The name is never a number: LLVM requires consecutive numbers."""
     return f'%"{name[1:].strip(chr(34))}.{purpose}"'

@@ -34,7 +34,7 @@ class Signature(NamedTuple):
 
 
 def libdevice_function(function: Callable[..., Any], *kinds: str) -> Signature | None:
-    """Return what computes a function of `math` for arguments of these types; None where libdevice has nothing."""
+    """Find the function of libdevice that computes a function of `math` for these types; None if there is none."""
     return signature_of(_called().get((function, kinds), "")) if available() else None
 
 
@@ -54,13 +54,13 @@ def signature_of(name: str) -> Signature | None:
 @cache
 def _called() -> dict[tuple[Any, tuple[str, ...]], str]:
     """Return the names of the functions that Numba's implementations call, by function and types of arguments."""
-    found = {}
+    symbols = {}
     for implementation, function, kinds in _tables("mathimpl").registry.functions:
         inner = getattr(implementation, "__wrapped__", implementation)
         called = getclosurevars(inner).nonlocals.get("libfunc")
         if called is not None:
-            found[function, tuple(map(str, kinds))] = called.__name__
-    return found
+            symbols[function, tuple(map(str, kinds))] = called.__name__
+    return symbols
 
 
 def _tables(name: str) -> Any:

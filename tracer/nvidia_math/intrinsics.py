@@ -118,26 +118,26 @@ def _nearest() -> Iterator[str]:
     """Yield arithmetic that is rounded to the nearest."""
     for letter, kind in _LLVM.items():
         suffix = _SUFFIX[kind]
-        one, two = f"{kind} %a", f"{kind} %a, {kind} %b"
+        unary, binary = f"{kind} %a", f"{kind} %a, {kind} %b"
         for name, opcode in (("add", "fadd"), ("mul", "fmul")):
             yield _function(
-                kind, f"{name}.rn.{letter}", two, f"%r = {opcode} arcp {kind} %a, %b\nret {kind} %r"
+                kind, f"{name}.rn.{letter}", binary, f"%r = {opcode} arcp {kind} %a, %b\nret {kind} %r"
             )
-        yield _function(kind, f"sub.rn.{suffix}", two, f"%r = fsub arcp {kind} %a, %b\nret {kind} %r")
-        yield _function(kind, f"div.rn.{letter}", two, f"%r = fdiv {kind} %a, %b\nret {kind} %r")
-        yield _function(kind, f"rcp.rn.{letter}", one, f"%r = fdiv {kind} 1.0, %a\nret {kind} %r")
+        yield _function(kind, f"sub.rn.{suffix}", binary, f"%r = fsub arcp {kind} %a, %b\nret {kind} %r")
+        yield _function(kind, f"div.rn.{letter}", binary, f"%r = fdiv {kind} %a, %b\nret {kind} %r")
+        yield _function(kind, f"rcp.rn.{letter}", unary, f"%r = fdiv {kind} 1.0, %a\nret {kind} %r")
         names = {"sqrt.rn": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "rint"}
         for name, called in names.items():
             body = f"%r = call {kind} @llvm.{called}.{suffix}({kind} %a)\nret {kind} %r"
-            yield _function(kind, f"{name}.{letter}", one, body)
+            yield _function(kind, f"{name}.{letter}", unary, body)
         yield _function(
-            kind, f"fabs.{suffix}", one, f"%r = call {kind} @llvm.fabs.{suffix}({kind} %a)\nret {kind} %r"
+            kind, f"fabs.{suffix}", unary, f"%r = call {kind} @llvm.fabs.{suffix}({kind} %a)\nret {kind} %r"
         )
         for name, called in (("fmin", "minnum"), ("fmax", "maxnum")):
             body = f"%r = call {kind} @llvm.{called}.{suffix}({kind} %a, {kind} %b)\nret {kind} %r"
-            yield _function(kind, f"{name}.{letter}", two, body)
+            yield _function(kind, f"{name}.{letter}", binary, body)
         yield _function(
-            kind, f"fma.rn.{letter}", f"{two}, {kind} %c",
+            kind, f"fma.rn.{letter}", f"{binary}, {kind} %c",
             f"%r = call {kind} @llvm.fma.{suffix}({kind} %a, {kind} %b, {kind} %c)\nret {kind} %r",
         )  # fmt: skip
     yield _function(
@@ -155,20 +155,20 @@ def _conversions() -> Iterator[str]:
     rounded = {"rn": "rint", "rz": "trunc", "rm": "floor", "rp": "ceil"}
     for letter, kind in _LLVM.items():
         suffix = _SUFFIX[kind]
-        for name, (whole, sign) in _SIGNED.items():
+        for name, (integer, sign) in _SIGNED.items():
             for direction, called in rounded.items():
                 # A nan is 0 where a float32 becomes 32 bits, else the highest bit is set.
-                lowest = "0" if (kind, whole) == ("float", "i32") else str(-1 << (int(whole[1:]) - 1))
+                lowest = "0" if (kind, integer) == ("float", "i32") else str(-1 << (int(integer[1:]) - 1))
                 yield _function(
-                    whole, f"{letter}2{name}.{direction}", f"{kind} %a",
+                    integer, f"{letter}2{name}.{direction}", f"{kind} %a",
                     f"""%n = call {kind} @llvm.{called}.{suffix}({kind} %a)
-                    %i = call {whole} @llvm.fpto{sign}i.sat.{whole}.{suffix}({kind} %n)
+                    %i = call {integer} @llvm.fpto{sign}i.sat.{integer}.{suffix}({kind} %n)
                     %known = fcmp ord {kind} %a, 0.0
-                    %r = select i1 %known, {whole} %i, {whole} {lowest}
-                    ret {whole} %r""",
+                    %r = select i1 %known, {integer} %i, {integer} {lowest}
+                    ret {integer} %r""",
                 )  # fmt: skip
-            body = f"%r = {sign}itofp {whole} %a to {kind}\nret {kind} %r"
-            yield _function(kind, f"{name}2{letter}.rn", f"{whole} %a", body)
+            body = f"%r = {sign}itofp {integer} %a to {kind}\nret {kind} %r"
+            yield _function(kind, f"{name}2{letter}.rn", f"{integer} %a", body)
     yield _function("float", "d2f.rn", "double %a", "%r = fptrunc double %a to float\nret float %r")
     yield _function(
         "i32", "d2i.lo", "double %a", "%b = bitcast double %a to i64\n%r = trunc i64 %b to i32\nret i32 %r"

@@ -22,7 +22,7 @@ _engines: list[Any] = []  # which own the machine code
 
 @cache
 def native_function(function: Callable[..., Any], *kinds: str) -> Callable[..., Any] | None:
-    """Return what computes a function of `math` for these kinds of numbers; None where libdevice has nothing.
+    """Find the native function that computes a function of `math` for these kinds; None if libdevice has none.
 
     It takes and gives ints and floats: a float32 as the float that it is.
     """

@@ -25,32 +25,32 @@ def names_in(text: str) -> set[str]:
 
 def names_of(function: FunctionType) -> set[str]:
     """Return the names that a kernel and its device functions use, those of the functions that they call among them."""
-    found: set[str] = set()
+    all_names: set[str] = set()
     seen: set[FunctionType] = set()
     waiting = [function]
     while waiting:
-        one = waiting.pop()
-        if one in seen:
+        callee = waiting.pop()
+        if callee in seen:
             continue
-        seen.add(one)
-        names = {*one.__code__.co_names, *one.__code__.co_freevars}
-        found |= names
-        outside = one.__globals__ | dict(getclosurevars(one).nonlocals)
+        seen.add(callee)
+        names = {*callee.__code__.co_names, *callee.__code__.co_freevars}
+        all_names |= names
+        outside = callee.__globals__ | dict(getclosurevars(callee).nonlocals)
         values = (outside.get(name) for name in names)
         called = (getattr(value, "py_func", getattr(value, "fn", None)) for value in values)
         waiting += [value for value in called if isinstance(value, FunctionType)]
-    return found
+    return all_names
 
 
 def inexact(names: Iterable[str]) -> str:
-    """Return which of these functions are only near to a GPU's, as part of a sentence; "" where none is."""
-    found = sorted(name for name in names if _is_near(name))
-    if not found:
+    """List the functions that are only close to those of a GPU, as part of a sentence; "" if there are none."""
+    near = sorted(name for name in names if _is_near(name))
+    if not near:
         return ""
-    return f"last bits may differ from a GPU's after {', '.join(found)} without libdevice"
+    return f"last bits may differ from a GPU's after {', '.join(near)} without libdevice"
 
 
 def _is_near(name: str) -> bool:
-    """Return whether this computer's library computes a function that libdevice computes on a GPU."""
+    """Test if this computer's library computes a function that libdevice computes on a GPU."""
     is_function = callable(getattr(math, name, None)) or name == "cbrt"
     return not available() and is_function and name not in _EXACT

@@ -101,16 +101,16 @@ _BY_PARITY = """%even.bit = and i64 %exponent, 1
 
 
 def _functions() -> Iterator[str]:
-    for name, parts, one, infinity, result, kind in (
+    for name, parts, one_bits, infinity, result, kind in (
         ("rcp", _PARTS, _ONE, _INFINITY, _RESULT, "float"),
         ("rcp64", _HIGH_PARTS, _HIGH_ONE, _HIGH_INFINITY, _HIGH_RESULT, "double"),
     ):
-        yield _function(kind, f"mufu.{name}", _reciprocal(parts, one, infinity, result))
-    for name, parts, one, infinity, result, kind in (
+        yield _function(kind, f"mufu.{name}", _reciprocal(parts, one_bits, infinity, result))
+    for name, parts, one_bits, infinity, result, kind in (
         ("rsq", _PARTS, _ONE, _INFINITY, _RESULT, "float"),
         ("rsq64", _HIGH_PARTS, _HIGH_ONE, _HIGH_INFINITY, _HIGH_RESULT, "double"),
     ):
-        yield _function(kind, f"mufu.{name}", _reciprocal_root(parts, one, infinity, result))
+        yield _function(kind, f"mufu.{name}", _reciprocal_root(parts, one_bits, infinity, result))
     yield _function("float", "mufu.sqrt", _ROOT)
     yield _function("float", "mufu.ex2", _POWER)
     yield _function("float", "mufu.lg2", _LOGARITHM)
@@ -134,52 +134,52 @@ def _chosen(first: str, *cases: tuple[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _special(one: int) -> str:
+def _special(one_bits: int) -> str:
     """Return lines that find zeros (a subnormal is one) and what is no finite number."""
-    last = 255 if one == _ONE else 2047
+    last = 255 if one_bits == _ONE else 2047
     return f"""%is.zero = icmp eq i64 %exponent, 0
         %is.top = icmp eq i64 %exponent, {last}
         %has.fraction = icmp ne i64 %fraction, 0
         %is.nan = and i1 %is.top, %has.fraction
         %is.negative = icmp ne i64 %sign, 0
-        %endless = or i64 %sign, {_INFINITY if one == _ONE else _HIGH_INFINITY}"""
+        %endless = or i64 %sign, {_INFINITY if one_bits == _ONE else _HIGH_INFINITY}"""
 
 
-def _narrowed(one: int) -> str:
+def _narrowed(one_bits: int) -> str:
     """Return lines that set %narrow, the fraction of %y, which has 24 bits, less its 1 before the point."""
-    return f"""%kept = lshr i64 %y, {0 if one == _ONE else 3}
-        %narrow = sub i64 %kept, {one}"""
+    return f"""%kept = lshr i64 %y, {0 if one_bits == _ONE else 3}
+        %narrow = sub i64 %kept, {one_bits}"""
 
 
-def _reciprocal(parts: str, one: int, infinity: int, result: str) -> str:
-    bits, bias = one.bit_length() - 1, 253 if one == _ONE else 2045
+def _reciprocal(parts: str, one_bits: int, infinity: int, result: str) -> str:
+    bits, bias = one_bits.bit_length() - 1, 253 if one_bits == _ONE else 2045
     return f"""{parts}
-        {_special(one)}
+        {_special(one_bits)}
         %index = lshr i64 %fraction, 16
         %x = and i64 %fraction, 65535
         %x.doubled = shl i64 %x, 1
         %square = call i64 @tilescope.square(i64 %x.doubled)
         %sum = call i64 @tilescope.interpolated(ptr @tilescope.table.rcp, i64 %index, i64 %x, i64 %square)
         %y = lshr i64 %sum, 15
-        {_narrowed(one)}
+        {_narrowed(one_bits)}
         %power = sub i64 {bias}, %exponent
         %power.shifted = shl i64 %power, {bits}
         %size = add i64 %power.shifted, %narrow
-        %is.small = icmp slt i64 %size, {one}
+        %is.small = icmp slt i64 %size, {one_bits}
         %flushed = select i1 %is.small, i64 0, i64 %size
         %signed = or i64 %flushed, %sign
         {_chosen("%signed", ("%is.zero", "%endless"), ("%is.top", "%sign"), ("%is.nan", str(_NAN)))}
         {result}"""
 
 
-def _reciprocal_root(parts: str, one: int, infinity: int, result: str) -> str:
-    bits, bias = one.bit_length() - 1, 127 if one == _ONE else 1023
+def _reciprocal_root(parts: str, one_bits: int, infinity: int, result: str) -> str:
+    bits, bias = one_bits.bit_length() - 1, 127 if one_bits == _ONE else 1023
     return f"""{parts}
-        {_special(one)}
+        {_special(one_bits)}
         {_BY_PARITY}
         %sum = call i64 @tilescope.interpolated(ptr @tilescope.table.rsq, i64 %index, i64 %x, i64 %square)
         %y = lshr i64 %sum, 16
-        {_narrowed(one)}
+        {_narrowed(one_bits)}
         %unbiased = sub i64 %exponent, {bias}
         %half = ashr i64 %unbiased, 1
         %power = sub i64 {bias - 1}, %half
@@ -188,7 +188,7 @@ def _reciprocal_root(parts: str, one: int, infinity: int, result: str) -> str:
         %is.even = icmp eq i64 %odd, 0
         %is.whole = icmp eq i64 %fraction, 0
         %is.power = and i1 %is.even, %is.whole
-        %whole.size = add i64 %power.shifted, {one}
+        %whole.size = add i64 %power.shifted, {one_bits}
         {
         _chosen(
             "%size",

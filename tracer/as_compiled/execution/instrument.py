@@ -47,7 +47,7 @@ _WAITS = ("barrier", "bar.warp", "shfl", "vote", "match", "activemask", "cudaCGS
 class Repeats(IntEnum):
     """Whether an access is in a loop that repeats a compare-and-swap, or is that."""
 
-    NO, BESIDE, SWAP = range(3)
+    NO, NEARBY, SWAP = range(3)
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -468,26 +468,26 @@ def _join_terminators(blocks: list[tuple[str, list[str]]]) -> list[tuple[str, li
 def _note_repeats(loop: Loop, bodies: list[list[str]], plans: list[list[_Planned | None]]) -> None:
     """Mark the accesses of a loop where one of its branches depends on what a compare-and-swap in it finds."""
     lines = [line for block in sorted(loop.blocks) for line in bodies[block]]
-    found = {match[1] for line in lines if " cmpxchg " in line and (match := _RESULT.match(line))}
-    inner = {block for one in loop.inner for block in one.blocks}
-    if not found or any(" cmpxchg " in line for block in inner for line in bodies[block]):
+    results = {match[1] for line in lines if " cmpxchg " in line and (match := _RESULT.match(line))}
+    inner = {block for inner_loop in loop.inner for block in inner_loop.blocks}
+    if not results or any(" cmpxchg " in line for block in inner for line in bodies[block]):
         return
     before = -1
-    while len(found) > before:
-        before = len(found)
+    while len(results) > before:
+        before = len(results)
         for line in lines:
             match = _RESULT.match(line)
-            if match and found & set(_NAMES.findall(line[match.end() :])):
-                found.add(match[1])
-    if not any(line.lstrip().startswith("br i1") and found & set(_NAMES.findall(line)) for line in lines):
+            if match and results & set(_NAMES.findall(line[match.end() :])):
+                results.add(match[1])
+    if not any(line.lstrip().startswith("br i1") and results & set(_NAMES.findall(line)) for line in lines):
         return
     for block in loop.blocks:
-        for n, one in enumerate(plans[block]):
-            if one is not None:
+        for n, plan in enumerate(plans[block]):
+            if plan is not None:
                 opcodes = [_opcode(line) for line in bodies[block] if _opcode(line) in MEMORY]
-                kind = Repeats.SWAP if opcodes[n] == "cmpxchg" else Repeats.BESIDE
-                access = msgspec.structs.replace(one.access, repeats=kind)
-                plans[block][n] = _Planned(access, one.emitted, one.pointer)
+                kind = Repeats.SWAP if opcodes[n] == "cmpxchg" else Repeats.NEARBY
+                access = msgspec.structs.replace(plan.access, repeats=kind)
+                plans[block][n] = _Planned(access, plan.emitted, plan.pointer)
 
 
 def _successors(body: list[str], numbers: dict[str, int]) -> list[int]:

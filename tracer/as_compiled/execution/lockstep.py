@@ -136,13 +136,13 @@ def _own(addresses: Any, count: Any, warp: Any, ranges: Any, owners: Any) -> Non
             if step == NEAREST:
                 owners[0, 0] = 1
                 break
-            at = 1 + (row + step) % rows
-            known, owner = owners[at, 0], owners[at, 1]
-            is_left = known == address and is_shared and owner // MOST_WARPS != warp // MOST_WARPS
-            if known == 0 or is_left:
-                owners[at, 0], owners[at, 1] = address, warp
+            slot = 1 + (row + step) % rows
+            stored_address, owner = owners[slot, 0], owners[slot, 1]
+            is_left = stored_address == address and is_shared and owner // MOST_WARPS != warp // MOST_WARPS
+            if stored_address == 0 or is_left:
+                owners[slot, 0], owners[slot, 1] = address, warp
                 break
-            if known == address:
+            if stored_address == address:
                 if owner != warp:
                     owners[0, 0] = 1
                 break

@@ -98,14 +98,14 @@ def counters_of(sites: tuple[CompiledSite, ...]) -> dict[str, int]:
 
 def at_least(accesses: tuple[Access, ...], sums: Ints) -> tuple[str, ...]:
     """Return the counters that may be higher on a GPU where warps contend: of loops, and of what follows."""
-    found = set()
+    names = set()
     for number, access in enumerate(accesses):
         for space, name in SPACES:
             if access.op < LOOP_END and sums[number, space, APART]:
-                found |= {
+                names |= {
                     f"{group}_{measure}"
                     for group, (where, ops) in GROUPS.items()
                     if where == name and access.op in ops
                     for measure in MEASURES[where]
                 }
-    return tuple(name for name in NAMES if name in found)
+    return tuple(name for name in NAMES if name in names)

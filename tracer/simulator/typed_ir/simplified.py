@@ -1,6 +1,6 @@
-"""The typed IR with LLVM's simplifications that change which products are fused: values stay the same.
+"""LLVM's simplifications of the typed IR that change which products are fused; values stay the same.
 
-- A power with a whole exponent is its multiplications, in Numba's order.
+- A power with an integer exponent is its multiplications, in Numba's order.
 - A negated product is added by subtracting the product, or is a product with a negated factor.
 - A conversion to the type that a number has is the number.
 - A sum of float32 numbers in float64 that is only stored as a float32 is computed in float32 (`visitFPTrunc`).
@@ -33,23 +33,23 @@ class _Function:
     def __init__(self, ir: FunctionIR, types: Sequence[Type]) -> None:
         self.ir, self.types = ir, types
         self.variables = dict(ir.variables)
-        self._made: dict[str, list[Statement]] = {}
+        self._makers: dict[str, list[Statement]] = {}
         self._uses: dict[str, list[Statement]] = {}
         for block in ir.blocks:
             for s in block.statements:
-                self._made.setdefault(s.target, []).append(s)
+                self._makers.setdefault(s.target, []).append(s)
                 for name in s.operands:
                     self._uses.setdefault(name, []).append(s)
 
     def maker(self, name: str) -> Statement | None:
         """Return the only statement that sets a variable, behind plain copies; None where there are several."""
-        made = self._made.get(name, [])
-        if len(made) != 1:
+        makers = self._makers.get(name, [])
+        if len(makers) != 1:
             return None
-        is_copy = made[0].op == "assign" and self.variables.get(made[0].operands[0]) == self.variables.get(
-            name
-        )
-        return self.maker(made[0].operands[0]) if is_copy else made[0]
+        is_copy = makers[0].op == "assign" and self.variables.get(
+            makers[0].operands[0]
+        ) == self.variables.get(name)
+        return self.maker(makers[0].operands[0]) if is_copy else makers[0]
 
     def only_use(self, name: str) -> Statement | None:
         """Return the only statement that uses a variable; None where there are several."""
@@ -57,7 +57,7 @@ class _Function:
         return uses[0] if len(uses) == 1 else None
 
     def is_set_once(self, name: str) -> bool:
-        return len(self._made.get(name, [])) == 1
+        return len(self._makers.get(name, [])) == 1
 
     def kind(self, number: int) -> str:
         return self.types[number].kind if number >= 0 else ""
@@ -72,20 +72,23 @@ class _Function:
 
     def literal(self, name: str) -> float | None:
         """Return the number that a variable always is, None for another value."""
-        made = self.maker(name)
+        statement = self.maker(name)
         if (
-            made is None
-            or made.op != "const"
-            or made.value is None
-            or made.value.kind not in ("int", "float")
+            statement is None
+            or statement.op != "const"
+            or statement.value is None
+            or statement.value.kind not in ("int", "float")
         ):
             return None
-        return int(made.value.text) if made.value.kind == "int" else float(made.value.text)
+        return int(statement.value.text) if statement.value.kind == "int" else float(statement.value.text)
 
     def replaced(self, changed: dict[int, list[Statement]]) -> FunctionIR:
-        """Return the function with other statements in place of some, by their `id`."""
+        """Return the function with the statements of these `id`s replaced."""
         blocks = tuple(
-            Block(block.label, tuple(one for s in block.statements for one in changed.get(id(s), [s])))
+            Block(
+                block.label,
+                tuple(replacement for s in block.statements for replacement in changed.get(id(s), [s])),
+            )
             for block in self.ir.blocks
         )
         return replace(self.ir, blocks=blocks, variables=self.variables) if changed else self.ir
@@ -115,12 +118,12 @@ def _with_powers(function: _Function) -> FunctionIR:
 def _multiplications(function: _Function, s: Statement, exponent: int) -> list[Statement]:
     """Return the multiplications of a power, by squaring."""
     types = (s.types[2],) * 3
-    made: list[Statement] = []
+    steps: list[Statement] = []
 
-    def product(one: str, other: str) -> str:
-        name = f"{s.target}.power{len(made)}"
+    def product(first: str, second: str) -> str:
+        name = f"{s.target}.power{len(steps)}"
         function.variables[name] = s.types[2]
-        made.append(Statement("binop", name, (one, other), "mul", s.position, types))
+        steps.append(Statement("binop", name, (first, second), "mul", s.position, types))
         return name
 
     result, value = "", s.operands[0]
@@ -131,7 +134,7 @@ def _multiplications(function: _Function, s: Statement, exponent: int) -> list[S
         if not exponent:
             break
         value = product(value, value)
-    return [*made[:-1], replace(made[-1], target=s.target)]
+    return [*steps[:-1], replace(steps[-1], target=s.target)]
 
 
 def _with_plain_casts(function: _Function) -> FunctionIR:
@@ -145,9 +148,11 @@ def _with_plain_casts(function: _Function) -> FunctionIR:
             or s.types[1] != s.types[2]
         ):
             continue
-        made = function.maker(s.operands[0])
+        statement = function.maker(s.operands[0])
         kind = function.kind(s.types[2])
-        is_conversion = made is not None and made.op in ("global", "getattr") and made.name == kind
+        is_conversion = (
+            statement is not None and statement.op in ("global", "getattr") and statement.name == kind
+        )
         if kind in FLOATS and is_conversion and function.kind_of(s.operands[0]) == "static":
             same = function.kind_of(s.operands[1]) == kind == function.kind_of(s.target)
             if same:
@@ -173,7 +178,7 @@ def _with_narrow_sums(function: _Function) -> FunctionIR:
 
 
 def _is_narrow(function: _Function, total: Statement) -> bool:
-    """Return whether a sum in float64 is used once, and of float32 numbers and constants that are such."""
+    """Test if a sum in float64 is used once, and adds only float32 numbers and constants that float32 can hold."""
     if total.name not in NEGATED or function.binary_kind(total) != "float64":
         return False
     if function.only_use(total.target) is None:
@@ -199,8 +204,8 @@ def _with_negated_products(function: _Function) -> FunctionIR:
         ):
             continue
         kind = function.binary_kind(product)
-        alone = function.only_use(product.target) is s and function.is_set_once(s.target)
-        if not kind or not alone or {function.kind(number) for number in s.types} != {kind}:
+        is_used_once = function.only_use(product.target) is s and function.is_set_once(s.target)
+        if not kind or not is_used_once or {function.kind(number) for number in s.types} != {kind}:
             continue
         total = function.only_use(s.target)
         if total is not None and _takes_negated(function, total, s.target, kind) and id(total) not in changed:
@@ -220,6 +225,6 @@ def _with_negated_products(function: _Function) -> FunctionIR:
 
 
 def _takes_negated(function: _Function, total: Statement, name: str, kind: str) -> bool:
-    """Return whether a sum can take or leave a value instead of its negation."""
+    """Test if a sum can add or subtract a value instead of its negation."""
     is_sum = total.name in NEGATED and function.binary_kind(total) == kind
     return is_sum and (total.name == "add" or total.operands[1] == name)
