@@ -2,7 +2,7 @@
 
 These rules are what libNVVM and ptxas 13.0 do for an H100, as their PTX and machine code show:
 
-- A product is fused into every sum of its own type that takes it, if all its uses are sums and differences.
+- A product is fused into every sum of the same type that takes it, if all its uses are sums and differences.
 - Where both operands of a sum could be fused, the first is.
 - A product from outside a loop is not computed again in it.
 - `frem` is a division, rounded down, and a fused multiply-add.
