@@ -26,14 +26,14 @@ SPILLED = """
 import json
 from tilescope.kernels.scenarios.matmul_ladder_scenarios import LADDER
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.recording.kernel_loader import arrays_of, load_kernel, set_constants
+from tilescope.tracer.recording.kernel_loader import create_arguments, load_kernel, set_constants
 
 found = {}
 for scenario in LADDER:
     launch = launch_of(scenario, scenario.timed[0])
     module, kernel = load_kernel(launch)
     set_constants(module, launch)
-    kernel[launch.grid, launch.block](*arrays_of(launch, kernel)[0])
+    kernel[launch.grid, launch.block](*create_arguments(launch, kernel)[0])
     found[scenario.name.removeprefix("matmul-")] = max(kernel.get_local_mem_per_thread().values())
 print(json.dumps(found))
 """

@@ -12,9 +12,9 @@ import pytest
 from tilescope.tracer.processes.json_process import BLAS_ENVIRONMENT, JsonProcess, StartError
 
 ECHO = """
-from tilescope.tracer.processes.json_streams import private_streams, sender
+from tilescope.tracer.processes.json_streams import private_streams, make_sender
 source, target = private_streams()
-send = sender(target)
+send = make_sender(target)
 for line in source:
     print("not for you")
     send([line.decode().strip()])

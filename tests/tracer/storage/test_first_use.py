@@ -7,7 +7,7 @@ import sys
 
 READING = """
 import sys, threading
-from tilescope.tracer.measure.measurement import load, recorded
+from tilescope.tracer.measure.measurement import load, recorded_measurements
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.model.plan import launch_of
 from tilescope.kernels.scenarios.catalogue import find
@@ -20,7 +20,7 @@ def read(what, given):
     what(given)
 
 sys.setswitchinterval(1e-5)
-threads = [threading.Thread(target=read, args=pair) for pair in [(load, recorded()[0]), (decode, text)] * 4]
+threads = [threading.Thread(target=read, args=pair) for pair in [(load, recorded_measurements()[0]), (decode, text)] * 4]
 for thread in threads:
     thread.start()
 for thread in threads:

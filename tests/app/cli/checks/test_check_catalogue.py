@@ -19,7 +19,7 @@ PROGRAM = """
 import importlib, sys
 import numba
 from tilescope.tracer.model.launch import decode
-from tilescope.tracer.recording.kernel_loader import arrays_of
+from tilescope.tracer.recording.kernel_loader import create_arguments
 for text in open(sys.argv[1], encoding="utf-8"):
     launch = decode(text)
     place, _, name = launch.kernel.rpartition(":")
@@ -27,7 +27,7 @@ for text in open(sys.argv[1], encoding="utf-8"):
     for constant, value in launch.constants.items():
         setattr(module, constant, getattr(numba.types, value) if isinstance(value, str) else value)
     kernel = getattr(module, name)
-    given, _ = arrays_of(launch, kernel)
+    given, _ = create_arguments(launch, kernel)
     kernel[launch.grid, launch.block, 0, launch.shared_bytes](*given)
 """
 
