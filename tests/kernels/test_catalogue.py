@@ -333,7 +333,7 @@ def test_source_of_a_users_kernel(tmp_path):
     file.write_text("# π\n", encoding="utf-8")
     assert kernel_source(f"{file}:kernel") == (file, "# π\n")
     assert "gone.py" in refusal(kernel_source, "gone.py:kernel")
-    assert "no kernel" in refusal(kernel_source, "mine.py")
+    assert "not a kernel" in refusal(kernel_source, "mine.py")
     assert "no module" in refusal(kernel_source, "os.path:join")
     file.write_bytes(b"\xff")
     assert "UTF-8" in refusal(kernel_source, f"{file}:kernel")

@@ -351,7 +351,7 @@ def test_copies_make_the_requests_of_the_h200(stride):
 
 
 def test_a_copy_out_of_more_than_fits_is_refused_in_a_sentence():
-    with pytest.raises(CatalogueError, match=r"^A would hold .* 16 GiB; at most 8 GiB may be chosen\.$"):
+    with pytest.raises(CatalogueError, match=r"^A would hold .* 16 GiB; at most 8 GiB are allowed\.$"):
         launch_of(find("copy-stride"), {"count": 1 << 26, "stride": 32, "dtype": "float64"})
 
 

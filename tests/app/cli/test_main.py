@@ -99,7 +99,7 @@ def test_list_prints_a_scenario_a_line_its_name_first_then_the_lectures():
         (["matmul-tiled:m=0"], "1 to 4096"),
         (["matmul-tiled", "matmul-tiled", "matmul-tiled"], "two scenarios"),
         (["gone.npz"], "gone.npz"),
-        (["gone.npz", "matmul-tiled"], "alone"),
+        (["gone.npz", "matmul-tiled"], "must be the only argument"),
         (["--speed", "3"], "--speed"),
         (["list", "matmul-tiled"], "matmul-tiled"),
         (["counters", "matmul-tiled:a=gone.npy"], "gone.npy cannot be read"),

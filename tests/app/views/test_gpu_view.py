@@ -204,7 +204,7 @@ def test_the_wheel_keeps_the_time_under_the_pointer():
     wheel(view, x, y, 120)
     span = found[-1][1]
     assert span[1] - span[0] == pytest.approx(0.8 * (view.span[1] - view.span[0]))
-    view.show_place(view.shown, span, common_range([view.shown.is_integer]))
+    view.show_place(view.shown, span, common_range([view.shown.duration]))
     assert view.chart_layout.time(x) == pytest.approx(before)
 
 
@@ -215,9 +215,9 @@ def test_all_is_as_far_as_one_gets_and_a_few_nanoseconds_as_near():
     assert found[-1][1] == pytest.approx(view.span)
     view.zoom(1e-9)
     assert found[-1][1][1] - found[-1][1][0] == pytest.approx(20)
-    view.show_place(view.shown, (0.0, 1000.0), common_range([view.shown.is_integer]))
+    view.show_place(view.shown, (0.0, 1000.0), common_range([view.shown.duration]))
     wheel(view, 500, 100, 120 * 1000, Qt.KeyboardModifier.ShiftModifier)
-    assert found[-1][1][0] == pytest.approx(common_range([view.shown.is_integer])[0])
+    assert found[-1][1][0] == pytest.approx(common_range([view.shown.duration])[0])
 
 
 def test_a_drag_moves_what_is_shown_and_is_no_click():
@@ -284,7 +284,7 @@ def test_plus_and_minus_zoom_around_the_middle():
 
 def test_the_same_place_gives_the_same_picture_from_wherever_one_comes():
     straight = view_of(place("multiprocessor", multiprocessor=2))
-    whole = common_range([straight.shown.is_integer])
+    whole = common_range([straight.shown.duration])
     other = view_of(place("block", block=5))
     other.choose(1, None)
     other.show_place(place("multiprocessor", multiprocessor=2), straight.span, whole)

@@ -125,7 +125,7 @@ def test_differing_bins_are_named():
     wrong = session.histogram_launch.expected.copy()
     wrong[[2, 5, 7, 11, 13]] += 1
     other = replace(session)
-    other.__dict__["counting"] = replace(session.histogram_launch, expected=wrong)
+    other.__dict__["histogram_launch"] = replace(session.histogram_launch, expected=wrong)
     said = show_histogram(other, session.end).accessibleDescription()
     assert "differs from NumPy in bins 2, 5, 7 and 2 more" in said
     assert grab_image(show_histogram(other, session.end)) != grab_image(show_histogram(session, session.end))

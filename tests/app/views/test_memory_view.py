@@ -139,13 +139,13 @@ def test_the_frames_are_what_the_block_touches():
         b
     ] == Footprint(CellRect(0, 16, 24, 24))
     assert footprints.by_buffer[c] == Footprint(CellRect(8, 16, 16, 24))
-    assert footprints.points_at(a, 0) == Footprint(CellRect(8, 0, 16, 8)) and footprints.points_at(
+    assert footprints.in_phase(a, 0) == Footprint(CellRect(8, 0, 16, 8)) and footprints.in_phase(
         b, 2
     ) == Footprint(CellRect(8, 16, 16, 24))
-    assert footprints.points_at(a, 3) == footprints.points_at(
+    assert footprints.in_phase(a, 3) == footprints.in_phase(
         a, 2
     )  # it computes with what it loaded in the phase before
-    assert footprints.points_at(c, 2) is None and footprints.points_at(a, -1) is None
+    assert footprints.in_phase(c, 2) is None and footprints.in_phase(a, -1) is None
     first = int(session.requests.span_start[5].min())
     assert phase_at(session.requests, trace, 5, first) == -1
     assert phase_at(session.requests, trace, 5, first + 1) == 0
@@ -168,7 +168,7 @@ def test_a_loaded_element_flies_to_its_place_in_the_tile():
         flight.chosen
     )  # thread (5, 2) of block (1, 1) fetches A[10, 5] into tile_a[2, 5]
     assert np.allclose(flight.start[chosen], places[buffer_number(session, "a")].middle(10 * 24 + 5))
-    landed = bend_arcs(flight.start, flight.end).points_at(1.0)
+    landed = bend_arcs(flight.start, flight.end).in_phase(1.0)
     assert np.allclose(landed[chosen], places[buffer_number(session, "tile_a")].middle(2 * 8 + 5))
 
 

@@ -95,7 +95,7 @@ def test_a_click_on_the_finding_lands_on_the_access_itself(tmp_path):
     (request,) = made.memory.request_rows(found.moment)
     assert made.trace.buffers[int(made.requests.buffer[request])].name == "tile_b"
     assert found.threads[0] == (0, 3)
-    shown = outside_of(made).shown(found.moment, 0)
+    shown = outside_of(made).accesses_of_moment(found.moment, 0)
     assert [access.text for access in shown] == ["tile_b[0, 4]"]
 
 

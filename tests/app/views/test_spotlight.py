@@ -234,7 +234,7 @@ def test_a_line_of_the_source_stands_out_and_is_brought_in_sight():
     view = show_panel(SourceView, session, 3.0, size=(420, 260))
     before = grab_image(view)
     spot(view, 'line "c[row, col] = total"')
-    ((_, line),) = view.highlighted_lines.lines
+    ((_, line),) = view.highlight.lines
     assert view.editor.highlighted_lines == {line}
     assert line in [number for number, *_ in view.editor.lines_in_sight()]
     wide = view.editor.viewport().width() - 8

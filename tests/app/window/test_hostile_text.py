@@ -244,7 +244,7 @@ def _prints_what_is_safe(call: ast.Call) -> bool:
     text = call.args[0]
     name = getattr(text.func, "attr", getattr(text.func, "id", "")) if isinstance(text, ast.Call) else ""
     constant = isinstance(text, ast.Constant) or (isinstance(text, ast.Name) and text.id.isupper())
-    return constant or name in ("visible", "dumps", "script")
+    return constant or name in ("escape_controls", "dumps", "script")
 
 
 def _is_plain(call: ast.Call) -> bool:

@@ -91,7 +91,7 @@ def test_a_size_that_was_not_measured_has_no_time_but_leads_to_the_nearest(windo
     greys = [pane.heading.measured.palette().buttonText().color() for pane in window.central.panes]
     assert {grey.name() for grey in greys} == {window.theme.colour("muted").name()}
     tip = window.central.panes[1].heading.measured.toolTip()
-    assert "this pane runs: M = K = N = 16, blocks of 8 × 8" in tip
+    assert "launch to that of this pane: M = K = N = 16, blocks of 8 × 8" in tip
     QTest.mouseClick(window.central.panes[1].heading.measured, LEFT)
     assert timings_of(window).isVisible()
 

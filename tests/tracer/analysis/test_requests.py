@@ -232,7 +232,7 @@ def sectors(trace: Trace, rows: list[int]) -> int:
 
 def wavefronts(trace: Trace, rows: list[int]) -> int:
     first = {int(t) % 32: a for t, (a, _) in zip(trace.thread[rows], touched(trace, rows, 4), strict=True)}
-    return bank_passes.wavefronts(first, BUFFERS[trace.buffer[rows[0]]].itemsize)
+    return bank_passes.count_wavefronts(first, BUFFERS[trace.buffer[rows[0]]].itemsize)
 
 
 def test_lanes_that_diverge_in_a_cycle_are_split_in_two():

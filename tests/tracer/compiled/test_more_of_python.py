@@ -654,7 +654,7 @@ def test_misaligned_elements_end_the_launch(tmp_path):
     with pytest.raises(NotCompilableError, match="no multiple of its size"):
         compiled.run_compiled(wrong, ignore_progress)
     error = run_simulator(wrong, ignore_progress).error
-    assert error is not None and error.message.startswith("b, seen as int32 from byte 2 on")
+    assert error is not None and error.message.startswith("b, viewed as int32 from byte 2 on")
 
 
 def test_local_aliases_of_compile_time_constants(tmp_path):

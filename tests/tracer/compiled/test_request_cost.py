@@ -71,7 +71,7 @@ def literally(request: Request) -> int:
     """Return the sectors or wavefronts of a request, from the bytes that it touches."""
     if request.buffer.space == "shared":
         first = dict(zip(request.lanes, request.low, strict=True))
-        return bank_passes.wavefronts(first, request.buffer.itemsize)
+        return bank_passes.count_wavefronts(first, request.buffer.itemsize)
     if request.buffer.space != "global":
         return 0
     if request.op < Op.ATOMIC:

@@ -159,7 +159,7 @@ def test_the_simulator_gives_the_same_counts_and_keeps_nothing(tmp_path):
     )
     assert ours.totals == theirs.totals
     assert len(theirs) == 0
-    assert "counters of the whole launch" in theirs.notice
+    assert "the counters of the complete launch" in theirs.notice
     assert ours.notice == theirs.notice
 
 

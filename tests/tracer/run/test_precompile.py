@@ -50,7 +50,7 @@ def used() -> PrecompileQueue:
 def test_a_catalogue_kernel_is_precompiled_once_when_the_worker_is_idle(compiled):
     ahead = PrecompileQueue()
     assert ahead.idle_delay() == REST
-    ahead.go_on()
+    ahead.run_next()
     assert ahead.idle_delay() is None
     del compiled[:]
     run(launch_of(find("matmul-tiled"), {"m": 32, "k": 8, "n": 8, "tile": 8}), lambda done, total: None)
@@ -61,7 +61,7 @@ def test_a_run_uses_precompiled_code(tmp_path, compiled):
     ahead, (first, other) = used(), (launch_of_source(tmp_path, KERNEL.format(n)) for n in (101, 102))
     ahead.add([first, other])
     while len(ahead):
-        ahead.go_on()
+        ahead.run_next()
     assert len(compiled) == 3 and compiled[0] == ""  # the first is not kept
     trace = run(other, lambda done, total: None)
     assert len(compiled) == 3
@@ -73,11 +73,11 @@ def test_cached_kernels_are_not_precompiled(tmp_path, compiled):
     run(first, lambda done, total: None)
     ahead = used()
     ahead.add([first, other])
-    ahead.go_on()
+    ahead.run_next()
     assert len(ahead) == 1 and len(compiled) == 1
-    ahead.go_on()
+    ahead.run_next()
     assert len(ahead) == 1 and compiled[1:] == [""]
-    ahead.go_on()
+    ahead.run_next()
     assert not len(ahead) and len(compiled) == 3
 
 
@@ -92,7 +92,7 @@ def test_a_newer_request_precedes_older_ones_and_the_oldest_are_dropped(tmp_path
     ahead.add([wishes[-1], wishes[2], wishes[-2]])
     assert len(ahead) == MAX_WAITING
     for _ in range(5):
-        ahead.go_on()
+        ahead.run_next()
     assert order[1:] == [wishes[n] for n in (-1, 2, -2, 0)]  # after one that is not kept
     ahead.add([])
     assert not len(ahead)
@@ -106,7 +106,7 @@ def test_a_file_without_a_kernel_does_no_harm(tmp_path, capsys, source):
     ahead = used()
     ahead.add([launch_of_source(tmp_path, source)])
     while len(ahead):
-        ahead.go_on()
+        ahead.run_next()
     assert capsys.readouterr() == ("", "")
 
 

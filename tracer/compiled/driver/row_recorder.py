@@ -142,9 +142,9 @@ class RowRecorder(Recorder):
     def exceeded_limit(self) -> str:
         """The limit that was exceeded, for the message after TooManyAccessesError."""
         if self.streaming is None:
-            return f"one block makes more than the {self.limit:,} that may be held"
+            return f"one block makes more than the {self.limit:,} that may be kept"
         max_rows = self._memory // ROW.itemsize
-        return f"a block makes more between two barriers than the {max_rows:,} that may be held"
+        return f"a block makes more between two barriers than the {max_rows:,} that may be kept"
 
     def _stop_keeping(self) -> None:
         self._intake.end()

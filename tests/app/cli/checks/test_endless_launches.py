@@ -209,7 +209,9 @@ def test_a_loop_without_an_end_is_an_error_at_its_line(script, tmp_path, text, l
     number = 1 + text.splitlines().index(line)
     status, out, err, seconds, memory = ended(script, tmp_path, text, "check")
     assert status == 1
-    found = next(row for row in out.splitlines() if "error: launch: 1 launch does not end: it " in row)
+    found = next(
+        row for row in out.splitlines() if "error: launch: 1 launch does not end: the launch " in row
+    )
     assert re.search(rf"in the loop of line {number}; .*--patience", found)
     assert re.match(rf".*:({number}|{number + 1}): error", found)
     assert "LaunchTimeoutError: " in err and "went on" not in err
@@ -222,7 +224,7 @@ def test_a_program_may_catch_that_and_go_on_and_run_keeps_the_first_accesses(scr
         'print("went on")', 'except RuntimeError as why:\n    print("went on:", why)'
     )
     done = run_tilescope("run", "--patience", "3", str(script(text)), folder=tmp_path)
-    assert done.returncode == 0 and "went on: It " in done.stdout, done.stderr
+    assert done.returncode == 0 and "went on: The launch " in done.stdout, done.stderr
     kept = load(tmp_path / "tilescope-traces" / "000-count.npz")
     assert kept.error is not None and kept.error.type == "LaunchTimeoutError"
     assert len(kept) > 0

@@ -107,7 +107,7 @@ def test_no_trace_is_lost_to_ctrl_c(script, tmp_path):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"3 launches recorded" in said
+    assert b"3 launches traced" in said
     assert [len(load(path)) for path in sorted((tmp_path / "tilescope-traces").iterdir())] == [32768] * 3
 
 
@@ -125,7 +125,7 @@ def test_large_traces_that_cannot_be_saved_are_told_once(script, tmp_path):
     text = LARGE + gone + "for _ in range(2):\n    twice[64, 256](a, out)\nprint('on')\n"
     done = run_tilescope("run", str(script(text)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "on\n")
-    assert done.stderr.count("Can't save") == 1 and "3 of 5 launches recorded" in done.stderr
+    assert done.stderr.count("Can't save") == 1 and "3 of 5 launches traced" in done.stderr
 
 
 def test_a_small_trace_is_there_when_its_launch_returns(script, tmp_path):

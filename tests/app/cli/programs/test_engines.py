@@ -166,7 +166,7 @@ def test_small_launches_of_one_kernel_add_up(script, tmp_path):
     ("line", "why"),
     [
         ("print(a[0])", "it has begun to print"),
-        ("out[0] = first(a)", "line 1: first has no source"),
+        ("out[0] = first(a)", "line 1: the source of first was not found"),
     ],
 )
 def test_what_can_not_be_compiled_is_not_run_twice(script, tmp_path, line, why):
@@ -179,7 +179,7 @@ def test_what_can_not_be_compiled_is_not_run_twice(script, tmp_path, line, why):
 
 
 FALLBACKS = (
-    ("exec('def f(a):\\n    a[0] = 1')\nkernel = cuda.jit(f)", "f has no source"),
+    ("exec('def f(a):\\n    a[0] = 1')\nkernel = cuda.jit(f)", "the source of f was not found"),
     ("@cuda.jit\ndef kernel(a):\n    pass\na = np.zeros(())", "a is an array of 0 dimensions of float64"),
 )
 

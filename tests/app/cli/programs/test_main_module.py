@@ -78,7 +78,7 @@ def test_a_wrong_number_of_arguments_is_one_sentence(script, tmp_path, call):
     path = script(COPY + f"try:\n    {call}\nexcept TypeError as error:\n    print(error)\n")
     ours, plain = both(tmp_path, str(path))
     assert ours.returncode == plain.returncode == 0
-    assert ours.stdout.startswith("copy takes 2 arguments, and ")
+    assert ours.stdout.startswith("copy takes 2 arguments, but ")
 
 
 def test_arguments_may_have_defaults(script, tmp_path):
@@ -107,4 +107,4 @@ with ThreadPoolExecutor(8) as pool:
     )
     done = run_tilescope("run", str(path), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{64 * 780 + 40 * 63 * 32}\n"), done.stderr
-    assert "65 launches recorded" in done.stderr
+    assert "65 launches traced" in done.stderr

@@ -142,7 +142,7 @@ def test_a_trace_that_cannot_be_saved_is_told_and_the_program_goes_on(script, tm
     gone = "import shutil\nshutil.rmtree('tilescope-traces')\ncopy[2, 32](a, out)\ncopy[2, 32](a, out)\nprint('on')\n"
     done = run_tilescope("run", str(script(COPY + gone)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "on\n")
-    assert done.stderr.count("Can't save") == 1 and "1 of 3 launches recorded" in done.stderr
+    assert done.stderr.count("Can't save") == 1 and "1 of 3 launches traced" in done.stderr
 
 
 def test_ctrl_c_keeps_what_was_recorded(script, tmp_path):

@@ -201,7 +201,7 @@ def test_a_kernel_that_is_gone_raises_or_never_ends_is_told(window, folder, monk
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     write(window, "out[i] = a[i + 1]", "while i >= 0: i += 1")
     monkeypatch.undo()
-    assert "not come to its end after 1 s" in texts(panel)[0]
+    assert "did not end after 1 s" in texts(panel)[0]
     write(window, "while i >= 0: i += 1", RIGHT)
     assert panel.head.words.text() == PASSED
 
@@ -304,7 +304,7 @@ def test_a_teachers_folder_runs_once_one_agrees(window, folder, tmp_path):
     [
         ("def cases():", "def cases():\n    raise ValueError('no seed')", "no seed"),
         ("def cases():", "def case():", "no function cases()"),
-        ("@cuda.jit\n", "", "is no kernel"),
+        ("@cuda.jit\n", "", "is not a kernel"),
     ],
 )
 def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, folder, tmp_path, old, new, said):

@@ -47,7 +47,7 @@ def test_page_down_goes_on_to_where_a_step_stands_to_its_answer_and_to_the_next_
 
 def test_a_step_plays_at_its_pace_and_stands(window, player):
     go_to_step(window, 2, play=True)
-    begin, stand = player.moment().begin, player.moment().show_final_moment
+    begin, stand = player.moment().begin, player.moment().stand
     window.playhead.seek(begin)  # also forgets when the frames have begun to count
     start = 100.0
     window.playhead.advance(start)

@@ -109,7 +109,7 @@ def test_what_is_wrong_is_said_and_recording_goes_on_to_be_possible(dialog, tmp_
     change(dialog, speed="8")
     dialog.record_to(tmp_path / "gone" / "a.gif")
     told(dialog, "there is no folder")
-    assert not dialog.is_recording and dialog.open_render_dialog.isVisible()
+    assert not dialog.is_recording and dialog.record.isVisible()
 
 
 def test_what_would_be_long_is_to_be_asked_for_twice(dialog, monkeypatch):
@@ -117,9 +117,9 @@ def test_what_would_be_long_is_to_be_asked_for_twice(dialog, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (asked.append(1) or "", ""))
     change(dialog, begin="start", end="end", speed="0.02")
     assert "That is long or large" in dialog.outlook.text()
-    dialog.open_render_dialog.click()
+    dialog.record.click()
     assert "Press Render again" in dialog.outlook.text() and not asked
-    dialog.open_render_dialog.click()
+    dialog.record.click()
     assert asked
 
 
@@ -155,7 +155,7 @@ def test_without_pyav_a_gif_is_offered_and_videos_say_why_they_cannot_be_chosen(
         )
     told(dialog, "about")
     assert dialog.picture.pixmap().width() > 300
-    assert dialog.open_render_dialog.isEnabled()
+    assert dialog.record.isEnabled()
     dialog.close()
 
 
@@ -167,9 +167,9 @@ def test_what_cannot_be_recorded_shows_no_frame_to_come_and_no_button(window):
     dialog.fields.begin.setCurrentText("phase 99")
     told(dialog, "There is no")
     assert dialog.picture.text() != DRAWING
-    assert not dialog.open_render_dialog.isEnabled()
+    assert not dialog.record.isEnabled()
     dialog.fields.begin.setCurrentText("start")
-    wait_until(dialog.open_render_dialog.isEnabled)
+    wait_until(dialog.record.isEnabled)
     told(dialog, "about")
     dialog.close()
 
