@@ -334,7 +334,7 @@ def test_source_of_a_users_kernel(tmp_path):
     assert kernel_source(f"{file}:kernel") == (file, "# π\n")
     assert "gone.py" in refusal(kernel_source, "gone.py:kernel")
     assert "not a kernel" in refusal(kernel_source, "mine.py")
-    assert "no module" in refusal(kernel_source, "os.path:join")
+    assert "not a module" in refusal(kernel_source, "os.path:join")
     file.write_bytes(b"\xff")
     assert "UTF-8" in refusal(kernel_source, f"{file}:kernel")
 

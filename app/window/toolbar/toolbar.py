@@ -87,6 +87,7 @@ class Toolbar(QFrame):
         self._fitting: tuple[Parameter, str] | None = (
             None  # the block that fits, if the chosen one is too large
         )
+        self._has_word_captions = True  # whether lists of words have their captions
         self._more_text = "More"  # with the options that are no defaults
         self.sizes: FamilySizes = {}  # chosen last, by the family of scenarios
         self.fields: dict[str, QWidget] = {}
@@ -183,16 +184,18 @@ class Toolbar(QFrame):
         """Hide the program's name and captions, then captions of words, then "More", until the row fits."""
         chips = (*self._scenario_chips, self.order)
         captions = [chip.width_with(True) - chip.width_with(False) for chip in chips]
-        word_captions = [chip.caption for chip in self._chips if _chooses_words(chip)]
+        word_chips = [chip for chip in self._chips if _chooses_words(chip)]
+        words = sum(chip.width_with(True) - chip.width_with(False) for chip in word_chips)
         self.more.setText(self._more_text)
-        self._show_all(word_captions, True)
         spare = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
         spare += self.share.fontMetrics().horizontalAdvance(" Share")
-        has_room = self._row_width() + spare * self.brand.isHidden() <= width
+        full = self._row_width() + words * (not self._has_word_captions)
+        has_room = full + spare * self.brand.isHidden() <= width
         self._show_all([self.brand, *(chip.caption for chip in chips)], has_room)
         self.share.setText("Share" if has_room else "")
-        if self._row_width() > width:
-            self._show_all(word_captions, False)
+        full = self._row_width() + words * (not self._has_word_captions)
+        self._has_word_captions = full <= width
+        self._show_all([chip.caption for chip in word_chips], self._has_word_captions)
         if self._more_text == "More" and self._row_width() > width:
             self.more.setText("")  # the arrow remains
         self.updateGeometry()
@@ -299,6 +302,7 @@ class Toolbar(QFrame):
             if isinstance(field, NumberField | ChoiceField):
                 field.left.connect(self.left)
         self._chips = parameter_chips([p for p in parameters if not p.is_in_menu], self.fields, owners)
+        self._show_all([c.caption for c in self._chips if _chooses_words(c)], self._has_word_captions)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
         handles = [

@@ -168,7 +168,7 @@ def test_a_loaded_element_flies_to_its_place_in_the_tile():
         flight.chosen
     )  # thread (5, 2) of block (1, 1) fetches A[10, 5] into tile_a[2, 5]
     assert np.allclose(flight.start[chosen], places[buffer_number(session, "a")].middle(10 * 24 + 5))
-    landed = bend_arcs(flight.start, flight.end).in_phase(1.0)
+    landed = bend_arcs(flight.start, flight.end).points_at(1.0)
     assert np.allclose(landed[chosen], places[buffer_number(session, "tile_a")].middle(2 * 8 + 5))
 
 

@@ -264,7 +264,7 @@ def test_elements_of_blocks_far_apart_fly_as_those_of_neighbours(programs: Progr
         trace, block=trace.block.astype(np.int64) * apart, blocks=trace.blocks.astype(np.int64) * apart
     )
     rows = np.arange(len(trace))
-    assert LoadDestinations(far).stores_of(rows).tolist() == LoadDestinations(trace).with_ndim(rows).tolist()
+    assert LoadDestinations(far).stores_of(rows).tolist() == LoadDestinations(trace).stores_of(rows).tolist()
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])

@@ -43,7 +43,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def used() -> PrecompileQueue:
     """Return one of a worker that has run something."""
     built = PrecompileQueue()
-    built.is_fresh = False
+    built.has_run_nothing = False
     return built
 
 

@@ -20,7 +20,8 @@ def read(what, given):
     what(given)
 
 sys.setswitchinterval(1e-5)
-threads = [threading.Thread(target=read, args=pair) for pair in [(load, recorded_measurements()[0]), (decode, text)] * 4]
+pairs = [(load, recorded_measurements()[0]), (decode, text)] * 4
+threads = [threading.Thread(target=read, args=pair) for pair in pairs]
 for thread in threads:
     thread.start()
 for thread in threads:
