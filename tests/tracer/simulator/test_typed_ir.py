@@ -106,7 +106,7 @@ class Side(enum.IntEnum):
     LEFT = 4
 floor = math.floor
 """
-    body = "out[t] = SIZE + SCALES[0] + TABLE[t % 3] + Side.LEFTOVER.value + SCALES[1] + floor(math.pi) + np.int32(t)"
+    body = "out[t] = SIZE + SCALES[0] + TABLE[t % 3] + Side.LEFT.value + SCALES[1] + floor(math.pi) + np.int32(t)"
     assert computed(tmp_path, body, before=before) == [
         5 + 2 + 3 + n % 3 * 10 + 4 + 3 + n for n in range(THREADS)
     ]

@@ -80,7 +80,8 @@ class _Function:
             or statement.value.kind not in ("int", "float")
         ):
             return None
-        return int(statement.value.text) if statement.value.kind == "int" else float(statement.value.text)
+        text = statement.value.text
+        return int(text) if statement.value.kind == "int" else float.fromhex(text)
 
     def replaced(self, changed: dict[int, list[Statement]]) -> FunctionIR:
         """Return the function with the statements of these `id`s replaced."""
