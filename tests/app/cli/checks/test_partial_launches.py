@@ -171,6 +171,6 @@ def test_arguments_in_one_memory_are_both_named(script, tmp_path, engine):
     path = script(SHIFT + "a = cuda.to_device(np.arange(64.0))\nshift[1, 64](a, a)\n")
     done = run_tilescope("check", "--engine", engine, str(path), folder=tmp_path)
     assert "elements of src/dst are read" in done.stdout
-    assert "(src and dst lie in one array)." in done.stdout
+    assert "(src and dst lie in one array)" in done.stdout
     apart = script(SHIFT + "a = cuda.to_device(np.arange(65.0))\nshift[1, 64](a, a.copy_to_host())\n")
     assert "src/dst" not in run_tilescope("check", "--engine", engine, str(apart), folder=tmp_path).stdout

@@ -63,7 +63,7 @@ PROGRAMS = {
     "sum_without_atomics_words.py": Expected(
         "7.0",
         1,
-        told=(":10: error: race: .*let cuda.atomic", ":11: error: race: .*let cuda.atomic"),
+        told=(":10: error: race: .*write cuda.atomic.add", ":11: error: race: .*write cuda.atomic.add"),
         silent=("syncthreads",),
     ),
     "tuple_index_uint32.py": Expected("90000.0", compiled=True),

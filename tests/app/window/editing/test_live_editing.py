@@ -128,8 +128,9 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
     assert window.stage.sessions[1].findings[0].kind == "race"
     assert "1 race more" in window.editing.bar.texts()
     assert editor(window).struck == {FIRST} and "cuda.syncthreads()" in editor(window).toPlainText()
-    told = window.side.source.problems.problems
-    assert [problem.severity for problem in told] == ["error"] and "syncthreads" in told[0].sentence
+    problems = window.side.source.problems
+    assert [problem.severity for problem in problems.problems] == ["error"]
+    assert "which nothing orders" in problems.problems[0].sentence
     click_beside(window, SECOND)
     assert window.stage.setups[1].without == (FIRST, SECOND) and not window.stage.setups[0].is_edited
     click_beside(window, FIRST)

@@ -365,5 +365,5 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     while panel.hint.isVisible():
         panel.hint.click()
         settle(window)
-    row, listed, marks = said()
-    assert "cuda.syncthreads()" in row.text and any("cuda.syncthreads()" in text for text in listed)
+    wait_until(lambda: any("cuda.syncthreads()" in text for text in said()[1]))  # once the remedy is proven
+    assert "cuda.syncthreads()" in said()[0].text
