@@ -65,7 +65,7 @@ def test_it_shows_a_frame_and_says_how_long_and_large_it_will_be(dialog):
     dialog.place.setValue(1000)
     wait_until(lambda: dialog.picture.pixmap().toImage() != before)
     change(dialog, begin="3", end="5", speed="2", hold="0", rate="10")
-    assert dialog.outlook.text().startswith("1.1 s, 11 frames")
+    wait_until(lambda: dialog.outlook.text().startswith("1.1 s, 11 frames"))
 
 
 def test_it_records_what_is_on_screen_and_the_window_goes_on(window, dialog, tmp_path):
