@@ -572,6 +572,8 @@ class MainWindow(QMainWindow):
             self.central.make_panes(before)
             return False
         self.central.charts.show(GPU if is_gpu(self.central.charts.text) else "")
+        if self.stage.setups != setups:  # the user has to agree first
+            self.toolbar.restore()
         self.central.show_setups()
         return True
 

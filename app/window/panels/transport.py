@@ -190,7 +190,9 @@ class Transport(QFrame):
         for widget in (*self.steps, self.loop, self.position, self.legend):
             widget.setMaximumHeight(self.theme.px(SLIM) if slim else UNBOUND)
             mark(widget, "slim", slim)
-        self.colour_chip.setMinimumHeight(self.theme.px(SLIM) if slim else 0)  # the list may not know yet that it is slim
+        self.colour_chip.setMinimumHeight(
+            self.theme.px(SLIM) if slim else 0
+        )  # the list may not know yet that it is slim
         self.colour_chip.setMaximumHeight(self.theme.px(SLIM) if slim else UNBOUND)
         self.colour_chip.row.setContentsMargins(9, 0 if slim else 2, 4, 0 if slim else 2)
         mark(self.colour, "slim", slim)
