@@ -147,16 +147,17 @@ class LaunchWatch:
 
     def _location_text(self, position: tuple[str, int], compiled: bool) -> str:
         """Format "it was at line 12, in the loop of line 11"; compiled code knows only the loop."""
-        if compiled:
-            return f"it was in the loop of line {position[1]}"
-        loop = enclosing_loop(self._source, position[1])
-        return f"it was at line {position[1]}" + (f", in the loop of line {loop}" if loop else "")
+        line = position[1]
+        loop = line if compiled else enclosing_loop(self._source, line)
+        if loop == line:
+            return f"it was in the loop of line {line}"
+        return f"it was at line {line}" + (f", in the loop of line {loop}" if loop else "")
 
 
 def enclosing_loop(source: str, line: int) -> int:
-    """Find the line of the innermost loop around a line, 0 for none."""
+    """Find the first line of the innermost loop that a line is part of, 0 for none."""
     loops = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.For | ast.While))
-    return max((loop.lineno for loop in loops if loop.lineno < line <= (loop.end_lineno or 0)), default=0)
+    return max((loop.lineno for loop in loops if loop.lineno <= line <= (loop.end_lineno or 0)), default=0)
 
 
 def resident_memory() -> int:

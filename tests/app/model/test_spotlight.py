@@ -76,6 +76,7 @@ NAMES = (
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(NAMES) | st.text(max_size=4), max_size=12).map("".join) | st.text())
+@example("AA")
 @example("thread " + "9" * 5000)
 @example("A[" + "9" * 5000 + "]")
 def test_any_text_is_read_or_refused_in_a_sentence(text):
@@ -88,7 +89,7 @@ def test_any_text_is_read_or_refused_in_a_sentence(text):
         assert len(resolve_highlights(names, [session])) == 1
     else:
         told = unknown_names(names, [session])
-        assert all(sentence.endswith(".") and "\n" not in sentence for sentence in told.values())
+        assert all(sentence.endswith((".", "?")) and "\n" not in sentence for sentence in told.values())
 
 
 def test_slices_are_those_of_python():
