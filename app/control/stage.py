@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
@@ -16,12 +16,13 @@ from ...tracer.model.plan import PlanError, kernel_source
 from ...tracer.run.worker_client import LaunchTooSlowError
 from ...tracer.storage.launch_inputs import with_inputs
 from ...tracer.storage.temp_folders import new_process_folder
+from ..control.playhead import Playhead
 from ..model import phase_steps
 from ..model.bookmark import Link, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
-from ..model.playhead import Playhead
 from ..model.session import Selection, Session, scenario_of
 from ..model.setup_launch import edited_launch, launch_of_setup
+from ..state.actions import ChangeSetup, Focus, LinkBy, Select, ShowPanes
 from .loading import Loading
 from .session_jobs import SessionJobs, Source
 from .start_moment import StartMoment, at_first_load
@@ -32,35 +33,27 @@ GATHERING = 100  # milliseconds that a session waits for the sessions of the oth
 class Stage(QObject):
     """The state of the panes, without their widgets.
 
-    changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
-    positioned: after `loaded`, time and selections have their first values for the new sessions.
+    loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
     asked: other setups are about to be shown. settled: all sessions are loaded. problem: one sentence.
     consent: (pane, launch) whose source came with a file; `trust` runs it. takes_long: (pane, launch,
     seconds, blocks); its first block is shown, and `run_however_long` runs all of them.
-    focus_changed: another pane has the focus.
 
-    `setups` are those of the pictures, except while new sessions are being loaded.
+    The store has the setups, selections, focus and link. `setups` are those of the pictures, except while new sessions
+    are being loaded.
     """
 
-    changed = Signal()
     loaded = Signal(int)
     waiting = Signal(int, int, int)
-    positioned = Signal()
     asked = Signal()
     settled = Signal()
     problem = Signal(str)
     takes_long = Signal(int, object, float, int)
     consent = Signal(int, object)
-    focus_changed = Signal()
 
     def __init__(self, playhead: Playhead, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.playhead, self.jobs = playhead, jobs
-        self.setups: tuple[Setup, ...] = ()
+        self.playhead, self.jobs, self.store = playhead, jobs, playhead.store
         self.sessions: list[Session | None] = []
-        self.selections: list[Selection] = []
-        self.focus = 0
-        self.link_mode: Link = "progress"
         self._start: StartMoment = at_first_load
         self._awaited: set[int] = set()  # panes whose session is being loaded
         self._arrived: dict[int, Session] = {}  # by pane, loaded sessions that wait for another pane's
@@ -76,8 +69,28 @@ class Stage(QObject):
         self._rerun_launches: dict[int, Launch] = {}  # by pane, the changed launch of its file
         self._inputs = new_process_folder()  # the folder of the input files of reruns
         self._unconfirmed: dict[int, Setup] = {}  # by pane, shown once the user agrees to run its text
-        playhead.changed.connect(self._follow)
+        playhead.changed.connect(self._fit_selections)
         jobs.examining_failed.connect(self.problem)
+
+    @property
+    def setups(self) -> tuple[Setup, ...]:
+        """The setups of the panes."""
+        return self.store.state.panes
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        """The selected block and thread of each pane."""
+        return self.store.state.selections
+
+    @property
+    def focus(self) -> int:
+        """The index of the pane that steps and the inspector follow."""
+        return self.store.state.focus
+
+    @property
+    def link_mode(self) -> Link:
+        """What the panes share: the moment, or the fraction of their ticks."""
+        return self.store.state.link
 
     def ends(self) -> list[int]:
         """List the last moment of each pane, 0 for a pane without a session."""
@@ -113,10 +126,10 @@ class Stage(QObject):
             self.problem.emit(str(error))
             return False
         self.asked.emit()
-        self._resize(len(setups))
+        self._resize(setups)
         untrusted = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
         self._unconfirmed = dict(untrusted)  # a file whose session is in memory adds itself, and asks
-        self.setups, self._first_selections, self._start = setups, selections, start
+        self._first_selections, self._start = selections, start
         self._awaited = set(range(len(setups)))
         self._arrived.clear()
         self._early.clear()
@@ -149,14 +162,13 @@ class Stage(QObject):
             return setup
         return msgspec.structs.replace(setup, source="", without=())
 
-    def _resize(self, count: int) -> None:
+    def _resize(self, setups: tuple[Setup, ...]) -> None:
+        count = len(setups)
         for pane in range(count, len(self.sessions)):
             self.jobs.drop(self._loadings.pop(pane, None))
             self._shown.pop(pane, None)
-        missing = count - len(self.sessions)
-        self.sessions = self.sessions[:count] + [None] * missing
-        self.selections = self.selections[:count] + [Selection()] * missing
-        self.focus = max(0, min(self.focus, count - 1))
+        self.sessions = self.sessions[:count] + [None] * (count - len(self.sessions))
+        self.store.dispatch(ShowPanes(setups))
 
     def _take(self, pane: int, session: Session) -> None:
         """Take a session, or wait briefly for another pane's, so that both are drawn once."""
@@ -185,6 +197,7 @@ class Stage(QObject):
 
     def _load(self, pane: int, session: Session) -> None:
         self._shown[pane], self.sessions[pane] = self.setups[pane], session
+        self.store.invalidate()
         self.loaded.emit(pane)
 
     def _take_early(self, pane: int, session: Session) -> None:
@@ -207,12 +220,10 @@ class Stage(QObject):
 
     def _position(self) -> None:
         """Seek to the first moment of the new sessions; called for each one until all are loaded."""
-        first = self._first_selections[: len(self.selections)]
-        self.selections[: len(first)] = first
+        self.store.dispatch(Select(self._first_selections))
         self.playhead.set_end(max(self.ends(), default=0))
         self.playhead.seek(self._start(self))
         self._fit_selections()  # also if the playhead did not move
-        self.positioned.emit()
         if not self._awaited:
             self.settled.emit()
 
@@ -237,7 +248,7 @@ class Stage(QObject):
             self._position()
 
     def _set(self, pane: int, setup: Setup) -> None:
-        self.setups = (*self.setups[:pane], setup, *self.setups[pane + 1 :])
+        self.store.dispatch(ChangeSetup(pane, setup))
 
     def _postpone(self, pane: int, estimate: LaunchTooSlowError) -> None:
         """Run the first block of a launch that takes long."""
@@ -304,7 +315,7 @@ class Stage(QObject):
             self.trust_text(launch.kernel, session.launch.source)
         self.trust_text(launch.kernel, setup.source or launch.source)
         moment = self.playhead.moment
-        self._start, self._first_selections = (lambda _: moment), tuple(self.selections)
+        self._start, self._first_selections = (lambda _: moment), self.selections
         if setup.file:
             setup = msgspec.structs.replace(_scheduled_as(setup, launch), rerun=True)
         self._set(pane, setup)
@@ -347,33 +358,30 @@ class Stage(QObject):
             own and kernel_source(launch.kernel)[1] == launch.source
         )
 
-    def _follow(self) -> None:
-        self._fit_selections()
-        self.changed.emit()
-
     def _fit_selections(self) -> None:
         """Select a running block in every pane."""
+        selections = list(self.selections)
         for pane, (session, moment) in enumerate(zip(self.sessions, self.moments(), strict=True)):
             if session is not None:
-                self.selections[pane] = phase_steps.follow_running_block(
-                    session, self.selections[pane], moment
-                )
+                selections[pane] = phase_steps.follow_running_block(session, selections[pane], moment)
+        self.choose(selections)
+
+    def choose(self, selections: Sequence[Selection]) -> None:
+        """Select these blocks and threads, one a pane, at the current moment."""
+        self.store.dispatch(Select(tuple(selections)))
 
     def set_focus(self, pane: int) -> None:
         """Give a pane the focus: steps and the inspector follow it."""
-        if pane != self.focus and 0 <= pane < len(self.sessions):
-            self.focus = pane
-            self.focus_changed.emit()
-            self.changed.emit()
+        self.store.dispatch(Focus(pane))
 
     def focus_next(self) -> None:
         """Give the other pane the focus."""
-        self.set_focus((self.focus + 1) % max(len(self.sessions), 1))
+        self.set_focus((self.focus + 1) % max(len(self.setups), 1))
 
     def set_link(self, mode: Link) -> None:
         """Link the panes by moment or by progress; the pane in focus keeps its moment."""
         moment = self.moments()[self.focus] if self.sessions else 0.0
-        self.link_mode = mode
+        self.store.dispatch(LinkBy(mode))
         self.seek(self.focus, moment)
 
     def seek(self, pane: int, moment: float) -> None:
@@ -387,9 +395,11 @@ class Stage(QObject):
         if session is None:
             return
         selection = phase_steps.clamp_selection(session, selection)
+        selections = list(self.selections)
         for other, other_session in enumerate(self.sessions):
             if other_session is not None and (other == pane or _have_same_shape(other_session, session)):
-                self.selections[other] = selection
+                selections[other] = selection
+        self.choose(selections)
         start, end = phase_steps.block_span(session, selection.block)
         moment = self.moments()[pane]
         self.seek(pane, moment if start < max(moment, 1) < end + 1 else start + 1)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from ..control.playhead import Playhead
 from ..model import phase_steps
 from ..model.bookmark import Link
 from ..model.pane_moments import pane_moments, playhead_moment
-from ..model.playhead import Playhead
 from ..model.session import Selection, Session
 
 
 class Panes(Protocol):
     """The state that the start depends on: the sessions of the panes, the focus, and the link."""
 
-    focus: int
-    link_mode: Link
-
+    @property
+    def focus(self) -> int: ...
+    @property
+    def link_mode(self) -> Link: ...
     @property
     def playhead(self) -> Playhead: ...
     @property

@@ -21,6 +21,9 @@ PictureChoice = Literal["auto", "memory", "histogram"]
 WordChoice = Literal["own", "cuda", "work-item"]
 LayoutChoice = Literal["ordinary", "lecture"]
 ThemeChoice = Literal["light", "dark", "system"]
+TABS = ("source", "thread", "warp", "findings", "explain", "code", "output")  # of the inspector
+COLOUR_BY = ("auto", "value", "reads", "wasted", "conflicts", "races")  # what may colour the cells
+MIN_SCALE, MAX_SCALE = 0.8, 2.0  # of the text
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -90,6 +93,14 @@ def encode(bookmark: Bookmark) -> str:
 def decode(text: str | bytes) -> Bookmark:
     """Decode a bookmark that `encode` wrote; raises msgspec.DecodeError for anything else."""
     return msgspec.json.decode(text, type=Bookmark)
+
+
+LOOK = ("theme", "text_scale", "reduced_motion", "words")  # fields that the user sets for all launches
+
+
+def with_look(mark: Bookmark, look: Bookmark, *more: str) -> Bookmark:
+    """Copy the look of another bookmark into a bookmark, with more fields of these names."""
+    return msgspec.structs.replace(mark, **{name: getattr(look, name) for name in (*LOOK, *more)})
 
 
 def without_edited_sources(mark: Bookmark) -> Bookmark:

@@ -2,55 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ..model.bookmark import ThemeChoice, WordChoice
+from ..state.actions import Action, ChooseTheme, ChooseWords, ReduceMotion, ScaleText
+from ..state.store import Store
 from .theme import Theme, qt_palette, resolve, style_sheet
+
+Choices = tuple[ThemeChoice, float, bool, WordChoice]  # theme, text scale, reduced motion, terminology
 
 
 class Look(QObject):
-    """The choice of theme, text scale, motion and terminology; `changed` emits the resulting theme."""
+    """Renders the choice of theme, text scale, motion and terminology; `changed` emits the resulting theme."""
 
     changed = Signal(object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.choice: ThemeChoice = "system"
-        self.words: WordChoice = "own"
+        self.store = store
         self.theme: Theme = resolve("system")
         self._is_applied = False
         self._window = parent if isinstance(parent, QWidget) else None
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda: self._render(self._choices()))
+        store.subscribe(self._choices, self._render)
 
-    def show(
-        self, choice: ThemeChoice, scale: float, reduced_motion: bool, words: WordChoice | None = None
-    ) -> None:
-        """Set the complete look at once; keep the current words if none are given."""
-        self.choice, self.words = choice, words or self.words
-        theme = resolve(choice, scale, reduced_motion, self.words)
+    def _choices(self) -> Choices:
+        state = self.store.state
+        return state.theme, state.text_scale, state.reduced_motion, state.words
+
+    def _render(self, choices: Choices) -> None:
+        """Apply a look to the window."""
+        theme = resolve(*choices)
         if theme == self.theme and self._is_applied:
             return
         self.theme, self._is_applied = theme, True
         apply_theme(self.theme, self._window)
         self.changed.emit(self.theme)
 
-    def bookmark_fields(self) -> dict[str, Any]:
-        """Return the look as fields of a bookmark."""
-        theme = self.theme
-        return {
-            "theme": self.choice,
-            "text_scale": theme.scale,
-            "reduced_motion": theme.reduced_motion,
-            "words": self.words,
-        }
+    def _dispatch(self, *actions: Action) -> None:
+        """Change the look and apply it at once, since dialogs and other windows take the theme."""
+        for action in actions:
+            self.store.dispatch(action)
+        self._render(self._choices())
+
+    @property
+    def choice(self) -> ThemeChoice:
+        """The chosen theme."""
+        return self.store.state.theme
+
+    @property
+    def words(self) -> WordChoice:
+        """The chosen terminology."""
+        return self.store.state.words
+
+    def show(
+        self, choice: ThemeChoice, scale: float, reduced_motion: bool, words: WordChoice | None = None
+    ) -> None:
+        """Set the complete look at once; keep the current words if none are given."""
+        look = ChooseTheme(choice), ScaleText(scale), ReduceMotion(reduced_motion)
+        self._dispatch(*look, ChooseWords(words or self.words))
 
     def use(self, choice: ThemeChoice) -> None:
         """Choose the light or dark theme, or follow the system."""
-        self.show(choice, self.theme.scale, self.theme.reduced_motion)
+        self._dispatch(ChooseTheme(choice))
 
     def toggle(self) -> None:
         """Change between light and dark."""
@@ -62,20 +78,15 @@ class Look(QObject):
 
     def scale_text(self, scale: float) -> None:
         """Make the text this many times as large as normal."""
-        if scale != self.theme.scale:
-            self.show(self.choice, scale, self.theme.reduced_motion)
+        self._dispatch(ScaleText(scale))
 
     def toggle_motion(self) -> None:
         """Switch between full and reduced motion."""
-        self.show(self.choice, self.theme.scale, not self.theme.reduced_motion)
+        self._dispatch(ReduceMotion(not self.theme.reduced_motion))
 
     def set_words(self, words: WordChoice) -> None:
         """Choose the terminology of a model, or that of each scenario."""
-        self.show(self.choice, self.theme.scale, self.theme.reduced_motion, words)
-
-    def _follow_system(self) -> None:
-        if self.choice == "system":
-            self.use("system")
+        self._dispatch(ChooseWords(words))
 
 
 def apply_theme(theme: Theme, window: QWidget | None = None) -> None:

@@ -29,6 +29,10 @@ UNBOUND = 16_777_215  # pixels: Qt's own largest size of a widget
 LIST = 0.8  # the largest height of a list, relative to the screen
 
 
+def nothing(*_: object) -> None:
+    """Ignore a request of the user."""
+
+
 class Themed(Protocol):
     """A part of the window that can take another theme."""
 
@@ -230,7 +234,7 @@ def mark(widget: QWidget, name: str, value: object) -> None:
 
 
 def button(
-    name: str, tip: str, picture: str = "", text: str = "", run: Callable[[], None] | None = None
+    name: str, tip: str, picture: str = "", text: str = "", run: Callable[[], object] | None = None
 ) -> QPushButton:
     """Create a button with an accessible name and a tooltip; `paint_icon` draws the icon named by `picture`."""
     push_button = QPushButton(text)

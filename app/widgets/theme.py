@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 
 from ...kernels.scenarios.catalogue import Scenario
+from ..model.bookmark import MAX_SCALE, MIN_SCALE
 from ..model.vocabulary import resolved_choice, text_in_words, vocabulary
 
 # Okabe and Ito, "Color Universal Design", 2008: one colour means one thing everywhere.
@@ -29,7 +30,6 @@ STRONG = 100.0  # the luma from which black reads better than white on these str
 
 SANS = ("Inter", "Segoe UI", "DejaVu Sans")
 MONO = ("DejaVu Sans Mono", "Menlo", "Consolas")
-MIN_SCALE, MAX_SCALE = 0.8, 2.0
 
 
 class Palette(Struct, frozen=True):

@@ -9,9 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget, QWidgetAction
 
+from ..control.playhead import Playhead
 from ..control.stage import Stage
-from ..model.playhead import Playhead
 from ..model.visible_text import escape_controls
+from ..state.actions import ToggleBar, ToggleTime
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
 from ..widgets.plain_text import PlainLabel
@@ -108,12 +109,12 @@ def view_commands(
     toggle_layout: Callable[[], object],
 ) -> list[Command]:
     """List the commands that change the look; `window` is the one that fills the screen."""
-    bar = central.toolbar
+    bar, store = central.toolbar, central.store
     return [
         Command("Full screen", "F11", partial(_toggle_full_screen, window), window.isFullScreen),
-        Command("Lecture layout", "F5", toggle_layout, lambda: central.layout_choice == "lecture"),
+        Command("Lecture layout", "F5", toggle_layout, lambda: store.state.is_lecture),
         Command("Inspector", "Ctrl+R", central.toggle_side, lambda: not central.side.isHidden()),
-        Command("Toolbar", "Ctrl+B", central.toggle_bar, lambda: not bar.isHidden()),
+        Command("Toolbar", "Ctrl+B", partial(store.dispatch, ToggleBar()), lambda: not bar.isHidden()),
         Command("Menu", "F10", bar.menu.showMenu),
         LINE,
         Command(DARK, "Ctrl+T", look.toggle, lambda: look.theme.name == "dark"),
@@ -125,7 +126,9 @@ def view_commands(
         LINE,
         Command("Colour by value, reads, waste, conflicts, races", "C", colouring.next),
         Command("Memory or histogram", "H", central.toggle_picture),
-        Command(GPU_TIME, "Shift+T", central.clocks.toggle, lambda: central.clocks.is_stretched),
+        Command(
+            GPU_TIME, "Shift+T", partial(store.dispatch, ToggleTime()), lambda: store.state.time == "measured"
+        ),
         Command("Reduced motion", "Ctrl+M", look.toggle_motion, lambda: look.theme.reduced_motion),
         LINE,
         Command(OWN, "", partial(look.set_words, "own"), lambda: look.words == "own"),

@@ -72,7 +72,7 @@ class FilmRenderer:
         self._worker = Worker()
         self._window = offscreen_window(self._worker, show.mark, None, FilmOptions().size, show.trusted)
         self._room, self._caption = show.room, show.caption
-        self._selections = list(self._window.stage.selections)
+        self._selections = self._window.stage.selections
 
     def run(self) -> None:
         """Answer messages until the input ends."""
@@ -90,7 +90,7 @@ class FilmRenderer:
     def _frames(self, wanted: FilmOptions, kind: Kind, rate: Fraction) -> WindowFrames:
         check_size(kind, wanted.size, wanted.scale)
         stage = self._window.stage
-        stage.selections[:] = self._selections
+        stage.choose(self._selections)
         film: Film = film_of(stage, wanted, rate)
         return WindowFrames(self._window, film, wanted, partial(apply_room, self._window.central, self._room))
 

@@ -14,16 +14,18 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 from shiboken6 import isValid
 
+from ..control.playhead import Playhead
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..gpu.place import GPU, is_gpu
 from ..lecture.library import TOUR
-from ..model.bookmark import Bookmark, History, Setup, without_edited_sources
-from ..model.playhead import Playhead
+from ..model.bookmark import Bookmark, History, Setup, with_look, without_edited_sources
 from ..model.session import Selection, Session
 from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import escape_controls
+from ..state.actions import ShareChanges, Show, Spotlight, ToggleLayout
+from ..state.store import Store
 from ..views.common.wording import coordinates_text
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
@@ -41,7 +43,7 @@ from .actions import (
     play_commands,
     view_commands,
 )
-from .central_widget import CentralWidget
+from .central_widget import CentralWidget, WindowRequests
 from .colouring import Colouring
 from .editing.kernel_editing import KernelEditing, WindowParts
 from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
@@ -51,10 +53,10 @@ from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
 from .lecture.lectures import WindowParts as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
-from .parameter_scrub import ParameterScrub
+from .parameter_scrub import ParameterScrub, ScrubRequests
 from .room import read_room
 from .share import ShareMenu, ShareParts
-from .toolbar.toolbar import PANE_NAMES
+from .toolbar.toolbar import PANE_NAMES, ToolbarRequests
 from .writing.authoring import LectureAuthoring
 
 if TYPE_CHECKING:
@@ -76,9 +78,12 @@ class MainWindow(QMainWindow):
     def __init__(self, jobs: SessionJobs, settings_file: Path | None = None) -> None:
         super().__init__()
         self.stored_settings = StoredSettings(settings_file)
-        self.look, self.history, self.playhead = Look(self), History(), Playhead(self)
+        self._render_soon = QTimer(self, interval=0, singleShot=True)
+        self._render_soon.timeout.connect(self.draw)
+        self.store = Store(self._render_soon.start)
+        self.look, self.history, self.playhead = Look(self.store, self), History(), Playhead(self, self.store)
         self.stage = Stage(self.playhead, jobs, self)
-        self.central = CentralWidget(self.playhead, self.stage, self.look.theme)
+        self.central = CentralWidget(self.playhead, self.stage, self.look.theme, self._requests())
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
         self.toolbar.sizes = self.settings.sizes
         self.files = FileOperations(
@@ -91,21 +96,21 @@ class MainWindow(QMainWindow):
         )
         self._timings_of: tuple[Choice, str] | None = None  # the chart shown last for the panes
         self._timings: QWidget | None = None  # the timings window, once it was opened
-        self.colouring = Colouring(self.stage, self.central, self.draw)
+        self.colouring = Colouring(self.stage, self.notice)
         # It continues as soon as the stage is settled; the slots connected before must run first.
-        self.scrub = ParameterScrub(self.stage, self._run, self.bookmark, self.history, self)
+        drag = ScrubRequests(self._run, self.bookmark, self._begin_scrub, self._end_scrub)
+        self.scrub = ParameterScrub(self.stage, self.history, drag, self)
         central = self.central
         self.lectures = Lectures(
-            LecturePlaces(self, central, central.foot, central.caption, self.notice, central.show_layout),
+            LecturePlaces(self, central, central.foot, central.caption, self.notice),
             self.stage,
             self.look,
             self.stored_settings,
             self.bookmark,
             self.show_bookmark,
         )
-        self.lectures.asking.connect(central.hide_verdicts)
-        self.lectures.player.compiled_asked.connect(central.compiling.want_too)
-        central.compiling.counted.connect(self.lectures.player.take_compiled)
+        self.lectures.player.compiled_asked.connect(central.results.compiling.want_too)
+        central.results.compiling.counted.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # created on first use
         self.editing = KernelEditing(
             self,
@@ -115,18 +120,15 @@ class MainWindow(QMainWindow):
             self.files,
             self.change_setups,
         )
-        self.side.fix_asked.connect(self.editing.editing.apply_fix)
         self.editing.remedies.proved.connect(self.side.show_findings)
         self.exercises = ExerciseController(
-            ExerciseParts(
-                self, self.stage, self.side.source, self.notice, central.show_tab, central.set_side_width
-            ),
+            ExerciseParts(self, self.stage, self.side.source, self.notice, central.show_tab),
             self.look,
             self.lectures,
             self.bookmark,
             self.show_bookmark,
         )
-        central.is_own_file = self._is_temporary
+        central.results.is_own_file = self._is_temporary
         self.editing.editing.is_suspended = self.exercises.work.is_here
         self.desk = LectureAuthoring(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.notice.has_audience = self._has_audience
@@ -140,15 +142,30 @@ class MainWindow(QMainWindow):
         self._build_share()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
-        self._draw_soon = QTimer(self, interval=0, singleShot=True)
-        self._draw_soon.timeout.connect(self._draw_in_turn)
-        self._has_new = False  # whether loaded sessions are not drawn yet
-        self._paint_soon = QTimer(self, interval=0, singleShot=True)
-        self._paint_soon.timeout.connect(lambda: self.central.hold(False))
+        self.store.subscribe(lambda: self.playhead.playing, self._run_frames)
         self._connect()
         self.central.transport.play.setFocus()
         if self.stored_settings.problem:
             self.notice.error(self.stored_settings.problem)
+
+    def _requests(self) -> WindowRequests:
+        return WindowRequests(
+            cancel=self.escape,
+            select=self._select,
+            show_chart=self._show_timings,
+            run=lambda name: self.commands[name].trigger(),
+            colour=lambda colour: self.colouring.choose(colour),
+            fix=lambda finding: self.editing.editing.apply_fix(finding),
+            toolbar=ToolbarRequests(
+                change_setups=self.change_setups,
+                report=self._show_field_problem,
+                compile_ahead=lambda launches: self.stage.jobs.compile_ahead(launches),
+                leave=lambda: self.central.focus_pictures(),
+                share=lambda shared: self.store.dispatch(ShareChanges(shared)),
+                drag=lambda setups: self.scrub.request(setups),
+                end_drag=lambda: self.scrub.end_drag(),
+            ),
+        )
 
     def all_commands(self) -> Commands:
         """List every command of the window, by menu."""
@@ -238,7 +255,7 @@ class MainWindow(QMainWindow):
     def _toggle_layout(self) -> None:
         """Enter or leave full screen with a lecture; without one, switch the layout."""
         if not self.lectures.show_full():
-            self.central.toggle_layout()
+            self.store.dispatch(ToggleLayout())
 
     def _show_timings(self, choice: Choice | None = None, measurement: str = "") -> None:
         """Show the timings, with this chart of a measurement if one is given."""
@@ -247,13 +264,13 @@ class MainWindow(QMainWindow):
         timings = show_timings(self, self.look)
         if timings is not self._timings:
             self._timings = timings
-            timings.job.saved.connect(self.central.measured.renew)
+            timings.job.saved.connect(self.central.results.measured.renew)
         if choice is not None:
             timings.show_measured(choice, measurement)
 
     def _show_timings_of_panes(self) -> None:
         """Show the timings of the panes; if these were shown last, leave the window as it is."""
-        chart = self.central.timings()
+        chart = self.central.results.timings()
         if chart is None or chart == self._timings_of:
             self._show_timings()
         else:
@@ -301,7 +318,7 @@ class MainWindow(QMainWindow):
     def _make_picture_window(self, jobs: SessionJobs) -> MainWindow:
         """Create a window for pictures that shares the measurements and timelines of this one."""
         window = MainWindow(jobs)
-        window.central.measured.sources = self.central.measured.sources
+        window.central.results.measured.sources = self.central.results.measured.sources
         window.central.charts.recorded.timelines = self.central.charts.recorded.timelines
         window.central.charts.recorded.waits = False
         return window
@@ -314,36 +331,18 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         stage, toolbar, transport = self.stage, self.toolbar, self.central.transport
-        stage.changed.connect(self._refresh)
-        stage.loaded.connect(self._load)
-        stage.positioned.connect(self.central.show_setups)
-        stage.positioned.connect(self._refresh)
+        stage.loaded.connect(self._note_loaded)
         stage.waiting.connect(self.central.show_progress)
         stage.problem.connect(partial(self.notice.error, cause="launch"))
-        stage.focus_changed.connect(self.central.show_setups)
-        self.central.cancelled.connect(self.escape)
-        self.central.selected.connect(self._select)
-        self.central.timings_asked.connect(self._show_timings)
-        self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._set_theme)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
-        toolbar.setups_asked.connect(self.change_setups)
-        for field in (toolbar, transport.speed, transport.link, transport.colour):
+        for field in (transport.speed, transport.link, transport.colour):
             field.left.connect(self.central.focus_pictures)
-        toolbar.may_come.connect(stage.jobs.compile_ahead)
         stage.asked.connect(toolbar.cancel_compiling)
         stage.settled.connect(toolbar.schedule_compiling)
-        toolbar.moved.connect(self.scrub.request)
-        toolbar.rested.connect(self.scrub.end_drag)
-        self.scrub.began.connect(self._begin_scrub)
-        self.scrub.ended.connect(self._end_scrub)
-        toolbar.problem.connect(self._show_field_problem)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
-        transport.command.connect(lambda name: self.commands[name].trigger())
-        transport.link_asked.connect(stage.set_link)
-        transport.colour_asked.connect(self.colouring.choose)
 
     def _show_field_problem(self, sentence: str) -> None:
         """Show an error of the fields, or clear it if there is none."""
@@ -395,92 +394,43 @@ class MainWindow(QMainWindow):
         self.editing.set_theme(theme)
         self.exercises.set_theme(theme)
         self.menu.speak(theme.translate)
-        self._refresh()
+        self.store.invalidate()
 
-    def _load(self, i: int) -> None:
-        session = self.stage.sessions[i]
-        is_new = session is not None and session is not self.central.panes[i].session
+    def _note_loaded(self, i: int) -> None:
+        """Offer to keep more of a new session, which is shown in the next turn."""
+        session, panes = self.stage.sessions[i], self.central.panes
+        self.central.uncover(i)
+        is_new = session is not None and (i >= len(panes) or session is not panes[i].session)
         if is_new and session is not None and self.lectures.player.lecture is None:
             self.questions.offer_all(i, session.trace)
             self._note_opened(self.stage.setups[i].file)
-        if is_new:
-            self._has_new = True
-            self.central.hold(True)  # until it is drawn
-        self.central.load(i, session)
-        if not is_new:  # a new session is shown once its first moment is known
-            self.central.show_setups()
 
     def _note_opened(self, file: str) -> None:
         if not self._is_temporary(file):
             self.files.note_opened(file)
 
-    def _tick(self) -> None:
+    def _run_frames(self, is_playing: bool) -> None:
         """Run the frame timer only while the playhead plays."""
-        if self.playhead.playing == self._frames.isActive():
-            return
-        if not self.playhead.playing:
+        if is_playing:
+            self._frames.start()
+            self.playhead.advance(time.monotonic())  # sets the time of the first frame
+        else:
             self._frames.stop()
-            return
-        self._frames.start()
-        self.playhead.advance(time.monotonic())  # sets the time of the first frame
-
-    def _refresh(self) -> None:
-        if not self._draw_soon.isActive():
-            self._draw_soon.start()
-
-    def _draw_in_turn(self) -> None:
-        """Draw the moment now, and paint loaded sessions in the next turn of the event loop: both are slow."""
-        try:
-            self._draw()
-        finally:  # otherwise painting would stay suspended
-            if self.central.is_held:
-                self._paint_soon.start()
 
     def draw(self) -> None:
-        """Draw the moment at once, and resume painting."""
-        try:
-            self._draw()
-        finally:
-            if self.central.is_held:
-                self.central.hold(False)
-
-    def _draw(self) -> None:
-        self._draw_soon.stop()
+        """Render what has changed, and draw the moment."""
+        self._render_soon.stop()
+        self.store.render()
         self.central.draw()
-        if self._has_new:
-            self._has_new = False
-            self.central.mark_changes()
 
     def bookmark(self) -> Bookmark:
         """Return the complete state of the window."""
-        stage, playhead = self.stage, self.playhead
-        return Bookmark(
-            panes=stage.setups,
-            selections=tuple(stage.selections),
-            moment=playhead.moment if playhead.end else None,
-            focus=stage.focus,
-            link=stage.link_mode,
-            time=self.central.clocks.choice,
-            nearest=self.central.nearest,
-            compiled=self.central.compiled,
-            speed=playhead.speed if playhead.is_speed_chosen else None,
-            loop=playhead.loop,
-            shared=self.toolbar.shared,
-            tab=self.side.tab,
-            side=self.central.side_wanted,
-            colour_by=self.central.colour,
-            picture=self.central.picture,
-            layout=self.central.layout_choice,
-            zoom=self.central.zoom,
-            chart=self.central.charts.text,
-            spotlight=self.central.spotlight,
-            **self.look.bookmark_fields(),
-        )
+        return self.store.state.bookmark()
 
     def _screen(self) -> Bookmark:
         """Return the bookmark, with the actual visibility of the inspector and the compiled counters."""
         side = "hidden" if self.side.isHidden() else "shown"
-        compiled = "shown" if self.central.shows_compiled() else "hidden"
+        compiled = "shown" if self.central.results.shows_compiled() else "hidden"
         return msgspec.structs.replace(self.bookmark(), side=side, compiled=compiled)
 
     def copy_command(self) -> None:
@@ -504,35 +454,12 @@ class MainWindow(QMainWindow):
         if not setups:
             return False
         first = start or (at_first_load if moment is None else lambda _: moment)
-        with self.central.batch_updates():
-            self._take_over(mark)
-            self.colouring.keep()
-            self.central.make_panes(len(setups))
-            shown = stage.show(setups, mark.selections, first)
-            self.central.make_panes(len(stage.setups))
-            stage.set_focus(min(mark.focus, len(stage.setups) - 1))
-            self.central.show_setups()
-            self.draw()
+        self.store.dispatch(Show(mark))
+        self.colouring.keep()
+        shown = stage.show(setups, mark.selections, first)
+        stage.set_focus(min(mark.focus, len(stage.setups) - 1))
+        self.draw()
         return shown
-
-    def _take_over(self, mark: Bookmark) -> None:
-        """Restore everything from a bookmark except its setups."""
-        self.look.show(mark.theme, mark.text_scale, mark.reduced_motion, mark.words)
-        self.stage.link_mode = mark.link
-        self.playhead.set_speed(mark.speed)
-        self.playhead.set_loop(mark.loop)
-        self.toolbar.shared = mark.shared
-        self.side.show_tab(mark.tab)
-        self.central.side_wanted = mark.side
-        self.central.colour_by(mark.colour_by)
-        self.central.show_spotlight(mark.spotlight)
-        self.central.show_picture(mark.picture)
-        self.central.show_layout(mark.layout)
-        self.central.show_zoom(mark.zoom)
-        self.central.clocks.choose(mark.time)
-        self.central.show_nearest(mark.nearest)
-        self.central.show_compiled(mark.compiled)
-        self.central.charts.show(mark.chart)
 
     def _select(self, pane: int, selection: Selection) -> None:
         """Select a block and thread; if the time moves for that, report it, and Back returns."""
@@ -549,7 +476,7 @@ class MainWindow(QMainWindow):
         """Run a program with the look of a bookmark, without its panes; show a page until the launches are traced."""
         from .program.page import ProgramPage  # the window starts without it
 
-        self._take_over(mark)
+        self.store.dispatch(Show(mark))
         page = ProgramPage(self.central.theme)
         self.central.show_page(page)
         self.files.run_first(path, page)
@@ -563,18 +490,14 @@ class MainWindow(QMainWindow):
 
     def _run(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
         """Replace the setups; return False, with nothing changed, if they are refused."""
-        before = len(self.central.panes)
-        self.central.make_panes(len(setups))
         self.questions.forget()  # before the new setups may ask something
         self.colouring.leave()
         self.central.remember_numbers()
         if not self.stage.show(setups, selections, start):
-            self.central.make_panes(before)
             return False
         self.central.charts.show(GPU if is_gpu(self.central.charts.text) else "")
         if self.stage.setups != setups:  # the user has to agree first
             self.toolbar.restore()
-        self.central.show_setups()
         return True
 
     def travel(self, direction: int) -> None:
@@ -584,8 +507,7 @@ class MainWindow(QMainWindow):
         mark = self.history.back(here) if direction < 0 else self.history.forward(here)
         if mark is not None:
             self.questions.forget()
-            look = self.look.bookmark_fields() | {"layout": here.layout}
-            self.show_bookmark(msgspec.structs.replace(mark, **look))
+            self.show_bookmark(with_look(mark, here, "layout"))
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else end the spotlight, else leave full screen."""
@@ -606,9 +528,8 @@ class MainWindow(QMainWindow):
             self.notice.close_newest()
         elif self.lectures.escape_last():
             return
-        elif self.central.spotlight:
-            self.central.show_spotlight(())
-            self.draw()
+        elif self.store.state.spotlight:
+            self.store.dispatch(Spotlight(()))
         elif self.central.charts.text:
             self.central.charts.leave()
         elif self.isFullScreen():
@@ -619,7 +540,7 @@ class MainWindow(QMainWindow):
         widget = QApplication.focusWidget()
         if self.toolbar.has_focus_in_field():
             self.toolbar.restore()
-            self.toolbar.problem.emit("")
+            self._show_field_problem("")
         elif not isinstance(widget, Combo) or not self.isAncestorOf(widget):
             return False
         self.central.focus_pictures()
@@ -673,12 +594,8 @@ class MainWindow(QMainWindow):
         self.stage.jobs.close()
         self.stage.close()
         self.lectures.close()
-        self.central.spreads.close()
-        self.central.types.close()
         self.editing.remedies.close()
-        self.central.measured.close()
-        self.central.compiling.close()
-        self.central.listings.close()
+        self.central.results.close()
         self.central.charts.recorded.close()
         event.accept()
 
@@ -688,7 +605,7 @@ class MainWindow(QMainWindow):
         self.resize(room.boundedTo(DEFAULT_SIZE))
         if self.settings.geometry:
             self.restoreGeometry(QByteArray(self.settings.geometry))
-        self.central.restore_splitters(self.settings.splitters)
+        self.central.arrangement.restore_splitters(self.settings.splitters)
 
     def _remember(self) -> None:
         """Write the state and geometry of the window to its settings file, if it has one."""
@@ -697,7 +614,7 @@ class MainWindow(QMainWindow):
         problem = self.stored_settings.write(
             bookmark=self._lasting(),
             geometry=bytes(self.saveGeometry().data()),
-            splitters=self.central.splitter_states(),
+            splitters=self.central.arrangement.splitter_states(),
             sizes=self.toolbar.sizes,
         )
         if problem:
@@ -708,7 +625,7 @@ class MainWindow(QMainWindow):
         before, mark, shown = self.lectures.player.before, self.bookmark(), self.stage.sessions
         before = before or self.exercises.before
         if before is not None:  # a lecture or an exercise is open, which is not reopened automatically
-            mark = msgspec.structs.replace(before, **self.look.bookmark_fields())
+            mark = with_look(before, mark)
             shown = []
         missing = any(
             setup.file and session is None for setup, session in zip(mark.panes, shown, strict=False)

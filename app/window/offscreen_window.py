@@ -14,6 +14,7 @@ from ...tracer.storage.trace_file import TraceFileError, load
 from ..control.session_jobs import SessionJobs
 from ..control.start_moment import StartMoment
 from ..model.bookmark import Bookmark
+from ..state.actions import AskCompiler
 from ..widgets.widget_picture import PictureError
 from .main_window import MainWindow
 from .start import application
@@ -37,7 +38,7 @@ def offscreen_window(
     window = MainWindow(SessionJobs(worker, trace_cache()))
     window.central.transport.position.hint = ""
     window.central.charts.recorded.waits = False
-    window.central.asks_compiler = False
+    window.store.dispatch(AskCompiler(False))
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)
     try:
@@ -55,14 +56,15 @@ def offscreen_window(
     window.stage.settled.connect(loop.quit)
     if window.show_bookmark(mark, start) and not window.stage.is_settled():
         loop.exec()
+    window.draw()
     window.stage.jobs.became_idle.connect(loop.quit)
     while not window.stage.jobs.is_idle():
         loop.exec()
-    window.central.spreads.ended.connect(loop.quit)
-    while not window.central.spreads.is_idle():
+    window.central.results.spreads.ended.connect(loop.quit)
+    while not window.central.results.spreads.is_idle():
         loop.exec()
-    window.central.wait_for_compiler()
-    window.central.measured.read_now()
+    window.central.results.wait_for_compiler()
+    window.central.results.measured.read_now()
     if problems:
         window.close()
         raise PictureError(problems[0])

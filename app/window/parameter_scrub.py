@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before
@@ -18,21 +19,25 @@ Setups = tuple[Setup, ...]
 Run = Callable[[Setups, tuple[Selection, ...], StartMoment], bool]
 
 
+class ScrubRequests(NamedTuple):
+    """What a drag calls."""
+
+    run: Run  # shows setups, or returns False if they are refused
+    bookmark: Callable[[], Bookmark]
+    begin: Callable[[], object]  # before the first setups
+    end: Callable[[], object]  # after the last ones
+
+
 class ParameterScrub(QObject):
     """Queues requests between the toolbar and the stage while the user drags a parameter.
 
     The current trace is finished and shown, then the newest request follows; at most one waits. A complete drag is one
-    entry for Back. run: shows setups, or returns False if they are refused. began, ended: around a drag.
+    entry for Back.
     """
 
-    began = Signal()
-    ended = Signal()
-
-    def __init__(
-        self, stage: Stage, run: Run, bookmark: Callable[[], Bookmark], history: History, parent: QObject
-    ) -> None:
+    def __init__(self, stage: Stage, history: History, ask: ScrubRequests, parent: QObject) -> None:
         super().__init__(parent)
-        self.stage, self.run, self.bookmark, self.history = stage, run, bookmark, history
+        self.stage, self.history, self._requests = stage, history, ask
         self._before: Bookmark | None = None  # shown before the drag, None without a drag
         self._moving = False  # whether more requests may follow
         self._requested: Setups | None = None  # the next request
@@ -47,9 +52,9 @@ class ParameterScrub(QObject):
     def request(self, setups: Setups) -> None:
         """Request other setups, replacing the previous request."""
         if self._before is None:
-            self._before = self.bookmark()
+            self._before = self._requests.bookmark()
             self._start, self._shown_at = as_before(self.stage), self.stage.playhead.moment
-            self.began.emit()
+            self._requests.begin()
         self._moving, self._requested = True, setups
         self._grace.stop()
         if not self._next.isActive():
@@ -116,7 +121,7 @@ class ParameterScrub(QObject):
             return
         if self.stage.playhead.moment != self._shown_at:  # the user has moved the playhead meanwhile
             self._start = as_before(self.stage)
-        self.run(setups, self._before.selections, self._start)
+        self._requests.run(setups, self._before.selections, self._start)
 
     def _finish(self) -> None:
         self._moving = False
@@ -126,4 +131,4 @@ class ParameterScrub(QObject):
         if before is not None:
             if before.panes and before.panes != self.stage.setups:
                 self.history.leave(before)
-            self.ended.emit()
+            self._requests.end()

@@ -102,7 +102,7 @@ def window_for_pictures(jobs: SessionJobs) -> MainWindow:
 
     window = MainWindow(jobs)
     window.central.transport.position.hint = ""
-    window.central.measured.read_now()  # no picture waits for it
+    window.central.results.measured.read_now()  # no picture waits for it
     window.central.charts.recorded.waits = False
     return window
 

@@ -200,7 +200,7 @@ def show(path: str) -> None:
     rich = QtGui.Qt.mightBeRichText
     application()
     window = MainWindow(SessionJobs(Worker(), None), None)
-    window.central.types.close()
+    window.central.results.types.close()
     window.resize(1280, 800)
     window.show()
     window.show_bookmark(Bookmark(panes=(Setup(file=path),)), at_first_load)

@@ -62,7 +62,7 @@ def drive(path: str, endless: bool) -> None:
     sys.excepthook = lambda kind, error, trace: raised.append(f"{kind.__name__}: {error}")
     application()
     window = MainWindow(SessionJobs(Worker(), None), None)
-    window.central.types.close()
+    window.central.results.types.close()
     window.resize(1280, 800)
     window.show()
     results, beats, peak = [], [time.monotonic()], [0.0]

@@ -142,7 +142,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
         begun = time.monotonic()
         try:
             window = MainWindow(SessionJobs(worker, cache), path)
-            window.central.types.close()
+            window.central.results.types.close()
             window.restore()
             if not window.show_bookmark(first_bookmark((), window.settings.bookmark)):
                 window.show_bookmark(first_bookmark((), None))

@@ -53,7 +53,7 @@ def drive(folder: Path, numbers: list[int]) -> None:
     qInstallMessageHandler(lambda kind, context, text: "This plugin does not" in text or warned.append(text))
     application()
     window = MainWindow(SessionJobs(Worker(), None), None)
-    window.central.types.close()  # another attack's
+    window.central.results.types.close()  # another attack's
     window.resize(1280, 800)
     window.show()
     problems = []

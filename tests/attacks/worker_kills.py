@@ -37,7 +37,7 @@ def drive(kills: int) -> None:
     application()
     worker = Worker()
     window = MainWindow(SessionJobs(worker, None), None)
-    window.central.types.close()
+    window.central.results.types.close()
     window.show()
     window.stage.problem.connect(problems.append)
     done = {

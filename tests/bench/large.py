@@ -69,7 +69,7 @@ def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
 
     def look() -> None:
         beats.append((time.perf_counter(), time.thread_time()))
-        if ends and not window.central.is_held:
+        if ends and not window.central.results.is_behind:
             ends.append(time.perf_counter())
         if len(ends) > PAINTED:
             loop.quit()

@@ -67,7 +67,7 @@ def wait_until(holds: Any) -> None:
 
 def is_drawn(window: Any) -> bool:
     """Check whether a window shows everything."""
-    return all(window.stage.sessions) and window.stage.is_settled() and not window.central.is_held
+    return all(window.stage.sessions) and window.stage.is_settled() and not window.central.results.is_behind
 
 
 def start(begin: float) -> dict[str, float]:
@@ -348,12 +348,14 @@ def cells(_: float) -> dict[str, dict[str, float]]:
     )
     from PySide6.QtWidgets import QApplication
 
+    from tilescope.app.state.actions import ChooseLayout
+
     wait_until(lambda: is_drawn(window))
     window.resize(1920, 1080)
     window.central.caption.show_caption("A title", "One line,<br>and another.", "1 of 2")
     results = {}
     for layout in ("ordinary", "lecture"):
-        window.central.show_layout(layout)
+        window.store.dispatch(ChooseLayout(layout))
         window.stage.seek(1, window.stage.ends()[1])
         for _ in range(3):
             QApplication.processEvents()

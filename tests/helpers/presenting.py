@@ -86,16 +86,18 @@ def wait_for_step(window: MainWindow) -> None:
     """Wait until the step that is wanted is shown, and drawn."""
     wait_until(lambda: window.lectures.player.awaited is None)
     settle(window)
-    wait_until(window.central.compiling.is_idle)
+    wait_until(window.central.results.compiling.is_idle)
     QApplication.processEvents()
 
 
 def capture_window(window: MainWindow) -> tuple[Bookmark, QImage]:
     """Return all that a window shows: what it says and what one sees."""
     settle(window)
-    wait_until(window.central.spreads.is_idle)  # what racing counters end at under other seeds
+    wait_until(window.central.results.spreads.is_idle)  # what racing counters end at under other seeds
     wait_until(lambda: window.central.charts.recorded.is_idle)  # what a GPU did
-    wait_until(lambda: window.central.compiling.is_idle() and window.central.listings.is_idle())
+    wait_until(
+        lambda: window.central.results.compiling.is_idle() and window.central.results.listings.is_idle()
+    )
     QApplication.processEvents()
     window.setFocus()  # which, where a part is hidden, goes on to another one: its frame is no part of a step
     window.draw()

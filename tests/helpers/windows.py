@@ -16,6 +16,7 @@ from lent_worker import lent_worker
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
+from tilescope.app.state.actions import Action, AskCompiler, Focus
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import application
 from tilescope.tracer.run.worker_client import Worker
@@ -50,7 +51,7 @@ def open_window(
     application()
     cache = TraceCache(Path(os.environ["TILESCOPE_HOME"]) / "window-tests")
     window = MainWindow(SessionJobs(worker or lent_worker(), cache), settings)
-    window.central.asks_compiler = compiled
+    window.store.dispatch(AskCompiler(compiled))
     window.resize(1280, 800)
     window.show()
     window.activateWindow()
@@ -73,8 +74,8 @@ def settle(window: MainWindow) -> None:
     """Wait until nothing is being made, everything is drawn, and the findings are known."""
     wait_until(window.stage.is_settled)
     wait_until(window.stage.jobs.is_idle)
-    wait_until(window.central.measured.is_idle)
-    wait_until(lambda: not window.central.is_held)
+    wait_until(window.central.results.measured.is_idle)
+    wait_until(lambda: not window.central.results.is_behind)
     QApplication.processEvents()
 
 
@@ -86,11 +87,17 @@ def wait_until(condition: Callable[[], bool]) -> None:
         QTest.qWait(5)
 
 
+def act(window: MainWindow, action: Action) -> None:
+    """Dispatch an action and let the window render it."""
+    window.store.dispatch(action)
+    QApplication.processEvents()
+
+
 def reset(window: MainWindow) -> None:
     """Put a window that several tests share where each of them begins: moment 3 of the right pane, no message."""
     window.playhead.pause()
     window.notice.clear()
-    window.stage.set_focus(1)
+    act(window, Focus(1))
     window.stage.seek(1, 3)
     window.central.transport.play.setFocus()
     window.draw()

@@ -14,6 +14,7 @@ from ...lecture.scenes import scenes_of
 from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Room
 from ...model.first_bookmark import first_bookmark
+from ...state.actions import HideVerdicts
 from ...widgets.vector_picture import VIEWS, PictureParts, is_vector_file
 from ...widgets.widget_picture import PictureError, check_pixels, picture_of, prepare_qt, write_png
 from ..common.arguments import Parser, UsageError, add_look, add_scenarios, check_panes, non_negative_integer
@@ -162,7 +163,8 @@ def _caption(window: MainWindow, step: DisplayedStep) -> None:
     except TimeAnchorError as error:
         raise PictureError(f"Step {step.number + 1} has no valid place here: {error}") from None
     show_step_text(window.central.caption, standing, is_open=step.is_open, chosen=step.chosen)
-    window.central.hide_verdicts(step.is_open)
+    window.store.dispatch(HideVerdicts(step.is_open))
+    window.draw()
 
 
 def _draw(window: MainWindow, path: Path, size: Size, scale: float, room: Room, view: PictureParts) -> None:

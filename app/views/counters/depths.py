@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -27,16 +29,15 @@ SAME_MEASURED = "compiled and measured: the same requests"
 class DepthsView(View):
     """One line of a constant height, which is filled when the compiler has answered.
 
-    agreed: the user clicked on the offer to compile a kernel that came with a file.
+    agreed: called when the user clicks on the offer to compile a kernel that came with a file.
     """
-
-    agreed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.setAccessibleName("Counters as written, compiled and measured")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.agreed: Callable[[], object] = lambda: None
         self.depths: Depths | None = None
         self.is_large = False
         self.is_quiet = False
@@ -77,12 +78,12 @@ class DepthsView(View):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Accept the offer."""
         if self.is_offered and self.depths is None:
-            self.agreed.emit()
+            self.agreed()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Accept the offer with Return."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.is_offered and self.depths is None:
-            self.agreed.emit()
+            self.agreed()
         else:
             super().keyPressEvent(event)
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
+from ...model.bookmark import COLOUR_BY
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
@@ -26,7 +27,7 @@ from . import descriptions
 from .arrangement import PairedSpace, ViewState, Zoom
 from .paint import draw_focus_ring
 from .picture import MemoryPicture
-from .view_data import COLOUR_BY, Tops
+from .view_data import Tops
 
 WHEEL_STEP, KEY_STEP = 1.2, 1.5
 BY_KEYBOARD = (

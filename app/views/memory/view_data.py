@@ -29,7 +29,6 @@ from .races import RacedElements, collect_raced_elements
 from .sparse_sheets import ChangingElements
 
 Tops = tuple[tuple[tuple[str, str], int], ...]  # ((measure, space), count that gets the last colour)
-COLOUR_BY = ("auto", "value", "reads", *HEATS)
 
 
 class AccessMark(NamedTuple):

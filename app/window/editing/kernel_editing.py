@@ -80,9 +80,9 @@ class KernelEditing(QObject):
         source.editor.run_asked.connect(self.editing.run)
         source.editor.line_toggled.connect(self.editing.toggle)
         source.editor.edited.connect(lambda _: self.editing.note_typed())
-        stage.positioned.connect(self._show_own_text)
-        stage.focus_changed.connect(self._show_own_text)
-        stage.positioned.connect(self.show_differences)
+        stage.store.subscribe(
+            lambda: (stage.setups, stage.focus, *stage.sessions), lambda _: self._show_panes()
+        )
         self.editing.restored.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
         self.remedies = RemedyJob(self)
@@ -110,6 +110,11 @@ class KernelEditing(QObject):
         self.bar.set_theme(theme)
 
     # What differs.
+
+    def _show_panes(self) -> None:
+        """Show the text of the pane in focus and the differences between the panes."""
+        self._show_own_text()
+        self.show_differences()
 
     def show_differences(self) -> None:
         """Show the differences if the panes show two versions of a kernel."""

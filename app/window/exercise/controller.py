@@ -20,6 +20,7 @@ from ...exercise.mistakes import ExerciseError, Mistake
 from ...exercise.progress import FILE, Progress
 from ...model.bookmark import Bookmark
 from ...model.visible_text import escape_controls
+from ...state.actions import ShareSide
 from ...views.source.view import SourceView
 from ...widgets.appearance import Look
 from ...widgets.notice import Notice
@@ -54,7 +55,6 @@ class ExerciseParts(NamedTuple):
     source: SourceView  # where the student writes
     notice: Notice  # for questions and errors
     show_tab: Callable[[str], None]  # of the inspector
-    share_side: Callable[[int | None], None]  # sets the inspector's parts of the width, None for the default
 
 
 class ExerciseController(QObject):
@@ -244,7 +244,7 @@ class ExerciseController(QObject):
         self.work.flush()
         self.exercise = self.before = None
         self.work.end()
-        self.places.share_side(None)
+        self.places.stage.store.dispatch(ShareSide(None))
         if self.dock is not None:
             self.dock.hide()
         self.changed.emit()
@@ -269,7 +269,7 @@ class ExerciseController(QObject):
         panel.offer_return(False)
         if self.heading is not None:
             self.heading.name.setText(f"Exercise {exercise.number} of {len(self.exercises())}")
-        self.places.share_side(SOURCE)
+        self.places.stage.store.dispatch(ShareSide(SOURCE))
         if dock.isHidden():
             dock.show()
             self._share_width()

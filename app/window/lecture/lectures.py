@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...control.stage import Stage
@@ -17,8 +17,9 @@ from ...lecture.captions import mask_html
 from ...lecture.document import Lecture, read_lecture
 from ...lecture.problems import LectureError, Problem
 from ...lecture.questions import Question
-from ...model.bookmark import Bookmark, LayoutChoice
+from ...model.bookmark import Bookmark
 from ...model.settings import StoredSettings
+from ...state.actions import ChooseLayout, HideVerdicts
 from ...widgets.appearance import Look
 from ...widgets.notice import Notice
 from ...widgets.theme import Theme
@@ -43,16 +44,10 @@ class WindowParts(NamedTuple):
     foot: QWidget  # below the notes
     caption: CaptionBar  # for caption and question
     notice: Notice  # for errors
-    show_layout: Callable[[LayoutChoice], None]
 
 
 class Lectures(QObject):
-    """Opens and leaves lectures, and shows the state of the player.
-
-    asking: a question is open, so no part of the window may give away its answer.
-    """
-
-    asking = Signal(bool)  # whether a question is open
+    """Opens and leaves lectures, and shows the state of the player."""
 
     def __init__(
         self,
@@ -65,6 +60,7 @@ class Lectures(QObject):
     ) -> None:
         super().__init__(places.window)
         self.places, self.look, self.settings = places, look, settings
+        self.store = stage.store
         self.player = player = LecturePlayer(stage, bookmark, show, self)
         self.has_clock = True
         self.blank = BlankScreen(places.window)
@@ -228,11 +224,11 @@ class Lectures(QObject):
         self.blank.show_blank(player.is_blank)
         self._show_text()
         self._show_card()
-        self.asking.emit(self.is_asking())
+        self.store.dispatch(HideVerdicts(self.is_asking()))
         run = player.agree if player.runnable else None
         self.cover.show_reason(player.obstacle if player.lecture else "", run)
         if player.lecture and player.obstacle:
-            self.places.show_layout("lecture")  # needed if the first step has no picture
+            self.store.dispatch(ChooseLayout("lecture"))  # needed if the first step has no picture
         if player.lecture is None:
             self._clock.stop()
         elif not self._clock.isActive():

@@ -29,6 +29,7 @@ from ...lecture.scenes import Moment, Scene, moment_of, scene_bookmark
 from ...lecture.values import Ask
 from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
+from ...state.actions import HideVerdicts, ShowPictureOnly
 from ...widgets.notice import Notice
 from ...widgets.widget_picture import picture_of
 from ..panels.caption import CaptionBar
@@ -123,6 +124,18 @@ class AssignedSessions(SessionJobs):
         return True
 
 
+class PictureResults(Protocol):
+    """The results that pictures wait for."""
+
+    @property
+    def spreads(self) -> SeedJobs: ...
+    @property
+    def types(self) -> TypeInferenceJob: ...
+    @property
+    def measured(self) -> MeasuredTimes: ...
+    def wait_for_compiler(self) -> None: ...
+
+
 class PictureParts(Protocol):
     """The parts of the window that pictures need."""
 
@@ -133,14 +146,7 @@ class PictureParts(Protocol):
     @property
     def notice(self) -> Notice: ...
     @property
-    def spreads(self) -> SeedJobs: ...
-    @property
-    def types(self) -> TypeInferenceJob: ...
-    @property
-    def measured(self) -> MeasuredTimes: ...
-    def wait_for_compiler(self) -> None: ...
-    def hide_verdicts(self, keep: bool) -> None: ...
-    def show_pictures_only(self, only: bool) -> None: ...
+    def results(self) -> PictureResults: ...
 
 
 class PictureWindow(Protocol):
@@ -181,7 +187,9 @@ class StepPictures:
         self._main_window = make_window(self._jobs)
         self._main_window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         self._main_window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
-        self._window.central.types.soon.blockSignals(True)  # only the visible window asks the compiler
+        self._window.central.results.types.soon.blockSignals(
+            True
+        )  # only the visible window asks the compiler
 
     @property
     def _window(self) -> PictureWindow:
@@ -224,7 +232,7 @@ class StepPictures:
         self._has_picture = window.show_bookmark(standing.bookmark(look))
         yield
         central.notice.clear()
-        central.hide_verdicts(not answered)
+        window.stage.store.dispatch(HideVerdicts(not answered))
         if with_text:
             show_step_text(central.caption, standing, is_open=not answered)
         else:
@@ -235,14 +243,14 @@ class StepPictures:
         """Seek to a moment of the step's animation, or to its final moment."""
         stage = self._window.stage
         selections = moment.selections if stands else moment.first_selections
-        stage.selections[: len(selections)] = selections
+        stage.choose(selections)
         stage.playhead.in_film = not stands
         stage.playhead.seek(position)
         self._window.draw()
 
     def show_pictures_only(self) -> None:
         """Show only the pictures and the caption from now on."""
-        self._window.central.show_pictures_only(True)
+        self._window.stage.store.dispatch(ShowPictureOnly(True))
 
     def _settle(self) -> None:
         """Update the layout, as Qt would do before it paints."""
@@ -251,10 +259,10 @@ class StepPictures:
 
     def wait(self) -> None:
         """Wait for measured times, compiler results and spreads."""
-        if self._window.central.measured.sources is None:
-            self._window.central.measured.read_now()
-        self._window.central.wait_for_compiler()
-        spreads, loop = self._window.central.spreads, QEventLoop()
+        if self._window.central.results.measured.sources is None:
+            self._window.central.results.measured.read_now()
+        self._window.central.results.wait_for_compiler()
+        spreads, loop = self._window.central.results.spreads, QEventLoop()
         spreads.ended.connect(loop.quit)
         while not spreads.is_idle():
             loop.exec()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from ...control.recorded_timelines import RecordedTimelines
 from ...control.stage import Stage
 from ...gpu.place import GPU, is_gpu
 from ...model.bookmark import LayoutChoice
+from ...state.actions import ShowChart
 from ...widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -19,45 +21,49 @@ if TYPE_CHECKING:
 
 
 class Charts(QObject):
-    """The charts of a window, created on first use, and the current one.
-
-    changed: another chart is shown, or none. refused: one sentence with the reason.
-    """
-
-    changed = Signal()
-    refused = Signal(str)
+    """The charts of a window, created on first use, and the current one."""
 
     def __init__(
-        self, stage: Stage, theme: Theme, column: QBoxLayout, panes: QWidget, parent: QObject | None = None
+        self,
+        stage: Stage,
+        theme: Theme,
+        column: QBoxLayout,
+        panes: QWidget,
+        refuse: Callable[[str], object],
+        parent: QObject | None = None,
     ) -> None:
-        """column: the layout that contains charts; panes: hidden while a chart is shown."""
+        """column: the layout that contains charts; panes: hidden while a chart is shown; refuse: reports an error."""
         super().__init__(parent)
+        self._refuse = refuse
+        self._fitted: tuple[LayoutChoice, int] = ("ordinary", 0)  # layout and height of the window
         self._stage, self._theme, self._column, self._panes = stage, theme, column, panes
-        self.text = ""  # describes the chart, see `parse_choice` and `parse_gpu_place`; "" for none
         self.times_panel: ChartPanel | None = None
         self.gpu_panel: GpuPanel | None = None
         self.recorded = RecordedTimelines(self)
         self.recorded.loaded.connect(self.show_launches)
 
-    def show(self, text: str) -> None:
-        """Show a chart instead of panes and timelines, "" for these; emit `refused` on an error.
+    @property
+    def text(self) -> str:
+        """A description of the chart, see `parse_choice` and `parse_gpu_place`; "" for none."""
+        return self._stage.store.state.chart
 
-        text: describes measured times (see `parse_choice`) or a GPU's timelines (see `parse_gpu_place`).
-        """
-        if text == self.text:
-            return
-        self.text, shown = "", self._panel_for(text)
+    def show(self, text: str) -> None:
+        """Show measured times (see `parse_choice`), a GPU's timelines (see `parse_gpu_place`), or the panes."""
+        self._stage.store.dispatch(ShowChart(text))
+
+    def render_view(self, text: str) -> None:
+        """Show a chart instead of panes and timelines, "" for these; refuse an invalid one."""
+        shown = self._panel_for(text)
         if shown is not None:
             try:
                 shown.show_text(text)
-                self.text = text
             except ValueError as error:
-                self.refused.emit(str(error))
+                self._refuse(str(error))
+                self.show("")
         self._panes.setVisible(not self.text)  # first, so that a hidden chart does not keep the focus
         for panel in self._panels():
             panel.setVisible(panel is shown and bool(self.text))
-        self.show_launches()
-        self.changed.emit()
+            panel.show_layout(*self._fitted)
 
     def _panels(self) -> list[ChartPanel | GpuPanel]:
         return [panel for panel in (self.times_panel, self.gpu_panel) if panel is not None]
@@ -92,7 +98,7 @@ class Charts(QObject):
     def _follow_gpu(self) -> None:
         """Store the user's position in the GPU chart."""
         if self.gpu_panel and is_gpu(self.text):
-            self.text = self.gpu_panel.text
+            self.show(self.gpu_panel.text)
 
     def show_launches(self) -> None:
         """Show the recordings of the panes' launches in a visible GPU chart; read them first."""
@@ -107,6 +113,7 @@ class Charts(QObject):
     def toggle_gpu(self) -> None:
         """Switch between the GPU chart and the panes."""
         self.show("" if is_gpu(self.text) else GPU)
+        self._stage.store.render()
         if self.gpu_panel and self.text:
             self.gpu_panel.setFocus()
 
@@ -123,5 +130,6 @@ class Charts(QObject):
 
     def fit(self, layout: LayoutChoice, height: int) -> None:
         """Adapt the charts to the layout and height in pixels of the window."""
+        self._fitted = layout, height
         for panel in self._panels():
             panel.show_layout(layout, height)

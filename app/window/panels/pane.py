@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from msgspec.structs import replace
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
-from ...model.bookmark import CompiledChoice, LayoutChoice, PictureChoice
+from ...model.bookmark import PictureChoice
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
+from ...state.view_models import PaneView
 from ...views.common.dimming import Veil
 from ...views.common.view import View
 from ...views.counters.depths import DepthsView
@@ -19,8 +21,9 @@ from ...views.counters.numbers import has_conflicts
 from ...views.counters.view import CountersView, TileForm
 from ...views.histogram.view import HistogramView
 from ...views.memory.view import MemoryView
+from ...widgets.controls import nothing
 from ...widgets.theme import Theme
-from .pane_heading import PaneHeading
+from .pane_heading import HeadingView, PaneHeading
 from .progress_overlay import ProgressOverlay
 
 COUNTERS = 0.8  # text size of the counters in a lecture, relative to the pictures
@@ -52,40 +55,42 @@ def detail_of(width: float, height: float) -> PaneDetail:
     return PaneDetail(lesson, legend, "tall" if height >= 360 else "line" if height >= 210 else "none")
 
 
+class PaneRequests(NamedTuple):
+    """What a pane calls when the user asks for something."""
+
+    cancel: Callable[[], object] = nothing  # the tracing
+    choose_picture: Callable[[PictureChoice], object] = nothing  # the memory, or the histogram
+    show_chart: Callable[[], object] = nothing  # of the measured time
+    close: Callable[[], object] = nothing  # the pane
+    trust: Callable[[], object] = nothing  # a kernel that came with a file, to compile it
+    fit: Callable[[], object] = nothing  # the headings of all panes, since this one needs another brevity
+
+
 class Pane(QFrame):
-    """One of the two panes.
+    """One of the two panes; it renders a `PaneView`, and then moments of its session."""
 
-    cancelled: the user cancels the tracing. picture_asked: show the memory, or the histogram.
-    """
-
-    cancelled = Signal()
-    picture_asked = Signal(str)
-
-    def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, theme: Theme, ask: PaneRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel")
         self.setAccessibleName(f"{name} pane")
         self.theme = theme
-        self.session: Session | None = None
+        self.shown = PaneView()
         self._is_laid_out = True  # for the current session
         self.selection = Selection()
-        self.picture: PictureChoice = "auto"
-        self.layout_choice: LayoutChoice = "ordinary"
+        self.is_lecture = False  # the layout
         self.enlarged = 1.0
-        self.shows_picture_only = False  # whether heading and counters are hidden
         self.conflicts = False  # whether the session has bank conflicts
-        self.heading = PaneHeading(theme)
+        self.heading = PaneHeading(theme, ask.fit, ask.show_chart, ask.close)
         self.veil = Veil(self.heading, lambda: self.theme)
         self.veil.hide()
         self.switch = self.heading.switch
-        self.switch.chosen.connect(self.picture_asked)
+        self.switch.chosen.connect(ask.choose_picture)
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
         self.histogram = HistogramView(theme)
         self.depths = DepthsView(theme)
-        self.compiled: CompiledChoice = "auto"
+        self.depths.agreed = ask.trust
         self.views: tuple[View, ...] = (self.memory, self.histogram, self.counters, self.depths)
-        self.overlay = ProgressOverlay(self)
-        self.overlay.cancelled.connect(self.cancelled)
+        self.overlay = ProgressOverlay(self, ask.cancel)
         self._build()
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 
@@ -102,32 +107,47 @@ class Pane(QFrame):
         column.addWidget(self.depths)
         self.focus_border = FocusBorder(self)
 
-    def load(self, session: Session | None) -> None:
+    @property
+    def session(self) -> Session | None:
+        """The session whose pictures are shown."""
+        return self.shown.session
+
+    def render_view(self, view: PaneView) -> bool:
+        """Show everything but the moment; return True if the session is new."""
+        before, self.shown = self.shown, view
+        is_new = view.session is not before.session
+        if view.zoom != before.zoom:
+            self.memory.only = view.zoom
+        if view.colour_by != before.colour_by:
+            self.memory.colour_by = view.colour_by
+        self.depths.set_quiet(view.is_asking)
+        self.heading.setVisible(not view.is_picture_only)
+        self.heading.render_view(
+            HeadingView(view.session, view.difference, view.is_asking, view.nearest, view.is_closable)
+        )
+        if is_new:
+            self._load(view.session)
+        self.show_picture()
+        if view.highlight != before.highlight or is_new:
+            self._set_spotlight(view.highlight)
+        self._fit_details()
+        return is_new
+
+    def _load(self, session: Session | None) -> None:
         """Replace the session."""
-        self.session, self._is_laid_out = session, False
+        self._is_laid_out = False
         self.overlay.uncover()
-        self.heading.load(session)
         for view in self.views:
             view.load(session)
         self.conflicts = session is not None and has_conflicts(session)
         self.counters.count_wavefronts(self.conflicts)
-        self.show_picture(self.picture)
-        self._fit_details()
-
-    def show_compiled(self, choice: CompiledChoice) -> None:
-        """Show or hide the compiled counters."""
-        self.compiled = choice
-        self._fit_details()
 
     def shows_histogram(self) -> bool:
         """Return True if the pane shows the histogram of a launch that counts."""
-        if self.session is None or self.session.histogram_launch is None:
-            return False
-        return self.picture == "histogram" or (self.picture == "auto" and self.session.is_only_histogram)
+        return self.shown.shows_histogram()
 
-    def show_picture(self, choice: PictureChoice) -> None:
-        """Show the memory, or the histogram of a launch that counts; auto: the histogram if it only counts."""
-        self.picture = choice
+    def show_picture(self) -> None:
+        """Show the memory, or the histogram of a launch that counts."""
         self.switch.show_choice("histogram" if self.shows_histogram() else "memory")
         self.stack.setCurrentWidget(self.histogram if self.shows_histogram() else self.memory)
 
@@ -143,8 +163,7 @@ class Pane(QFrame):
         for view in (self.histogram if self.shows_histogram() else self.memory, self.counters):
             view.render_moment(moment, selection)
 
-    def set_spotlight(self, highlight: Highlight | None) -> None:
-        """Highlight these parts and dim the rest; None dims nothing."""
+    def _set_spotlight(self, highlight: Highlight | None) -> None:
         for view in self.views:
             view.set_spotlight(highlight)
         self.veil.setVisible(highlight is not None and highlight.dims_all)
@@ -164,38 +183,30 @@ class Pane(QFrame):
         self.focus_border.update()
         self._fit_details()
 
-    def show_layout(self, choice: LayoutChoice, scale: float) -> None:
+    def show_layout(self, is_lecture: bool, scale: float) -> None:
         """Show the details of a layout, with at least this text size in the pictures."""
-        self.layout_choice = choice
-        self.memory.large = choice == "lecture"
+        self.is_lecture = self.memory.large = is_lecture
         if scale != self.enlarged:
             self.enlarged = scale
             self.set_theme(self.theme)
         self._fit_details()
 
-    def show_picture_only(self, only: bool) -> None:
-        """Show only the picture, or also heading and counters."""
-        if only != self.shows_picture_only:
-            self.shows_picture_only = only
-            self.heading.setVisible(not only)
-            self._fit_details()
-
     def set_focused(self, focused: bool) -> None:
         """Show with a border whether the inspector follows this pane, without changing the layout."""
-        self.focus_border.setVisible(focused and not self.shows_picture_only)
+        self.focus_border.setVisible(focused and not self.shown.is_picture_only)
 
     def _fit_details(self) -> None:
         """Hide the details that do not fit."""
         width, height = self.width() / self.theme.scale, self.height() / self.theme.scale
-        detail = LECTURE if self.layout_choice == "lecture" else detail_of(width, height)
+        detail = LECTURE if self.is_lecture else detail_of(width, height)
         self.heading.set_lines(detail.lesson, time=detail is LECTURE or height >= TIMED)
         self.memory.legend = detail.legend
-        self.counters.set_form("none" if self.shows_picture_only else detail.counters)
+        self.counters.set_form("none" if self.shown.is_picture_only else detail.counters)
         is_program = self.session is not None and self.session.is_python_program
         self.depths.enlarge(detail is LECTURE)
         has_room = height >= (LECTURE_DEPTHS if detail is LECTURE else DEPTHS)
         self.depths.setVisible(
-            has_room and self.compiled != "hidden" and not (self.shows_picture_only or is_program)
+            has_room and self.shown.compiled != "hidden" and not (self.shown.is_picture_only or is_program)
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
+from msgspec import Struct
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -34,22 +36,35 @@ DRAG = "Drag this heading into a slide to insert a picture of the pane."
 INLINE_TIME = 800  # minimum width for the measured time next to the title, in pixels at the normal text size
 
 
+class HeadingView(Struct, frozen=True):
+    """What a heading shows."""
+
+    session: Session | None = None
+    difference: str = ""  # from the other pane
+    hides_verdict: bool = False  # it could give away the answer of a question
+    nearest: bool = True  # whether the nearest measured launch is shown without a measurement
+    is_closable: bool = False
+
+
 class PaneHeading(QWidget):
     """The title line, the measured time, and the lesson below. Long texts are shortened, with the full text as tooltip.
 
     The height depends only on the text size, the width, the lines of the lesson and the room for a measured time, so
-    that panes side by side agree. fitted: the needed brevity (`needed`) has changed. chart_asked: show the measured
-    time in its chart. close_asked: close the pane.
+    that panes side by side agree. fit: called when the needed brevity (`needed`) has changed. show_chart: shows the
+    measured time in its chart. close: closes the pane.
     """
 
-    fitted = Signal()
-    chart_asked = Signal()
-    close_asked = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        fit: Callable[[], object],
+        show_chart: Callable[[], object],
+        close: Callable[[], object],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self.theme, self.lines = theme, 2
-        self.session: Session | None = None
+        self.theme, self.lines, self._fit_all = theme, 2, fit
+        self.shown = HeadingView()
         self.needed = self.brevity = 0
         self.title, self.lesson = PlainLabel(), PlainLabel()
         self.title.setObjectName("title")
@@ -61,21 +76,19 @@ class PaneHeading(QWidget):
         self.difference.setObjectName("muted")
         self.difference.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.difference.hide()
-        self._difference = ""
         self.sign, self.verdict, self.part = PlainLabel(), PlainLabel(), PlainLabel()
         self.pitfall = PlainLabel("pitfall")
         self.measured = MeasuredLine(theme)
         self.measured.hide()
-        self.measured.clicked.connect(self.chart_asked)
+        self.measured.clicked.connect(show_chart)
         self._reserves_time = self._has_time_room = False
-        self._shows_nearest = True
-        self._hides_verdict = False  # it could give away the answer of a question
         self._time: tuple[MeasuredTime | None, MeasuredTime | None] | None = None
         self._time_content: object = None  # the shown times and their vocabulary
         self.part.setObjectName("badge")
         self.pitfall.setObjectName("pitfall")
         self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "Picture of the pane (H)")
-        self.close_button = button("Close the pane", "Close this pane", "close", run=self.close_asked.emit)
+        self.switch.hide()
+        self.close_button = button("Close the pane", "Close this pane", "close", run=close)
         self.close_button.setObjectName("flat")
         self.close_button.hide()  # until there is another pane
         self.line = QHBoxLayout()
@@ -90,17 +103,19 @@ class PaneHeading(QWidget):
         self.column.addWidget(self.lesson)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def load(self, session: Session | None) -> None:
-        """Show title, lesson and verdict of a session, or nothing for None."""
-        self.session = session
-        self.switch.setVisible(session is not None and session.histogram_launch is not None)
-        self._show_texts()
+    @property
+    def session(self) -> Session | None:
+        """The session of the pane."""
+        return self.shown.session
 
-    def show_difference(self, text: str) -> None:
-        """Show the difference from the other pane next to the title."""
-        if text != self._difference:
-            self._difference = text
-            self._fit()
+    def render_view(self, view: HeadingView) -> None:
+        """Show title, lesson and verdict of a session."""
+        if view != self.shown:
+            self.shown = view
+            session = view.session
+            self.switch.setVisible(session is not None and session.histogram_launch is not None)
+            self.close_button.setVisible(view.is_closable)
+            self._show_texts()
 
     def set_brevity(self, brevity: int) -> None:
         """Limit the length of verdict and part, as the other pane needs: 0 is the longest, 2 the shortest."""
@@ -120,27 +135,9 @@ class PaneHeading(QWidget):
             self._time = own, other
             self._show_texts()
 
-    def show_nearest(self, shows: bool) -> None:
-        """Show the nearest measured launch if this one was not measured, or show nothing."""
-        if shows != self._shows_nearest:
-            self._shows_nearest = shows
-            self._show_texts()
-
     def show_verdict(self) -> None:
-        """Show the verdict again, now that the findings are known."""
+        """Show the verdict again, since the visible findings have changed."""
         self._show_texts()
-
-    def show_close(self, shows: bool) -> None:
-        """Show or hide the button that closes the pane."""
-        if shows == self.close_button.isHidden():
-            self.close_button.setVisible(shows)
-            self._fit()
-
-    def hide_verdict(self, keep: bool) -> None:
-        """Hide the verdict and the pitfall, or show them again."""
-        if keep != self._hides_verdict:
-            self._hides_verdict = keep
-            self._show_texts()
 
     def set_lines(self, lines: int, *, time: bool = True) -> None:
         """Set the number of lines of the lesson, 0 to show it only as tooltip. time: whether the time has room."""
@@ -186,7 +183,7 @@ class PaneHeading(QWidget):
                 1, self.measured
             )
         times = self.session is not None and self.session.scenario is not None and self._time
-        if times and not self._shows_nearest and not (times[0] and times[0].is_exact):
+        if times and not self.shown.nearest and not (times[0] and times[0].is_exact):
             times = None
         content = times, self.theme.with_words_of(self.session.scenario if self.session else None).words
         if content != self._time_content:
@@ -219,7 +216,7 @@ class PaneHeading(QWidget):
 
     def _show_pitfall(self) -> None:
         scenario = self.session.scenario if self.session else None
-        pitfall = "" if self._hides_verdict else pitfall_text(scenario)
+        pitfall = "" if self.shown.hides_verdict else pitfall_text(scenario)
         pitfall = pitfall if scenario and scenario.words else self._translate(pitfall)
         self.pitfall.setVisible(bool(pitfall))
         self.pitfall.setToolTip(plain_tip(pitfall))
@@ -243,7 +240,7 @@ class PaneHeading(QWidget):
     def _fit(self) -> None:
         """Shorten verdict and part until the title fits; cut the title only as a last resort."""
         trace, name = self.session.trace if self.session else None, _title(self.session)
-        verdicts = ("", "", "") if self._hides_verdict else _verdicts(self.session)
+        verdicts = ("", "", "") if self.shown.hides_verdict else _verdicts(self.session)
         self.sign.setVisible(bool(verdicts[0]))
         metrics = QFontMetrics(self.theme.font(18, bold=True))
         words = list(zip(verdicts, _parts(trace), strict=True))
@@ -263,7 +260,7 @@ class PaneHeading(QWidget):
 
         if needed != self.needed:
             self.needed = needed
-            self.fitted.emit()
+            self._fit_all()
 
     def _room(self, verdict: str, part: str) -> int:
         """Show these texts and return the width left for the title."""
@@ -273,12 +270,12 @@ class PaneHeading(QWidget):
 
     def _difference_width(self) -> int:
         """Return the width of the difference from the other pane, with its gap."""
-        width = QFontMetrics(self.theme.font()).horizontalAdvance(self._translate(self._difference))
-        return width + self.line.spacing() + 8 if self._difference else 0
+        width = QFontMetrics(self.theme.font()).horizontalAdvance(self._translate(self.shown.difference))
+        return width + self.line.spacing() + 8 if self.shown.difference else 0
 
     def _fit_difference(self, room: int) -> None:
         """Show the difference from the other pane, elided to the room."""
-        metrics, full_text = QFontMetrics(self.theme.font()), self._translate(self._difference)
+        metrics, full_text = QFontMetrics(self.theme.font()), self._translate(self.shown.difference)
         left = room - self.line.spacing()
         text = metrics.elidedText(full_text, Qt.TextElideMode.ElideRight, max(left, 0))
         self._show(self.difference, text if len(text) > 1 else "")

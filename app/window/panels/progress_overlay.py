@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
@@ -19,16 +21,14 @@ COVERED_IN_DRAG = 1500  # the same delay while the user drags a parameter
 class ProgressOverlay(QFrame):
     """Dims a pane while its next session is loaded, and shows progress and a Cancel button."""
 
-    cancelled = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, cancel: Callable[[], object]) -> None:
         super().__init__(parent)
         self.setObjectName("overlay")
         self.text, self.bar, self.pace = PlainLabel(), QProgressBar(), TimeEstimate()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Tracing progress")
-        self.stop = button("Cancel tracing", "Cancel (Esc)", "close", "Cancel  Esc", self.cancelled.emit)
+        self.stop = button("Cancel tracing", "Cancel (Esc)", "close", "Cancel  Esc", cancel)
         card = QFrame()
         card.setObjectName("panel")
         inside = QVBoxLayout(card)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from ....tracer.model.finding import Finding
+from ...model.bookmark import TABS
 from ...model.session import Selection, Session, count_by_severity
 from ...model.spotlight import Highlight
+from ...state.view_models import SideView
 from ...views.common.heat import HEATS
 from ...views.common.severity import counts_picture
 from ...views.common.view import View
 from ...views.common.wording import plural
 from ...views.source.view import REQUESTS, SourceView
+from ...widgets.controls import nothing
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 
@@ -72,23 +76,27 @@ MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
     "code": _code, "output": _output,
 }  # fmt: skip
-TABS = tuple(MAKERS)
+
+
+class SideRequests(NamedTuple):
+    """What the inspector calls when the user asks for something."""
+
+    pick_tab: Callable[[str], object]
+    seek: Callable[[float], object] = nothing  # to a moment
+    select: Callable[[Selection], object] = nothing
+    list_code: Callable[[Session], object] = nothing  # of a session's kernel
+    fix: Callable[[Finding], object] = nothing  # the cause of a finding
 
 
 class Inspector(QFrame):
-    """The views of one session, of which only the current tab's is loaded and drawn. tab_changed: its name.
+    """The views of one session, of which only the current tab's is loaded and drawn; it renders a `SideView`.
 
-    moment_asked, selection_asked: requests of any view. listing_asked: the session whose code is needed.
+    ask: called for what the user asks for; without it, only tabs change.
     """
 
-    tab_changed = Signal(str)
-    moment_asked = Signal(float)
-    selection_asked = Signal(Selection)
-    listing_asked = Signal(object)
-    fix_asked = Signal(object)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, ask: SideRequests | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._ask = ask or SideRequests(self.show_tab)
         self.setObjectName("panel")
         self.theme = theme
         self.session: Session | None = None
@@ -111,7 +119,8 @@ class Inspector(QFrame):
         self.signs.hide()
         self.output = ""  # of the shown program
         self.bar.setTabVisible(TABS.index("output"), False)
-        self.bar.currentChanged.connect(self._show_view)
+        self.tab = TABS[0]  # the name of the current one
+        self.bar.currentChanged.connect(self._note_tab)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(1, 4, 1, 1)
         self.column.setSpacing(2)
@@ -128,24 +137,35 @@ class Inspector(QFrame):
         if isinstance(view, ShowsOutput):
             view.output_of = lambda: self.output
         self._views[name] = view
-        view.listing_asked.connect(self.listing_asked)
+        view.listing_asked.connect(self._ask.list_code)
         self.stack.addWidget(view)
         view.set_spotlight(self.highlight)
-        view.moment_asked.connect(self.moment_asked)
-        view.selection_asked.connect(self.selection_asked)
+        view.moment_asked.connect(self._ask.seek)
+        view.selection_asked.connect(self._ask.select)
         view.line_asked.connect(self._show_line)
         if name == "findings":
-            view.fix_asked.connect(self.fix_asked)  # type: ignore[attr-defined]
+            view.fix_asked.connect(self._ask.fix)  # type: ignore[attr-defined]
 
-    @property
-    def tab(self) -> str:
-        """The name of the current tab."""
-        return TABS[self.bar.currentIndex()]
+    def render_view(self, view: SideView) -> None:
+        """Show everything but the session and the moment."""
+        self.source.heat = view.colour_by if view.colour_by in HEATS else REQUESTS
+        self.source.compared = view.compared
+        self.source.show_compiled(view.shows_fates)
+        self._set_spotlight(view.highlight)
+        if view.tab != self.tab:
+            self.show_tab(view.tab)
 
     def show_tab(self, name: str) -> None:
-        """Select a tab."""
-        if name in TABS:
-            self.bar.setCurrentIndex(TABS.index(name))
+        """Show the view of a tab."""
+        self.tab = name
+        self.bar.setCurrentIndex(TABS.index(name))
+        self.stack.setCurrentWidget(self.view(name))
+        self._fit_tabs(self.theme)  # the current tab is bold, so wider
+        self._draw()
+
+    def _note_tab(self, index: int) -> None:
+        if TABS[index] != self.tab:
+            self._ask.pick_tab(TABS[index])
 
     def show_output(self, text: str) -> None:
         """Show a program's output in a tab, which is visible once there is output."""
@@ -161,15 +181,11 @@ class Inspector(QFrame):
         self.session, self.moment, self.selection = session, moment, selection
         self._draw()
 
-    def set_spotlight(self, highlight: Highlight | None) -> None:
+    def _set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these parts and dim the rest; None dims nothing."""
         self.highlight = highlight
         for view in self._views.values():
             view.set_spotlight(highlight)
-
-    def compare(self, sessions: Sequence[Session]) -> None:
-        """Tint the source lines with a common scale for these sessions."""
-        self.source.compared = tuple(sessions)
 
     def show_findings(self, session: Session) -> None:
         """Update the findings of a session if it is shown."""
@@ -201,10 +217,6 @@ class Inspector(QFrame):
         view = self._views.get("code")
         if isinstance(view, ListingView) and view.session is session:
             view.show_listing()
-
-    def colour_by(self, choice: str) -> None:
-        """Show the colouring's counts per source line, if it has any."""
-        self.source.heat = choice if choice in HEATS else REQUESTS
 
     def _show_count(self, session: Session) -> None:
         """Show the number of findings on their tab."""
@@ -252,12 +264,6 @@ class Inspector(QFrame):
         """Fit the tabs."""
         super().resizeEvent(event)
         self._fit_tabs(self.theme)
-
-    def _show_view(self, index: int) -> None:
-        self.stack.setCurrentWidget(self.view(TABS[index]))
-        self._fit_tabs(self.theme)  # the current tab is bold, so wider
-        self._draw()
-        self.tab_changed.emit(TABS[index])
 
     def _draw(self) -> None:
         view = self.view(self.tab)

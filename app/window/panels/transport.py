@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
+from ...control.playhead import DEFAULT_SPEED, SPEEDS
 from ...model.bookmark import Link
-from ...model.playhead import DEFAULT_SPEED, SPEEDS, Playhead
 from ...model.session import Session
+from ...state.view_models import TransportView
 from ...views.common.heat import HEATS
 from ...views.common.wording import coordinates_text
 from ...widgets.controls import UNBOUND, Chip, Combo, Themed, button, mark, paint_icon
@@ -72,16 +72,22 @@ DETAILS = (  # from a wide row to a narrow one
 )
 
 
+class TransportRequests(NamedTuple):
+    """What the row calls when the user asks for something."""
+
+    run: Callable[[str], object]  # a command of the window, by its name
+    set_speed: Callable[[float], object]
+    set_loop: Callable[[bool], object]
+    link: Callable[[Link], object]
+    colour: Callable[[str], object]  # the cells, by one of COLOURS
+
+
 class Transport(QFrame):
-    """Buttons for the playhead. command: the name of a command of the window. colour_asked: one of COLOURS."""
+    """Buttons for the playhead; it renders a `TransportView`, and the position at every frame."""
 
-    command = Signal(str)
-    link_asked = Signal(str)
-    colour_asked = Signal(str)
-
-    def __init__(self, playhead: Playhead, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, ask: TransportRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.playhead, self.theme = playhead, theme
+        self.theme, self._ask = theme, ask
         self.setObjectName("transport")
         self.flow = FlowLayout(self)
         self._build_buttons()
@@ -91,14 +97,12 @@ class Transport(QFrame):
         self.flow.add(self.colour_chip, right=True)
         self.legend = Legend(theme)
         self.flow.add(self.legend, right=True)
-        playhead.changed.connect(self.refresh)
-        self.refresh()
 
     def _build_buttons(self) -> None:
-        self.play = button("Play", "Play or pause (Space)", "play", "Play", partial(self.command.emit, PLAY))
+        self.play = button("Play", "Play or pause (Space)", "play", "Play", partial(self._ask.run, PLAY))
         self.play.setObjectName("primary")
         buttons = [
-            button(name, tip, picture, run=partial(self.command.emit, name)) for name, picture, tip in STEPS
+            button(name, tip, picture, run=partial(self._ask.run, name)) for name, picture, tip in STEPS
         ]
         self.steps = (*buttons[:3], self.play, *buttons[3:])
         for widget in self.steps:
@@ -106,14 +110,14 @@ class Transport(QFrame):
 
     def _build_choices(self) -> None:
         self.speed = Combo("Speed in moments per second")
-        self.speed.offer([(f"{speed} / s", float(speed)) for speed in SPEEDS], self.playhead.speed)
-        self.speed.picked.connect(lambda speed: self.playhead.set_speed(float(str(speed))))
+        self.speed.offer([(f"{speed} / s", float(speed)) for speed in SPEEDS], DEFAULT_SPEED)
+        self.speed.picked.connect(lambda speed: self._ask.set_speed(float(str(speed))))
         self.link = Combo("Link the panes by")
         self.link.offer([("progress", "progress"), ("moment", "moment")], "progress")
-        self.link.picked.connect(lambda mode: self.link_asked.emit(str(mode)))
+        self.link.picked.connect(self._ask.link)
         self.loop = button("Loop", "Repeat from the start (L)", "loop")
         self.loop.setCheckable(True)
-        self.loop.clicked.connect(self.playhead.set_loop)
+        self.loop.clicked.connect(self._ask.set_loop)
         self.link_chip = Chip("Link", [self.link])
         self.linked, self.slim = True, False
         self._shown: tuple[TransportDetail, bool] | None = None
@@ -123,35 +127,23 @@ class Transport(QFrame):
         self.colour = Combo("Colour of the cells")
         self.colour.offer([(text, name) for name, text in COLOURS.items()], "auto")
         self.colour.setToolTip("What the colours of the cells mean (C)")
-        self.colour.picked.connect(lambda name: self.colour_asked.emit(str(name)))
+        self.colour.picked.connect(self._ask.colour)
         self.colour_chip = Chip("Colour", [self.colour])
 
-    def show_colour(self, name: str) -> None:
-        """Show what colours the cells, one of COLOURS."""
-        self.colour.choose(name)
+    def render_view(self, view: TransportView) -> None:
+        """Show the state of the playhead, the link of the panes and the colouring."""
+        self.play.setProperty("picture", "pause" if view.is_playing else "play")
+        self.play.setText("Pause" if view.is_playing else "Play")
+        self.play.setAccessibleName(self.play.text())
+        paint_icon(self.play, self.theme)
+        self.loop.setChecked(view.loop)
+        if self.speed.currentData() != view.speed:
+            self._show_speed(view.speed)
+        self.speed.setToolTip(plain_tip(_speed_tip(view)))
+        self.link.choose(view.link)
+        self.colour.choose(view.colour_by)
+        self.linked = view.is_linked
         self._fit(self.width())
-
-    def refresh(self) -> None:
-        """Update the controls to the state of the playhead."""
-        playing = self.playhead.playing
-        if self.play.property("picture") != ("pause" if playing else "play") or not self.play.text():
-            self.play.setProperty("picture", "pause" if playing else "play")
-            self.play.setText("Pause" if playing else "Play")
-            self.play.setAccessibleName(self.play.text())
-            paint_icon(self.play, self.theme)
-        self.loop.setChecked(self.playhead.loop)
-        if self.speed.currentData() != self.playhead.speed:
-            self._show_speed(self.playhead.speed)
-        tip = self._speed_tip()
-        if plain_tip(tip) != self.speed.toolTip():
-            self.speed.setToolTip(plain_tip(tip))
-
-    def _speed_tip(self) -> str:
-        """Build the tooltip of the speed, with the reason for an automatic one."""
-        tip, head = "Speed in moments per second ([ and ])", self.playhead
-        if head.is_speed_chosen or head.speed == DEFAULT_SPEED:
-            return tip
-        return f"{tip}. Set so that the {head.end:,.0f} moments play within a minute."
 
     def _show_speed(self, speed: float) -> None:
         if self.speed.findData(speed) < 0:
@@ -199,12 +191,6 @@ class Transport(QFrame):
         if slim != self.slim:
             self.slim = slim
             self._fit(self.width())
-
-    def show_link(self, mode: Link, linked: bool) -> None:
-        """Show the link of the panes; linked: whether there are two."""
-        self.link.choose(mode)
-        self.linked = linked
-        self._fit(self.width())
 
     def heightForWidth(self, width: int) -> int:
         """Return the height for a width, after hiding the parts that do not fit in one row."""
@@ -257,6 +243,14 @@ class Transport(QFrame):
         for part in parts:
             part.set_theme(theme)
         self._fit(self.width())
+
+
+def _speed_tip(view: TransportView) -> str:
+    """Build the tooltip of the speed, with the reason for an automatic one."""
+    tip = "Speed in moments per second ([ and ])"
+    if view.is_speed_chosen or view.speed == DEFAULT_SPEED:
+        return tip
+    return f"{tip}. Set so that the {view.end:,.0f} moments play within a minute."
 
 
 def margins_of(flow: FlowLayout) -> int:

@@ -15,16 +15,11 @@ from ...control.stage import Stage
 from ...control.start_moment import at_first_load
 from ...lecture.time_anchors import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...model.pane_moments import playhead_moment
+from ...state.actions import ShowPictureOnly
 from ...widgets.widget_picture import PictureError, picture_of
 from .film import Film, Still, played
 from .palette import Frame
 from .wanted import FilmOptions
-
-
-class Parts(Protocol):
-    """The parts of the window that frames need."""
-
-    def show_pictures_only(self, only: bool) -> None: ...
 
 
 class Shown(Protocol):
@@ -32,8 +27,6 @@ class Shown(Protocol):
 
     @property
     def stage(self) -> Stage: ...
-    @property
-    def central(self) -> Parts: ...
     def draw(self) -> None: ...
 
 
@@ -45,9 +38,9 @@ class WindowFrames:
     ) -> None:
         """arrange: applies the sizes of the parts once the window has its size."""
         self._window, self._scale, self.film = window, wanted.scale, film
-        self._selections = list(window.stage.selections)
+        self._selections = window.stage.selections
         window.stage.playhead.in_film = True
-        window.central.show_pictures_only(wanted.part == "memory")
+        window.stage.store.dispatch(ShowPictureOnly(wanted.part == "memory"))
         widget = cast(QWidget, window)
         widget.setFixedSize(*wanted.size)
         widget.show()
@@ -58,7 +51,7 @@ class WindowFrames:
     def draw(self, still: Still) -> Frame:
         """Draw the window at a moment; the selected block depends only on that moment."""
         stage = self._window.stage
-        stage.selections[:] = self._selections
+        stage.choose(self._selections)
         stage.playhead.seek(still.moment)
         self._window.draw()
         # Texts of this moment may need another layout.

@@ -8,9 +8,9 @@ from fractions import Fraction
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QTextDocumentFragment
 
+from ...control.playhead import default_speed
 from ...lecture.changes import Play
 from ...model.bookmark import Bookmark
-from ...model.playhead import default_speed
 from ..lecture.step_picture import ResolvedStep, StepPictures
 from .film import Film, Shot, Still, played
 from .frames import frame_of

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ...control.playhead import default_speed
 from ...lecture.scenes import Moment
 from ...lecture.time_anchors import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...model import phase_steps
 from ...model.bookmark import Bookmark, Setup
 from ...model.pane_moments import pane_moments, playhead_moment
-from ...model.playhead import default_speed
 from ...model.session import Selection, Session
 from ...model.spotlight import resolve_highlights
 from ...views.memory.arrangement import PairedSpace

@@ -162,15 +162,20 @@ class ParameterChip(Chip):
 class DragGesture(QObject):
     """A gesture that changes one parameter at a time, to values that its scenarios accept.
 
-    neared: the pointer or focus is at a parameter. moved: (name, text) during the gesture. rested: the gesture ended.
+    near: called when the pointer or focus is at a parameter. move: called with (name, text) during the gesture.
+    rest: called when the gesture ends.
     """
 
-    neared = Signal(object)
-    moved = Signal(str, str)
-    rested = Signal()
-
-    def __init__(self, track: Callable[[Parameter, bool], Track], parent: QObject) -> None:
+    def __init__(
+        self,
+        track: Callable[[Parameter, bool], Track],
+        near: Callable[[Parameter], object],
+        move: Callable[[str, str], object],
+        rest: Callable[[], object],
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
+        self._near, self._moved, self._rest = near, move, rest
         self._track = track  # returns the values of a parameter, in fine steps or not, from the current one
         self._current_track: Track | None = None
         self._name, self._text = "", ""
@@ -192,16 +197,16 @@ class DragGesture(QObject):
         handle.released.connect(self.stop)
 
     def _report_near(self, parameter: Parameter, parts: tuple[QWidget, ...]) -> None:
-        """Emit `neared` if the pointer or focus is still at a parameter."""
+        """Report a parameter if the pointer or focus is still at a parameter."""
         if any(part.underMouse() or part.hasFocus() for part in parts):
-            self.neared.emit(parameter)
+            self._near(parameter)
 
     def stop(self) -> None:
         """End the gesture."""
         self._rest_timer.stop()
         if self._name:
             self._name, self._current_track = "", None
-            self.rested.emit()
+            self._rest()
 
     def drop(self) -> None:
         """Abort the gesture and ignore the rest of a drag, since other setups are shown."""
@@ -238,4 +243,4 @@ class DragGesture(QObject):
         text = track.value_at(steps)
         if text != self._text:
             self._text = text
-            self.moved.emit(self._name, text)
+            self._moved(self._name, text)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
-from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
+from ....tracer.model.launch import Launch
 from ...model.bookmark import Setup
 from ...model.setup_edits import (
     FamilySizes,
@@ -58,26 +59,28 @@ PANE_NAMES = ("Left", "Right")
 ONE_PANE = "None (one pane)"
 
 
+class ToolbarRequests(NamedTuple):
+    """What the toolbar calls when the user asks for something."""
+
+    change_setups: Callable[[tuple[Setup, ...]], object]
+    report: Callable[[str], object]  # a sentence about an invalid field; "" if all are valid
+    compile_ahead: Callable[[Sequence[Launch]], object]  # other kernels that a drag may request
+    leave: Callable[[], object]  # a field
+    share: Callable[[bool], object]  # whether a parameter changes in both panes at once
+    drag: Callable[[tuple[Setup, ...]], object]  # a parameter to these setups
+    end_drag: Callable[[], object]
+
+
 class Toolbar(QFrame):
     """Scenario, parameters and schedule of the panes.
 
-    setups_asked: the user requests these setups. problem: one sentence about an invalid field; "" if all are valid.
-    may_come: launches of other kernels that a drag may request.
-    left: the user has left a field.
-    moved: a drag requests these setups now; rested: the drag ended.
     Fields show the setup of the pane in focus and mark differences from the other one; only fields that the user
     touched are written into setups.
     """
 
-    setups_asked = Signal(object)
-    problem = Signal(str)
-    may_come = Signal(object)
-    left = Signal()
-    moved = Signal(object)
-    rested = Signal()
-
-    def __init__(self, groups: Groups, parent: QWidget | None = None) -> None:
+    def __init__(self, groups: Groups, ask: ToolbarRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._requests = ask
         self.setObjectName("bar")
         self.groups = groups
         self.scenarios = {scenario.name: scenario for group in groups.values() for scenario in group}
@@ -101,10 +104,7 @@ class Toolbar(QFrame):
         self._dragged = ""  # the parameter in a drag
         self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before the drag
         self._requested: tuple[Setup, ...] = ()  # the setups that the drag requests now
-        self.gesture = DragGesture(self._track, self)
-        self.gesture.neared.connect(self._announce_likely)
-        self.gesture.moved.connect(self._move)
-        self.gesture.rested.connect(self.rested)
+        self.gesture = DragGesture(self._track, self._announce_likely, self._move, ask.end_drag, self)
         self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_DELAY)
         self._typing_timer.timeout.connect(self.ask)
         self._idle_timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
@@ -120,14 +120,14 @@ class Toolbar(QFrame):
         self.scenario_combos = [Combo(f"{pane} scenario") for pane in PANE_NAMES]
         for i, (pane, combo) in enumerate(zip(PANE_NAMES, self.scenario_combos, strict=True)):
             combo.picked.connect(partial(self.pick, i))
-            combo.left.connect(self.left)
+            combo.left.connect(self._requests.leave)
             self._scenario_chips.append(Chip(pane, [combo]))
             self.flow.add(self._scenario_chips[-1])
         self.panel = LaunchOptions(self._touch, self._finish, self)
         self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
         self.options = self.panel.numbers
-        self.panel.closed.connect(self.left)
-        self.schedule.left.connect(self.left)
+        self.panel.closed.connect(self._requests.leave)
+        self.schedule.left.connect(self._requests.leave)
         self.same.toggled.connect(self._share)
         self._build_buttons()
 
@@ -173,6 +173,7 @@ class Toolbar(QFrame):
 
     def _share(self, shared: bool) -> None:
         self.shared = shared
+        self._requests.share(shared)
 
     def _open(self) -> None:
         self.panel.adjustSize()
@@ -300,7 +301,7 @@ class Toolbar(QFrame):
         self.fields = {p.name: field_for(p, partial(self._touch, p.name), self._finish) for p in parameters}
         for field in self.fields.values():
             if isinstance(field, NumberField | ChoiceField):
-                field.left.connect(self.left)
+                field.left.connect(self._requests.leave)
         self._chips = parameter_chips([p for p in parameters if not p.is_in_menu], self.fields, owners)
         self._show_all([c.caption for c in self._chips if _chooses_words(c)], self._has_word_captions)
         for i, chip in enumerate(self._chips):
@@ -414,12 +415,12 @@ class Toolbar(QFrame):
         else:
             template, scenario = setups[min(pane, len(setups) - 1)], self.scenarios[str(name)]
             setups[pane : pane + 1] = [self._with_sizes(scenario, template)]
-        self.setups_asked.emit(tuple(setups))
+        self._requests.change_setups(tuple(setups))
 
     def close_pane(self, pane: int) -> None:
         """Close a pane; the other one remains."""
         if len(self.setups) > 1:
-            self.setups_asked.emit((self.setups[1 - pane],))
+            self._requests.change_setups((self.setups[1 - pane],))
 
     def _with_sizes(self, scenario: Scenario, template: Setup) -> Setup:
         """Replace a setup's scenario; the sizes chosen last in another family return with it."""
@@ -465,7 +466,7 @@ class Toolbar(QFrame):
             self._changed(self.setups, name, text) for name, texts in around.items() for text in texts
         ]
         if others := kernels_to_compile(self.setups, may_come):
-            self.may_come.emit(others)
+            self._requests.compile_ahead(others)
 
     def _refuses(self, name: str, text: str) -> bool:
         """Return True if a text in a field is invalid for any of its target panes."""
@@ -482,7 +483,7 @@ class Toolbar(QFrame):
         field.mark("")
         before, start_text = self._moved_from
         self._requested = before if text == start_text else self._changed(before, name, text)
-        self.moved.emit(self._requested)
+        self._requests.drag(self._requested)
 
     def _changed(self, setups: Sequence[Setup], name: str, text: str) -> tuple[Setup, ...]:
         targets = self._targets(name)
@@ -514,9 +515,9 @@ class Toolbar(QFrame):
         self._typing_timer.stop()
         edits = self._edits()
         problems = list(filter(None, [self._check(name, text) for name, text in edits.items()]))
-        self.problem.emit(problems[0] if problems else "")
+        self._requests.report(problems[0] if problems else "")
         if not problems:
-            self.setups_asked.emit(tuple(self._with_edits(i, edits) for i in range(len(self.setups))))
+            self._requests.change_setups(tuple(self._with_edits(i, edits) for i in range(len(self.setups))))
 
     def _check(self, name: str, text: str) -> str:
         """Mark a field as valid or invalid; return the error, "" if valid."""

@@ -12,8 +12,9 @@ from tilescope.app.model.bookmark import Bookmark, History, Setup, decode, encod
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.model.session import Selection
 from tilescope.app.model.settings import Settings
+from tilescope.app.state.actions import ColourBy, Focus, ShowTab
 from tilescope.tracer.model.launch import Schedule
-from windows import PAIR, open_window, settle
+from windows import PAIR, act, open_window, settle
 
 MARK = Bookmark(
     panes=(
@@ -130,13 +131,13 @@ def test_a_window_shows_a_bookmark_of_another_window_alike():
         one.look.show("dark", 1.2, True)
         one.stage.set_link("moment")
         one.playhead.set_speed(30)
-        one.central.show_tab("thread")
-        one.central.colour_by("reads")
-        one.stage.set_focus(0)
+        act(one, ShowTab("thread"))
+        act(one, ColourBy("reads"))
+        act(one, Focus(0))
         one.stage.step_block(1)
         one.stage.step(1)
         mark = one.bookmark()
-        moments, selections = one.stage.moments(), list(one.stage.selections)
+        moments, selections = one.stage.moments(), one.stage.selections
     with open_window(mark=decode(encode(mark))) as other:
         assert other.bookmark() == mark
         assert other.stage.moments() == moments

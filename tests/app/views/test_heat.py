@@ -13,6 +13,7 @@ from bank_passes import count_wavefronts
 from launching import Array, launch, trace
 from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection, build_session
+from tilescope.app.state.actions import ColourBy
 from tilescope.app.views.common.heat import HEATS, element_heat, heat_moments, line_heat, waste_of
 from tilescope.app.views.memory.paint import colour_table
 from tilescope.app.views.source.view import SourceView
@@ -20,7 +21,7 @@ from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
 from views import element_point, show_memory
-from windows import open_window, press
+from windows import act, open_window, press
 
 LIGHT = Theme.named("light")
 
@@ -199,7 +200,7 @@ def test_two_panes_share_the_scale_of_what_is_wasted():
     """The wider product asks for each element of A more often, so more is wasted on it."""
     specs = tuple(f"matmul-naive-row-on-x:m=16,k=16,n={n},tile=8" for n in (8, 32))
     with open_window(specs) as window:
-        window.central.colour_by("wasted")
+        act(window, ColourBy("wasted"))
         press(window, "End")
         window.draw()
         sessions, views = window.stage.sessions, [pane.memory for pane in window.central.panes]

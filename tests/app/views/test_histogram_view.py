@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from sessions import grab_image, matmul
 from tilescope.app.model.bookmark import Bookmark, Setup, decode, encode
@@ -260,6 +261,7 @@ def test_the_switch_is_there_for_launches_that_count_and_h_turns_it():
         assert left.stack.currentWidget() is left.memory
         assert window.bookmark().picture == "memory"
         left.switch.buttons["histogram"].click()
+        QApplication.processEvents()
         assert left.stack.currentWidget() is left.histogram
         window.change_setups((Setup("vector-double", {"count": 64}),))
         settle(window)
@@ -282,7 +284,7 @@ def test_seeds_are_traced_beside_the_window_until_all_are_there():
     with open_window(("count-racing:num_blocks=2,threads=40",)) as window:
         view = window.central.panes[0].histogram
         wait_until(lambda: view.spread is not None and len(view.spread.totals) == 32)
-        assert window.central.spreads.is_idle()
+        assert window.central.results.spreads.is_idle()
         assert all(1 <= total < 80 for total in view.spread.totals)
         assert view.spread.measured == ()
         seen = view.spread
@@ -301,7 +303,7 @@ def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path
     with open_window((str(path),)) as window:
         pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.histogram
-        assert window.central.spreads.is_idle()
+        assert window.central.results.spreads.is_idle()
         assert pane.histogram.spread is None
 
 

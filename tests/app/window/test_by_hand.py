@@ -11,6 +11,8 @@ from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from tilescope.app.model.setup_launch import kernels_to_compile
+from tilescope.app.window.toolbar import toolbar
 from tilescope.app.window.toolbar.drag_gesture import COARSE, HOVER_DELAY, NOTCH
 from tilescope.app.window.toolbar.toolbar import IDLE_DELAY
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
@@ -112,9 +114,15 @@ def entries(window):
     return len(window.history._back)
 
 
-def test_a_drag_across_the_range_shows_asked_values_and_ends_with_the_last(window):
+def test_a_drag_across_the_range_shows_asked_values_and_ends_with_the_last(window, monkeypatch):
     shown, asked, before = shown_strides(window), [], workers(window)
-    window.toolbar.moved.connect(lambda setups: asked.append(int(setups[0].values["stride"])))
+    request = window.scrub.request
+
+    def note(setups):
+        asked.append(int(setups[0].values["stride"]))
+        request(setups)
+
+    monkeypatch.setattr(window.scrub, "request", note)
     drag = Drag(window, "stride")
     for steps in (*range(1, 24), *range(24, -8, -1), *range(-7, 25)):
         drag.to(steps)
@@ -360,10 +368,25 @@ def leaves(widget):
     QApplication.sendEvent(widget, LEAVE)
 
 
-@pytest.mark.parametrize("how", NEARED)
-def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_needs_others(window, how):
+@pytest.fixture
+def foreseen(monkeypatch):
+    """Collect the launches that the toolbar foresees."""
     asked = []
-    window.toolbar.may_come.connect(asked.append)
+
+    def note(setups, upcoming):
+        launches = kernels_to_compile(setups, upcoming)
+        asked.extend([launches] if launches else [])
+        return launches
+
+    monkeypatch.setattr(toolbar, "kernels_to_compile", note)
+    return asked
+
+
+@pytest.mark.parametrize("how", NEARED)
+def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_needs_others(
+    window, how, foreseen
+):
+    asked = foreseen
     for name in ("stride", "count", "dtype"):
         NEARED[how](window, name)
         QTest.qWait(2 * HOVER_DELAY)
@@ -375,9 +398,8 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
     assert stride(window.stage.sessions[0]) == 8
 
 
-def test_who_only_passes_a_parameter_has_nothing_compiled(window):
-    asked = []
-    window.toolbar.may_come.connect(asked.append)
+def test_who_only_passes_a_parameter_has_nothing_compiled(window, foreseen):
+    asked = foreseen
     for widget in (window.toolbar.handles["dtype"], parameter_field(window, "dtype")):
         enters(widget)
         leaves(widget)
@@ -387,9 +409,8 @@ def test_who_only_passes_a_parameter_has_nothing_compiled(window):
     wait_until(lambda: len(asked) == 1)
 
 
-def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(window):
-    asked = []
-    window.toolbar.may_come.connect(asked.append)
+def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(window, foreseen):
+    asked = foreseen
     window.toolbar.schedule_compiling()
     wait_until(lambda: len(asked) == 1)
     assert [launch.arguments[0].dtype for launch in asked[0]] == ["float64"]  # of more the window knows later
@@ -399,11 +420,12 @@ def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(win
     assert len(asked) == 1
 
 
-def test_next_values_of_all_parameters_are_foreseen_as_long_as_their_matrix_is_there(tmp_path, capfd):
-    matrix, asked = tmp_path / "a.npy", []
+def test_next_values_of_all_parameters_are_foreseen_as_long_as_their_matrix_is_there(
+    tmp_path, capfd, foreseen
+):
+    matrix, asked = tmp_path / "a.npy", foreseen
     np.save(matrix, np.ones((16, 16), np.float32))
     with open_window((f"matmul-tiled:m=16,k=16,n=16,tile=8,dtype_b=float32,a={matrix}",)) as window:
-        window.toolbar.may_come.connect(asked.append)
         window.toolbar.schedule_compiling()
         wait_until(lambda: asked)
         assert {launch.constants["TILE"] for launch in asked[0]} == {8}  # another tile is the same kernel

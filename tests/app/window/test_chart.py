@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from tilescope.app.charts.figure import number_texts
-from windows import press, reset
+from tilescope.app.state.actions import ChooseLayout, ShowChart
+from windows import act, press, reset
 
 SCALING = "scaling matmul-naive-row-on-x matmul-tiled"
 
@@ -15,13 +17,13 @@ SCALING = "scaling matmul-naive-row-on-x matmul-tiled"
 def window(shared):
     reset(shared)
     yield shared
-    shared.central.show_layout("ordinary")
-    shared.central.charts.show("")
+    act(shared, ChooseLayout("ordinary"))
+    act(shared, ShowChart(""))
 
 
 def test_a_chart_takes_the_place_of_panes_and_timelines_until_escape(window):
     central = window.central
-    central.charts.show(SCALING)
+    act(window, ShowChart(SCALING))
     assert central.charts.times_panel.isVisible()
     assert not central.panes[0].isVisible()
     assert not central.timelines[0].isVisible()
@@ -34,7 +36,7 @@ def test_a_chart_takes_the_place_of_panes_and_timelines_until_escape(window):
 
 
 def test_a_bookmark_holds_the_chart(window):
-    window.central.charts.show(SCALING)
+    act(window, ShowChart(SCALING))
     mark = window.bookmark()
     assert mark.chart == SCALING
     window.show_bookmark(msgspec.structs.replace(mark, chart=""))
@@ -45,16 +47,17 @@ def test_a_bookmark_holds_the_chart(window):
 
 
 def test_another_kernel_brings_the_panes_back(window):
-    window.central.charts.show(SCALING)
+    act(window, ShowChart(SCALING))
     setups = window.stage.setups
     window.change_setups((setups[1], setups[0]))
+    QApplication.processEvents()
     assert window.central.panes[0].isVisible()
     window.travel(-1)
     assert window.central.charts.text == SCALING
 
 
 def test_what_names_no_chart_is_said_and_the_panes_stay(window):
-    window.central.charts.show("scaling matmul-tilde")
+    act(window, ShowChart("scaling matmul-tilde"))
     assert "did you mean matmul-tiled" in window.notice.sentence.text()
     assert window.central.panes[0].isVisible()
     assert window.bookmark().chart == ""
@@ -62,9 +65,9 @@ def test_what_names_no_chart_is_said_and_the_panes_stay(window):
 
 def test_a_lecture_has_letters_of_a_45th_of_its_height_and_all_of_the_chart_in_sight(window):
     central = window.central
-    central.charts.show(SCALING)
+    act(window, ShowChart(SCALING))
     assert central.charts.times_panel.view.theme.scale == window.theme.scale
-    central.show_layout("lecture")
+    act(window, ChooseLayout("lecture"))
     assert central.charts.times_panel.view.theme.scale * 13 == pytest.approx(central.height() / 45, rel=0.01)
-    central.charts.show("ladder")
+    act(window, ShowChart("ladder"))
     assert central.charts.times_panel.view.height() <= central.charts.times_panel.area.viewport().height()

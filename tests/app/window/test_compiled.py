@@ -25,14 +25,14 @@ JACOBI, ALIASED = "jacobi-step", "load-aliased"
 
 def compiled(window):
     """Wait until what the panes show is compiled."""
-    wait_until(window.central.compiling.is_idle)
+    wait_until(window.central.results.compiling.is_idle)
 
 
 def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others():
     seen = []
     with open_window((JACOBI, ALIASED), compiled=True, wait=False) as window:
-        window.central.compiling.counted.connect(
-            lambda _: seen.append((window.stage.is_settled(), window.central.is_held))
+        window.central.results.compiling.counted.connect(
+            lambda _: seen.append((window.stage.is_settled(), window.central.results.is_behind))
         )
         settle(window)
         compiled(window)
@@ -73,7 +73,7 @@ def test_where_they_are_hidden_nothing_is_compiled(monkeypatch):
         mark=replace(first_bookmark((JACOBI,), None), compiled="hidden"), compiled=True
     ) as window:
         QTest.qWait(200)
-        assert window.central.compiling.is_idle()
+        assert window.central.results.compiling.is_idle()
         assert window.central.panes[0].depths.isHidden()
         assert window.side.source.editor.fates == {}
 
@@ -91,7 +91,7 @@ def test_the_kernel_of_a_file_is_counted_once_the_user_agrees(tmp_path):
         settle(window)
         QTest.qWait(200)
         pane = window.central.panes[0]
-        assert window.central.compiling.is_idle()
+        assert window.central.results.compiling.is_idle()
         assert pane.depths.text() == OFFER
         QTest.mouseClick(pane.depths, Qt.MouseButton.LeftButton)
         compiled(window)
@@ -179,6 +179,6 @@ def test_the_code_is_compiled_when_somebody_looks_at_it():
         press(window, "Ctrl+8")
         view = window.side.view("code")
         assert view.sentence.text() == COMPILING
-        wait_until(window.central.listings.is_idle)
+        wait_until(window.central.results.listings.is_idle)
         view.switch.buttons["PTX"].click()
         assert "st.global" in view.code.toPlainText()

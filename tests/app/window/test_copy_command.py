@@ -91,7 +91,7 @@ def test_the_line_draws_what_is_on_screen(tmp_path):
             )
         )
         settle(window)
-        window.central.set_splitter_sizes((420, 380, 440), (400, 330))
+        window.central.arrangement.set_splitter_sizes((420, 380, 440), (400, 330))
         window.central.timelines[0].set_x_range(2.0, 20.0)
         window.central.timelines[1].set_x_range(3.0, 31.0)
         line = copied(window)

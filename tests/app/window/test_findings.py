@@ -14,11 +14,12 @@ from launching import Array, trace
 from tilescope.app.control.type_inference_job import TypeInferenceJob
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
+from tilescope.app.state.actions import ColourBy, Focus, ShowTab
 from tilescope.app.views.common.wording import plural
 from tilescope.app.views.inspect.findings import LOOKING
 from tilescope.tracer.model.finding import SEVERITIES, source_location
 from tilescope.tracer.storage.trace_file import save
-from windows import open_window, settle, wait_until
+from windows import act, open_window, settle, wait_until
 
 # A race on a line, a store past the end, and a product with 0.5, which is float64, in a function of its own.
 KERNEL = """
@@ -40,7 +41,7 @@ def window(tmp_path):
     made = trace(tmp_path, KERNEL, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
     save(made, tmp_path / "wrong.npz")
     with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
-        shown.side.show_tab("findings")
+        act(shown, ShowTab("findings"))
         shown.draw()
         yield shown
 
@@ -68,7 +69,7 @@ def test_a_click_on_a_race_goes_to_its_moment_thread_and_line_in_every_view(wind
         assert (view.moment, view.selection) == (finding.moment, chosen)
     file, line = source_location(finding, session.trace)
     for tab in ("source", "thread", "warp"):
-        window.side.show_tab(tab)
+        act(window, ShowTab(tab))
         view = window.side.view(tab)
         assert (view.moment, view.selection) == (finding.moment, chosen)
     editor = window.side.source.editor
@@ -78,7 +79,7 @@ def test_a_click_on_a_race_goes_to_its_moment_thread_and_line_in_every_view(wind
 @pytest.mark.parametrize("kind", ["race", "bounds"])
 def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
     finding = click(window, kind)
-    window.side.show_tab("source")
+    act(window, ShowTab("source"))
     editor = window.side.source.editor
     line = source_location(finding, window.focused_session().trace)[1]
     assert editor.pointed == line
@@ -101,7 +102,7 @@ def test_the_picture_comes_before_the_findings(window):
     setup = window.stage.setups[0]
     window.change_setups((setup, Setup("count-racing", {})))
     wait_until(lambda: len(known) == 2)
-    window.stage.set_focus(1)
+    act(window, Focus(1))
     window.draw()
     place = window.side.bar.currentIndex()
     assert (known[1], window.side.bar.tabText(place)) == (False, "Findings")
@@ -113,14 +114,14 @@ def test_the_picture_comes_before_the_findings(window):
 
 
 def test_where_races_are_is_coloured_once_it_is_known(window):
-    window.central.colour_by("races")
+    act(window, ColourBy("races"))
     window.change_setups((Setup("count-racing", {}),))
     settle(window)
     assert window.central.panes[0].memory.own_tops(window.stage.selections[0])["races", "global"] > 1
 
 
 def test_float64_arithmetic_is_added_when_it_is_known(window):
-    types, session = window.central.types, window.focused_session()
+    types, session = window.central.results.types, window.focused_session()
     assert not [f for f in session.findings if f.kind == "float64"]
     chosen = click(window, "bounds")
     before = window.side.view("findings").list.count()
@@ -152,7 +153,7 @@ def test_what_is_known_is_not_asked_again(window):
 
 
 def test_a_window_that_closes_does_not_wait_for_types(window):
-    types = window.central.types
+    types = window.central.results.types
     types.soon.start(0)
     QTest.qWait(100)
     types.close()
@@ -178,12 +179,12 @@ def test_what_numba_refuses_is_added_to_the_list(tmp_path):
     made = msgspec.structs.replace(made, sources=refused, launch=json.dumps(launch))
     save(made, tmp_path / "refused.npz")
     with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "refused.npz")),))) as window:
-        window.side.show_tab("findings")
+        act(window, ShowTab("findings"))
         window.draw()
-        window.central.types.soon.start(0)
-        wait_until(window.central.types.is_idle)
+        window.central.results.types.soon.start(0)
+        wait_until(window.central.results.types.is_idle)
         finding = click(window, "compile")
         assert (finding.severity, finding.remedy) == ("error", "use cuda.local.array or cuda.shared.array")
         assert window.focused_session().findings[0] is finding
-        window.side.show_tab("source")
+        act(window, ShowTab("source"))
         assert window.side.source.editor.pointed == source_location(finding, made)[1]

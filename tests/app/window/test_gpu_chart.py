@@ -10,9 +10,10 @@ from gpu_charts import small_timeline
 from gpu_timelines import synthetic_timeline
 from tilescope.app.cli.commands import parser_of, subcommand_of
 from tilescope.app.cli.pictures.picture_options import bookmark_of
+from tilescope.app.state.actions import ChooseLayout, ShowChart
 from tilescope.app.window.vector_picture import picture_of_parts, write_vector_picture
 from tilescope.kernels.scenarios.catalogue import find, settle
-from windows import press, reset
+from windows import act, press, reset
 from windows import settle as settled
 
 
@@ -25,8 +26,8 @@ def window(shared):
         for setup, session in zip(shared.stage.setups, shared.stage.sessions, strict=True)
     ]
     yield shared
-    central.show_layout("ordinary")
-    central.charts.show("")
+    act(shared, ChooseLayout("ordinary"))
+    act(shared, ShowChart(""))
 
 
 def panel(window):
@@ -56,7 +57,7 @@ def test_keys_are_the_chart_s_while_it_has_the_focus_and_escape_climbs_out(windo
 
 
 def test_a_bookmark_holds_where_one_looks(window):
-    window.central.charts.show("gpu block=1/0 range=0:0.5")
+    act(window, ShowChart("gpu block=1/0 range=0:0.5"))
     mark = window.bookmark()
     assert mark.chart == "gpu block=1/0 range=0:0.5"
     window.show_bookmark(msgspec.structs.replace(mark, chart=""))
@@ -67,13 +68,13 @@ def test_a_bookmark_holds_where_one_looks(window):
 
 
 def test_what_is_no_place_is_said_and_the_panes_stay(window):
-    window.central.charts.show("gpu blok=1")
+    act(window, ShowChart("gpu blok=1"))
     assert "'blok=1' is not an option of the chart gpu" in window.notice.sentence.text()
     assert window.central.panes[0].isVisible() and window.bookmark().chart == ""
 
 
 def test_other_launches_are_shown_in_the_chart_that_stays(window):
-    window.central.charts.show("gpu multiprocessor=1/2")
+    act(window, ShowChart("gpu multiprocessor=1/2"))
     setups = window.stage.setups
     window.change_setups((setups[1],))
     settled(window)
@@ -88,7 +89,7 @@ def test_other_launches_are_shown_in_the_chart_that_stays(window):
 
 def test_a_size_that_was_not_recorded_is_offered(window):
     window.central.charts.recorded.timelines = [small_timeline("matmul-tiled")]
-    window.central.charts.show("gpu")
+    act(window, ShowChart("gpu"))
     assert [pane.shown for pane in panel(window).panes] == [None, None]
     assert "in any size" in panel(window).panes[0].missing.text()
     panel(window).panes[1].nearest.click()
@@ -97,7 +98,7 @@ def test_a_size_that_was_not_recorded_is_offered(window):
 
 
 def test_the_command_that_is_copied_shows_the_same_place(window):
-    window.central.charts.show("gpu block=1/0")
+    act(window, ShowChart("gpu block=1/0"))
     press(window, "Ctrl+Shift+K")
     line = QGuiApplication.clipboard().text()
     assert "--chart 'gpu block=1/0'" in line
@@ -108,7 +109,7 @@ def test_the_command_that_is_copied_shows_the_same_place(window):
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf"])
 def test_it_is_drawn_as_vectors_with_its_words_as_words(window, tmp_path, suffix):
-    window.central.charts.show("gpu block=1/0")
+    act(window, ShowChart("gpu block=1/0"))
     path = tmp_path / f"gpu{suffix}"
     write_vector_picture(window.central, "all", path)
     content = path.read_bytes()
@@ -122,9 +123,9 @@ def test_it_is_drawn_as_vectors_with_its_words_as_words(window, tmp_path, suffix
 
 
 def test_a_lecture_has_larger_letters(window):
-    window.central.charts.show("gpu")
+    act(window, ShowChart("gpu"))
     before = panel(window).panes[0].view.theme.scale
-    window.central.show_layout("lecture")
+    act(window, ChooseLayout("lecture"))
     assert panel(window).panes[0].view.theme.scale > before
-    window.central.show_layout("ordinary")
+    act(window, ChooseLayout("ordinary"))
     assert panel(window).panes[0].view.theme.scale == before

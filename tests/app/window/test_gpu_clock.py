@@ -51,7 +51,7 @@ def test_another_size_that_nobody_recorded_goes_by_moments(window):
     assert window.central.timelines[1]._data.stretch_problem == NOT_RECORDED
     window.show_bookmark(before)
     settle(window)
-    assert window.central.clocks.choice == "moments"
+    assert window.bookmark().time == "moments"
 
 
 def opened_at(window, side):

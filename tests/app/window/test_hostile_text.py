@@ -32,12 +32,13 @@ from tilescope.app.charts.sources import Source
 from tilescope.app.cli.main import main
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.visible_text import escape_controls, escape_controls_in_lines, replace_controls
+from tilescope.app.state.actions import ShowTab
 from tilescope.app.timings.export import Page, write_figure
 from tilescope.app.widgets.plain_text import PlainLabel, RichLabel, plain_tip
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.trace import KernelError, Trace
 from tilescope.tracer.storage.trace_file import save
-from windows import open_window, press, settle
+from windows import act, open_window, press, settle
 
 APP = Path(app.__file__).parent
 HOSTILE = "<b>B&W</b><img src='/nowhere.png'>\x1b]0;owned\x07\r\n::error file=a.py::owned\u202e"
@@ -154,7 +155,7 @@ def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
         with open_window(mark=Bookmark(panes=(Setup(file=str(path)),))) as window:
             window.central.notice.ask(HOSTILE, [(HOSTILE, lambda: None)])
             for name in ("source", "thread", "warp", "findings", "explain"):
-                window.central.show_tab(name)
+                act(window, ShowTab(name))
                 window.stage.step(1)
                 window.draw()
                 said += texts_of(window)

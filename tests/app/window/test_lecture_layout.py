@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from sessions import grab_image
 from tilescope.app.model.bookmark import decode, encode
+from tilescope.app.state.actions import Show, Zoom
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.caption import CaptionBar
-from windows import open_window, press, settle
+from windows import act, open_window, press, settle
 
 SMALL = "m=16,k=16,n=16,tile=8"
 PAIR = (f"matmul-naive-row-on-x:{SMALL}", f"matmul-tiled:{SMALL}")
@@ -32,9 +33,7 @@ def shared():
 
 @pytest.fixture
 def window(shared):
-    shared.central.show_layout("ordinary")
-    shared.central.show_zoom(())
-    shared.central.side_wanted = "auto"
+    act(shared, Show(msgspec.structs.replace(shared.bookmark(), layout="ordinary", zoom=(), side="auto")))
     shared.central.caption.show_caption("", "", "")
     shared.resize(HALL)
     seek(shared, shared.playhead.end)
@@ -90,7 +89,7 @@ def test_everything_else_makes_room_and_comes_back_by_its_keys(window):
 
 def test_a_bookmark_holds_layout_and_zoom(window):
     press(window, "F5")
-    window.central.show_zoom(("A", "tile_a"))
+    act(window, Zoom(("A", "tile_a")))
     mark = decode(encode(window.bookmark()))
     assert (mark.layout, mark.zoom) == ("lecture", ("A", "tile_a"))
     seek(window, 7)
@@ -115,13 +114,13 @@ def test_back_returns_to_what_was_shown_and_leaves_the_layout(window):
 def test_a_zoom_shows_the_named_buffers_alone_and_larger(window):
     press(window, "F5")
     whole = cells(window)
-    window.central.show_zoom(("A", "tile_a"))
+    act(window, Zoom(("A", "tile_a")))
     near = cells(window)
     assert [set(pane) for pane in near] == [{"a"}, {"a", "tile_a"}]
     assert all(near[i][name] > whole[i][name] for i in (0, 1) for name in near[i])
-    window.central.show_zoom(("tile_b", "nothing"))
+    act(window, Zoom(("tile_b", "nothing")))
     assert [set(pane) for pane in cells(window)] == [set(whole[0]), {"tile_b"}]
-    window.central.show_zoom(("nothing",))
+    act(window, Zoom(("nothing",)))
     assert cells(window) == whole
 
 
@@ -129,7 +128,7 @@ def test_moments_look_the_same_forwards_and_backwards(window):
     press(window, "F5")
     moments = (3, 9.5, 100.25, window.playhead.end)
     for names in ((), ("C", "tile_a")):
-        window.central.show_zoom(names)
+        act(window, Zoom(names))
         forwards = [seek(window, moment) or grab_image(window.central) for moment in moments]
         backwards = [seek(window, moment) or grab_image(window.central) for moment in reversed(moments)]
         assert forwards == backwards[::-1]

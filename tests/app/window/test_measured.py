@@ -14,11 +14,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 from measured import case, measurement
 from recorded_charts import raw_row, samples_of
 from tilescope.app.charts.sources import own_folder
+from tilescope.app.state.actions import Focus
 from tilescope.app.timings.window import TimingsWindow
-from tilescope.app.window.panels.pane_heading import PaneHeading
+from tilescope.app.widgets.controls import nothing
+from tilescope.app.window.panels.pane_heading import HeadingView, PaneHeading
 from tilescope.tracer.measure.cases import row_of
 from tilescope.tracer.measure.measurement import Timing, median, save
-from windows import enter, open_window, press, reset, settle, wait_until
+from windows import act, enter, open_window, press, reset, settle, wait_until
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -161,12 +163,12 @@ def test_the_keyboard_reaches_it(window):
 def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measured_panes, width, beside):
     window = measured_panes
     around = QWidget()
-    heading = PaneHeading(window.theme, around)
-    heading.load(window.stage.sessions[1])
+    heading = PaneHeading(window.theme, nothing, nothing, nothing, around)
+    heading.render_view(HeadingView(window.stage.sessions[1]))
     heading.set_theme(window.theme)
     heading.set_lines(0)
     heading.reserve_time(True)
-    left, right = window.central.measured.of_panes(window.stage.setups, window.stage.sessions)
+    left, right = window.central.results.measured.of_panes(window.stage.setups, window.stage.sessions)
     heading.show_times(right, left)
     heading.resize(width, heading.sizeHint().height())
     around.show()
@@ -191,7 +193,7 @@ def test_what_was_measured_here_comes_first(window):
     own_folder().mkdir(parents=True, exist_ok=True)
     save(msgspec.structs.replace(own, device=device, rows=tuple(rows)), path)
     try:
-        window.central.measured.renew()
+        window.central.results.measured.renew()
         settle(window)
         assert lines(window) == [
             "Mine <b>&& 1</b>, 16: 30.0 µs · measured",
@@ -200,13 +202,13 @@ def test_what_was_measured_here_comes_first(window):
         assert "measured here on 2026-11-20" in window.central.panes[0].heading.measured.toolTip()
     finally:
         path.unlink()
-        window.central.measured.renew()
+        window.central.results.measured.renew()
         settle(window)
 
 
 def test_its_room_is_there_before_it_is_known():
     with open_window(("count-racing", "count-atomic"), wait=False) as window:
-        measured = window.central.measured
+        measured = window.central.results.measured
         measured.want = lambda: None
         wait_until(window.stage.is_settled)
         QApplication.processEvents()
@@ -234,7 +236,7 @@ def test_the_timings_begin_with_what_the_panes_show():
         timings.close()
         window.toolbar.pick(0, "transpose-naive")
         settle(window)
-        window.stage.set_focus(0)
+        act(window, Focus(0))
         window.commands["Timings"].trigger()
         assert "transpose-naive" in {subject.scenario for subject in timings_of(window).choice.subjects}
         timings_of(window).close()

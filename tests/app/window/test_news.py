@@ -58,27 +58,27 @@ def test_news_do_not_outlive_the_launches_that_they_are_of():
 
 
 def test_the_key_of_the_histogram_says_why_there_is_none(window):
-    picture = window.central.picture
+    picture = window.bookmark().picture
     press(window, "H")
     assert "no histogram" in window.notice.news.sentence.text()
-    assert window.central.picture == picture
+    assert window.bookmark().picture == picture
 
 
 def test_heat_goes_where_the_next_kernel_has_none_of_it():
     with open_window(("transpose-tile",)) as fresh:
         for _ in range(4):
             press(fresh, "C")
-        assert fresh.central.colour == "conflicts"
+        assert fresh.bookmark().colour_by == "conflicts"
         fresh.toolbar.pick(0, "transpose-naive")
         settle(fresh)
-        assert fresh.central.colour == "auto"
+        assert fresh.bookmark().colour_by == "auto"
 
 
 def test_heat_stays_where_the_next_kernel_has_it_too():
     with open_window(PAIR) as fresh:
         for _ in range(3):
             press(fresh, "C")
-        assert fresh.central.colour == "wasted"
+        assert fresh.bookmark().colour_by == "wasted"
         fresh.toolbar.pick(1, "matmul-naive-row-on-x")
         settle(fresh)
-        assert fresh.central.colour == "wasted"
+        assert fresh.bookmark().colour_by == "wasted"

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 import pytest
 
 from tilescope.app.model.first_bookmark import first_bookmark
-from windows import open_window, wait_until
+from tilescope.app.state.actions import ShowTab
+from windows import act, open_window, wait_until
 
 RIGHT = """
 import numpy as np
@@ -44,7 +45,7 @@ def test_the_panes_come_once_a_kernel_was_launched_and_the_output_has_a_tab(tmp_
             if window.side.bar.isTabVisible(n)
         ]
         assert "Output" in tabs
-        window.side.show_tab("output")
+        act(window, ShowTab("output"))
         window.draw()
         assert window.side.view("output").text.toPlainText() == "wrong elements: 16\n"
 

@@ -6,13 +6,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Bookmark, Setup
-from windows import open_window, settle, wait_until
+from tilescope.app.state.actions import Focus, ShowTab
+from windows import act, open_window, settle, wait_until
 
 
 def test_the_button_applies_the_remedy_and_undo_reverts_it():
     setup = Setup("sum-sequential", without=(39,))
     with open_window(mark=Bookmark(panes=(setup,))) as window:
-        window.side.show_tab("findings")
+        act(window, ShowTab("findings"))
         settle(window)
         findings, source = window.side.view("findings"), window.side.source
         wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
@@ -27,9 +28,9 @@ def test_the_button_applies_the_remedy_and_undo_reverts_it():
         wait_until(lambda: len(window.stage.sessions) == 2 and window.stage.sessions[1] is not None)
         wait_until(lambda: window.stage.sessions[1].is_examined)
         assert not [f for f in window.stage.sessions[1].findings if f.severity == "error"]
-        window.stage.set_focus(1)
+        act(window, Focus(1))
         settle(window)
-        window.side.show_tab("source")
+        act(window, ShowTab("source"))
         source.editor.undo()
         written = source.text()
         window.editing.editing.undo_all()  # else the window asks about the edit when it closes

@@ -4,12 +4,14 @@ import msgspec
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from tilescope.app.model.bookmark import Setup
 from tilescope.app.model.setup_launch import launch_of_setup
+from tilescope.app.state.actions import Focus
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.run.worker_client import Worker
-from windows import SMALL, enter, open_window, parameter_field, press, settle, wait_until
+from windows import SMALL, act, enter, open_window, parameter_field, press, settle, wait_until
 
 
 def test_a_typed_size_is_run_after_the_typing_and_the_old_picture_stays():
@@ -34,7 +36,7 @@ class Paintings(QObject):
     def eventFilter(self, _, event):
         if event.type() == QEvent.Type.Paint:
             rows = self.view.session.trace.buffers[0].shape[0]
-            self.seen.append((rows, self.view.moment, self.window.central.is_held))
+            self.seen.append((rows, self.view.moment, self.window.central.results.is_behind))
         return False
 
 
@@ -43,7 +45,7 @@ def test_a_session_is_painted_where_it_is_to_be_looked_at_and_at_no_moment_befor
         fresh.stage.seek(0, 5)
         settle(fresh)
         paintings, held = Paintings(fresh), []
-        fresh.stage.settled.connect(lambda: held.append(fresh.central.is_held))
+        fresh.stage.settled.connect(lambda: held.append(fresh.central.results.is_behind))
         enter(fresh, "m", "24")
         wait_until(lambda: fresh.stage.setups[0].values["m"] == 24)
         settle(fresh)
@@ -95,6 +97,7 @@ def test_chosen_blocks_are_run_and_called_a_part():
 def test_one_pane_and_two_again(window):
     two = [launch_of_setup(setup) for setup in window.stage.setups]
     window.toolbar.pick(1, None)
+    QApplication.processEvents()
     assert [pane.isVisible() for pane in window.central.panes] == [True]
     assert len(window.stage.sessions) == len(window.central.timelines) == 1
     window.toolbar.pick(1, "matmul-tiled")
@@ -106,7 +109,7 @@ def test_one_pane_and_two_again(window):
 def test_panes_can_differ_when_they_are_not_changed_alike():
     with open_window((f"matmul-tiled:{SMALL}", "matmul-tiled:m=16,k=16,n=16,tile=16")) as fresh:
         assert not fresh.toolbar.same.isChecked()
-        fresh.stage.set_focus(0)
+        act(fresh, Focus(0))
         assert parameter_field(fresh, "tile").text() == "8"
         enter(fresh, "k", "8")
         wait_until(lambda: fresh.stage.setups[0].values["k"] == 8)

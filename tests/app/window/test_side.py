@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QApplication, QToolButton
 
 from sessions import matmul
 from tilescope.app.model.session import Selection
+from tilescope.app.state.actions import ColourBy, Focus, ShowTab
 from tilescope.app.views.common.wording import plural
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.side import TABS, Inspector
 from tilescope.tracer.model.finding import SEVERITIES
-from windows import SMALL, open_window
+from windows import SMALL, act, open_window
 
 FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16,n=12,tile=8")
 
@@ -29,9 +30,10 @@ def window():
 def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
     for key, name in (("3", "warp"), ("4", "findings"), ("5", "explain"), ("1", "source")):
         QTest.keyClick(window, Qt.Key(ord(key)), Qt.KeyboardModifier.ControlModifier)
+        QApplication.processEvents()
         assert window.side.tab == name
     for pane in (0, 1):
-        window.stage.set_focus(pane)
+        act(window, Focus(pane))
         window.draw()
         count = Counter(finding.severity for finding in window.stage.sessions[pane].findings)
         told = ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
@@ -45,7 +47,7 @@ def test_the_signs_on_the_tab_tell_errors_from_notes():
     with open_window(("count-racing", "matmul-tiled")) as window:
         pictures = []
         for pane in (0, 1):
-            window.stage.set_focus(pane)
+            act(window, Focus(pane))
             window.draw()
             picture = window.side.signs.pixmap().toImage()
             colours = {
@@ -58,8 +60,8 @@ def test_the_signs_on_the_tab_tell_errors_from_notes():
 
 
 def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
-    window.stage.set_focus(1)
-    window.central.show_tab("findings")
+    act(window, Focus(1))
+    act(window, ShowTab("findings"))
     window.draw()
     session, view = window.stage.sessions[1], window.side.view("findings")
     requests, trace = session.requests, session.trace
@@ -78,9 +80,9 @@ def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
 
 
 def test_a_click_on_a_lane_selects_its_thread(window):
-    window.stage.set_focus(0)
+    act(window, Focus(0))
     window.stage.seek(0, 3)
-    window.central.show_tab("warp")
+    act(window, ShowTab("warp"))
     QApplication.processEvents()
     window.draw()
     view = window.side.view("warp")
@@ -100,16 +102,17 @@ def test_one_key_colours_cells_and_lines_alike(window):
     seen = []
     for _ in range(6):
         window.commands["Colour by value, reads, waste, conflicts, races"].trigger()
+        QApplication.processEvents()
         seen.append(
-            (window.central.colour, window.side.source.heat, window.central.panes[0].memory.colour_by)
+            (window.bookmark().colour_by, window.side.source.heat, window.central.panes[0].memory.colour_by)
         )
     assert seen == [
         ("value", "requests", "value"), ("reads", "requests", "reads"), ("wasted", "wasted", "wasted"),
         ("conflicts", "conflicts", "conflicts"), ("races", "races", "races"), ("auto", "requests", "auto"),
     ]  # fmt: skip
-    window.central.colour_by("wasted")
+    act(window, ColourBy("wasted"))
     assert window.bookmark().colour_by == "wasted"
-    window.central.colour_by("auto")
+    act(window, ColourBy("auto"))
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])

@@ -8,9 +8,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from tilescope.app.state.actions import Focus
 from tilescope.app.views.common.wording import buffer_text
 from tilescope.app.window.panels.pane import detail_of
-from windows import open_window, press, settle
+from windows import act, open_window, press, settle
 
 SIZES = [
     (1600, 900, 1.0),
@@ -103,7 +104,7 @@ def test_the_picture_does_not_depend_on_how_one_came_there(window):
     first = pixels(window)
     ways = {
         "theme": lambda: press(window, "Ctrl+T", "Ctrl+T"),
-        "focus": lambda: (window.stage.set_focus(0), pixels(window), window.stage.set_focus(1)),
+        "focus": lambda: (act(window, Focus(0)), pixels(window), act(window, Focus(1))),
         "words": lambda: (window.look.set_words("work-item"), pixels(window), window.look.set_words("own")),
         "sizes": lambda: [wear(window, *size) for size in (*SIZES, (1600, 900, 1.0))],
         "bookmark": lambda: (window.show_bookmark(window.bookmark()), settle(window)),

@@ -5,15 +5,16 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.model.spotlight import DIM_ALL, resolve_highlights
+from tilescope.app.state.actions import Focus, Spotlight
 from tilescope.app.widgets.widget_picture import picture_of
-from windows import press
+from windows import act, press
 
 
 @pytest.fixture(autouse=True)
 def without_spotlight(window):
-    window.central.show_spotlight(())
+    act(window, Spotlight(()))
     yield
-    window.central.show_spotlight(())
+    act(window, Spotlight(()))
     window.draw()
 
 
@@ -66,7 +67,7 @@ def test_what_stands_out_follows_the_sessions_and_the_pane_in_focus(window):
     assert left.memory.highlight == DIM_ALL and right.memory.highlight != DIM_ALL
     assert left.veil.isVisibleTo(left) and not right.veil.isVisibleTo(right)
     assert window.side.source.highlight == right.memory.highlight
-    window.stage.set_focus(0)
+    act(window, Focus(0))
     window.draw()
     assert window.side.source.highlight == DIM_ALL
 

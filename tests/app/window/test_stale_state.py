@@ -85,7 +85,7 @@ def test_what_was_selected_is_within_the_next_launch():
         window.stage.select(0, Selection(15, 63))
         window.change_setups(setups_of(("sum-sequential:count=32,threads=32",)))
         settle(window)
-        assert window.stage.selections == [Selection(0, 31)]
+        assert window.stage.selections == (Selection(0, 31),)
 
 
 def test_a_trace_that_is_not_shown_any_more_is_freed(monkeypatch):

@@ -7,7 +7,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from windows import SMALL, enter, open_window, parameter_field, press, settle, wait_until
+from tilescope.app.state.actions import Focus
+from windows import SMALL, act, enter, open_window, parameter_field, press, settle, wait_until
 
 VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3")
 
@@ -36,7 +37,7 @@ def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
         settle(window)
         lengths = [len(s.trace.initial[0]) for s in window.stage.sessions]
         assert lengths[0] != lengths[1]
-        window.stage.set_focus(0)
+        act(window, Focus(0))
         enter(window, "num_blocks", "2")
         wait_until(lambda: window.stage.setups[1].values.get("num_blocks") == 2)
         settle(window)
@@ -46,11 +47,11 @@ def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
 
 def test_a_field_says_what_the_other_pane_has_in_its_place():
     with open_window(VECTORS) as window:
-        window.stage.set_focus(0)
+        act(window, Focus(0))
         assert parameter_field(window, "count").text() == "300"
         assert notes(window)["count"] == "≠ 600"
         assert "Blocks, right" in captions(window)
-        window.stage.set_focus(1)
+        act(window, Focus(1))
         assert parameter_field(window, "count").text() == "600"
         assert notes(window)["count"] == "≠ 300"
         assert "right" not in " ".join(captions(window)).replace("Blocks, right", "")
@@ -59,7 +60,7 @@ def test_a_field_says_what_the_other_pane_has_in_its_place():
 def test_a_size_typed_for_both_panes_is_taken_by_both_and_no_longer_differs():
     with open_window(VECTORS) as window:
         window.toolbar.same.setChecked(True)
-        window.stage.set_focus(0)
+        act(window, Focus(0))
         enter(window, "count", "300")  # what stands there already, but not in the other pane
         wait_until(lambda: values(window, "count") == [300, 300])
         settle(window)
@@ -68,7 +69,7 @@ def test_a_size_typed_for_both_panes_is_taken_by_both_and_no_longer_differs():
 
 def test_a_field_that_one_pane_alone_has_goes_to_that_pane():
     with open_window(VECTORS) as window:
-        window.stage.set_focus(0)
+        act(window, Focus(0))
         window.toolbar.same.setChecked(False)
         enter(window, "num_blocks", "2")
         wait_until(lambda: values(window, "num_blocks") == [None, 2])
@@ -88,7 +89,7 @@ def test_a_schedule_is_changed_without_the_sizes():
 
 def test_schedules_that_differ_are_both_named():
     with open_window((f"matmul-tiled:{SMALL}", f"matmul-tiled:{SMALL},schedule=sequential")) as window:
-        window.stage.set_focus(0)
+        act(window, Focus(0))
         window.resize(1600, 900)
         assert window.toolbar.order.caption.text() == "Order"
         assert window.toolbar.schedule.text() == "lockstep"
@@ -122,7 +123,8 @@ def test_typing_goes_on_while_a_picture_comes():
     with open_window() as window:
         entry = parameter_field(window, "m")
         enter(window, "m", "2")
-        window.central.show_setups()  # as when the session of an earlier wish comes
+        window.store.invalidate()
+        QApplication.processEvents()  # as when the session of an earlier wish comes
         QTest.keyClicks(entry, "4")
         wait_until(lambda: values(window, "m") == [24, 24])
         settle(window)
@@ -278,9 +280,10 @@ def test_the_list_of_colours_is_in_sight_and_stays_in_a_lecture():
         assert colour.isVisible() and colour.currentText() == "automatic"
         colour.choose("reads")
         colour.activated.emit(colour.currentIndex())
+        QApplication.processEvents()
         assert window.central.panes[0].memory.colour_by == "reads"
         press(window, "C")
         wait_until(lambda: colour.currentText() == "wasted sectors")
         press(window, "F5")
-        wait_until(lambda: window.central.layout_choice == "lecture")
+        wait_until(lambda: window.bookmark().layout == "lecture")
         assert colour.isVisible()

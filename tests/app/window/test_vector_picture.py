@@ -20,6 +20,7 @@ from pdf_text import text_of
 from svg_in_browser import BROWSER, render_svgs
 from tilescope.app.cli.main import main
 from tilescope.app.model.first_bookmark import first_bookmark
+from tilescope.app.state.actions import ShowChart, ToggleLayout
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.app.window.vector_picture import (
     FILTERS,
@@ -29,7 +30,7 @@ from tilescope.app.window.vector_picture import (
     write_vector_picture,
 )
 from tilescope.tracer.storage.trace_file import save
-from windows import PAIR, open_window, settle
+from windows import PAIR, act, open_window, settle
 
 CELL = 6  # pixels on each side of the squares whose mean colours are compared: edges are smoothed differently
 DIFFERENT = 40  # of 255, between the mean colours of a square
@@ -259,7 +260,7 @@ def test_a_magnified_picture_stays_in_its_place_and_has_no_buttons(tmp_path):
 def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
     with open_window(PAIR) as window:
         window.resize(1280, 860)
-        window.central.toggle_layout()
+        act(window, ToggleLayout())
         settle(window)
         first, second = (timeline.pos() for timeline in window.central.timelines)
         assert first.y() == second.y()
@@ -271,7 +272,7 @@ def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
 
 def test_a_chart_in_place_of_the_pictures_is_told():
     with open_window(PAIR) as window:
-        window.central.charts.show("bars matmul-tiled")
+        act(window, ShowChart("bars matmul-tiled"))
         with pytest.raises(PictureError, match="A chart covers the pictures"):
             picture_of_parts(window.central, "all")
 

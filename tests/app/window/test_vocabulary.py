@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget
 
 from tilescope.app.charts.choice import CHARTS, Choice, subject_of_key
 from tilescope.app.model.vocabulary import text_in_words
+from tilescope.app.state.actions import ShowTab
 from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.widgets.translation import translate_widget
@@ -19,7 +20,7 @@ from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import application
 from tilescope.kernels.scenarios.catalogue import find, groups, scenarios
 from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
-from windows import PAIR, SMALL, open_window, settle, wait_until
+from windows import PAIR, SMALL, act, open_window, settle, wait_until
 
 CUDA = re.compile(r"\b(threads?|blocks?|warps?|grids?|shared (memory|load|store|request)s?)\b", re.IGNORECASE)
 CODE = re.compile(r"\b(shared|local|thread)\w*\[|\w\(.*block")  # names in a kernel's source
@@ -83,7 +84,7 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
         for moment in (1, window.playhead.end // 2, window.playhead.end):
             window.stage.seek(0, moment)
             for tab in ("thread", "warp", "findings", "explain", "source"):
-                window.central.show_tab(tab)
+                act(window, ShowTab(tab))
                 found |= drawn_in(window, monkeypatch)
         assert cuda_words(found) == set()
         assert any("Work-item" in text for text in found)

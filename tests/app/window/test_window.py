@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 
 from folders import TESTS
 from tilescope.app.model.session import Selection
+from tilescope.app.state.actions import Focus
 from tilescope.app.window.actions import keys
-from windows import PAIR, open_window, parameter_field, press, screen_environment, wait_until
+from windows import PAIR, act, open_window, parameter_field, press, screen_environment, wait_until
 
 # Time
 
@@ -39,7 +40,7 @@ def test_space_plays_and_pauses(window):
 
 @pytest.mark.parametrize("focus", [0, 1])
 def test_what_stands_is_a_whole_moment_in_every_pane(window, focus):
-    window.stage.set_focus(focus)
+    act(window, Focus(focus))
     window.stage.set_link("progress")
     window.stage.seek(1, 5)
     press(window, "Space")
@@ -48,7 +49,7 @@ def test_what_stands_is_a_whole_moment_in_every_pane(window, focus):
     assert window.stage.moments()[focus] % 1 == 0
     for key in ("Right", "Shift+Right", "Left", "Right"):
         press(window, key)
-        wait_until(lambda: not window.central.is_held)
+        wait_until(lambda: not window.central.results.is_behind)
         shown = [pane.memory.moment for pane in window.central.panes]
         assert all(moment % 1 == 0 for moment in shown), (key, shown)
         assert all(moment == np.floor(own) for moment, own in zip(shown, window.stage.moments(), strict=True))
@@ -122,7 +123,7 @@ def test_keys_work_from_every_control_but_a_text_field(window):
         if widget.isVisible() and widget.isEnabled() and widget.window() is window:
             window.stage.seek(1, 3)
             widget.setFocus()
-            window.stage.set_focus(1)  # a control in the left pane has turned to that
+            act(window, Focus(1))  # a control in the left pane has turned to that
             press(window, "Right")
             assert window.stage.moments()[1] == 4, widget.accessibleName()
     entry = parameter_field(window, "m")

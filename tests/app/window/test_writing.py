@@ -207,7 +207,7 @@ def test_the_panel_edits_all_that_a_step_has(window, tmp_path):
     text = path.read_text()
     assert text.startswith("# A title\n") and "## Begin\n" in text
     assert "spotlight: A[0, :], C[0, 0]\ncolour: reads\nask: How many?\nanswer: left.threads\n```" in text
-    assert window.central.colour == "reads"
+    assert window.bookmark().colour_by == "reads"
     QTest.keyClick(panel.steps, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     arrived(window)
     assert titles(path) == ["The first tile", "Begin", "Until the end"] and panel.steps.currentRow() == 1

@@ -17,8 +17,9 @@ from lectures import SMALL as TEXT
 from tilescope.app.exercise.library import SHIPPED
 from tilescope.app.exercise.progress import FILE
 from tilescope.app.model.first_bookmark import first_bookmark
+from tilescope.app.state.actions import Focus, ShowTab
 from tilescope.app.window.exercise.words import NOT_YET, PASSED
-from windows import PAIR, open_window, press, settle, wait_until
+from windows import PAIR, act, open_window, press, settle, wait_until
 
 DATA = Path(__file__).parents[3] / "data" / "exercises"
 ZERO, RIGHT = "out[i] = 0", "out[i] = a[i] + 10"
@@ -239,7 +240,7 @@ def test_live_editing_stands_aside_and_is_there_for_all_else(window, folder):
         (*window.stage.setups, *first_bookmark(PAIR[:1], None).panes)
     )  # beside another kernel
     settle(window)
-    window.stage.set_focus(0)
+    act(window, Focus(0))
     write(window, RIGHT, ZERO)
     assert len(window.stage.setups) == 2 and not window.stage.setups[1].file
     assert window.stage.sessions[0].launch.source == editor(window).text()
@@ -343,7 +344,7 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
 
     def said():
         """Return what panel, findings tab and source say of the race."""
-        window.central.show_tab("findings")
+        act(window, ShowTab("findings"))
         settle(window)
         rows = window.side.view("findings").list
         listed = [rows.item(i).text() for i in range(rows.count())]

@@ -16,7 +16,7 @@ from windows import wait_until
 @pytest.mark.parametrize("path", shipped_lectures(), ids=lecture_name)
 def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: Path, monkeypatch):
     monkeypatch.setattr(seed_jobs, "seeds_for", lambda trace: 2)  # schedules of a racing counter
-    window.central.types.soon.setInterval(0)
+    window.central.results.types.soon.setInterval(0)
     window.resize(720, 450)
     player = present(window, path)
     count = len(player.lecture.steps)
@@ -28,7 +28,7 @@ def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: P
         assert UNKNOWN not in player.caption().text and not player.caption().problems
         player.show_final_moment()
         player.reveal()
-        wait_until(window.central.types.is_idle)  # what Numba's compiler says of the kernels
+        wait_until(window.central.results.types.is_idle)  # what Numba's compiler says of the kernels
         forwards.append(capture_window(window))
     for number in reversed(range(count - 1)):
         player.previous()

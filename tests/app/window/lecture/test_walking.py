@@ -8,7 +8,9 @@ import threading
 import pytest
 
 from presenting import LECTURE, capture_window, go_to_step, present, wait_for_step, write_lecture
-from windows import press, wait_until
+from tilescope.app.state.actions import Focus
+from tilescope.app.views.memory.view import MemoryView
+from windows import act, press, wait_until
 
 LAST = 5
 
@@ -80,7 +82,7 @@ def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, 
     go_to_step(window, 1)
     stood = capture_window(window)
     window.stage.seek(0, 17)
-    window.stage.set_focus(0)
+    act(window, Focus(0))
     press(window, "C", "Shift+Right")
     assert capture_window(window)[0] != stood[0]
     press(window, "Ctrl+Home")
@@ -98,7 +100,7 @@ def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, 
 
 def test_panes_that_stay_are_not_loaded_again(window, player, monkeypatch):
     loaded = []
-    monkeypatch.setattr(type(window.central.panes[0]), "load", lambda pane, session: loaded.append(pane))
+    monkeypatch.setattr(MemoryView, "load", lambda view, session: loaded.append(view))
     for number in (1, 2, 3, 0):
         go_to_step(window, number)
     assert loaded == []

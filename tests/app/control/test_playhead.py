@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tilescope.app.control.playhead import Playhead
 from tilescope.app.model import phase_steps
 from tilescope.app.model.pane_moments import pane_moments, playhead_moment
-from tilescope.app.model.playhead import Playhead
 from tilescope.app.model.session import Selection
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
 

@@ -6,6 +6,9 @@ import math
 
 from PySide6.QtCore import QObject, Signal
 
+from ..state.actions import Seek, SetLoop, SetSpeed
+from ..state.store import Store
+
 SPEEDS = (1, 2, 4, 8, 16, 30, 60, 120, 250, 500, 1000)
 DEFAULT_SPEED = 8.0  # moments a second
 MAX_PLAY_SECONDS = 60.0  # seconds that a launch plays at most at the default speed
@@ -23,46 +26,67 @@ def default_speed(end: float) -> float:
 
 
 class Playhead(QObject):
-    """A moment from 0 to `end`, which advances by `speed` a second while playing. `changed`: any of these changed."""
+    """A moment from 0 to `end`, which advances by `speed` a second while playing. `changed`: any of these changed.
+
+    The store has the moment, the chosen speed and the loop.
+    """
 
     changed = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, store: Store | None = None) -> None:
         super().__init__(parent)
-        self.moment = 0.0
+        self.store = store or Store()
         self.end = 0.0
-        self.speed = DEFAULT_SPEED
-        self.is_speed_chosen = (
-            False  # whether the user set the speed; otherwise it follows the length of the launch
-        )
         self.playing = False
         self.in_film = False  # whether positions between moments are film frames
-        self.loop = False
         self._anchor: tuple[float, float] | None = (
             None  # (seconds, moment) from which the position is computed
         )
         self.stop: float | None = None  # the moment at which playing stops before the end
         self._pace: float | None = None  # moments a second until the stop; None for `speed`
 
+    @property
+    def moment(self) -> float:
+        """The current moment, 0 before the first session."""
+        return self.store.state.moment or 0.0
+
+    @property
+    def speed(self) -> float:
+        """Moments a second: those chosen, or those that suit the launch."""
+        return self.store.state.speed or default_speed(self.end)
+
+    @property
+    def is_speed_chosen(self) -> bool:
+        """Whether the user set the speed; otherwise it follows the length of the launch."""
+        return self.store.state.speed is not None
+
+    @property
+    def loop(self) -> bool:
+        """Whether playing restarts at the end."""
+        return self.store.state.loop
+
     def seek(self, moment: float) -> None:
         """Go to a moment, clamped to the launch; playing continues from there, to its stop unless that has passed."""
-        self.moment = min(max(float(moment), 0.0), self.end)
-        if self.stop is not None and self.moment >= self.stop:
+        moment = min(max(float(moment), 0.0), self.end)
+        if self.stop is not None and moment >= self.stop:
             self.stop = self._pace = None
         self._anchor = None
+        self._go(moment)
+
+    def _go(self, moment: float) -> None:
+        self.store.dispatch(Seek(moment if self.end else None))
+        self.store.invalidate()  # whether it plays may have changed too
         self.changed.emit()
 
     def set_end(self, end: float) -> None:
         """Set the last moment; a position beyond it becomes the end."""
         self.end = max(float(end), 0.0)
-        self.speed = self.speed if self.is_speed_chosen else default_speed(self.end)
         self.playing = self.playing and self.end > 0
         self.seek(self.moment)
 
     def set_speed(self, speed: float | None) -> None:
         """Set the speed in moments a second, more than 0, or None for the default speed; the position stays."""
-        self.is_speed_chosen = speed is not None
-        self.speed = default_speed(self.end) if speed is None else max(float(speed), 0.01)
+        self.store.dispatch(SetSpeed(speed))
         self.seek(self.moment)
 
     def change_speed(self, direction: int) -> None:
@@ -73,7 +97,7 @@ class Playhead(QObject):
 
     def set_loop(self, loop: bool) -> None:
         """Choose whether playing restarts at the end."""
-        self.loop = loop
+        self.store.dispatch(SetLoop(loop))
         self.seek(self.moment)
 
     def play(self) -> None:
@@ -118,5 +142,4 @@ class Playhead(QObject):
         elif moment >= self.end:
             self.playing = self.loop
             moment = moment % self.end if self.loop else self.end
-        self.moment = moment
-        self.changed.emit()
+        self._go(moment)

@@ -1,0 +1,149 @@
+"""What the panels show, as frozen values computed from the state and the sessions; `==` finds what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...kernels.scenarios.catalogue import Scenario
+from ..model.bookmark import LayoutChoice, Link, PictureChoice, Setup, SideChoice
+from ..model.session import Session, launch_name
+from ..model.setup_edits import differences
+from ..model.spotlight import Highlight, resolve_highlights
+from .window_state import WindowState
+
+Sessions = Sequence[Session | None]
+
+
+class PaneView(Struct, frozen=True):
+    """What a pane shows, except the moment."""
+
+    session: Session | None = None
+    picture: PictureChoice = "auto"
+    colour_by: str = "auto"
+    zoom: tuple[str, ...] = ()
+    compiled: str = "auto"
+    nearest: bool = True  # whether the nearest measured launch is shown without a measurement
+    is_asking: bool = False
+    is_picture_only: bool = False
+    is_closable: bool = False
+    difference: str = ""  # from the other pane
+    highlight: Highlight | None = None
+
+    def shows_histogram(self) -> bool:
+        """Return True if the pane shows the histogram of a launch that counts."""
+        if self.session is None or self.session.histogram_launch is None:
+            return False
+        return self.picture == "histogram" or (self.picture == "auto" and self.session.is_only_histogram)
+
+
+class BarView(Struct, frozen=True):
+    """What the toolbar shows."""
+
+    setups: tuple[Setup, ...] = ()
+    focus: int = 0
+    shared: bool = True
+    names: tuple[str, ...] = ()  # of the panes' trace files
+
+
+class SideView(Struct, frozen=True):
+    """What the inspector shows, except the moment."""
+
+    tab: str = "source"
+    colour_by: str = "auto"
+    shows_fates: bool = True
+    compared: tuple[Session, ...] = ()  # whose lines have a common scale
+    highlight: Highlight | None = None
+
+
+class TransportView(Struct, frozen=True):
+    """What the row of buttons shows."""
+
+    link: Link
+    colour_by: str
+    speed: float
+    is_speed_chosen: bool
+    loop: bool
+    is_playing: bool
+    end: float
+    is_linked: bool  # whether there are two panes
+
+
+class LayoutView(Struct, frozen=True):
+    """What determines which parts are shown and their sizes, except the size of the window."""
+
+    layout: LayoutChoice
+    side: SideChoice
+    shows_bar: bool
+    is_picture_only: bool
+    side_share: int
+    focus: int
+    panes: int
+    has_chart: bool
+
+    @property
+    def is_lecture(self) -> bool:
+        """Whether the layout is that of a lecture."""
+        return self.layout == "lecture"
+
+    def shows_side(self, has_room: bool) -> bool:
+        """Return True if the inspector is shown. has_room: whether the window is wide enough for it."""
+        automatic = self.side == "auto" and has_room and not self.is_lecture
+        return (automatic or self.side == "shown") and not self.is_picture_only
+
+
+class PaneViews:
+    """Computes the view models of the panes; keeps what is slow to compute."""
+
+    def __init__(self, scenarios: Mapping[str, Scenario]) -> None:
+        self._scenarios = scenarios
+        self._lit: tuple[object, tuple[Highlight | None, ...]] = (None, ())
+        self._differing: tuple[object, Sequence[str]] = (None, ())
+
+    def of(self, state: WindowState, sessions: Sessions) -> tuple[PaneView, ...]:
+        """Compute the view model of each pane."""
+        highlights, texts = self.highlights(state, sessions), self._differences(state.panes)
+        return tuple(
+            PaneView(
+                session=session, picture=state.picture,
+                colour_by=state.colour_by, zoom=state.zoom, compiled=state.compiled_here,
+                nearest=state.nearest == "shown", is_asking=state.is_asking, is_picture_only=state.is_picture_only,
+                is_closable=len(sessions) > 1 and not state.is_lecture, difference=text, highlight=highlight,
+            )
+            for session, text, highlight in zip(sessions, texts, highlights, strict=True)
+        )  # fmt: skip
+
+    def highlights(self, state: WindowState, sessions: Sessions) -> tuple[Highlight | None, ...]:
+        """Resolve the spotlight for each pane."""
+        key = state.spotlight, tuple(sessions)
+        if self._lit[0] != key:
+            self._lit = key, resolve_highlights(state.spotlight, sessions)
+        return self._lit[1]
+
+    def _differences(self, setups: tuple[Setup, ...]) -> Sequence[str]:
+        if self._differing[0] is not setups:
+            self._differing = setups, differences(setups, self._scenarios) if setups else ()
+        return self._differing[1]
+
+
+def bar_view(state: WindowState, sessions: Sessions) -> BarView:
+    """Compute what the toolbar shows."""
+    kernels = [session.launch.kernel if session else "" for session in sessions]
+    named = zip(state.panes, kernels, strict=True)
+    names = (launch_name(Path(setup.file), kernel) if setup.file else "" for setup, kernel in named)
+    return BarView(state.panes, state.focus, state.shared, tuple(names))
+
+
+def side_view(state: WindowState, sessions: Sequence[Session], highlight: Highlight | None) -> SideView:
+    """Compute what the inspector shows of these sessions, with the highlight of the pane in focus."""
+    return SideView(state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight)
+
+
+def layout_view(state: WindowState) -> LayoutView:
+    """Compute what the arrangement of the window depends on."""
+    return LayoutView(
+        state.layout, state.side, state.shows_bar, state.is_picture_only, state.side_share, state.focus,
+        len(state.panes), bool(state.chart),
+    )  # fmt: skip
