@@ -231,6 +231,10 @@ class Stage(QObject):
         """Return True if all sessions are loaded."""
         return not self._awaited
 
+    def is_replaced(self, pane: int) -> bool:
+        """Return True if a pane's session will be replaced, since other setups are being loaded."""
+        return pane in self._awaited and pane not in self._early
+
     def _report_failure(self, pane: int, error: Exception) -> None:
         if isinstance(error, LaunchTooSlowError):
             self._postpone(pane, error)

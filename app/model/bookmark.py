@@ -109,6 +109,11 @@ def without_edited_sources(mark: Bookmark) -> Bookmark:
     return msgspec.structs.replace(mark, panes=tuple(panes))
 
 
+def without_panes(mark: Bookmark) -> Bookmark:
+    """Return a bookmark that only has a look."""
+    return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
+
+
 MAX_HISTORY = 200  # bookmarks to go back to
 
 

@@ -146,7 +146,7 @@ class Spotlight(Struct, frozen=True):
 
 
 class ShowChart(Struct, frozen=True):
-    """Show a chart in place of the panes; "" shows the panes."""
+    """Show a chart instead of the panes; "" shows the panes."""
 
     text: str
 

@@ -48,6 +48,8 @@ class Store:
 
     def render(self) -> None:
         """Render every panel whose view model has changed, and again what panels change by that."""
+        if self._is_rendering:
+            return
         self._is_rendering = True
         try:
             for _ in range(MOST_ROUNDS):

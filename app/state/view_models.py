@@ -102,7 +102,7 @@ class PaneViews:
         self._lit: tuple[object, tuple[Highlight | None, ...]] = (None, ())
         self._differing: tuple[object, Sequence[str]] = (None, ())
 
-    def of(self, state: WindowState, sessions: Sessions) -> tuple[PaneView, ...]:
+    def compute(self, state: WindowState, sessions: Sessions) -> tuple[PaneView, ...]:
         """Compute the view model of each pane."""
         highlights, texts = self.highlights(state, sessions), self._differences(state.panes)
         return tuple(

@@ -120,7 +120,7 @@ class CentralWidget(QWidget):
         """Render each part once a turn if its view model has changed, in this order."""
         store, stage = self.store, self.stage
         store.subscribe(lambda: len(stage.sessions), self._make_panes)
-        store.subscribe(lambda: self._views.of(store.state, stage.sessions), self._render_panes)
+        store.subscribe(lambda: self._views.compute(store.state, stage.sessions), self._render_panes)
         store.subscribe(lambda: bar_view(store.state, stage.sessions), self._render_bar)
         store.subscribe(self._transport_view, self.transport.render_view)
         store.subscribe(self._loaded, lambda sessions: self.transport.serve(sessions, PANE_NAMES))
@@ -258,7 +258,7 @@ class CentralWidget(QWidget):
         if not any(session and session.histogram_launch for session in self.stage.sessions):
             self.notice.inform("There is no histogram: no shown kernel counts with atomics or into bins.")
             return
-        views = self._views.of(self.store.state, self.stage.sessions)
+        views = self._views.compute(self.store.state, self.stage.sessions)
         self._choose_picture("memory" if any(view.shows_histogram() for view in views) else "histogram")
 
     def _choose_picture(self, choice: PictureChoice) -> None:
@@ -317,8 +317,11 @@ class CentralWidget(QWidget):
     def _draw_side(self) -> None:
         """Draw the moment of the pane in focus in the inspector."""
         stage, session = self.stage, self.stage.focused()
-        if session is not None and self.side.isVisible():
-            self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
+        if session is None or not self.side.isVisible():
+            return
+        if stage.is_replaced(stage.focus) and self.side.session not in stage.sessions:
+            return  # the inspector keeps the session of a removed pane until the next one is loaded
+        self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
 
     def _shown(self) -> list[Shown]:
         """List each pane's session, selection, and the views that draw other blocks in advance."""

@@ -29,7 +29,7 @@ class LaunchQuestions:
         stage: Stage,
         notice: Notice,
         change_setups: Callable[[tuple[Setup, ...]], None],
-        show_source: Callable[[], None],
+        show_source: Callable[[], object],
     ) -> None:
         self.stage, self.notice = stage, notice
         self.change_setups, self.show_source = change_setups, show_source

@@ -17,46 +17,28 @@ from shiboken6 import isValid
 from ..control.playhead import Playhead
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
-from ..control.start_moment import StartMoment, as_before, at_first_load
-from ..gpu.place import GPU, is_gpu
-from ..lecture.library import TOUR
-from ..model.bookmark import Bookmark, History, Setup, with_look, without_edited_sources
-from ..model.session import Selection, Session
+from ..control.start_moment import StartMoment
+from ..model.bookmark import Bookmark, Setup, with_look, without_edited_sources, without_panes
+from ..model.session import Session
 from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import escape_controls
 from ..state.actions import ShareChanges, Show, Spotlight, ToggleLayout
 from ..state.store import Store
-from ..views.common.wording import coordinates_text
 from ..widgets.appearance import Look
-from ..widgets.command import LINE, Command, Commands
 from ..widgets.controls import Combo
 from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
-from .actions import (
-    PALETTE,
-    Menu,
-    file_commands,
-    go_commands,
-    keys,
-    offer_recent,
-    offer_text_size,
-    play_commands,
-    view_commands,
-)
 from .central_widget import CentralWidget, WindowRequests
-from .colouring import Colouring
 from .editing.kernel_editing import KernelEditing, WindowParts
-from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
 from .exercise.controller import ExerciseController, ExerciseParts
-from .launch_questions import LaunchQuestions
-from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
 from .lecture.lectures import WindowParts as LecturePlaces
+from .navigation import Navigation, WindowUpdates
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
-from .parameter_scrub import ParameterScrub, ScrubRequests
 from .room import read_room
 from .share import ShareMenu, ShareParts
-from .toolbar.toolbar import PANE_NAMES, ToolbarRequests
+from .toolbar.toolbar import ToolbarRequests
+from .window_menu import MenuParts, WindowCommands, WindowMenu
 from .writing.authoring import LectureAuthoring
 
 if TYPE_CHECKING:
@@ -64,7 +46,6 @@ if TYPE_CHECKING:
     from ..widgets.vector_picture import PictureParts
     from .presenter.presenting import Presenting
 
-PRESENTER = "Presenter's window"
 FRAME_INTERVAL = 16  # milliseconds between two frames
 DEFAULT_SIZE = QSize(1600, 900)
 
@@ -81,25 +62,26 @@ class MainWindow(QMainWindow):
         self._render_soon = QTimer(self, interval=0, singleShot=True)
         self._render_soon.timeout.connect(self.draw)
         self.store = Store(self._render_soon.start)
-        self.look, self.history, self.playhead = Look(self.store, self), History(), Playhead(self, self.store)
+        self.look, self.playhead = Look(self.store, self), Playhead(self, self.store)
         self.stage = Stage(self.playhead, jobs, self)
         self.central = CentralWidget(self.playhead, self.stage, self.look.theme, self._requests())
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
         self.toolbar.sizes = self.settings.sizes
+        self.navigation = Navigation(
+            self.stage, self.notice,
+            WindowUpdates(
+                self.draw, self.central.remember_numbers, self.toolbar.restore, self.central.keep_pictures,
+                self.toolbar.end_drag, partial(self.central.show_tab, "source"),
+            ),
+            self,
+        )  # fmt: skip
         self.files = FileOperations(
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
             self._write_vectors,
         )  # fmt: skip
         self.files.show_output = self.side.show_output
-        self.questions = LaunchQuestions(
-            self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
-        )
         self._timings_of: tuple[Choice, str] | None = None  # the chart shown last for the panes
         self._timings: QWidget | None = None  # the timings window, once it was opened
-        self.colouring = Colouring(self.stage, self.notice)
-        # It continues as soon as the stage is settled; the slots connected before must run first.
-        drag = ScrubRequests(self._run, self.bookmark, self._begin_scrub, self._end_scrub)
-        self.scrub = ParameterScrub(self.stage, self.history, drag, self)
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice),
@@ -151,10 +133,10 @@ class MainWindow(QMainWindow):
     def _requests(self) -> WindowRequests:
         return WindowRequests(
             cancel=self.escape,
-            select=self._select,
+            select=lambda pane, selection: self.navigation.select(pane, selection),
             show_chart=self._show_timings,
             run=lambda name: self.commands[name].trigger(),
-            colour=lambda colour: self.colouring.choose(colour),
+            colour=lambda colour: self.navigation.colouring.choose(colour),
             fix=lambda finding: self.editing.editing.apply_fix(finding),
             toolbar=ToolbarRequests(
                 change_setups=self.change_setups,
@@ -162,68 +144,10 @@ class MainWindow(QMainWindow):
                 compile_ahead=lambda launches: self.stage.jobs.compile_ahead(launches),
                 leave=lambda: self.central.focus_pictures(),
                 share=lambda shared: self.store.dispatch(ShareChanges(shared)),
-                drag=lambda setups: self.scrub.request(setups),
-                end_drag=lambda: self.scrub.end_drag(),
+                drag=lambda setups: self.navigation.scrub.request(setups),
+                end_drag=lambda: self.navigation.scrub.end_drag(),
             ),
         )
-
-    def all_commands(self) -> Commands:
-        """List every command of the window, by menu."""
-        return {
-            "File": file_commands(self.files, self.copy_command, self.open_render_dialog, self.leave),
-            "Play": play_commands(self.playhead, self.stage, self.central),
-            "Go": go_commands(
-                self.travel, self.stage, self.central, self._show_timings_of_panes, self.escape
-            ),
-            "Kernel": self.editing.commands(),
-            "Lectures": [
-                *lecture_commands(self.lectures),
-                *self._presenter_commands(),
-                *self.desk.commands(),
-            ],
-            "Exercises": exercise_commands(self.exercises),
-            "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
-            "Help": [
-                Command("Two-minute tour", "", self._show_tour),
-                Command(PALETTE, "Ctrl+Shift+P", self._show_palette),
-                LINE,
-                Command("Keyboard shortcuts", "F1", self._show_keys),
-                Command("About Tilescope", "", self._show_about),
-            ],
-        }
-
-    def _show_keys(self) -> None:
-        from .dialogs import show_keys  # loaded on first use
-
-        show_keys(self, self.theme, keys(self.all_commands()))
-
-    def _show_palette(self) -> None:
-        from .palette import (  # loaded on first use
-            command_entries,
-            exercise_entries,
-            lecture_entries,
-            scenario_entries,
-            shortcut_entries,
-            show_palette,
-        )
-
-        pick = partial(self.toolbar.pick, self.stage.focus)
-        entries = [
-            *command_entries(self.all_commands(), self.commands),
-            *scenario_entries(self.toolbar.scenarios.values(), pick),
-            *lecture_entries(self.lectures),
-            *exercise_entries(self.exercises),
-            *shortcut_entries(self._show_keys),
-        ]
-        show_palette(self, self.theme, entries)
-
-    def _show_tour(self) -> None:
-        self.lectures.open(TOUR)
-
-    def _show_about(self) -> None:
-        from .dialogs import show_about  # loaded on first use
-
-        show_about(self, self.theme)
 
     def _write_vectors(self, parts: PictureParts, path: Path) -> None:
         from .vector_picture import write_vector_picture  # loaded on first use
@@ -231,16 +155,17 @@ class MainWindow(QMainWindow):
         write_vector_picture(self.central, parts, path)
 
     def _build_menu(self) -> None:
-        self.menu = Menu(self, self.all_commands())
-        self.commands = self.menu.entries
-        offer_recent(self.menu.parts["File"], self.files)
-        offer_lectures(self.menu.parts["Lectures"], self.lectures)
-        allow(self.menu.entries, self.lectures)
-        self.desk.allow(self.menu.entries)
-        offer_exercises(self.menu.parts["Exercises"], self.exercises)
-        allow_exercise(self.menu.entries, self.exercises)
-        offer_text_size(self.menu.parts["View"], self.look)
-        self.toolbar.menu.setMenu(self.menu)
+        self.window_menu = WindowMenu(
+            MenuParts(
+                self, self.stage, self.central, self.look, self.navigation, self.files, self.editing, self.lectures,
+                self.desk, self.exercises,
+            ),
+            WindowCommands(
+                self.copy_command, self.open_render_dialog, self.leave, self._show_timings_of_panes, self.escape,
+                self.toggle_presenter, self._toggle_layout,
+            ),
+        )  # fmt: skip
+        self.menu, self.commands = self.window_menu.menu, self.window_menu.entries
 
     def _build_share(self) -> None:
         lecture = self.lectures.player
@@ -277,9 +202,6 @@ class MainWindow(QMainWindow):
             self._timings_of = chart
             self._show_timings(*chart)
 
-    def _presenter_commands(self) -> list[Command]:
-        return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
-
     def open_render_dialog(self, suffix: str = "") -> None:
         """Open the dialog that renders the current window as a film or page, with a kind of file chosen."""
         from .recording.opening import open_render_dialog  # loaded on first use
@@ -299,7 +221,7 @@ class MainWindow(QMainWindow):
 
             self.presenting = Presenting(
                 self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._make_picture_window),
-                self.all_commands, self.bookmark, self.leave, self.notice,
+                self.window_menu.commands, self.bookmark, self.leave, self.notice,
             )  # fmt: skip
         self.presenting.toggle()
 
@@ -352,15 +274,6 @@ class MainWindow(QMainWindow):
             self.notice.clear(cause="fields")
             self.notice.clear(cause="launch")  # it was caused by the values of the fields
 
-    def _begin_scrub(self) -> None:
-        self.questions.hold()
-        self.central.keep_pictures(True)
-
-    def _end_scrub(self) -> None:
-        self.central.keep_pictures(False)
-        self.toolbar.end_drag()
-        self.questions.release()
-
     @property
     def theme(self) -> Theme:
         """The colours and text sizes in use."""
@@ -402,7 +315,7 @@ class MainWindow(QMainWindow):
         self.central.uncover(i)
         is_new = session is not None and (i >= len(panes) or session is not panes[i].session)
         if is_new and session is not None and self.lectures.player.lecture is None:
-            self.questions.offer_all(i, session.trace)
+            self.navigation.questions.offer_all(i, session.trace)
             self._note_opened(self.stage.setups[i].file)
 
     def _note_opened(self, file: str) -> None:
@@ -449,28 +362,11 @@ class MainWindow(QMainWindow):
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Restore the state of a bookmark; return False, with the reason shown, if one of its setups cannot be run."""
-        self.scrub.stop()
-        stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
-        if not setups:
-            return False
-        first = start or (at_first_load if moment is None else lambda _: moment)
-        self.store.dispatch(Show(mark))
-        self.colouring.keep()
-        shown = stage.show(setups, mark.selections, first)
-        stage.set_focus(min(mark.focus, len(stage.setups) - 1))
-        self.draw()
-        return shown
+        return self.navigation.show_bookmark(mark, start)
 
-    def _select(self, pane: int, selection: Selection) -> None:
-        """Select a block and thread; if the time moves for that, report it, and Back returns."""
-        here, before = self.bookmark(), self.stage.moments()
-        self.stage.select(pane, selection)
-        session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
-        if session is None or after == before or self.playhead.playing:
-            return
-        self.history.leave(here)
-        block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
-        self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left to go back")
+    def change_setups(self, setups: tuple[Setup, ...]) -> None:
+        """Replace the setups; Back returns to the current ones."""
+        self.navigation.change_setups(setups)
 
     def show_program(self, path: str, mark: Bookmark) -> None:
         """Run a program with the look of a bookmark, without its panes; show a page until the launches are traced."""
@@ -481,37 +377,9 @@ class MainWindow(QMainWindow):
         self.central.show_page(page)
         self.files.run_first(path, page)
 
-    def change_setups(self, setups: tuple[Setup, ...]) -> None:
-        """Replace the setups; Back returns to the current ones."""
-        self.scrub.stop()
-        here = self.bookmark()
-        if setups != here.panes and self._run(setups, here.selections, as_before(self.stage)) and here.panes:
-            self.history.leave(here)
-
-    def _run(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
-        """Replace the setups; return False, with nothing changed, if they are refused."""
-        self.questions.forget()  # before the new setups may ask something
-        self.colouring.leave()
-        self.central.remember_numbers()
-        if not self.stage.show(setups, selections, start):
-            return False
-        self.central.charts.show(GPU if is_gpu(self.central.charts.text) else "")
-        if self.stage.setups != setups:  # the user has to agree first
-            self.toolbar.restore()
-        return True
-
-    def travel(self, direction: int) -> None:
-        """Go back (-1) or forward (1) in the history."""
-        self.scrub.stop()
-        here = self.bookmark()
-        mark = self.history.back(here) if direction < 0 else self.history.forward(here)
-        if mark is not None:
-            self.questions.forget()
-            self.show_bookmark(with_look(mark, here, "layout"))
-
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else end the spotlight, else leave full screen."""
-        if self.scrub.go_back() or self.lectures.escape_first():
+        if self.navigation.scrub.go_back() or self.lectures.escape_first():
             return
         leaves = self._leave_field()
         if self.editing.editing.cancel():
@@ -519,7 +387,7 @@ class MainWindow(QMainWindow):
         elif self.files.end_program():
             self.notice.inform("The program was ended.")
         elif self.stage.cancel():
-            self.questions.forget()
+            self.navigation.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         elif leaves:
             return
@@ -632,7 +500,7 @@ class MainWindow(QMainWindow):
         )
         mark = without_edited_sources(mark)
         if missing or any(self._is_temporary(setup.file) for setup in mark.panes if setup.file):
-            return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
+            return without_panes(mark)
         return mark
 
     def _is_temporary(self, file: str) -> bool:

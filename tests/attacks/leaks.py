@@ -64,7 +64,7 @@ def drive(spec: str, traces: int) -> None:
                         "fds": descriptors(),
                         "widgets": len(window.findChildren(QWidget)),
                         "objects": len(gc.get_objects()),
-                        "history": len(window.history._back),
+                        "history": len(window.navigation.history._back),
                     }
                 ),
                 flush=True,

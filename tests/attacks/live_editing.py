@@ -288,7 +288,7 @@ class Driver:
 
     def do_travel(self) -> None:
         self.wanted = ()
-        self.window.travel(self.rng.choice([-1, -1, 1]))
+        self.window.navigation.travel(self.rng.choice([-1, -1, 1]))
 
     def do_focus(self) -> None:
         self.window.stage.focus_next()
@@ -422,7 +422,7 @@ class Driver:
         running = [p for p in (window.files.program, window.files.trial) if p is not None and p._process]
         return (
             window.stage.is_settled() and window.stage.jobs.is_idle() and not self.live.is_busy() and not running
-            and window.scrub._before is None and window.lectures.player.awaited is None
+            and window.navigation.scrub._before is None and window.lectures.player.awaited is None
             and not self.live._typing_timer.isActive()
         )  # fmt: skip
 
@@ -524,15 +524,15 @@ class Driver:
         if (
             window.exercises.is_open()
             or window.lectures.player.lecture is not None
-            or not window.history._back
+            or not window.navigation.history._back
         ):
             return
         self.log.append("back and forward")
-        window.travel(-1)
+        window.navigation.travel(-1)
         if not self.settle():
             return
         self.check()
-        window.travel(1)
+        window.navigation.travel(1)
         if self.settle():
             if window.stage.setups != before:
                 self.note(

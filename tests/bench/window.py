@@ -318,7 +318,7 @@ def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict
         timer.stop()
     window.stage.settled.disconnect(heard)
     QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, held, position)
-    wait_until(lambda: window.scrub.is_at_rest())
+    wait_until(lambda: window.navigation.scrub.is_at_rest())
     still = max(b - a for a, b in pairwise(beats)) - BEAT / 1000
     return {"pictures": len(shown), "a second": len(shown) / seconds, "still": still}
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from ....tracer.model.finding import Finding
@@ -19,30 +22,29 @@ COUNTED = ("race", "bank conflict", "hot atomic")  # kinds of findings whose nam
 SAME = "Counters, findings and result are the same."
 
 
+class BarRequests(NamedTuple):
+    """What the bar calls when the user asks for something."""
+
+    undo: Callable[[], object]  # all edits
+    save: Callable[[], object]  # the edited file
+    show_race: Callable[[Finding], object]  # in the pictures
+    show_findings: Callable[[], object]  # in the inspector
+
+
 class DifferenceBar(QFrame):
-    """Shows the changes from the version on the left to the one on the right.
+    """Shows the changes from the version on the left to the one on the right."""
 
-    race_asked: show a Finding in the pictures. findings_asked: show the list of findings.
-    undo_asked: undo all edits. save_asked: save the edited file.
-    """
-
-    race_asked = Signal(object)
-    findings_asked = Signal()
-    undo_asked = Signal()
-    save_asked = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, ask: BarRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._ask = ask
         self.setObjectName("notice")
         self.setAccessibleName("Differences between the versions")
         self.theme = theme
         self.differences: VersionDifferences | None = None
         self.title = PlainLabel("New version, right:")
-        self.undo = button(
-            "Undo all edits", "Restore the kernel before the first edit", run=self.undo_asked.emit
-        )
+        self.undo = button("Undo all edits", "Restore the kernel before the first edit", run=ask.undo)
         self.save = button("Save kernel…", "Save the edited file; a kernel of Tilescope is saved as a copy",
-                           run=self.save_asked.emit)  # fmt: skip
+                           run=ask.save)  # fmt: skip
         self.undo.setText("Undo all")
         self.save.setText("Save kernel…")
         self.flow = FlowLayout(self)
@@ -108,7 +110,7 @@ class DifferenceBar(QFrame):
         noun = change.kind if change.kind in COUNTED else f"{change.kind} finding"
         text = f"{plural(abs(change.more), noun)} {'more' if change.more > 0 else 'fewer'}"
         link: QPushButton = button(
-            text, change.first.message if change.first else text, run=self.findings_asked.emit
+            text, change.first.message if change.first else text, run=self._ask.show_findings
         )
         link.setText(self.theme.translate(text))
         link.setStyleSheet(f"font-size: {self.theme.px(13)}px; font-weight: bold")
@@ -127,7 +129,7 @@ class DifferenceBar(QFrame):
             "Show the race",
             "Go to the moment of the race",
             text="Show it",
-            run=lambda: self.race_asked.emit(race),
+            run=lambda: self._ask.show_race(race),
         )
         show.setFont(self.theme.font(13))
         return show

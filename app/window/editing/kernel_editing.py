@@ -26,7 +26,7 @@ from ...views.source.view import SourceView
 from ...widgets.command import LINE, Command
 from ...widgets.notice import Notice
 from ...widgets.theme import Theme
-from .difference_bar import DifferenceBar
+from .difference_bar import BarRequests, DifferenceBar
 from .live_editing import LiveEditing, Programs
 from .version_differences import are_versions, version_differences
 
@@ -63,14 +63,13 @@ class KernelEditing(QObject):
         super().__init__(window)
         self.window, self.stage, self.notice = window, stage, places.notice
         self.source = source = places.source
-        self.bar = DifferenceBar(theme)
-        places.body.insertWidget(BAR_PLACE, self.bar)
         self.editing = LiveEditing(stage, source, places.notice, programs, change_setups)
         self._saved: dict[str, str] = {}  # by kernel, the text saved last
-        self.bar.undo_asked.connect(self.editing.undo_all)
-        self.bar.save_asked.connect(self.save)
-        self.bar.race_asked.connect(self._show_race)
-        self.bar.findings_asked.connect(lambda: places.show_tab("findings"))
+        requests = BarRequests(
+            self.editing.undo_all, self.save, self._show_race, lambda: places.show_tab("findings")
+        )
+        self.bar = DifferenceBar(theme, requests)
+        places.body.insertWidget(BAR_PLACE, self.bar)
         source.file_of = self.editing.file_of
         source.editor.may_strike = lambda line: skip_refusal(source.text(), line)
         source.editor.rows_of = lambda line: statement_lines(source.text(), line)
@@ -80,9 +79,7 @@ class KernelEditing(QObject):
         source.editor.run_asked.connect(self.editing.run)
         source.editor.line_toggled.connect(self.editing.toggle)
         source.editor.edited.connect(lambda _: self.editing.note_typed())
-        stage.store.subscribe(
-            lambda: (stage.setups, stage.focus, *stage.sessions), lambda _: self._show_panes()
-        )
+        stage.store.subscribe(self._shown_versions, lambda _: self._show_panes())
         self.editing.restored.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
         self.remedies = RemedyJob(self)
@@ -111,10 +108,16 @@ class KernelEditing(QObject):
 
     # What differs.
 
+    def _shown_versions(self) -> tuple[object, ...]:
+        """Return what the text and the differences depend on."""
+        stage = self.stage
+        return (stage.setups, stage.focus, stage.is_replaced(stage.focus), *stage.sessions)
+
     def _show_panes(self) -> None:
-        """Show the text of the pane in focus and the differences between the panes."""
-        self._show_own_text()
-        self.show_differences()
+        """Show the text of the pane in focus and the differences between the panes, once they are loaded."""
+        if not self.stage.is_replaced(self.stage.focus):
+            self._show_own_text()
+            self.show_differences()
 
     def show_differences(self) -> None:
         """Show the differences if the panes show two versions of a kernel."""

@@ -169,11 +169,11 @@ def test_back_and_forward_return_to_what_was_run():
         settle(window)
         after = window.bookmark()
         assert window.stage.sessions[1].trace.buffers[0].shape == (16, 8)
-        window.travel(-1)
+        window.navigation.travel(-1)
         settle(window)
         assert window.bookmark() == before
         assert window.stage.sessions[1].trace.buffers[0].shape == (16, 16)
-        window.travel(1)
+        window.navigation.travel(1)
         settle(window)
         assert window.bookmark() == after
 

@@ -36,7 +36,7 @@ def shared():
 @pytest.fixture
 def window(shared):
     """Return it with a stride of 8, nothing to go back to, no message, and no kernels about to be compiled ahead."""
-    shared.scrub.stop()
+    shared.navigation.scrub.stop()
     shared.activateWindow()
     QTest.qWaitForWindowActive(shared)
     enter(shared, "stride", "8")
@@ -44,7 +44,7 @@ def window(shared):
     settle(shared)
     shared.toolbar.cancel_compiling()
     shared.notice.clear()
-    shared.history.__init__()
+    shared.navigation.history.__init__()
     for pane in shared.central.panes:
         pane.counters.clear_marks()
     return shared
@@ -111,18 +111,18 @@ def workers(window):
 
 
 def entries(window):
-    return len(window.history._back)
+    return len(window.navigation.history._back)
 
 
 def test_a_drag_across_the_range_shows_asked_values_and_ends_with_the_last(window, monkeypatch):
     shown, asked, before = shown_strides(window), [], workers(window)
-    request = window.scrub.request
+    request = window.navigation.scrub.request
 
     def note(setups):
         asked.append(int(setups[0].values["stride"]))
         request(setups)
 
-    monkeypatch.setattr(window.scrub, "request", note)
+    monkeypatch.setattr(window.navigation.scrub, "request", note)
     drag = Drag(window, "stride")
     for steps in (*range(1, 24), *range(24, -8, -1), *range(-7, 25)):
         drag.to(steps)
@@ -136,7 +136,7 @@ def test_a_drag_across_the_range_shows_asked_values_and_ends_with_the_last(windo
     assert workers(window) == before
     assert not window.notice.is_shown()
     assert entries(window) == 1
-    window.travel(-1)
+    window.navigation.travel(-1)
     settle(window)
     assert stride(window.stage.sessions[0]) == 8
 
@@ -183,7 +183,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
     drag.to(6)
     assert not hold.is_set()
     drag.let_go()
-    window.scrub._grace.timeout.emit()
+    window.navigation.scrub._grace.timeout.emit()
     settle(window)
     assert hold.is_set()
     assert stride(window.stage.sessions[0]) == 14
@@ -287,7 +287,7 @@ def test_sizes_go_in_steps_and_with_shift_one_by_one(window):
     launch = window.stage.sessions[0].launch
     assert (launch.arguments[1].shape, launch.block) == ((127,), (64, 1, 1))
     for _ in range(2):
-        window.travel(-1)
+        window.navigation.travel(-1)
         settle(window)
     assert window.stage.sessions[0].launch.arguments[1].shape == (64,)
 
@@ -316,7 +316,7 @@ def test_another_choice_in_the_midst_ends_the_movement(window):
     drag = Drag(window, "stride")
     drag.to(3)
     settle(window)
-    window.travel(-1)
+    window.navigation.travel(-1)
     drag.to(5)
     drag.let_go()
     settle(window)

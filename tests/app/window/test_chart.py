@@ -52,7 +52,7 @@ def test_another_kernel_brings_the_panes_back(window):
     window.change_setups((setups[1], setups[0]))
     QApplication.processEvents()
     assert window.central.panes[0].isVisible()
-    window.travel(-1)
+    window.navigation.travel(-1)
     assert window.central.charts.text == SCALING
 
 

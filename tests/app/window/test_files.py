@@ -25,7 +25,7 @@ def test_a_trace_is_saved_and_opened_again(window, tmp_path):
     assert pane.heading.title.text() == "mine"
     assert pane.session.end == window.stage.ends()[1] > 0
     assert window.toolbar.scenario_combos[1].currentText() == "mine.npz"
-    window.travel(-1)
+    window.navigation.travel(-1)
     settle(window)
     assert pane.heading.title.text() == "Tiled, shared memory"
 
@@ -37,7 +37,7 @@ def test_a_trace_whose_name_is_no_text_is_opened_too(window, tmp_path):
     window.files.open_path(str(path))
     settle(window)
     assert window.central.panes[1].session.title == r"\udcff\udcfe"
-    window.travel(-1)
+    window.navigation.travel(-1)
     settle(window)
 
 
@@ -51,7 +51,7 @@ def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_pat
     assert window.notice.message_type == "error"
     assert str(path) in window.notice.sentence.text()
     assert window.stage.sessions[1] is shown
-    window.travel(-1)
+    window.navigation.travel(-1)
     settle(window)
 
 

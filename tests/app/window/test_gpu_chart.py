@@ -81,7 +81,7 @@ def test_other_launches_are_shown_in_the_chart_that_stays(window):
     assert window.central.charts.text == "gpu"
     assert [pane.title.text() for pane in panel(window).panes] == ["Tiled, shared memory"]
     assert panel(window).panes[0].shown.level == "gpu"
-    window.travel(-1)
+    window.navigation.travel(-1)
     settled(window)
     assert window.central.charts.text == "gpu multiprocessor=1/2"
     assert len(panel(window).panes) == 2

@@ -106,7 +106,7 @@ def test_back_returns_to_what_was_shown_and_leaves_the_layout(window):
     first, second = window.stage.setups
     window.change_setups((first, first))
     press(window, "F5")
-    window.travel(-1)
+    window.navigation.travel(-1)
     settle(window)
     assert window.stage.setups == (first, second) and window.bookmark().layout == "lecture"
 

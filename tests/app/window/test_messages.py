@@ -70,7 +70,9 @@ def test_messages_of_different_causes_stand_below_each_other(window, tmp_path):
 
 def test_a_program_that_failed_is_still_told_of_when_a_large_launch_is_offered(window, tmp_path):
     fails(window, tmp_path)
-    window.questions.notice.ask("All 9 blocks take long.", [("Count all", lambda: None)], "patience")
+    window.navigation.questions.notice.ask(
+        "All 9 blocks take long.", [("Count all", lambda: None)], "patience"
+    )
     assert len(sentences(window)) == 2
     QTest.mouseClick(window.notice.answers[0], Qt.MouseButton.LeftButton)
     assert "launches no kernel" in " ".join(sentences(window))

@@ -52,7 +52,7 @@ def test_news_do_not_outlive_the_launches_that_they_are_of():
         assert not fresh.notice.is_shown()
         settle(fresh)
         fresh.notice.inform("Cells are coloured by value.")
-        fresh.travel(-1)
+        fresh.navigation.travel(-1)
         assert not fresh.notice.is_shown()
         settle(fresh)
 

@@ -149,7 +149,7 @@ def test_a_worker_that_dies_is_told_and_the_next_run_works():
             process.kill()
         wait_until(lambda: fresh.notice.message_type == "error")
         assert fresh.stage.sessions[0] is not None
-        fresh.travel(-1)
+        fresh.navigation.travel(-1)
         settle(fresh)
         assert len(fresh.stage.sessions) == 2
 

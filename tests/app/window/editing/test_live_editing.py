@@ -164,10 +164,10 @@ def test_a_struck_barrier_offers_the_race_and_says_that_the_result_is_right_by_l
 
 def test_back_and_forward_go_through_the_versions(window):
     click_beside(window, SECOND)
-    window.travel(-1)
+    window.navigation.travel(-1)
     settle(window)
     assert [setup.without for setup in window.stage.setups] == [()]
-    window.travel(1)
+    window.navigation.travel(1)
     settle(window)
     assert [setup.without for setup in window.stage.setups] == [(), (SECOND,)]
     assert editor(window).struck == {SECOND}
@@ -228,7 +228,7 @@ def test_a_version_does_not_follow_where_somebody_went_meanwhile(window):
     window.change_setups(_named("vector-double:count=40,threads=32"))
     made(window)
     assert [setup.scenario for setup in window.stage.setups] == ["vector-double"]
-    window.travel(-1)
+    window.navigation.travel(-1)
     made(window)
     assert [setup.without for setup in window.stage.setups] == [()]
 
@@ -255,7 +255,7 @@ def test_all_that_is_undone_is_of_the_kernel_that_is_shown(window):
     written(window, "data[i] *= 2", "data[i] *= 3")
     run(window)
     for _ in range(2):
-        window.travel(-1)
+        window.navigation.travel(-1)
         settle(window)
     assert [setup.without for setup in window.stage.setups] == [(), (FIRST,)]
     window.editing.editing.undo_all()
@@ -265,10 +265,10 @@ def test_all_that_is_undone_is_of_the_kernel_that_is_shown(window):
 
 def test_marks_are_those_of_the_version_that_is_shown(window):
     click_beside(window, FIRST)
-    window.travel(-1)
+    window.navigation.travel(-1)
     settle(window)
     assert not window.side.source.problems.problems
-    window.travel(1)
+    window.navigation.travel(1)
     settle(window)
     assert [problem.severity for problem in window.side.source.problems.problems] == ["error"]
     window.editing.editing.undo_all()
