@@ -60,7 +60,7 @@ def svg_of(size: tuple[int, int], draw: Draw, title: str, description: str) -> b
     _set_text_widths(svg)
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-    return ElementTree.tostring(svg, encoding="utf-8", xml_declaration=True)
+    return bytes(ElementTree.tostring(svg, encoding="utf-8", xml_declaration=True))
 
 
 def _simplify_groups(layer: ElementTree.Element) -> None:
