@@ -30,7 +30,7 @@ class House(NamedTuple):
 def house():
     """Parse the tree once, only for this file: its syntax trees are a million objects."""
     trees = trees_of(ROOT)
-    modules = {name: [module for _, module in modules_of(name, tree)] for name, tree in trees.items()}
+    modules = {name: modules_of(name, tree) for name, tree in trees.items()}
     return House(trees, modules, imports_of(trees))
 
 
