@@ -28,16 +28,21 @@ class Store:
         self.schedule = schedule
         self._panels: list[_Panel] = []
         self._is_due = self._is_rendering = False
+        self.is_invalid = False  # whether the moment must be drawn even if the state is the same
 
     def dispatch(self, action: Action) -> None:
         """Replace the state by the one after an action; panels render it in the next turn."""
         state = reduce(self.state, action)
         if state is not self.state:
             self.state = state
-            self.invalidate()
+            self._plan()
 
     def invalidate(self) -> None:
-        """Render in the next turn, since something besides the state has changed."""
+        """Render and draw in the next turn, since something besides the state has changed."""
+        self.is_invalid = True
+        self._plan()
+
+    def _plan(self) -> None:
         if not self._is_due and not self._is_rendering:
             self.schedule()
         self._is_due = True

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -68,6 +69,7 @@ class CentralWidget(QWidget):
         self.stage, self.store, self.playhead, self.theme = stage, stage.store, playhead, theme
         self._ask = ask
         self._has_new = False  # whether new sessions are not drawn yet
+        self._drawn: tuple[object, ...] = ()  # what the pictures of the drawn moment depend on
         self.page: ProgramPage | None = None  # of a program without traces yet
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
@@ -328,8 +330,18 @@ class CentralWidget(QWidget):
         views = [(pane.memory, timeline) for pane, timeline in zip(self.panes, self.timelines, strict=True)]
         return list(zip(self.stage.sessions, self.stage.selections, views, strict=False))
 
+    def draw_changes(self) -> None:
+        """Draw the moment unless it is drawn already: panes whose sessions are being loaded keep their pictures."""
+        if self.store.is_invalid or self._drawn != self._drawn_state():
+            self.draw()
+
+    def _drawn_state(self) -> tuple[object, ...]:
+        """Collect the state and the sessions that the pictures of a moment come from."""
+        return replace(self.store.state, panes=(), shared=True), *self.stage.sessions
+
     def draw(self) -> None:
         """Draw the moment in every visible view."""
+        self._drawn, self.store.is_invalid = self._drawn_state(), False
         stage = self.stage
         align_colour_scales(self.panes, stage.selections)
         align_matrices(self.panes)

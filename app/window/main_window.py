@@ -60,7 +60,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.stored_settings = StoredSettings(settings_file)
         self._render_soon = QTimer(self, interval=0, singleShot=True)
-        self._render_soon.timeout.connect(self.draw)
+        self._render_soon.timeout.connect(self._draw_changes)
         self.store = Store(self._render_soon.start)
         self.look, self.playhead = Look(self.store, self), Playhead(self, self.store)
         self.stage = Stage(self.playhead, jobs, self)
@@ -329,6 +329,11 @@ class MainWindow(QMainWindow):
             self.playhead.advance(time.monotonic())  # sets the time of the first frame
         else:
             self._frames.stop()
+
+    def _draw_changes(self) -> None:
+        """Render what has changed, and draw the moment if its pictures may have changed."""
+        self.store.render()
+        self.central.draw_changes()
 
     def draw(self) -> None:
         """Render what has changed, and draw the moment."""

@@ -109,7 +109,7 @@ class KernelEditing(QObject):
     # What differs.
 
     def _shown_versions(self) -> tuple[object, ...]:
-        """Return what the text and the differences depend on."""
+        """Collect the setups, the focus and the sessions that the differences come from."""
         stage = self.stage
         return (stage.setups, stage.focus, stage.is_replaced(stage.focus), *stage.sessions)
 
