@@ -15,7 +15,8 @@ from tilescope.app.gpu.data import GpuData, gpu_data
 from tilescope.app.gpu.recorded import launch_of_pane
 from tilescope.app.model.bookmark import Setup
 from tilescope.app.views.gpu.shown import ChartView
-from tilescope.app.views.gpu.view import GpuView, common_range
+from tilescope.app.views.gpu.view import GpuRequests, GpuView, common_range
+from tilescope.app.widgets.controls import nothing
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.gpu_panel import GpuPanel
 from tilescope.kernels.scenarios.catalogue import find, settle
@@ -69,7 +70,7 @@ def view_of(
 ) -> GpuView:
     """Return a view of a place, of all of it unless a range is given."""
     application()
-    view = GpuView(Theme.named(theme))
+    view = GpuView(Theme.named(theme), GpuRequests(nothing, nothing, nothing))
     view.resize(*size)
     whole = common_range([shown.duration])
     view.show_place(shown, span or whole, whole)
@@ -82,7 +83,7 @@ def panel_of(
 ) -> GpuPanel:  # fmt: skip
     """Return a panel on scenarios with the parameters of SMALL."""
     application()
-    panel = GpuPanel(Theme.named(theme))
+    panel = GpuPanel(Theme.named(theme), nothing)
     panel.resize(*size)
     panel.show_text(text)
     setups = [Setup(name, SMALL | values) for name in names]

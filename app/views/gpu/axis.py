@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -19,18 +21,23 @@ HEIGHT = 34  # pixels
 APART = 90  # approximate pixels between two numbers
 
 
+class AxisRequests(NamedTuple):
+    """What an axis calls when the user asks for something."""
+
+    move: Callable[[float], object]  # by a share of the visible range
+    zoom: Callable[[float, float], object]  # by a factor, around a centre in nanoseconds
+    show_all: Callable[[], object]
+
+
 class GpuAxis(QWidget):
     """The numbers below the charts. Dragging pans, the wheel zooms, and a double click shows everything.
 
-    moved: the share of the visible range to pan by. zoomed: (factor, nanoseconds of the centre). all_asked: show all.
+    ask: called for what the user asks for.
     """
 
-    moved = Signal(float)
-    zoomed = Signal(float, float)
-    all_asked = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, ask: AxisRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.ask = ask
         self.theme, self.origin = theme, ""
         self.span: TimeRange = (0.0, 1.0)
         self.legend: list[LegendEntry] = []
@@ -114,7 +121,7 @@ class GpuAxis(QWidget):
         if self._drag_position is not None:
             share = (self._drag_position.x() - event.position().x()) / self._plot()[1]
             self._drag_position = event.position()
-            self.moved.emit(share)
+            self.ask.move(share)
 
     @guard_handler
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -124,7 +131,7 @@ class GpuAxis(QWidget):
     @guard_handler
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything."""
-        self.all_asked.emit()
+        self.ask.show_all()
 
     @guard_handler
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -132,5 +139,5 @@ class GpuAxis(QWidget):
         left, width = self._plot()
         first, last = self.span
         around = first + (event.position().x() - left) / width * (last - first)
-        self.zoomed.emit(0.8 ** (event.angleDelta().y() / 120), around)
+        self.ask.zoom(0.8 ** (event.angleDelta().y() / 120), around)
         event.accept()

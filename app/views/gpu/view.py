@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, Signal
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt
 from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
@@ -16,6 +19,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from ...gpu.place import Level
+from ...widgets.controls import nothing
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.drawing import RASTER_PIXELS_PER_POINT, is_vector
@@ -33,21 +38,29 @@ STEP = 0.1  # of the visible range, by which a key pans
 CLOSER = 0.8  # the factor of one step of the wheel
 
 
+class GpuRequests(NamedTuple):
+    """What a chart calls when the user asks for something; the panel decides, since several charts share the axis."""
+
+    enter: Callable[[Level, int], object]  # a multiprocessor, block or warp, by its number
+    leave: Callable[[], object]  # to the level above
+    show_range: Callable[[TimeRange | None], object]  # in nanoseconds from the origin; None is everything
+
+
 class GpuView(QWidget):
     """Shows one place of a timeline over a range of time.
 
-    range_asked: (first, last) in nanoseconds from the origin. None asks for everything: the panel decides, since
-    several charts share the axis. entered: (level, number) of a multiprocessor, block or warp. left: go up a level.
-    selection_described: the description of the selection.
+    ask: called for what the user asks for. describe: called with the description of the selection.
     """
 
-    range_asked = Signal(object)
-    entered = Signal(str, int)
-    left = Signal()
-    selection_described = Signal(str)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        ask: GpuRequests,
+        describe: Callable[[str], object] = nothing,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
+        self.ask, self._describe = ask, describe
         self.theme = theme
         self.shown: ChartView | None = None
         self.span: TimeRange = (0.0, 1.0)
@@ -76,7 +89,7 @@ class GpuView(QWidget):
             self.updateGeometry()
         self.span, self._full_range = span, limits
         self.update()
-        self.selection_described.emit(self.chosen_text())
+        self._describe(self.chosen_text())
 
     def _first_row(self) -> int | None:
         if self.shown is None:
@@ -121,7 +134,7 @@ class GpuView(QWidget):
         """Select a row, and a block or a segment in it."""
         self.row, self.item = row, item
         self.setAccessibleDescription(self.chosen_text())
-        self.selection_described.emit(self.chosen_text())
+        self._describe(self.chosen_text())
         self.update()
 
     # Painting.
@@ -230,13 +243,13 @@ class GpuView(QWidget):
             return
         if self.shown.level == "gpu":
             if (machine := self.shown.machine_at(row)) is not None:
-                self.entered.emit("multiprocessor", machine)
+                self.ask.enter("multiprocessor", machine)
         elif self.shown.level == "multiprocessor":
             block = item if item is not None else self._nearest_block(row)
             if block is not None:
-                self.entered.emit("block", block)
+                self.ask.enter("block", block)
         elif self.shown.level == "block" and self.shown.has_details:
-            self.entered.emit("warp", row)
+            self.ask.enter("warp", row)
 
     def _nearest_block(self, lane: int) -> int | None:
         """Return the recorded block of the multiprocessor, else the first of a lane."""
@@ -273,7 +286,7 @@ class GpuView(QWidget):
         self._ask((middle - (middle - first) * factor, middle + (last - middle) * factor))
 
     def _ask(self, span: TimeRange) -> None:
-        self.range_asked.emit(clamp_range(span, self._full_range))
+        self.ask.show_range(clamp_range(span, self._full_range))
 
     # Keys.
 
@@ -308,13 +321,13 @@ class GpuView(QWidget):
         elif key in (keys.Key_Plus, keys.Key_Equal, keys.Key_Minus):
             self.zoom(1 / CLOSER if key == keys.Key_Minus else CLOSER)
         elif key == keys.Key_Home:
-            self.range_asked.emit(None)
+            self.ask.show_range(None)
         elif key in (keys.Key_Return, keys.Key_Enter):
             self._enter(self.row, self.item)
         elif key == keys.Key_D:
             self._go_to_details()
         else:
-            self.left.emit()
+            self.ask.leave()
         return True
 
     def _step_row(self, step: int) -> None:
@@ -366,7 +379,7 @@ class GpuView(QWidget):
         assert self.shown
         block = self.shown.data.next_detailed(self.shown.block if not self.shown.shows_blocks else -1)
         if block is not None:
-            self.entered.emit("block", block)
+            self.ask.enter("block", block)
 
 
 KEYS = "Wheel + − zoom, drag pans, Enter goes in, Backspace back, Home shows all, D goes to a recorded block"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -25,11 +27,9 @@ MINIMUM = 0.7  # the smallest text, relative to the theme's; larger charts scrol
 
 
 class ChartPanel(QFrame):
-    """Shows one chart. closed: the user returns to the panes."""
+    """Shows one chart. close: called when the user returns to the panes."""
 
-    closed = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, close: Callable[[], object], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel")
         self.theme = theme
@@ -44,9 +44,7 @@ class ChartPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(2, 2, 2, 2)  # the edge
         column.addWidget(self.area)
-        self.close_button = button(
-            "Back to the panes", "Back to the panes (Esc)", "close", run=self.closed.emit
-        )
+        self.close_button = button("Back to the panes", "Back to the panes (Esc)", "close", run=close)
         self.close_button.setObjectName("flat")
         self.close_button.setParent(self)
         self.set_theme(theme)

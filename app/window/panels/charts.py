@@ -81,24 +81,16 @@ class Charts(QObject):
     def _make_times_panel(self) -> ChartPanel:
         from .chart_panel import ChartPanel  # loaded on first use
 
-        panel = ChartPanel(self._theme)
-        panel.closed.connect(lambda: self.show(""))
+        panel = ChartPanel(self._theme, lambda: self.show(""))
         self._column.addWidget(panel, 1)
         return panel
 
     def _make_gpu_panel(self) -> GpuPanel:
         from .gpu_panel import GpuPanel  # loaded on first use
 
-        panel = GpuPanel(self._theme)
-        panel.closed.connect(lambda: self.show(""))
-        panel.moved.connect(self._follow_gpu)
+        panel = GpuPanel(self._theme, self.show)
         self._column.addWidget(panel, 1)
         return panel
-
-    def _follow_gpu(self) -> None:
-        """Store the user's position in the GPU chart."""
-        if self.gpu_panel and is_gpu(self.text):
-            self.show(self.gpu_panel.text)
 
     def show_launches(self) -> None:
         """Show the recordings of the panes' launches in a visible GPU chart; read them first."""

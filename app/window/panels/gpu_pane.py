@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from ...views.gpu.facts_view import FactsView
 from ...views.gpu.layout import TimeRange
 from ...views.gpu.shown import ChartView
 from ...views.gpu.text import block_name
-from ...views.gpu.view import KEYS, GpuView
+from ...views.gpu.view import KEYS, GpuRequests, GpuView
 from ...widgets.controls import Combo, button
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
@@ -29,23 +29,31 @@ LOW, LOWER = 300, 160
 
 
 class GpuPane(QWidget):
-    """Shows one launch. size_picked: the word of a recorded size. climbed: go to a level above."""
+    """Shows one launch.
 
-    size_picked = Signal(str)
-    climbed = Signal(str)
+    ask: the requests of its chart. pick_size: shows a recorded size, by its word. climb: goes to a level above.
+    """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        ask: GpuRequests,
+        pick_size: Callable[[str], object],
+        climb: Callable[[Level], object],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._pick_size, self._climb = pick_size, climb
         self.theme = theme
         self.shown: ChartView | None = None
-        self.view, self.facts = GpuView(theme), FactsView(theme)
+        self.view, self.facts = GpuView(theme, ask, self._show_status), FactsView(theme)
         self.title, self.status, self.missing = PlainLabel(), PlainLabel(), PlainLabel()
         self.title.setObjectName("title")
         self.status.setObjectName("muted")
         self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sizes = Combo("Recorded size")
-        self.sizes.picked.connect(lambda word: self.size_picked.emit(str(word)))
+        self.sizes.picked.connect(pick_size)
         self.breadcrumbs = [self._step(level) for level in LEVELS]
         self.nearest = button("Show the nearest recorded size", "", text="Show", run=self._pick_nearest)
         self.command = PlainLabel()
@@ -54,11 +62,10 @@ class GpuPane(QWidget):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._nearest_word, self._status = "", ""
-        self.view.selection_described.connect(self._show_status)
         self._build()
 
     def _step(self, level: Level) -> QPushButton:
-        step = button(f"Back to the {level}", "", text="", run=lambda: self.climbed.emit(level))
+        step = button(f"Back to the {level}", "", text="", run=lambda: self._climb(level))
         step.setObjectName("link")
         return step
 
@@ -150,7 +157,7 @@ class GpuPane(QWidget):
         return self.theme.translate(" › ".join(names))
 
     def _pick_nearest(self) -> None:
-        self.size_picked.emit(self._nearest_word)
+        self._pick_size(self._nearest_word)
 
     def _show_status(self, text: str) -> None:
         self._status = self.theme.translate(text)

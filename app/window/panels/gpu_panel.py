@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
@@ -15,11 +14,11 @@ from ...gpu.data import GpuData, gpu_data
 from ...gpu.place import LEVELS, GpuPlace, Level, PanePlace, gpu_place_text, parse_gpu_place
 from ...gpu.recorded import PaneLaunch, RecordedTimeline, own_recording, recorded_of
 from ...model.bookmark import LayoutChoice
-from ...views.gpu.axis import GpuAxis
+from ...views.gpu.axis import AxisRequests, GpuAxis
 from ...views.gpu.layout import TimeRange
 from ...views.gpu.legend import legend_of
 from ...views.gpu.shown import ChartView, chart_view_at
-from ...views.gpu.view import KEYS, clamp_range, common_range
+from ...views.gpu.view import KEYS, GpuRequests, clamp_range, common_range
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme, style_sheet
@@ -36,14 +35,14 @@ LINES, LETTER = 45, 13  # a lecture window's height divided by the font size; pi
 class GpuPanel(QFrame):
     """Shows the recorded timelines of the panes' launches.
 
-    closed: the user returns to the panes. moved: another position is shown, described by `text`.
+    show_chart: called with the description of another position, and with "" when the user returns to the panes.
     """
 
-    closed = Signal()
-    moved = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, show_chart: Callable[[str], object], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self.show_chart = show_chart
         self.setObjectName("panel")
         self.theme, self.place, self._scale = theme, GpuPlace(), theme.scale
         self.launches: tuple[PaneLaunch, ...] = ()
@@ -51,13 +50,10 @@ class GpuPanel(QFrame):
         self.shown: list[ChartView | None] = []  # for each pane, None without a recording
         self._ranges: dict[Level, tuple[float, float] | None] = {}  # of the levels above, to restore
         self.panes: list[GpuPane] = []
-        self.axis = GpuAxis(theme)
-        self.axis.moved.connect(self._move)
-        self.axis.zoomed.connect(self._zoom)
-        self.axis.all_asked.connect(lambda: self._show_range(None))
+        self.axis = GpuAxis(theme, AxisRequests(self._move, self._zoom, lambda: self._show_range(None)))
         self.axis.setToolTip(plain_tip(KEYS))
         self.close_button = button(
-            "Back to the panes", "Back to the panes (Esc)", "close", run=self.closed.emit
+            "Back to the panes", "Back to the panes (Esc)", "close", run=lambda: self.show_chart("")
         )
         self.close_button.setObjectName("flat")
         self.close_button.setParent(self)
@@ -106,13 +102,9 @@ class GpuPanel(QFrame):
 
     def _add_pane(self, i: int) -> None:
         theme = replace(self.theme, scale=self._scale)
-        pane = GpuPane(theme)
+        requests = GpuRequests(partial(self._enter, i), self.up, self._show_range)
+        pane = GpuPane(theme, requests, partial(self._pick_size, i), self._climb)
         pane.set_theme(theme)
-        pane.size_picked.connect(lambda word: self._pick_size(i, word))
-        pane.climbed.connect(self._climb)
-        pane.view.entered.connect(lambda level, number: self._enter(i, level, number))
-        pane.view.left.connect(self.up)
-        pane.view.range_asked.connect(self._show_range)
         self.panes.append(pane)
         self.charts.addWidget(pane, 1)
         pane.show()  # at once, for pictures made before Qt handles events
@@ -164,7 +156,7 @@ class GpuPanel(QFrame):
         else:
             self._show()
             self.place = self._resolved_place()  # includes the chart's own choices
-        self.moved.emit()
+        self.show_chart(self.text)
 
     # Requests of the user.
 

@@ -15,7 +15,7 @@ from tilescope.app.views.gpu.legend import legend_of
 from tilescope.app.views.gpu.paint import box_of_item
 from tilescope.app.views.gpu.shown import chart_view_at
 from tilescope.app.views.gpu.text import NO_DETAILS, ordinal
-from tilescope.app.views.gpu.view import common_range
+from tilescope.app.views.gpu.view import GpuRequests, common_range
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS
 
@@ -37,9 +37,11 @@ def wheel(view, x, y, turn, keys=NO_KEYS):
 def asked(view):
     """Return the list that gets all that a view asks for."""
     found = []
-    view.range_asked.connect(lambda span: found.append(("range", span)))
-    view.entered.connect(lambda level, number: found.append((level, number)))
-    view.left.connect(lambda: found.append(("left",)))
+    view.ask = GpuRequests(
+        lambda level, number: found.append((level, number)),
+        lambda: found.append(("left",)),
+        lambda span: found.append(("range", span)),
+    )
     return found
 
 

@@ -34,7 +34,7 @@ def panel():
 
 def moves(panel):
     found = []
-    panel.moved.connect(lambda: found.append(panel.text))
+    panel.show_chart = found.append
     return found
 
 
@@ -58,32 +58,32 @@ def test_what_one_pane_zooms_to_all_show(panel):
     panel.panes[1].view.zoom(0.5)
     assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
     assert "range=" in found[-1]
-    panel.axis.moved.emit(0.1)
-    panel.axis.zoomed.emit(0.8, 1000.0)
+    panel.axis.ask.move(0.1)
+    panel.axis.ask.zoom(0.8, 1000.0)
     assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
-    panel.axis.all_asked.emit()
+    panel.axis.ask.show_all()
     assert found[-1] == "gpu"
 
 
 def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_starts(panel):
     found = moves(panel)
-    panel.panes[1].view.entered.emit("multiprocessor", 2)
-    panel.panes[1].view.entered.emit("block", 6)
+    panel.panes[1].view.ask.enter("multiprocessor", 2)
+    panel.panes[1].view.ask.enter("block", 6)
     assert [pane.shown.level for pane in panel.panes] == ["block", "block"]
     assert panel.panes[1].shown.block == 6
     assert panel.panes[0].shown.has_details
     assert panel.axis.origin.startswith("µs from the block's start")
     assert spans(panel)[0][1] > max(pane.shown.duration for pane in panel.panes)
-    panel.panes[1].view.entered.emit("warp", 1)
+    panel.panes[1].view.ask.enter("warp", 1)
     assert panel.panes[1].shown.warp == 1
     assert parse_gpu_place(found[-1]).pane(1).block == 6
 
 
 def test_the_way_back_names_the_levels_and_leads_to_them(panel):
     pane = panel.panes[1]
-    pane.view.entered.emit("multiprocessor", 2)
-    pane.view.entered.emit("block", 6)
-    pane.view.entered.emit("warp", 1)
+    pane.view.ask.enter("multiprocessor", 2)
+    pane.view.ask.enter("block", 6)
+    pane.view.ask.enter("warp", 1)
     shown = [step for step in pane.breadcrumbs if not step.isHidden()]
     assert [step.text() for step in shown] == ["Test", "› multiprocessor 2", "› block (2, 1)", "› warp 1"]
     assert [step.isEnabled() for step in shown] == [True, True, True, False]
@@ -95,9 +95,9 @@ def test_the_way_back_names_the_levels_and_leads_to_them(panel):
 
 def test_coming_back_shows_the_time_that_one_left(panel):
     panel.panes[0].view.zoom(0.25)
-    panel.panes[0].view.entered.emit("multiprocessor", 1)
+    panel.panes[0].view.ask.enter("multiprocessor", 1)
     before = spans(panel)
-    panel.panes[0].view.entered.emit("block", int(panel.panes[0].shown.data.blocks_on(1)[0]))
+    panel.panes[0].view.ask.enter("block", int(panel.panes[0].shown.data.blocks_on(1)[0]))
     assert spans(panel) != before
     panel.up()
     assert spans(panel) == before
@@ -119,8 +119,8 @@ def test_a_place_in_words_is_shown_and_said_again(text):
 
 
 def test_where_one_went_by_clicks_is_said_so_that_it_comes_back(panel):
-    panel.panes[1].view.entered.emit("multiprocessor", 3)
-    panel.panes[0].view.entered.emit("block", 5)
+    panel.panes[1].view.ask.enter("multiprocessor", 3)
+    panel.panes[0].view.ask.enter("block", 5)
     again = panel_of(*PAIR, timelines=both(), text=panel.text)
     assert [pane.shown.block for pane in again.panes] == [pane.shown.block for pane in panel.panes]
 
@@ -195,7 +195,7 @@ def test_words_follow_those_of_the_user(panel):
 
     panel.set_theme(Theme.named("light", words="work-item"))
     pane = panel.panes[1]
-    pane.view.entered.emit("block", 6)
+    pane.view.ask.enter("block", 6)
     assert "work-group (2, 1)" in [step.text() for step in pane.breadcrumbs][2]
 
 
