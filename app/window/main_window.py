@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
@@ -35,14 +34,13 @@ from .lecture.lectures import Lectures
 from .lecture.lectures import WindowParts as LecturePlaces
 from .navigation import Navigation, WindowUpdates
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
-from .room import read_room
-from .share import ShareMenu, ShareParts
+from .outputs import OutputParts, Outputs
+from .timings_link import TimingsLink
 from .toolbar.toolbar import ToolbarRequests
 from .window_menu import MenuParts, WindowCommands, WindowMenu
 from .writing.authoring import LectureAuthoring
 
 if TYPE_CHECKING:
-    from ..charts.choice import Choice
     from ..widgets.vector_picture import PictureParts
     from .presenter.presenting import Presenting
 
@@ -80,8 +78,7 @@ class MainWindow(QMainWindow):
             self._write_vectors,
         )  # fmt: skip
         self.files.show_output = self.side.show_output
-        self._timings_of: tuple[Choice, str] | None = None  # the chart shown last for the panes
-        self._timings: QWidget | None = None  # the timings window, once it was opened
+        self.timings = TimingsLink(self, self.look, self.central.results)
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice),
@@ -112,7 +109,14 @@ class MainWindow(QMainWindow):
         )
         central.results.is_own_file = self._is_temporary
         self.editing.editing.is_suspended = self.exercises.work.is_here
-        self.desk = LectureAuthoring(self, self.lectures, self.stage, self._screen, self.files.launch_of)
+        self.outputs = Outputs(
+            OutputParts(
+                self, self.stage, self.central, self.look, self.files, self.lectures, self.exercises
+            )
+        )  # fmt: skip
+        self.desk = LectureAuthoring(
+            self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
+        )
         self.notice.has_audience = self._has_audience
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
@@ -121,7 +125,6 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.central)
         PictureDrag(self.toolbar, self, partial(self.notice.error, cause="file"))
         self._build_menu()
-        self._build_share()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self.store.subscribe(lambda: self.playhead.playing, self._run_frames)
@@ -134,7 +137,7 @@ class MainWindow(QMainWindow):
         return WindowRequests(
             cancel=self.escape,
             select=lambda pane, selection: self.navigation.select(pane, selection),
-            show_chart=self._show_timings,
+            show_chart=lambda choice, path: self.timings.show(choice, path),
             run=lambda name: self.commands[name].trigger(),
             colour=lambda colour: self.navigation.colouring.choose(colour),
             fix=lambda finding: self.editing.editing.apply_fix(finding),
@@ -161,57 +164,17 @@ class MainWindow(QMainWindow):
                 self.desk, self.exercises,
             ),
             WindowCommands(
-                self.copy_command, self.open_render_dialog, self.leave, self._show_timings_of_panes, self.escape,
+                self.outputs.copy_command, self.outputs.open_render_dialog, self.leave, self.timings.show_panes,
+                self.escape,
                 self.toggle_presenter, self._toggle_layout,
             ),
         )  # fmt: skip
         self.menu, self.commands = self.window_menu.menu, self.window_menu.entries
 
-    def _build_share(self) -> None:
-        lecture = self.lectures.player
-        self.share = ShareMenu(
-            ShareParts(
-                self, self.notice, self.files.save_picture, self.open_render_dialog,
-                lambda: self.stage.focused() is not None, lambda: lecture.lecture, self.files.folder,
-            )
-        )  # fmt: skip
-        self.toolbar.share.setMenu(self.share)
-
     def _toggle_layout(self) -> None:
         """Enter or leave full screen with a lecture; without one, switch the layout."""
         if not self.lectures.show_full():
             self.store.dispatch(ToggleLayout())
-
-    def _show_timings(self, choice: Choice | None = None, measurement: str = "") -> None:
-        """Show the timings, with this chart of a measurement if one is given."""
-        from ..timings.window import show_timings  # loaded on first use
-
-        timings = show_timings(self, self.look)
-        if timings is not self._timings:
-            self._timings = timings
-            timings.job.saved.connect(self.central.results.measured.renew)
-        if choice is not None:
-            timings.show_measured(choice, measurement)
-
-    def _show_timings_of_panes(self) -> None:
-        """Show the timings of the panes; if these were shown last, leave the window as it is."""
-        chart = self.central.results.timings()
-        if chart is None or chart == self._timings_of:
-            self._show_timings()
-        else:
-            self._timings_of = chart
-            self._show_timings(*chart)
-
-    def open_render_dialog(self, suffix: str = "") -> None:
-        """Open the dialog that renders the current window as a film or page, with a kind of file chosen."""
-        from .recording.opening import open_render_dialog  # loaded on first use
-
-        places, room = (self.notice, self.files.folder), read_room(self.central)
-        dialog = open_render_dialog(
-            self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption()
-        )
-        if dialog is not None and suffix and not dialog.is_recording:
-            dialog.fields.choose_kind(suffix)
 
     def toggle_presenter(self) -> None:
         """Open the presenter's window, close it if it is in front, or raise it."""
@@ -345,26 +308,6 @@ class MainWindow(QMainWindow):
         """Return the complete state of the window."""
         return self.store.state.bookmark()
 
-    def _screen(self) -> Bookmark:
-        """Return the bookmark, with the actual visibility of the inspector and the compiled counters."""
-        side = "hidden" if self.side.isHidden() else "shown"
-        compiled = "shown" if self.central.results.shows_compiled() else "hidden"
-        return msgspec.structs.replace(self.bookmark(), side=side, compiled=compiled)
-
-    def copy_command(self) -> None:
-        """Copy a command to the clipboard that draws the current window."""
-        from .copy_command import LectureStep  # loaded on first use
-
-        player = self.lectures.player
-        step = None
-        if player.lecture is not None:
-            asking = self.lectures.is_asking()
-            step = LectureStep(player.lecture.path, player.number, asking, player.chosen)
-        if self.exercises.work.is_here():
-            self.notice.error("An exercise cannot be copied as a command; save the picture instead.")
-        else:
-            self.files.copy_command(self._screen(), read_room(self.central), self.theme.name, step)
-
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Restore the state of a bookmark; return False, with the reason shown, if one of its setups cannot be run."""
         return self.navigation.show_bookmark(mark, start)
@@ -462,7 +405,7 @@ class MainWindow(QMainWindow):
         self.exercises.close()
         self.stage.cancel()
         self.files.close()
-        self.share.close_process()
+        self.outputs.share.close_process()
         self._remember()
         self.stage.jobs.close()
         self.stage.close()

@@ -13,8 +13,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 
 from folders import TESTS
 from tilescope.app.model.session import Selection
-from tilescope.app.state.actions import Focus
+from tilescope.app.state.actions import Focus, Zoom
 from tilescope.app.window.actions import keys
+from tilescope.app.window.panels.pane import Pane
+from tilescope.app.window.panels.side import Inspector
+from tilescope.app.window.panels.transport import Transport
 from windows import PAIR, act, open_window, parameter_field, press, screen_environment, wait_until
 
 # Time
@@ -160,6 +163,25 @@ def test_scrubbing_draws_the_last_moment_once(window):
     finally:
         window.central.draw = real
     assert drawn == [49]
+
+
+def test_actions_of_one_turn_are_rendered_once_and_only_where_they_show(window, monkeypatch):
+    rendered = []
+    for kind in (Pane, Inspector, Transport):
+        real = kind.render_view
+        monkeypatch.setattr(
+            kind,
+            "render_view",
+            lambda part, view, real=real: (rendered.append(type(part)), real(part, view))[1],
+        )
+    for names in (("A",), ("B",), ("A", "B")):
+        window.store.dispatch(Zoom(names))
+    assert rendered == [] and window.bookmark().zoom == ("A", "B")
+    QApplication.processEvents()
+    assert rendered == [Pane, Pane]
+    act(window, Zoom(()))
+    act(window, Zoom(()))
+    assert rendered == [Pane] * 4
 
 
 def test_a_hint_says_how_to_play_until_the_time_moves():

@@ -134,7 +134,7 @@ def test_closing_it_in_the_midst_leaves_no_half_file(dialog, tmp_path):
 def test_without_a_trace_it_says_so(monkeypatch, window):
     before = window.findChildren(RenderDialog)
     monkeypatch.setattr(window.stage, "sessions", [None])
-    window.open_render_dialog()
+    window.outputs.open_render_dialog()
     assert window.central.notice.news.sentence.text() == NOTHING
     assert window.findChildren(RenderDialog) == before
 

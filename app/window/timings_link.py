@@ -1,0 +1,42 @@
+"""The way from the panes to the timings window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from ..widgets.appearance import Look
+from .results import Results
+
+if TYPE_CHECKING:
+    from ..charts.choice import Choice
+
+
+class TimingsLink:
+    """Opens the timings window, for the panes or for one chart. window: its parent."""
+
+    def __init__(self, window: QWidget, look: Look, results: Results) -> None:
+        self.window, self.look, self.results = window, look, results
+        self._shown: tuple[Choice, str] | None = None  # the chart shown last for the panes
+        self._timings: QWidget | None = None  # the timings window, once it was opened
+
+    def show(self, choice: Choice | None = None, measurement: str = "") -> None:
+        """Show the timings, with this chart of a measurement if one is given."""
+        from ..timings.window import show_timings  # loaded on first use
+
+        timings = show_timings(self.window, self.look)
+        if timings is not self._timings:
+            self._timings = timings
+            timings.job.saved.connect(self.results.measured.renew)
+        if choice is not None:
+            timings.show_measured(choice, measurement)
+
+    def show_panes(self) -> None:
+        """Show the timings of the panes; if these were shown last, leave the window as it is."""
+        chart = self.results.timings()
+        if chart is None or chart == self._shown:
+            self.show()
+        else:
+            self._shown = chart
+            self.show(*chart)
