@@ -74,7 +74,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/calls", "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
         "kernels/scenarios",
     ),
-    "tracer/remedies": (*PLAIN, "tracer/findings", "tracer/run"),
+    "tracer/remedies": (*PLAIN, "tracer/findings", "tracer/processes", "tracer/run"),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
     "tracer/hardware": (
         *PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "tracer/measure", "kernels", "kernels/scenarios",

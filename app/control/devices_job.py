@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ...tracer.measure.devices import DeviceList, DeviceListing
 from ...tracer.measure.measurement import MeasurementError
-from ...tracer.run.worker_client import RunCancelledError
+from ...tracer.processes.process_client import RunCancelledError
 from .task import Task, TaskQueue
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from ...tracer.measure.cases import Case
 from ...tracer.measure.client import MeasureClient, Start
 from ...tracer.measure.measurement import MeasurementError, save
-from ...tracer.run.worker_client import RunCancelledError
+from ...tracer.processes.process_client import RunCancelledError
 from ..charts.sources import own_folder
 from .task import Task, TaskQueue
 
@@ -29,7 +29,7 @@ class MeasureJob(QObject):
 
     def __init__(self, parent: QObject | None = None, start: Start | None = None) -> None:
         super().__init__(parent)
-        self._client: MeasureClient | None = None
+        self.client: MeasureClient | None = None
         self._start = start
         self._tasks = TaskQueue(self, interrupt=self.cancel)
         self.close = self._tasks.close
@@ -41,14 +41,14 @@ class MeasureJob(QObject):
 
     def start(self, cases: Sequence[Case], time_limit: float = 1.0) -> None:
         """Measure these cases in a thread, each timing for at most `time_limit` seconds; signals report progress."""
-        self._client = client = MeasureClient(cases, time_limit=time_limit)
+        self.client = client = MeasureClient(cases, time_limit=time_limit)
         expected = RunCancelledError, MeasurementError, OSError
         self._tasks.start(Task(lambda: self._measure(client), self.saved.emit, self._fail, expected=expected))
 
     def cancel(self) -> None:
         """Cancel the running measurement, if any, without saving."""
-        if self._client is not None:
-            self._client.cancel()
+        if self.client is not None:
+            self.client.cancel()
 
     def _measure(self, client: MeasureClient) -> str:
         """Measure and save, in the thread; return the path."""

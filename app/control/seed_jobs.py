@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from ...tracer.analysis.histogram_launch import counted_total
 from ...tracer.measure.recorded_outcomes import Spread, recorded_outcomes_of, seeded, seeds_for
 from ...tracer.model.launch import Launch
-from ...tracer.run.worker_client import RunCancelledError, WorkerError
+from ...tracer.processes.process_client import RunCancelledError
+from ...tracer.run.worker_client import WorkerError
 from ..model.session import Session
 from .session_jobs import SessionJobs
 from .task import Task, TaskQueue

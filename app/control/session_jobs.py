@@ -14,8 +14,9 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
+from ...tracer.processes.process_client import RunCancelledError
 from ...tracer.run.time_estimate import duration_text
-from ...tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
+from ...tracer.run.worker_client import LaunchTooSlowError, Worker, WorkerError
 from ...tracer.run.worker_events import EARLY_NOTICE
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
-from ....tracer.run.worker_client import RunCancelledError
+from ....tracer.processes.process_client import RunCancelledError
 from ....tracer.storage.temp_folders import new_process_folder
 from ....tracer.storage.trace_file import TraceFileError, save
 from ...control.task import Task, TaskQueue

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from ....kernels.scenarios.catalogue import find
-from ....tracer.run.worker_client import RunCancelledError
+from ....tracer.processes.process_client import RunCancelledError
 from ...control.session_jobs import PATIENCE, SessionJobs
 from ...control.task import Task, TaskQueue
 from ...lecture.document import Lecture
