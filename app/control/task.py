@@ -140,13 +140,13 @@ class TaskQueue(QObject):
         """Call a function in the window's thread; any thread may call this."""
         self._posted.emit(partial(function, *arguments))
 
-    def close(self) -> bool:
-        """Drop and interrupt all tasks, and wait briefly; return True if all threads have ended."""
+    def close(self, timeout: int = CLOSING_TIMEOUT) -> bool:
+        """Drop and interrupt all tasks, and wait at most `timeout` milliseconds; return True if all threads ended."""
         self.timer.stop()
         self.keep(())
         self._grace.stop()
         self.interrupt()
-        return self._pool.waitForDone(CLOSING_TIMEOUT)
+        return self._pool.waitForDone(timeout)
 
     def _tasks_of(self, key: object) -> list[Task[Any]]:
         tasks = (*self._running, *self._waiting)

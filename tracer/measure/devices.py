@@ -77,7 +77,7 @@ class DeviceListing:
     def run(self) -> DeviceList:
         """List the GPUs; raises MeasurementError if that fails, and RunCancelledError."""
         try:
-            with self._client.conversation(None, PATIENCE) as lists:
+            with self._client.conversation(seconds=PATIENCE) as lists:
                 return next(lists)
         except StartError as error:
             raise MeasurementError(str(error)) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -48,6 +49,7 @@ class ProcessClient(Generic[Answer]):
         self._name, self._command, self._decoder = name, command, decoder
         self._folder, self._is_single, self._restarts = folder, is_single, restarts
         self._process: JsonProcess | None = None
+        self._finish: weakref.finalize[[], ProcessClient[Answer]] | None = None  # ends the process
         self._turn = threading.Lock()  # held during a conversation
         self._state = threading.Lock()  # guards the process and the following flags
         self._is_busy = self._is_cancelled = self._is_closed = self._is_late = False
@@ -74,11 +76,14 @@ class ProcessClient(Generic[Answer]):
                 process.send(message)
 
     @contextlib.contextmanager
-    def conversation(self, request: object, seconds: float | None = None) -> Iterator[Iterator[Answer]]:
+    def conversation(
+        self, request: object = None, seconds: float | None = None
+    ) -> Iterator[Iterator[Answer]]:
         """Context manager that sends a request after the earlier ones, and gives an iterator of its answers.
 
         The iterator raises RunCancelledError after `cancel` or `close`, and ProcessEndedError if the process has ended
-        otherwise. An exception in the block ends the process. seconds: the time limit. Raises StartError.
+        otherwise. An exception in the block ends the process. request: None sends nothing. seconds: the time limit.
+        Raises StartError.
         """
         with self._turn:
             with self._state:
@@ -90,7 +95,8 @@ class ProcessClient(Generic[Answer]):
             alarm.daemon = True
             is_over = False
             try:
-                process.send(request)
+                if request is not None:
+                    process.send(request)
                 if self._is_single:
                     process.end_input()
                 if seconds is not None:
@@ -105,6 +111,12 @@ class ProcessClient(Generic[Answer]):
                     if self._is_closed or self._is_cancelled or self._is_single or not is_over:
                         self._end()
                         self._restart()
+
+    def end_input(self) -> None:
+        """Close the input of the process: no message follows."""
+        process = self._process
+        if process is not None:
+            process.end_input()
 
     def cancel(self) -> None:
         """Cancel the current request, if there is one."""
@@ -132,7 +144,8 @@ class ProcessClient(Generic[Answer]):
     def detach_in_child(self) -> None:
         """In a forked process, release the process, which belongs to the parent."""
         self._is_closed = True
-        if self._process is not None:
+        if self._process is not None and self._finish is not None:
+            self._finish.detach()
             self._process.detach_in_child()
 
     def _answers(self, process: JsonProcess) -> Iterator[Answer]:
@@ -162,6 +175,7 @@ class ProcessClient(Generic[Answer]):
                         0o700, exist_ok=True
                     )  # the system may have cleaned its temporary files
             self._process = JsonProcess(self._name, self._command, self._folder)
+            self._finish = weakref.finalize(self, self._process.end)
         return self._process
 
     def _restart(self) -> None:
@@ -174,6 +188,6 @@ class ProcessClient(Generic[Answer]):
             self._process.kill()
 
     def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.end()
+        self._process = None
+        if self._finish is not None:
+            self._finish()
