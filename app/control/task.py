@@ -154,7 +154,7 @@ class TaskQueue(QObject):
 
     def _watch_outdated(self) -> None:
         """Start the grace period of outdated tasks."""
-        if any(task.is_outdated and not task.is_interrupted for task in self._running):
+        if any(task.is_outdated for task in self._running):
             self._grace.start()
         else:
             self._grace.stop()

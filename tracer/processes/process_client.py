@@ -49,7 +49,7 @@ class ProcessClient(Generic[Answer]):
         self._name, self._command, self._decoder = name, command, decoder
         self._folder, self._is_single, self._restarts = folder, is_single, restarts
         self._process: JsonProcess | None = None
-        self._finish: weakref.finalize[[], ProcessClient[Answer]] | None = None  # ends the process
+        self._finish: weakref.finalize[..., object] | None = None  # ends the process
         self._turn = threading.Lock()  # held during a conversation
         self._state = threading.Lock()  # guards the process and the following flags
         self._is_busy = self._is_cancelled = self._is_closed = self._is_late = False
