@@ -1,0 +1,505 @@
+"""Builds the trace of a launch from the rows that the runtime recorded."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from ..analysis.counters import totals_of
+from ..analysis.requests import requests_of
+from ..model import launch as launches
+from ..model.array_types import Columns, narrow
+from ..model.trace import (
+    ALIAS_SEPARATOR,
+    STOPPED,
+    Barriers,
+    Buffer,
+    Dim3,
+    KernelError,
+    MissingLanes,
+    OutOfBounds,
+    Site,
+    Trace,
+    unravel,
+)
+from .debug_info import DebugInfo, Layout
+from .regions import Region, Views
+from .rewrite import without_comments
+from .rows import ARRIVAL, OUTSIDE, ROW, WARP_ARRIVAL, WHY
+
+DEVICE_BASE = 256  # address in the trace at which allocations begin
+VARIABLES_BASE = 1 << 40  # the same for the program's variables
+_QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
+_DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]")
+_SCALARS = {
+    "float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "unsigned int": "<u4", "char": "|i1",
+    "unsigned char": "|u1", "short": "<i2", "unsigned short": "<u2", "long long": "<i8", "unsigned long long": "<u8",
+    "long": "<i8", "size_t": "<u8", "int32_t": "<i4", "uint32_t": "<u4", "uint8_t": "|u1", "int64_t": "<i8", "bool": "|b1",
+}  # fmt: skip
+ERRORS = {
+    "IllegalAddress": "accesses {size} bytes at an address that is not memory of the GPU",
+    "HostMemory": "accesses {size} bytes of the host's memory, which a GPU cannot reach; copy the data with cudaMemcpy",
+    "FreedMemory": "accesses {size} bytes of memory that cudaFree has freed",
+    "MisalignedAddress": "accesses {size} bytes at an address that is not a multiple of {size}",
+    "Assertion": "an assertion failed",
+    "Trap": "the kernel called __trap()",
+    "Exception": "the kernel threw an exception",
+    "Deadlock": "this thread and others wait for each other without end",
+}
+
+
+class ProgramFacts(Struct, frozen=True):
+    """What is known of a program before it runs."""
+
+    debug: DebugInfo
+    texts: dict[str, str]  # of its files, by path
+    spaces: dict[str, str]  # the space of each variable with a qualifier, by name
+    dynamic: list[tuple[str, str]]  # name and dtype of each declaration of dynamic shared memory
+    compiler: str
+
+
+def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFacts:
+    """Collect the facts of a program; raises OSError or ELFError for a file that is no program."""
+    plain = [without_comments(text) for text in texts.values()]
+    spaces = {
+        match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
+        for text in plain
+        for match in _QUALIFIED.finditer(text)
+    }
+    dynamic = [
+        (match[2], _SCALARS.get(" ".join(match[1].split()), "|u1")) for text in plain for match in _DYNAMIC.finditer(text)
+    ]
+    return ProgramFacts(
+        DebugInfo(program), {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler
+    )
+
+
+class LaunchEvent(Struct):
+    """A launch, as the runtime reports it."""
+
+    kernel: str
+    file: str
+    line: int
+    grid: Dim3
+    block: Dim3
+    shared: int
+    cooperative: int
+    arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
+    allocations: list[tuple[int, int, int]] = []  # address, size, whether it is live
+    thread_memory: int = 0
+    symbols: int = 0
+
+
+class RuntimeError_(Struct):
+    """The error that ended a kernel, as the runtime reports it."""
+
+    type: str
+    address: int
+    site: int
+    block: int
+    thread: int
+    size: int
+    operation: int
+
+
+class ProgramMemory(Struct, frozen=True):
+    """Where the memory of a running program lies, and a way to read the device's."""
+
+    arena: int
+    dynamic: int
+    base: int
+    read: Callable[[int, int], NDArray[np.uint8]]  # (address, size) in the arena
+
+
+class LaunchDecoder:
+    """Collects the rows of a launch and builds its trace."""
+
+    def __init__(
+        self,
+        event: LaunchEvent,
+        facts: ProgramFacts,
+        memory: ProgramMemory,
+        symbols: NDArray[np.uint8],
+        schedule: launches.Schedule,
+        resident: int,
+        limits: launches.Limits,
+    ) -> None:
+        """symbols: contents of the program's variables, each from a multiple of 16."""
+        self._event, self._facts, self._memory = event, facts, memory
+        self._schedule, self._resident, self._limits = schedule, resident, limits
+        self._site_numbers: list[int] = []  # of the runtime's sites
+        self._sites: dict[Site, int] = {}
+        self._buffers: dict[Buffer, int] = {}
+        self._views_of_buffer: list[Views] = []
+        self.kernel = event.kernel.partition("<")[0].rpartition("::")[2].strip()
+        self._parameters = self._kernel_parameters()
+        self._regions = self._make_regions(symbols)
+        self._views = [Views(region) for region in self._regions]
+        self._allocations = len(event.allocations)
+        starts = [region.start for region in self._regions[self._allocations :]]
+        self._variable_starts = np.array(starts, np.uint64)
+        self._order = np.argsort(self._variable_starts)
+        self._kept: list[NDArray[np.void]] = []
+        self._waiting: list[NDArray[np.void]] = []  # rows of blocks that still run, once rows are only counted
+        self._arrivals: list[NDArray[np.void]] = []
+        self._count = 0
+        self._totals: dict[str, int] | None = None
+        self._complete_rows = 0
+
+    # --- memory
+
+    def _kernel_parameters(self) -> list[tuple[str, Layout]]:
+        versions = self._facts.debug.parameters.get(self.kernel, [])
+        count = len([argument for argument in self._event.arguments if not argument[1].startswith("@")])
+        return next((version for version in versions if len(version) == count), versions[0] if versions else [])
+
+    def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
+        names: dict[int, list[str]] = {}
+        layouts: dict[int, Layout] = {}
+        starts = np.array([start for start, _, _ in self._event.allocations], np.int64)
+        for number, (pointer, kind) in enumerate(self._event.arguments):
+            index = int(np.searchsorted(starts, pointer, side="right")) - 1
+            if index < 0 or not pointer or pointer >= starts[index] + self._event.allocations[index][1]:
+                continue
+            name, layout = self._argument(number, kind)
+            if name not in names.setdefault(index, []):
+                names[index].append(name)
+            if layout.size and index not in layouts:
+                layouts[index] = layout
+        regions = []
+        budget = 1 << 29
+        for index, (start, size, live) in enumerate(self._event.allocations):
+            name = ALIAS_SEPARATOR.join(names.get(index, ())) or f"memory{index}"
+            space_address = DEVICE_BASE + start - self._memory.arena
+            initial = self._memory.read(start, size) if live and size <= budget else None
+            budget -= size if initial is not None else 0
+            regions.append(Region(start, size, name, "global", space_address, layouts.get(index, Layout(0)), True, initial))
+        at = 0
+        for variable in self._facts.debug.shared:
+            at = -(-at // 16) * 16
+            start = self._event.thread_memory + variable.offset
+            regions.append(Region(start, variable.size, variable.name, "shared", at, variable.layout, False))
+            at += variable.size
+        at = -(-at // 16) * 16
+        name, dtype = self._facts.dynamic[0] if self._facts.dynamic else ("dynamic shared", "|u1")
+        if self._event.shared:
+            layout = Layout(np.dtype(dtype).itemsize, dtype)
+            regions.append(Region(self._memory.dynamic, self._event.shared, name, "shared", at, layout, True))
+        address, offset = VARIABLES_BASE, 0
+        for variable in self._facts.debug.variables:
+            content = symbols[offset : offset + variable.size] if len(symbols) >= offset + variable.size else None
+            offset += -(-variable.size // 16) * 16
+            space = self._facts.spaces.get(variable.name, "global")
+            start = self._memory.base + variable.offset
+            regions.append(Region(start, variable.size, variable.name, space, address, variable.layout, False, content))
+            address += -(-max(1, variable.size) // 256) * 256
+        return regions
+
+    def _argument(self, number: int, kind: str) -> tuple[str, Layout]:
+        """Return an argument's name in the kernel, and the layout of what it points to."""
+        position, _, offset = kind.partition("@")
+        if offset:  # a pointer in a structure that was passed by value
+            number = int(position or 0)
+            if number < len(self._parameters):
+                name, layout = self._parameters[number]
+                for field, place, part in layout.fields:
+                    if place == int(offset):
+                        return f"{name}.{field}", part.target or Layout(0)
+                return name, Layout(0)
+            return f"argument {number}", Layout(0)
+        plain = sum(not earlier.partition("@")[2] for _, earlier in self._event.arguments[:number])
+        if plain < len(self._parameters):
+            name, layout = self._parameters[plain]
+            target = layout.target or Layout(0)
+            if not target.size and kind:
+                target = Layout(np.dtype(kind).itemsize, kind)
+            return name, target
+        return f"argument {plain}", Layout(np.dtype(kind).itemsize, kind) if kind not in ("", "v") else Layout(0)
+
+    # --- rows
+
+    def add(self, rows: NDArray[np.void], arrivals: NDArray[np.void], pcs: list[int], running: list[int]) -> None:
+        """Add rows (dtype ROW), arrivals (dtype ARRIVAL) and new sites; running: the blocks with more rows to come."""
+        self.add_sites(pcs)
+        before = self._count
+        self._count += len(rows)
+        if self._totals is None and self._count <= self._limits.accesses:
+            self._kept.append(rows.copy())
+            self._arrivals.append(arrivals.copy())
+            return
+        if self._totals is None:
+            self._start_counting(running, before)
+        if not self._kept:
+            self._arrivals = []
+        self._count_rows(rows, running)
+
+    def add_sites(self, pcs: list[int]) -> None:
+        """Add sites by their return addresses, counted from the start of the image."""
+        for pc in pcs:
+            site = self._facts.debug.site(pc) or Site(self.kernel, self._event.file, self._event.line, 0)
+            self._site_numbers.append(self._sites.setdefault(site, len(self._sites)))
+
+    def _start_counting(self, running: list[int], before: int) -> None:
+        """Keep only complete blocks from now on."""
+        kept = np.concatenate(self._kept) if self._kept else np.empty(0, ROW)
+        going = np.isin(kept["block"], np.array(running, np.uint32))
+        self._waiting = [kept[going]]
+        self._kept = [kept[~going]]
+        self._totals = {}
+        if len(self._kept[0]):
+            self._add_totals(self._kept[0])
+
+    def _count_rows(self, rows: NDArray[np.void], running: list[int]) -> None:
+        self._waiting.append(rows.copy())
+        waiting = np.concatenate(self._waiting)
+        going = np.isin(waiting["block"], np.array(running, np.uint32))
+        self._waiting = [waiting[going]]
+        ended = waiting[~going]
+        if len(ended):
+            self._add_totals(ended)
+
+    def _add_totals(self, rows: NDArray[np.void]) -> None:
+        columns, _ = self._columns(rows)
+        trace = self._trace(columns, np.unique(rows["block"]).astype(np.int64))
+        assert self._totals is not None
+        for name, number in totals_of(trace, requests_of(trace)).items():
+            self._totals[name] = self._totals.get(name, 0) + number
+
+    def _columns(self, rows: NDArray[np.void]) -> tuple[Columns, NDArray[np.bool_]]:
+        """Return the columns of rows, and the mask of those outside their buffers."""
+        count = len(rows)
+        region = rows["allocation"].astype(np.int64) - 1
+        others = np.flatnonzero(region < 0)
+        if len(others) and len(self._order):
+            place = np.searchsorted(self._variable_starts[self._order], rows["address"][others], side="right") - 1
+            region[others] = self._allocations + self._order[np.maximum(place, 0)]
+        buffer, index = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        values = rows["value"]
+        outside = (rows["operation"] & OUTSIDE) != 0
+        pieces: list[tuple[NDArray[np.int64], Buffer]] = []
+        for number in np.unique(region).tolist():
+            chosen = np.flatnonzero(region == number)
+            views = self._views[number]
+            offsets = (rows["address"][chosen] - np.uint64(views.region.start)).astype(np.int64)
+            sizes = rows["size"][chosen]
+            beyond = (offsets < 0) | (offsets + sizes > views.region.size)
+            outside[chosen] |= beyond
+            for found, here, first in views.match(offsets, sizes):
+                if found not in self._buffers:
+                    self._buffers[found] = len(self._buffers)
+                    self._views_of_buffer.append(views)
+                accesses = chosen[here]
+                buffer[accesses] = self._buffers[found]
+                index[accesses] = (offsets[here] - first) // found.unit
+                pieces.append((accesses, found))
+        dtype = _value_type([found.dtype for _, found in pieces])
+        value = np.zeros(count, dtype) if dtype is not None else None
+        if value is not None:
+            for accesses, found in pieces:
+                kind = np.dtype(found.dtype)
+                if kind.kind != "V":
+                    value[accesses] = _as_numbers(values[accesses], kind)
+        columns: Columns = {
+            "block": rows["block"], "thread": rows["thread"], "phase": rows["phase"], "op": rows["operation"] & 7,
+            "buffer": buffer, "site": self._numbered(rows["site"]), "index": index,
+        }  # fmt: skip
+        if value is not None:
+            columns["value"] = value
+        return columns, outside
+
+    def _numbered(self, sites: NDArray[np.uint32]) -> NDArray[np.int64]:
+        return np.array(self._site_numbers or [0], np.int64)[sites]
+
+    # --- the trace
+
+    def finish(self, faults: list[tuple[int, ...]], error: RuntimeError_ | None, notice: str = "") -> Trace:
+        """Build the trace of the ended launch."""
+        is_capped = self._totals is not None
+        rows = np.concatenate(self._kept) if self._kept else np.empty(0, ROW)
+        if self._totals is not None and self._waiting and len(self._waiting[0]):
+            self._add_totals(np.concatenate(self._waiting))
+        columns, outside = self._columns(rows)
+        skipped = np.flatnonzero(outside)
+        kept = np.flatnonzero(~outside)
+        record = self._outside(columns, skipped, rows)
+        columns = {name: column[kept] for name, column in columns.items()} if len(skipped) else columns
+        self._add_unaccessed()
+        blocks = np.arange(math.prod(self._event.grid), dtype=np.int64)
+        recorded = np.unique(rows["block"]).astype(np.int64) if is_capped else blocks
+        arrivals = np.concatenate(self._arrivals) if self._arrivals else np.empty(0, ARRIVAL)
+        if is_capped:
+            arrivals = arrivals[np.isin(arrivals["block"], recorded.astype(np.uint32))]
+            notice = notice or (
+                f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): the counters "
+                "cover the complete launch, the pictures only its first blocks."
+            )
+        if error is not None:
+            kernel_error = self._kernel_error(error)
+            reached = int(rows["block"].max(initial=0)) if len(rows) else error.block
+            blocks = recorded = np.arange(max(reached, error.block) + 1, dtype=np.int64)
+        else:
+            kernel_error = None
+        is_warp = arrivals["kind"] == WARP_ARRIVAL
+        return self._trace(
+            columns,
+            blocks,
+            recorded=recorded,
+            steps=narrow(kept) if len(skipped) else None,
+            barriers=self._barriers(arrivals[~is_warp]),
+            warp_barriers=self._barriers(arrivals[is_warp]),
+            outside=record,
+            missing=tuple(self._missing(fault) for fault in faults),
+            error=kernel_error,
+            totals=self._totals or {},
+            notice=notice,
+            accesses=self._count - len(skipped),
+        )
+
+    def _trace(
+        self,
+        columns: Columns,
+        blocks: NDArray[np.int64],
+        *,
+        recorded: NDArray[np.int64] | None = None,
+        steps: NDArray[np.unsignedinteger] | None = None,
+        barriers: Barriers | None = None,
+        warp_barriers: Barriers | None = None,
+        outside: OutOfBounds | None = None,
+        missing: tuple[MissingLanes, ...] = (),
+        error: KernelError | None = None,
+        totals: dict[str, int] | None = None,
+        notice: str = "",
+        accesses: int | None = None,
+    ) -> Trace:
+        buffers = tuple(self._buffers)
+        initial = {}
+        for number, buffer in enumerate(buffers):
+            if buffer.space in ("global", "constant"):
+                content = self._views_of_buffer[number].initial_of(buffer)
+                if content is not None:
+                    initial[number] = content
+        event, facts = self._event, self._facts
+        sources = {site.file for site in self._sites} | {event.file}
+        files = {file: facts.texts[file] for file in sources if file in facts.texts}
+        file = self._kernel_file()
+        launch = launches.Launch(
+            f"{file}:{self.kernel}", facts.texts.get(file, ""), (), event.grid, event.block, shared_bytes=event.shared,
+            schedule=self._schedule, resident=self._resident, engine="compiled",
+        )  # fmt: skip
+        integers = {name: narrow(column) for name, column in columns.items() if name not in ("value", "op")}
+        empty = Barriers(*(np.empty(0, np.uint8) for _ in range(7)))
+        more = {} if outside is None else {"outside": outside}
+        return Trace(
+            **integers,
+            op=columns["op"].astype(np.uint8),
+            value=columns.get("value"),
+            steps=steps,
+            barriers=empty if barriers is None else barriers,
+            warp_barriers=empty if warp_barriers is None else warp_barriers,
+            buffers=buffers,
+            sites=tuple(self._sites) or (Site(self.kernel, file, event.line, 0),),
+            initial=initial,
+            launch=launches.encode(launch),
+            kernel=self.kernel,
+            grid=event.grid,
+            block_dim=event.block,
+            schedule=self._schedule.kind,
+            resident=self._resident,
+            blocks=blocks,
+            recorded=blocks if recorded is None else recorded,
+            accesses=len(columns["op"]) if accesses is None else accesses,
+            totals=totals or {},
+            notice=notice,
+            sources=files,
+            error=error,
+            missing=missing,
+            made_by=f"CUDA C++ on this processor, compiled; {facts.compiler}",
+            **more,
+        )
+
+    def _kernel_file(self) -> str:
+        """Return the file that defines the kernel: of the first site in it, else of the launch."""
+        for site in self._sites:
+            if site.function == self.kernel and site.file in self._facts.texts:
+                return site.file
+        return self._event.file
+
+    def _add_unaccessed(self) -> None:
+        """Add the buffers of arguments that the kernel did not access."""
+        named = {views.region.start for views in self._views_of_buffer}
+        for views in self._views[: self._allocations]:
+            region = views.region
+            if region.start in named or re.fullmatch(r"memory\d+", region.name):
+                continue
+            buffer = views.main_buffer()
+            if buffer is not None and buffer not in self._buffers:
+                self._buffers[buffer] = len(self._buffers)
+                self._views_of_buffer.append(views)
+
+    def _outside(self, columns: Columns, rows: NDArray[np.int64], raw: NDArray[np.void]) -> OutOfBounds:
+        buffers = tuple(self._buffers)
+        names = tuple(
+            _element(buffers[buffer], index)
+            for buffer, index in zip(columns["buffer"][rows].tolist(), columns["index"][rows].tolist(), strict=True)
+        )
+        return OutOfBounds(
+            narrow(columns["block"][rows]), narrow(columns["thread"][rows]), narrow(columns["phase"][rows]),
+            np.minimum(columns["op"][rows], 2).astype(np.uint8), narrow(columns["buffer"][rows]), narrow(columns["site"][rows]),
+            narrow(rows), columns["index"][rows].astype(np.int64), names,
+        )  # fmt: skip
+
+    def _barriers(self, arrivals: NDArray[np.void]) -> Barriers:
+        return Barriers(
+            narrow(arrivals["block"]), narrow(arrivals["thread"]), narrow(arrivals["phase"]),
+            narrow(self._numbered(arrivals["site"])), narrow(arrivals["row"]), narrow(arrivals["reach"]),
+            narrow(arrivals["part"]),
+        )  # fmt: skip
+
+    def _missing(self, fault: tuple[int, ...]) -> MissingLanes:
+        block, warp, site, mask, missing, row, why, other = fault
+        kind = WHY[why]
+        return MissingLanes(
+            block, warp, self._site_numbers[site], mask, missing, row, kind, self._site_numbers[other] if kind == "apart" else -1
+        )
+
+    def _kernel_error(self, error: RuntimeError_) -> KernelError:
+        known = bool(self._site_numbers) and error.site < len(self._site_numbers) and error.type not in ("Deadlock", "Exception")
+        site = tuple(self._sites)[self._site_numbers[error.site]] if known else Site("", self._event.file, self._event.line, 0)
+        text = ERRORS.get(error.type, error.type).format(size=error.size)
+        return KernelError(
+            error.type, f"{text}.", unravel(error.block, self._event.grid), unravel(max(0, error.thread), self._event.block),
+            site.file, site.line,
+        )  # fmt: skip
+
+
+def stopped_notice(sentence: str) -> str:
+    """Write the notice of a launch that was stopped before its end."""
+    return f"{STOPPED} {sentence}"
+
+
+def _element(buffer: Buffer, index: int) -> str:
+    """Name an element outside its array, as "tile[16, 3]": the last indices within their dimensions."""
+    positions = []
+    for axis in range(len(buffer.shape) - 1, 0, -1):
+        positions.append(index % buffer.shape[axis])
+        index //= buffer.shape[axis]
+    return f"{buffer.name}[{', '.join(map(str, (index, *reversed(positions))))}]"
+
+
+def _value_type(dtypes: list[str]) -> np.dtype[np.generic] | None:
+    kinds = [np.dtype(dtype) for dtype in dict.fromkeys(dtypes) if np.dtype(dtype).kind != "V"]
+    if not kinds:
+        return None if dtypes else np.dtype(np.float32)
+    return np.result_type(*kinds)
+
+
+def _as_numbers(raw: NDArray[np.uint64], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+    """View the low bytes of 8-byte words as numbers."""
+    words: NDArray[np.unsignedinteger] = raw.astype(f"<u{dtype.itemsize}")
+    return words.view(dtype)
