@@ -85,7 +85,11 @@ def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, 
     """Compile a file to an object in `folder`; raises BuildError."""
     mirror = folder / "source"
     file, target = write_mirror(sources, mirror), folder / "program.o"
-    includes = [word for path in options.include_folders for word in ("-I", str(mirrored(path, mirror)), "-I", str(path))]
+    includes = [
+        word
+        for path in options.include_folders
+        for word in ("-I", str(mirrored(path, mirror)), "-I", str(path))
+    ]
     command = [
         *compiler.command, *compiler.program_options(), *includes, "-iquote", str(sources.main.parent),
         "-isystem", str(FOLDER / "include"), *(f"-D{name}" for name in options.definitions),
@@ -98,7 +102,11 @@ def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, 
 
 
 def link(
-    objects: Sequence[Path], target: Path, compiler: Compiler, arguments: Iterable[str] = (), sources: Sources | None = None
+    objects: Sequence[Path],
+    target: Path,
+    compiler: Compiler,
+    arguments: Iterable[str] = (),
+    sources: Sources | None = None,
 ) -> None:
     """Link objects and our runtime to a program; raises BuildError."""
     main = sources.main if sources else target
@@ -121,15 +129,27 @@ def link(
 def runtime_object(compiler: Compiler) -> Path:
     """Compile our runtime, once for each compiler; raises BuildError."""
     source = FOLDER / "runtime" / "runtime.cpp"
-    key = "runtime-" + _digest(compiler.version, *compiler.command, *compiler.runtime_options(), _headers_digest())
+    key = "runtime-" + _digest(
+        compiler.version, *compiler.command, *compiler.runtime_options(), _headers_digest()
+    )
     target = _folder() / key / "runtime.o"
     if not target.is_file():
         with _new_folder(key) as temporary:
             output = _run(
-                [*compiler.command, *compiler.runtime_options(), "-c", str(source), "-o", str(temporary / "runtime.o")], source
+                [
+                    *compiler.command,
+                    *compiler.runtime_options(),
+                    "-c",
+                    str(source),
+                    "-o",
+                    str(temporary / "runtime.o"),
+                ],
+                source,
             )
             if output is not None:
-                raise BuildError(f"{compiler.name} can't compile Tilescope's runtime for CUDA C++.", "", 0, output)
+                raise BuildError(
+                    f"{compiler.name} can't compile Tilescope's runtime for CUDA C++.", "", 0, output
+                )
     return target
 
 
@@ -163,7 +183,11 @@ def _forget_oldest() -> None:
     """Remove the programs that were not used for longest, until the rest is within the limit."""
     try:
         programs = sorted(
-            (path.stat().st_mtime, sum(file.stat().st_size for file in path.iterdir() if file.is_file()), path)
+            (
+                path.stat().st_mtime,
+                sum(file.stat().st_size for file in path.iterdir() if file.is_file()),
+                path,
+            )
             for path in _folder().iterdir()
             if path.is_dir() and not path.name.startswith("new-")
         )
@@ -179,7 +203,9 @@ def _forget_oldest() -> None:
 
 @cache
 def _headers_digest() -> str:
-    files = sorted(path for part in ("include", "runtime") for path in (FOLDER / part).rglob("*") if path.is_file())
+    files = sorted(
+        path for part in ("include", "runtime") for path in (FOLDER / part).rglob("*") if path.is_file()
+    )
     return _digest(*(path.read_text("utf-8") for path in files))
 
 

@@ -49,7 +49,14 @@ class Compiler(Struct, frozen=True):
             "-pthread",
         ]  # fmt: skip
         if self.kind == "gcc":
-            return [*common, "--param", "tsan-instrument-func-entry-exit=0", "-fpermissive", "-fsanitize=bounds", *_fused_multiply_add()]
+            return [
+                *common,
+                "--param",
+                "tsan-instrument-func-entry-exit=0",
+                "-fpermissive",
+                "-fsanitize=bounds",
+                *_fused_multiply_add(),
+            ]
         own = ["-fno-sanitize=undefined"] if self.kind == "zig" else []
         return [
             *common, *own, "-fsanitize=array-bounds", "-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm",
@@ -67,7 +74,9 @@ def find_compiler() -> Compiler:
     if named := os.environ.get(VARIABLE):
         compiler = _described(tuple(named.split()))
         if compiler is None:
-            raise CompilerError(f"{VARIABLE} names {named}, which is no clang, g++ or zig of a known version.")
+            raise CompilerError(
+                f"{VARIABLE} names {named}, which is no clang, g++ or zig of a known version."
+            )
         return compiler
     for command in _candidates():
         if compiler := _described(command):
@@ -78,7 +87,12 @@ def find_compiler() -> Compiler:
 
 
 def _candidates() -> Iterator[tuple[str, ...]]:
-    for name in ("clang++", *(f"clang++-{n}" for n in range(24, 13, -1)), "g++", *(f"g++-{n}" for n in range(17, 10, -1))):
+    for name in (
+        "clang++",
+        *(f"clang++-{n}" for n in range(24, 13, -1)),
+        "g++",
+        *(f"g++-{n}" for n in range(17, 10, -1)),
+    ):
         if path := shutil.which(name):
             yield (path,)
     if importlib.util.find_spec("ziglang"):
@@ -90,7 +104,12 @@ def _described(command: tuple[str, ...]) -> Compiler | None:
     """Ask a compiler for its version; None if it does not run, or is too old."""
     try:
         done = subprocess.run(
-            [*command, "--version"], capture_output=True, text=True, timeout=TIMEOUT, check=False, stdin=subprocess.DEVNULL
+            [*command, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -17,7 +17,13 @@ from msgspec import Struct
 from ..model.trace import Site
 
 SKIPPED = ("/usr/", "/include/c++/")  # parts of the paths of files that are not the user's
-_SCOPES = ("DW_TAG_namespace", "DW_TAG_subprogram", "DW_TAG_lexical_block", "DW_TAG_structure_type", "DW_TAG_class_type")
+_SCOPES = (
+    "DW_TAG_namespace",
+    "DW_TAG_subprogram",
+    "DW_TAG_lexical_block",
+    "DW_TAG_structure_type",
+    "DW_TAG_class_type",
+)
 _FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
 
 
@@ -166,11 +172,19 @@ class DebugInfo:
             return
         layout = self._layout(declared if "DW_AT_type" in declared.attributes else entry)
         variable = Variable(
-            _name(entry), int.from_bytes(bytes(rest[:8]), "little"), layout.size, layout, path, line.value if line else 0
+            _name(entry),
+            int.from_bytes(bytes(rest[:8]), "little"),
+            layout.size,
+            layout,
+            path,
+            line.value if line else 0,
         )
         if operation == 0x03 and len(rest) == 8:  # DW_OP_addr
             self.variables.append(variable)
-        elif operation == 0x0E and rest[8:9] in ([0xE0], [0x9B]):  # DW_OP_const8u, then a thread-local address
+        elif operation == 0x0E and rest[8:9] in (
+            [0xE0],
+            [0x9B],
+        ):  # DW_OP_const8u, then a thread-local address
             self.shared.append(variable)
 
     def _layout(self, entry: DIE) -> Layout:
@@ -194,14 +208,22 @@ class DebugInfo:
             return Layout(8, "<u8", target=self._layout(entry))
         if entry.tag == "DW_TAG_array_type":
             inner = self._layout(entry)
-            shape = tuple(_length(child) for child in entry.iter_children() if child.tag == "DW_TAG_subrange_type")
+            shape = tuple(
+                _length(child) for child in entry.iter_children() if child.tag == "DW_TAG_subrange_type"
+            )
             count = int(np.prod(shape)) if shape else 0
             if inner.dtype:
                 return Layout(count * inner.size, inner.dtype, shape + inner.shape)
             return Layout(count * inner.size, "", shape + inner.shape, inner.fields)
         if entry.tag in ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type"):
             return Layout(size, fields=tuple(self._fields(entry)))
-        if entry.tag in ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_atomic_type"):
+        if entry.tag in (
+            "DW_TAG_typedef",
+            "DW_TAG_const_type",
+            "DW_TAG_volatile_type",
+            "DW_TAG_restrict_type",
+            "DW_TAG_atomic_type",
+        ):
             return self._layout(entry)
         return Layout(size)
 

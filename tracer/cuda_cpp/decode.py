@@ -36,7 +36,9 @@ from .rows import ARRIVAL, OUTSIDE, ROW, WARP_ARRIVAL, WHY
 DEVICE_BASE = 256  # address in the trace at which allocations begin
 VARIABLES_BASE = 1 << 40  # the same for the program's variables
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
-_DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]")
+_DYNAMIC = re.compile(
+    r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
+)
 _SCALARS = {
     "float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "unsigned int": "<u4", "char": "|i1",
     "unsigned char": "|u1", "short": "<i2", "unsigned short": "<u2", "long long": "<i8", "unsigned long long": "<u8",
@@ -73,7 +75,9 @@ def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFac
         for match in _QUALIFIED.finditer(text)
     }
     dynamic = [
-        (match[2], _SCALARS.get(" ".join(match[1].split()), "|u1")) for text in plain for match in _DYNAMIC.finditer(text)
+        (match[2], _SCALARS.get(" ".join(match[1].split()), "|u1"))
+        for text in plain
+        for match in _DYNAMIC.finditer(text)
     ]
     return ProgramFacts(
         DebugInfo(program), {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler
@@ -146,7 +150,9 @@ class LaunchDecoder:
         self._variable_starts = np.array(starts, np.uint64)
         self._order = np.argsort(self._variable_starts)
         self._kept: list[NDArray[np.void]] = []
-        self._waiting: list[NDArray[np.void]] = []  # rows of blocks that still run, once rows are only counted
+        self._waiting: list[
+            NDArray[np.void]
+        ] = []  # rows of blocks that still run, once rows are only counted
         self._arrivals: list[NDArray[np.void]] = []
         self._count = 0
         self._totals: dict[str, int] | None = None
@@ -157,7 +163,9 @@ class LaunchDecoder:
     def _kernel_parameters(self) -> list[tuple[str, Layout]]:
         versions = self._facts.debug.parameters.get(self.kernel, [])
         count = len([argument for argument in self._event.arguments if not argument[1].startswith("@")])
-        return next((version for version in versions if len(version) == count), versions[0] if versions else [])
+        return next(
+            (version for version in versions if len(version) == count), versions[0] if versions else []
+        )
 
     def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
         names: dict[int, list[str]] = {}
@@ -179,7 +187,11 @@ class LaunchDecoder:
             space_address = DEVICE_BASE + start - self._memory.arena
             initial = self._memory.read(start, size) if live and size <= budget else None
             budget -= size if initial is not None else 0
-            regions.append(Region(start, size, name, "global", space_address, layouts.get(index, Layout(0)), True, initial))
+            regions.append(
+                Region(
+                    start, size, name, "global", space_address, layouts.get(index, Layout(0)), True, initial
+                )
+            )
         at = 0
         for variable in self._facts.debug.shared:
             at = -(-at // 16) * 16
@@ -193,11 +205,15 @@ class LaunchDecoder:
             regions.append(Region(self._memory.dynamic, self._event.shared, name, "shared", at, layout, True))
         address, offset = VARIABLES_BASE, 0
         for variable in self._facts.debug.variables:
-            content = symbols[offset : offset + variable.size] if len(symbols) >= offset + variable.size else None
+            content = (
+                symbols[offset : offset + variable.size] if len(symbols) >= offset + variable.size else None
+            )
             offset += -(-variable.size // 16) * 16
             space = self._facts.spaces.get(variable.name, "global")
             start = self._memory.base + variable.offset
-            regions.append(Region(start, variable.size, variable.name, space, address, variable.layout, False, content))
+            regions.append(
+                Region(start, variable.size, variable.name, space, address, variable.layout, False, content)
+            )
             address += -(-max(1, variable.size) // 256) * 256
         return regions
 
@@ -220,11 +236,16 @@ class LaunchDecoder:
             if not target.size and kind:
                 target = Layout(np.dtype(kind).itemsize, kind)
             return name, target
-        return f"argument {plain}", Layout(np.dtype(kind).itemsize, kind) if kind not in ("", "v") else Layout(0)
+        return f"argument {plain}", Layout(np.dtype(kind).itemsize, kind) if kind not in (
+            "",
+            "v",
+        ) else Layout(0)
 
     # --- rows
 
-    def add(self, rows: NDArray[np.void], arrivals: NDArray[np.void], pcs: list[int], running: list[int]) -> None:
+    def add(
+        self, rows: NDArray[np.void], arrivals: NDArray[np.void], pcs: list[int], running: list[int]
+    ) -> None:
         """Add rows (dtype ROW), arrivals (dtype ARRIVAL) and new sites; running: the blocks with more rows to come."""
         self.add_sites(pcs)
         before = self._count
@@ -277,7 +298,9 @@ class LaunchDecoder:
         region = rows["allocation"].astype(np.int64) - 1
         others = np.flatnonzero(region < 0)
         if len(others) and len(self._order):
-            place = np.searchsorted(self._variable_starts[self._order], rows["address"][others], side="right") - 1
+            place = (
+                np.searchsorted(self._variable_starts[self._order], rows["address"][others], side="right") - 1
+            )
             region[others] = self._allocations + self._order[np.maximum(place, 0)]
         buffer, index = np.zeros(count, np.int64), np.zeros(count, np.int64)
         values = rows["value"]
@@ -385,9 +408,9 @@ class LaunchDecoder:
                 if content is not None:
                     initial[number] = content
         event, facts = self._event, self._facts
-        sources = {site.file for site in self._sites} | {event.file}
-        files = {file: facts.texts[file] for file in sources if file in facts.texts}
         file = self._kernel_file()
+        sources = dict.fromkeys([file, *(site.file for site in self._sites), event.file])
+        files = {name: facts.texts[name] for name in sources if name in facts.texts}
         launch = launches.Launch(
             f"{file}:{self.kernel}", facts.texts.get(file, ""), (), event.grid, event.block, shared_bytes=event.shared,
             schedule=self._schedule, resident=self._resident, engine="compiled",
@@ -446,7 +469,9 @@ class LaunchDecoder:
         buffers = tuple(self._buffers)
         names = tuple(
             _element(buffers[buffer], index)
-            for buffer, index in zip(columns["buffer"][rows].tolist(), columns["index"][rows].tolist(), strict=True)
+            for buffer, index in zip(
+                columns["buffer"][rows].tolist(), columns["index"][rows].tolist(), strict=True
+            )
         )
         return OutOfBounds(
             narrow(columns["block"][rows]), narrow(columns["thread"][rows]), narrow(columns["phase"][rows]),
@@ -465,12 +490,27 @@ class LaunchDecoder:
         block, warp, site, mask, missing, row, why, other = fault
         kind = WHY[why]
         return MissingLanes(
-            block, warp, self._site_numbers[site], mask, missing, row, kind, self._site_numbers[other] if kind == "apart" else -1
+            block,
+            warp,
+            self._site_numbers[site],
+            mask,
+            missing,
+            row,
+            kind,
+            self._site_numbers[other] if kind == "apart" else -1,
         )
 
     def _kernel_error(self, error: RuntimeError_) -> KernelError:
-        known = bool(self._site_numbers) and error.site < len(self._site_numbers) and error.type not in ("Deadlock", "Exception")
-        site = tuple(self._sites)[self._site_numbers[error.site]] if known else Site("", self._event.file, self._event.line, 0)
+        known = (
+            bool(self._site_numbers)
+            and error.site < len(self._site_numbers)
+            and error.type not in ("Deadlock", "Exception")
+        )
+        site = (
+            tuple(self._sites)[self._site_numbers[error.site]]
+            if known
+            else Site("", self._event.file, self._event.line, 0)
+        )
         text = ERRORS.get(error.type, error.type).format(size=error.size)
         return KernelError(
             error.type, f"{text}.", unravel(error.block, self._event.grid), unravel(max(0, error.thread), self._event.block),

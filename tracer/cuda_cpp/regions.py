@@ -51,7 +51,9 @@ class Views:
             self._outer = (self._count,) if region.is_array else ()
         self._views = list(_views(layout)) if layout.size or layout.fields else []
 
-    def match(self, offsets: NDArray[np.int64], sizes: NDArray[np.uint8]) -> Iterator[tuple[Buffer, NDArray[np.bool_], int]]:
+    def match(
+        self, offsets: NDArray[np.int64], sizes: NDArray[np.uint8]
+    ) -> Iterator[tuple[Buffer, NDArray[np.bool_], int]]:
         """Yield a buffer, the mask of the accesses that it describes, and the byte at which its elements begin.
 
         offsets: bytes from the region's start, possibly outside it. sizes: bytes of each access. Both of shape (accesses,).
@@ -86,7 +88,9 @@ class Views:
             return None
         if first + (buffer.size - 1) * buffer.unit + dtype.itemsize > len(content):
             return None
-        elements: NDArray[np.generic] = np.ndarray((buffer.size,), dtype, content.data, first, (buffer.unit,)).copy()
+        elements: NDArray[np.generic] = np.ndarray(
+            (buffer.size,), dtype, content.data, first, (buffer.unit,)
+        ).copy()
         return elements
 
     def _buffer(self, view: View, item: int) -> Buffer:
@@ -102,15 +106,38 @@ class Views:
         outer_strides = _strides(outer, self._stride or item)
         strides = (*outer_strides, *inner_strides) or (item,)
         span = max(0, self._count - 1) * (self._stride or item) + max(item, layout.size)
-        return Buffer(name, region.space, layout.dtype, shape, strides, region.address + view.offset, unit, -(-span // unit))
+        return Buffer(
+            name,
+            region.space,
+            layout.dtype,
+            shape,
+            strides,
+            region.address + view.offset,
+            unit,
+            -(-span // unit),
+        )
+
+    def _words(self, size: int) -> str:
+        """Name accesses of `size` bytes to numbers: float4, or 16 bytes."""
+        item = np.dtype(self._views[0].layout.dtype)
+        count, rest = divmod(size, item.itemsize)
+        name = _C_NAMES.get(item.str[1:], "")
+        return f"{name}{count}" if name and not rest and 2 <= count <= 4 else f"{size} bytes"
 
     def _wide_buffer(self, size: int) -> Buffer:
         """Return the region as words of another size than its elements have."""
         region = self.region
         dtype = f"|V{size}" if size not in (1, 2, 4, 8) else "|u1" if size == 1 else f"<u{size}"
-        name = region.name if not self._views else f"{region.name} as {size} bytes"
+        is_element = not self._views or (self._stride == size and bool(region.layout.fields))
+        name = region.name if is_element else f"{region.name} as {self._words(size)}"
         count = max(1, region.size // size)
         return Buffer(name, region.space, dtype, (count,), (size,), region.address, size, count)
+
+
+_C_NAMES = {
+    "f4": "float", "f8": "double", "i4": "int", "u4": "uint", "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort",
+    "i8": "longlong", "u8": "ulonglong",
+}  # fmt: skip
 
 
 def _views(layout: Layout, name: str = "", offset: int = 0) -> Iterator[View]:

@@ -23,7 +23,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
-_TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{}()]*>\s*(?:static\s+|inline\s+)*__global__[^;{]*?(\w+)\s*\(", re.DOTALL)
+_TEMPLATE_KERNEL = re.compile(
+    r"\btemplate\s*<[^;{}()]*>\s*(?:static\s+|inline\s+)*__global__[^;{]*?(\w+)\s*\(", re.DOTALL
+)
 _KERNEL = re.compile(
     r"__global__((?:\s|//[^\n]*\n|/\*.*?\*/|__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w:]|\([^()]*\)(?=\s*void))*?)"
     r"\b(\w+)\s*\(",
@@ -76,7 +78,10 @@ def kernel_names(text: str) -> list[str]:
 
 def without_comments(text: str) -> str:
     """Replace comments by spaces; lines and columns stay."""
-    blanked = (re.sub(r"[^\n]", " ", token.text) if token.kind == "comment" else token.text for token in tokenize(text))
+    blanked = (
+        re.sub(r"[^\n]", " ", token.text) if token.kind == "comment" else token.text
+        for token in tokenize(text)
+    )
     return "".join(blanked)
 
 
@@ -174,7 +179,9 @@ class _Rewriter:
         gap = "".join(token.text for token in self._tokens[end + 1 : opening])
         macro = self._tokens[index].is_in_macro
         name = kernel.rpartition("::")[2]
-        shown = f"TILESCOPE_TEXT({kernel})" if macro else '"' + " ".join(kernel.split()).replace('"', "'") + '"'
+        shown = (
+            f"TILESCOPE_TEXT({kernel})" if macro else '"' + " ".join(kernel.split()).replace('"', "'") + '"'
+        )
         head = f"{shown}, TilescopeConfig(__FILE__, __LINE__, {config})"
         if macro or "<" in kernel or name in self._templates:
             call = f"[=](auto... tilescope_values) TILESCOPE_HELPER {{ {kernel}(tilescope_values...); }}"
@@ -238,7 +245,9 @@ class _Rewriter:
         if "__shared__" not in words or self._text(position) != ";":
             return None
         declaration = " ".join(word for word in words if word not in ("__shared__", "volatile", "extern"))
-        declaration = re.sub(r"(?:__align__|alignas|__builtin_align__) \( [^()]* (?:\( [^()]* \) [^()]* )*\)", "", declaration)
+        declaration = re.sub(
+            r"(?:__align__|alignas|__builtin_align__) \( [^()]* (?:\( [^()]* \) [^()]* )*\)", "", declaration
+        )
         declaration = re.sub(r"__attribute__ \( \( [^()]* \( [^()]* \) \) \)", "", declaration)
         match = re.fullmatch(r"\s*(.+?)\s+(\w+)\s*\[\s*\]\s*", declaration, re.DOTALL)
         if match is None:
@@ -246,7 +255,9 @@ class _Rewriter:
         volatile = "volatile " if "volatile" in words else ""
         kind = volatile + match[1]
         lines = "\n" * sum(self._text(i).count("\n") for i in range(index, position))
-        self._emit(f"{kind}* const {match[2]} __attribute__((unused)) = ({kind}*)tilescope_dynamic{lines}", "word")
+        self._emit(
+            f"{kind}* const {match[2]} __attribute__((unused)) = ({kind}*)tilescope_dynamic{lines}", "word"
+        )
         return position
 
     def _aligned_shared(self, index: int) -> int | None:

@@ -114,7 +114,11 @@ class Session:
     """A socket for programs, and the traces of their launches."""
 
     def __init__(
-        self, options: SessionOptions, take: Take, texts_of: Callable[[str], tuple[dict[Path, str], str]], begin: Callable[[str], None]
+        self,
+        options: SessionOptions,
+        take: Take,
+        texts_of: Callable[[str], tuple[dict[Path, str], str]],
+        begin: Callable[[str], None],
     ) -> None:
         """take: called with each trace and the seconds of its launch. texts_of: returns a program's files and compiler.
 
@@ -131,7 +135,9 @@ class Session:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._server, selectors.EVENT_READ, None)
 
-    def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None, folder: Path | None = None) -> ProgramEnd:
+    def run(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None, folder: Path | None = None
+    ) -> ProgramEnd:
         """Run a program, or one that runs others, to its end; raises OSError if it can't be started."""
         settings = dict(os.environ if environment is None else environment) | {VARIABLE: self.path}
         process = subprocess.Popen(command, env=settings, cwd=folder)
@@ -214,7 +220,9 @@ class _Connection:
             if self._files:
                 data = self._socket.recv(1 << 20)
             else:
-                data, ancillary, _, _ = self._socket.recvmsg(1 << 16, socket.CMSG_SPACE(3 * array.array("i").itemsize))
+                data, ancillary, _, _ = self._socket.recvmsg(
+                    1 << 16, socket.CMSG_SPACE(3 * array.array("i").itemsize)
+                )
                 for level, kind, content in ancillary:
                     if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                         files = array.array("i")
@@ -251,7 +259,11 @@ class _Connection:
             self._note_crash(msgspec.json.decode(line, type=_Stopped))
         elif kind == "missing":
             missing = msgspec.json.decode(line, type=_Missing)
-            faults.append(ProgramFault("missing", f"Tilescope does not know {missing.name}.", missing.file, missing.line))
+            faults.append(
+                ProgramFault(
+                    "missing", f"Tilescope does not know {missing.name}.", missing.file, missing.line
+                )
+            )
         elif kind == "goodbye":
             goodbye = msgspec.json.decode(line, type=_Goodbye)
             if goodbye.leaks:
@@ -269,9 +281,14 @@ class _Connection:
             facts = None
         self._facts = facts
         arena, rows, arrivals = self._files
-        self._maps = [mmap.mmap(rows, 0, access=mmap.ACCESS_READ), mmap.mmap(arrivals, 0, access=mmap.ACCESS_READ)]
+        self._maps = [
+            mmap.mmap(rows, 0, access=mmap.ACCESS_READ),
+            mmap.mmap(arrivals, 0, access=mmap.ACCESS_READ),
+        ]
         options = self._session.options
-        schedule = SCHEDULES.index(options.schedule.kind if options.schedule.kind in SCHEDULES else "lockstep")
+        schedule = SCHEDULES.index(
+            options.schedule.kind if options.schedule.kind in SCHEDULES else "lockstep"
+        )
         patience = round(1000 * (options.patience or 0))
         shared = facts.debug.shared if facts else []
         low = min((variable.offset for variable in shared), default=0)
@@ -306,7 +323,9 @@ class _Connection:
         memory = ProgramMemory(hello.arena, hello.dynamic, hello.base, self._read_memory)
         options = self._session.options
         resident = _resident(event, options.resident)
-        self._decoder = LaunchDecoder(event, self._facts, memory, symbols, options.schedule, resident, options.limits)
+        self._decoder = LaunchDecoder(
+            event, self._facts, memory, symbols, options.schedule, resident, options.limits
+        )
         self._decoder.add_sites(self._pcs)
         self._session.begin(self._decoder.kernel)
         return "go"
@@ -348,8 +367,16 @@ class _Connection:
     def _note_crash(self, event: _Stopped) -> None:
         site = self._user_site(event.pcs)
         launch = self._launch
-        file, line = (site.file, site.line) if site else (launch.file, launch.line) if launch and event.in_kernel else ("", 0)
-        name = signal.Signals(event.signal).name if event.signal in signal.valid_signals() else str(event.signal)
+        file, line = (
+            (site.file, site.line)
+            if site
+            else (launch.file, launch.line)
+            if launch and event.in_kernel
+            else ("", 0)
+        )
+        name = (
+            signal.Signals(event.signal).name if event.signal in signal.valid_signals() else str(event.signal)
+        )
         if event.overflow:
             text = "the stack of a thread is full: the kernel recurses too deeply or has very large local arrays."
         elif event.in_kernel and launch:

@@ -34,6 +34,7 @@ from .findings_output import (
 )
 from .program_to_run import ProgramToRun
 from .run_as_main import full_path
+from .run_cuda_cpp import CudaProgram, check_options, collect_faults, is_cuda_cpp_program, report_faults
 from .where import write_where
 
 if TYPE_CHECKING:
@@ -174,6 +175,9 @@ def execute_run(chosen: Namespace) -> int:
     program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
+    if is_cuda_cpp_program(program):
+        chosen.program = program
+        return _run_cuda_cpp(chosen, saver)
     options_of_run = _options(chosen)
     if chosen.json:
         options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
@@ -194,6 +198,20 @@ def execute_run(chosen: Namespace) -> int:
                 forked.report()
                 if chosen.open and saver.saved:
                     _open_window(saver.saved[0])
+
+
+def _run_cuda_cpp(chosen: Namespace, saver: LaunchSaver) -> int:
+    """Run a CUDA C++ program and save the trace of every launch; return its exit status."""
+    check_options(chosen)
+    program = CudaProgram(chosen, saver.save_launch, lambda kernel: None)
+    try:
+        status = program.run()
+    finally:
+        saver.close()
+    report_faults(program.faults)
+    if chosen.open and saver.saved:
+        _open_window(saver.saved[0])
+    return status or (2 if saver.lost else 0)
 
 
 def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> ForkedLaunches:
@@ -386,6 +404,8 @@ def execute_check(chosen: Namespace) -> int:
     if chosen.counters and chosen.format != "json":
         raise UsageError("--counters needs --format json.")
     program.find()
+    if is_cuda_cpp_program(program):
+        return _check_cuda_cpp(chosen)
     crash_report = CrashReport(program.name, chosen.format, counts=chosen.counters)
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
@@ -441,6 +461,20 @@ def execute_check(chosen: Namespace) -> int:
         with reporting_at_os_exit(report):
             status = program.run()
         return report(status)
+
+
+def _check_cuda_cpp(chosen: Namespace) -> int:
+    """Run a CUDA C++ program and print its findings; the status is as for `execute_check`."""
+    if chosen.counters:
+        raise UsageError("--counters is for Numba's kernels; run --json writes the counters of CUDA C++.")
+    check_options(chosen)
+    collector = FindingCollector()
+    program = CudaProgram(chosen, lambda trace, seconds: collector.add(trace), lambda kernel: None)
+    with _output_to_stderr() as output:
+        verdict = Verdict(collector, ForkedLaunches(), chosen.program.name, chosen.format, output)
+        status = program.run()
+        collect_faults(collector, program.faults)
+        return verdict.print_report(status)
 
 
 @contextmanager

@@ -197,6 +197,13 @@ std::vector<Symbol> symbols;
 double patience;
 long long ticks;  // turns of threads so far
 
+// While it exists, nothing is recorded: our own code may call functions that are.
+struct Quiet {
+  Fiber* fiber = now;
+  Quiet() { now = nullptr; }
+  ~Quiet() { now = fiber; }
+};
+
 // --- messages
 
 void send_text(const std::string& text) {
@@ -253,6 +260,7 @@ SiteEntry& site_entry(uint64_t pc) {
   size_t mask = site_table.size() - 1, i = (pc * 0x9E3779B97F4A7C15ull >> 40) & mask;
   while (site_table[i].pc != pc) {
     if (!site_table[i].pc) {
+      Quiet quiet;
       if (2 * sites.size() > mask) {  // it is half full
         std::vector<SiteEntry> old(2 * (mask + 1), SiteEntry{0, 0, 0});
         old.swap(site_table);
@@ -279,10 +287,12 @@ uint32_t site_of(void* pc) { return site_entry((uint64_t)pc).number; }
 // --- values
 
 inline uint64_t value_at(const void* address, unsigned size) {
-  uint64_t value = 0;
-  if (size == 4) value = *(const uint32_t*)address;
-  else memcpy(&value, address, size > 8 ? 8 : size);
-  return value;
+  switch (size) {
+    case 4: return *(const uint32_t*)address;
+    case 1: return *(const uint8_t*)address;
+    case 2: return *(const uint16_t*)address;
+    default: return *(const uint64_t*)address;
+  }
 }
 
 // A store's value is known only after the call: it is read before the next event.
@@ -400,7 +410,7 @@ void copy_recorded(void* pc, void* target, const void* source, size_t size) {
     while (piece > size || (((uint64_t)to | (uint64_t)from) & (piece - 1))) piece /= 2;
     record(pc, from, piece, TILESCOPE_LOAD);
     record(pc, to, piece, TILESCOPE_STORE);
-    memmove(to, from, piece);
+    __builtin_memmove(to, from, piece);
     to += piece, from += piece, size -= piece;
   }
 }
@@ -437,6 +447,7 @@ void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
   int first = __builtin_ctz(arrived);
   uint32_t step = rows_before + (row - rows);
   auto note = [&](unsigned missing, Why why, uint32_t other) {
+    Quiet quiet;
     for (auto& fault : mask_faults) if (fault.site == meeting.site[first] && fault.why == why) return;
     mask_faults.push_back({block.number, (uint32_t)warp, meeting.site[first], mask, missing, step, why, other});
   };
@@ -479,6 +490,7 @@ const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32
   int warp = fiber->number / 32;
   arrive(pc, 1, reach, part);
   if (!(mask >> fiber->lane & 1)) {
+    Quiet quiet;
     mask_faults.push_back({block.number, (uint32_t)warp, site_of(pc), mask, 1u << fiber->lane,
                            (uint32_t)(rows_before + (row - rows)), UNNAMED, 0});
     static uint64_t own[32];
@@ -490,6 +502,7 @@ const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32
   size_t index = 0;
   while (index < list.size() && list[index].mask != mask) index++;
   if (index == list.size()) {
+    Quiet quiet;
     list.emplace_back();
     list[index].mask = mask;
   }
@@ -919,6 +932,7 @@ void start() {
 
 void hand_over(bool is_end) {
   complete_store();
+  Quiet quiet;
   std::string text = format("{\"event\":\"%s\",\"rows\":%llu,\"arrivals\":%llu,\"sites\":[", is_end ? "ended" : "rows",
                             (unsigned long long)(row - rows), (unsigned long long)arrival_count);
   for (size_t i = sites_sent; i < sites.size(); i++) text += format("%s%llu", i > sites_sent ? "," : "", (unsigned long long)sites[i]);
@@ -991,9 +1005,17 @@ void __tsan_ignore_thread_end() {}
 void __tsan_external_read(void*, void*, void*) {}
 void __tsan_external_write(void*, void*, void*) {}
 void* __tsan_memcpy(void* to, const void* from, size_t n) {
-  if (!now) return memcpy(to, from, n);
+  if (!now) return memmove(to, from, n);
   copy_recorded(TILESCOPE_PC, to, from, n);
   return to;
+}
+// Compilers call memcpy for copies of structures. It is hidden: libraries call their own.
+__attribute__((visibility("hidden"))) void* memcpy(void* to, const void* from, size_t n) {
+  if (now) {
+    copy_recorded(TILESCOPE_PC, to, from, n);
+    return to;
+  }
+  return memmove(to, from, n);
 }
 void* __tsan_memmove(void* to, const void* from, size_t n) {
   if (!now || (char*)to > (char*)from) return memmove(to, from, n);
@@ -1005,7 +1027,7 @@ void* __tsan_memset(void* to, int value, size_t n) {
   return memset(to, value, n);
 }
 void tilescope_memcpy(void* pc, void* to, const void* from, size_t n) {
-  if (!now) memcpy(to, from, n);
+  if (!now) memmove(to, from, n);
   else copy_recorded(pc, to, from, n);
 }
 // An index is outside an array of known dimensions; the access follows.
