@@ -34,6 +34,7 @@ VARIABLE = "TILESCOPE_CUDA_SESSION"  # names the socket to the program
 POLL = 0.05  # seconds between two looks at whether the program has ended
 KILL_DELAY = 2.0  # seconds that a program may take to end after Ctrl+C
 MOST_SYMBOLS = 1 << 26  # bytes of the program's variables whose contents are kept
+SHARED, MOST_SHARED = 48 << 10, 227 << 10  # bytes of a block, without and with a request
 THREADS = 8192  # that are resident at once
 
 
@@ -399,6 +400,8 @@ def _refusal(event: LaunchEvent) -> str:
         return f"its blocks of {x * y * z:,} threads are larger than 1,024"
     if not x * y * z or not event.grid[0] * event.grid[1] * event.grid[2]:
         return "its grid or block has no threads"
-    if event.shared > 227 * 1024:
+    if event.shared > MOST_SHARED:
         return f"{event.shared:,} bytes of dynamic shared memory are more than a block can have"
+    if event.shared > SHARED:
+        return f"{event.shared:,} bytes of dynamic shared memory need a call of cudaFuncSetAttribute first"
     return "its grid or block is larger than a GPU allows along one axis"

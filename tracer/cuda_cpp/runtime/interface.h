@@ -51,6 +51,7 @@ void tilescope_touch(const void* pointer);  // the host writes to this allocatio
 int tilescope_is_symbol(const void* pointer);  // whether it points to a variable of the program
 int tilescope_space(const void* pointer);  // 0 global, 1 shared, 2 local, 3 the host's
 long long tilescope_clock();
+void tilescope_allow_shared(int size);  // dynamic shared memory that a kernel may have, beyond 48 KiB
 int tilescope_error(int resets);
 void tilescope_set_error(int error);
 int tilescope_sticky_error();

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -195,6 +196,7 @@ std::vector<Poison> shared_poison;
 struct Symbol { uint64_t offset, size; };
 std::vector<Symbol> symbols;
 double patience;
+size_t allowed_shared = 48 << 10;
 long long ticks;  // turns of threads so far
 
 // While it exists, nothing is recorded: our own code may call functions that are.
@@ -336,6 +338,14 @@ bool is_known(uint64_t address) {
          address - image_low < image_high - image_low;
 }
 
+// Whether the host can read a byte: then a kernel got a pointer to the host's memory.
+bool is_readable(uint64_t address) {
+  if (address < 4096) return false;
+  char byte;
+  iovec here{&byte, 1}, there{(void*)address, 1};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+}
+
 void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   Fiber* fiber = now;
   if (!fiber) return;
@@ -367,7 +377,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     }
     if (!allocations[allocation - 1].is_live) stop_thread("FreedMemory", address, pc, size, operation);
   } else if (!is_known(address)) {
-    stop_thread("IllegalAddress", address, pc, size, operation);
+    stop_thread(is_readable(address) ? "HostMemory" : "IllegalAddress", address, pc, size, operation);
   }
   if (address & (size - 1) & -(uint64_t)((size & (size - 1)) == 0)) {
     stop_thread("MisalignedAddress", address, pc, size, operation);
@@ -1224,6 +1234,10 @@ int tilescope_space(const void* pointer) {
 
 long long tilescope_clock() { return ticks++; }
 
+void tilescope_allow_shared(int size) {
+  if ((size_t)size > allowed_shared) allowed_shared = size;
+}
+
 int tilescope_error(int resets) {
   int error = sticky_error ? sticky_error : error_now;
   if (resets) error_now = 0;
@@ -1264,7 +1278,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   uint64_t threads = (uint64_t)b[0] * b[1] * b[2], blocks = (uint64_t)g[0] * g[1] * g[2];
   if (sticky_error) return;
   bool is_refused = !threads || threads > 1024 || !blocks || b[0] > 1024 || b[1] > 1024 || b[2] > 64 || g[1] > 65535 ||
-                    g[2] > 65535 || g[0] > 0x7fffffffu || launch->shared > TILESCOPE_MAX_SHARED;
+                    g[2] > 65535 || g[0] > 0x7fffffffu || launch->shared > allowed_shared;
   std::string text;
   if (control >= 0) {
     text = "{\"event\":\"" + std::string(is_refused ? "refused" : "launch") + "\",\"kernel\":" + quoted(launch->kernel) + ",\"file\":" + quoted(launch->file);
@@ -1276,7 +1290,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     text += "]";
   }
   if (is_refused) {
-    error_now = launch->shared > TILESCOPE_MAX_SHARED ? 1 : 9;
+    error_now = launch->shared > allowed_shared ? 1 : 9;
     if (control >= 0) send_text(text + "}\n"), receive_line();
     return;
   }

@@ -327,7 +327,12 @@ template <class D> inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMem
 // --- functions
 struct cudaFuncAttributes { size_t sharedSizeBytes, constSizeBytes, localSizeBytes; int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes, preferredShmemCarveout; };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
-template <class F> inline cudaError_t cudaFuncSetAttribute(F, cudaFuncAttribute, int) { return cudaSuccess; }
+template <class F> TILESCOPE_HELPER cudaError_t cudaFuncSetAttribute(F, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value < 0 || value > TILESCOPE_MAX_SHARED) return tilescope_result(cudaErrorInvalidValue);
+  tilescope_allow_shared(value);
+  return cudaSuccess;
+}
 template <class F> inline cudaError_t cudaFuncSetCacheConfig(F, cudaFuncCache) { return cudaSuccess; }
 template <class F> inline cudaError_t cudaFuncSetSharedMemConfig(F, cudaSharedMemConfig) { return cudaSuccess; }
 template <class F> TILESCOPE_HELPER cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, F) {
