@@ -46,7 +46,7 @@ _SCALARS = {
 }  # fmt: skip
 ERRORS = {
     "IllegalAddress": "accesses {size} bytes at an address that is not memory of the GPU",
-    "HostMemory": "accesses {size} bytes of the host's memory, which a GPU cannot reach; copy the data with cudaMemcpy",
+    "HostMemory": "accesses {size} bytes of the host's memory, which a GPU cannot reach",
     "FreedMemory": "accesses {size} bytes of memory that cudaFree has freed",
     "MisalignedAddress": "accesses {size} bytes at an address that is not a multiple of {size}",
     "Assertion": "an assertion failed",

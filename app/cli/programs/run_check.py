@@ -91,7 +91,7 @@ def split_command_line(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
     """Add the arguments of both `run` and `check`."""
     patience = PATIENCE[command]
-    usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
+    usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK | FILE.cu [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
     parser.usage = usage.format(parser.prog)
     parser.description = description
     parser.add_argument(
@@ -157,7 +157,8 @@ def _reporter(stream: TextIO | None) -> Callable[[str], None]:
 def add_run_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
-        "Run a program as python would, or a notebook cell by cell, and trace every kernel that it launches.",
+        "Run a program as python would, a notebook cell by cell, or a CUDA C++ file, and trace every kernel that "
+        "it launches.",
         "run",
     )
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="the folder for the traces")
@@ -383,7 +384,7 @@ def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str
 def add_check_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
-        "Run a program or a notebook and print the errors of its kernels: races, barriers, bounds.",
+        "Run a program, a notebook or a CUDA C++ file and print the errors of its kernels: races, barriers, bounds.",
         "check",
     )
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")

@@ -305,7 +305,8 @@ class SourceView(View):
         return frozenset(line for file, line in lines if file == self.editor.file)
 
     def _shows_cuda_c(self) -> bool:
-        return self.editor.file.endswith(".cu")
+        """Whether the editor shows the kernel in CUDA C that is timed, and not what the trace ran."""
+        return self.session is not None and (twin := cuda_c_of(self.session)) is not None and self.editor.file == twin[0]
 
     def _show_twin(self, site: int, look: str) -> None:
         """Show the twin's line of the chosen warp below a kernel in CUDA C."""
