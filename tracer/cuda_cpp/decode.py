@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -34,7 +35,15 @@ from .rewrite import without_comments
 from .rows import ARRIVAL, OUTSIDE, ROW, WARP_ARRIVAL, WHY
 
 DEVICE_BASE = 256  # address in the trace at which allocations begin
+MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
 VARIABLES_BASE = 1 << 40  # the same for the program's variables
+COUNTED_SPACES = ("global", "shared", "constant")
+COUNTED_SIZES = (1, 2, 4, 8, 16)  # bytes of an access
+# Buffers that stand for all memory of a space and a size of access, where only counters are wanted.
+COUNTED_AS = [
+    Buffer(space, space, f"|V{size}", (1 << 62,), (1,), 0, 1, 1 << 62) for space in COUNTED_SPACES for size in COUNTED_SIZES
+]
+_SIZE_INDEX = np.array([COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64)
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
 _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
@@ -149,6 +158,9 @@ class LaunchDecoder:
         starts = [region.start for region in self._regions[self._allocations :]]
         self._variable_starts = np.array(starts, np.uint64)
         self._order = np.argsort(self._variable_starts)
+        # By the allocation of a row, 0 for other memory.
+        self._allocation_starts = np.array([0, *(start for start, _, _ in event.allocations)], np.uint64)
+        self._allocation_sizes = np.array([1 << 63, *(size for _, size, _ in event.allocations)], np.uint64)
         self._kept: list[NDArray[np.void]] = []
         self._waiting: list[
             NDArray[np.void]
@@ -156,7 +168,7 @@ class LaunchDecoder:
         self._arrivals: list[NDArray[np.void]] = []
         self._count = 0
         self._totals: dict[str, int] | None = None
-        self._complete_rows = 0
+        self._is_stopped = False  # whether the launch went on without rows
 
     # --- memory
 
@@ -245,20 +257,27 @@ class LaunchDecoder:
 
     def add(
         self, rows: NDArray[np.void], arrivals: NDArray[np.void], pcs: list[int], running: list[int]
-    ) -> None:
-        """Add rows (dtype ROW), arrivals (dtype ARRIVAL) and new sites; running: the blocks with more rows to come."""
+    ) -> str:
+        """Add rows (dtype ROW), arrivals (dtype ARRIVAL) and new sites; running: the blocks with more rows to come.
+
+        Returns the answer for the runtime: "ok", "count" if rows are only counted from now on, "stop" for no more.
+        """
         self.add_sites(pcs)
-        before = self._count
         self._count += len(rows)
-        if self._totals is None and self._count <= self._limits.accesses:
-            self._kept.append(rows.copy())
-            self._arrivals.append(arrivals.copy())
-            return
+        if self._totals is None and self._count <= self._limits.accesses and not running:
+            self._kept.append(rows)
+            self._arrivals.append(arrivals)
+            return "ok"
         if self._totals is None:
-            self._start_counting(running, before)
-        if not self._kept:
-            self._arrivals = []
-        self._count_rows(rows, running)
+            self._totals = {}
+            self._arrivals.append(arrivals.copy())
+            self._kept = self._count_complete(rows, running)
+        else:
+            self._count_complete(np.concatenate([*self._waiting, rows]) if self._waiting else rows, running)
+        if self._count < MOST_COUNTED:
+            return "count"
+        self._is_stopped = True
+        return "stop"
 
     def add_sites(self, pcs: list[int]) -> None:
         """Add sites by their return addresses, counted from the start of the image."""
@@ -266,33 +285,55 @@ class LaunchDecoder:
             site = self._facts.debug.site(pc) or Site(self.kernel, self._event.file, self._event.line, 0)
             self._site_numbers.append(self._sites.setdefault(site, len(self._sites)))
 
-    def _start_counting(self, running: list[int], before: int) -> None:
-        """Keep only complete blocks from now on."""
-        kept = np.concatenate(self._kept) if self._kept else np.empty(0, ROW)
-        going = np.isin(kept["block"], np.array(running, np.uint32))
-        self._waiting = [kept[going]]
-        self._kept = [kept[~going]]
-        self._totals = {}
-        if len(self._kept[0]):
-            self._add_totals(self._kept[0])
-
-    def _count_rows(self, rows: NDArray[np.void], running: list[int]) -> None:
-        self._waiting.append(rows.copy())
-        waiting = np.concatenate(self._waiting)
-        going = np.isin(waiting["block"], np.array(running, np.uint32))
-        self._waiting = [waiting[going]]
-        ended = waiting[~going]
-        if len(ended):
-            self._add_totals(ended)
+    def _count_complete(self, rows: NDArray[np.void], running: list[int]) -> list[NDArray[np.void]]:
+        """Count the rows of complete blocks and return them by block; those of running blocks wait."""
+        self._waiting = []
+        if running:
+            going = np.isin(rows["block"], np.array(running, np.uint32))
+            self._waiting = [rows[going]]
+            rows = rows[~going]
+        if not len(rows):
+            return []
+        block = rows["block"]
+        if np.any(block[1:] < block[:-1]):
+            rows = rows[np.argsort(narrow(block), kind="stable")]
+        self._add_totals(rows)
+        return [rows]
 
     def _add_totals(self, rows: NDArray[np.void]) -> None:
-        columns, _ = self._columns(rows)
-        trace = self._trace(columns, np.unique(rows["block"]).astype(np.int64))
+        from ..compiled.rows.block_counters import count_block_rows  # imports Numba, which few launches need
+
         assert self._totals is not None
-        for name, number in totals_of(trace, requests_of(trace)).items():
+        threads = math.prod(self._event.block)
+        counters = count_block_rows(self._counted_columns(rows), COUNTED_AS, len(self._sites), threads)
+        if counters is None:
+            columns, outside = self._columns(rows, with_values=False)
+            columns = {name: column[~outside] for name, column in columns.items()}
+            trace = self._trace(columns, np.unique(columns["block"]).astype(np.int64))
+            counters = totals_of(trace, requests_of(trace))
+        for name, number in counters.items():
             self._totals[name] = self._totals.get(name, 0) + number
 
-    def _columns(self, rows: NDArray[np.void]) -> tuple[Columns, NDArray[np.bool_]]:
+    def _counted_columns(self, rows: NDArray[np.void]) -> Columns:
+        """Return what counting needs of rows: as buffers those of COUNTED_AS, and addresses as indices."""
+        address, allocation = rows["address"], rows["allocation"]
+        space = np.zeros(len(rows), np.int64)  # index in COUNTED_SPACES
+        for region in self._regions[self._allocations :]:
+            if region.space != "global":
+                inside = (address - np.uint64(region.start)) < np.uint64(region.size)
+                space[inside & (allocation == 0)] = COUNTED_SPACES.index(region.space)
+        buffer = space * len(COUNTED_SIZES) + _SIZE_INDEX[rows["size"]]
+        columns: Columns = {
+            "block": rows["block"], "phase": rows["phase"], "thread": rows["thread"], "op": rows["operation"] & 7,
+            "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
+        }  # fmt: skip
+        offset = address - self._allocation_starts[allocation]
+        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (rows["operation"] >= OUTSIDE)
+        return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
+
+    def _columns(
+        self, rows: NDArray[np.void], *, with_values: bool = True
+    ) -> tuple[Columns, NDArray[np.bool_]]:
         """Return the columns of rows, and the mask of those outside their buffers."""
         count = len(rows)
         region = rows["allocation"].astype(np.int64) - 1
@@ -321,7 +362,7 @@ class LaunchDecoder:
                 buffer[accesses] = self._buffers[found]
                 index[accesses] = (offsets[here] - first) // found.unit
                 pieces.append((accesses, found))
-        dtype = _value_type([found.dtype for _, found in pieces])
+        dtype = _value_type([found.dtype for _, found in pieces]) if with_values else None
         value = np.zeros(count, dtype) if dtype is not None else None
         if value is not None:
             for accesses, found in pieces:
@@ -341,12 +382,13 @@ class LaunchDecoder:
 
     # --- the trace
 
-    def finish(self, faults: list[tuple[int, ...]], error: RuntimeError_ | None, notice: str = "") -> Trace:
+    def finish(self, faults: list[tuple[int, ...]], error: RuntimeError_ | None) -> Trace:
         """Build the trace of the ended launch."""
+        notice = ""
         is_capped = self._totals is not None
         rows = np.concatenate(self._kept) if self._kept else np.empty(0, ROW)
-        if self._totals is not None and self._waiting and len(self._waiting[0]):
-            self._add_totals(np.concatenate(self._waiting))
+        if self._waiting and not self._is_stopped:
+            self._count_complete(np.concatenate(self._waiting), [])
         columns, outside = self._columns(rows)
         skipped = np.flatnonzero(outside)
         kept = np.flatnonzero(~outside)
@@ -355,12 +397,17 @@ class LaunchDecoder:
         self._add_unaccessed()
         blocks = np.arange(math.prod(self._event.grid), dtype=np.int64)
         recorded = np.unique(rows["block"]).astype(np.int64) if is_capped else blocks
+        if self._is_stopped:
+            blocks, self._totals, self._count = recorded, {}, len(rows)
         arrivals = np.concatenate(self._arrivals) if self._arrivals else np.empty(0, ARRIVAL)
         if is_capped:
             arrivals = arrivals[np.isin(arrivals["block"], recorded.astype(np.uint32))]
-            notice = notice or (
-                f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): the counters "
-                "cover the complete launch, the pictures only its first blocks."
+            notice = (
+                f"The first {len(recorded):,} of {math.prod(self._event.grid):,} blocks are recorded; the others ran "
+                "without a record, since the launch makes too many accesses. Choose a smaller size to see all."
+                if self._is_stopped
+                else f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
+                "the counters cover the complete launch, the pictures only its first blocks."
             )
         if error is not None:
             kernel_error = self._kernel_error(error)
@@ -415,7 +462,7 @@ class LaunchDecoder:
             f"{file}:{self.kernel}", facts.texts.get(file, ""), (), event.grid, event.block, shared_bytes=event.shared,
             schedule=self._schedule, resident=self._resident, engine="compiled",
         )  # fmt: skip
-        integers = {name: narrow(column) for name, column in columns.items() if name not in ("value", "op")}
+        integers = {name: _own(column) for name, column in columns.items() if name not in ("value", "op")}
         empty = Barriers(*(np.empty(0, np.uint8) for _ in range(7)))
         more = {} if outside is None else {"outside": outside}
         return Trace(
@@ -481,9 +528,9 @@ class LaunchDecoder:
 
     def _barriers(self, arrivals: NDArray[np.void]) -> Barriers:
         return Barriers(
-            narrow(arrivals["block"]), narrow(arrivals["thread"]), narrow(arrivals["phase"]),
-            narrow(self._numbered(arrivals["site"])), narrow(arrivals["row"]), narrow(arrivals["reach"]),
-            narrow(arrivals["part"]),
+            _own(arrivals["block"]), _own(arrivals["thread"]), _own(arrivals["phase"]),
+            _own(self._numbered(arrivals["site"])), _own(arrivals["row"]), _own(arrivals["reach"]),
+            _own(arrivals["part"]),
         )  # fmt: skip
 
     def _missing(self, fault: tuple[int, ...]) -> MissingLanes:
@@ -530,6 +577,11 @@ def _element(buffer: Buffer, index: int) -> str:
         positions.append(index % buffer.shape[axis])
         index //= buffer.shape[axis]
     return f"{buffer.name}[{', '.join(map(str, (index, *reversed(positions))))}]"
+
+
+def _own(column: NDArray[np.integer[Any]]) -> NDArray[np.unsignedinteger]:
+    """Return a small copy of a column, which does not lie in the memory that the next launch overwrites."""
+    return np.ascontiguousarray(narrow(column))
 
 
 def _value_type(dtypes: list[str]) -> np.dtype[np.generic] | None:

@@ -342,12 +342,12 @@ class _Connection:
         rows = np.frombuffer(self._maps[0], ROW, event.rows)
         arrivals = np.frombuffer(self._maps[1], ARRIVAL, event.arrivals)
         self._pcs += event.sites
-        self._decoder.add(rows, arrivals, event.sites, event.running)
+        answer = self._decoder.add(rows, arrivals, event.sites, event.running)
         if is_end:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
             self._session.take(trace, time.perf_counter() - self._started)
-        return "ok"
+        return answer
 
     def _user_site(self, pcs: list[int]) -> Site | None:
         """Return the innermost of some addresses that lies in the user's files."""

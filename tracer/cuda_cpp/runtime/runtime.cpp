@@ -157,7 +157,7 @@ struct Allocation {
 };
 
 const size_t STACK = 256 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
-const size_t MOST_ARRIVALS = 1 << 22;
+const size_t MOST_ARRIVALS = 1 << 22, COUNTED_AT_ONCE = 1 << 18;
 const uint32_t POLLS = 256;  // reads of the same value before a thread counts as waiting
 
 int control = -1;  // the socket; -1 if nobody records
@@ -176,10 +176,11 @@ Fiber* now;
 Block* block_now;
 std::vector<Block> resident;
 int threads_per_block;
-Order order;
+Order order, wanted_order;
 uint64_t random_state;
 int resident_wanted;
 bool is_recording;
+bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
 void* closure;
@@ -319,6 +320,7 @@ inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_p
 }
 
 void hand_over_rows();
+void hand_over(bool is_end);
 
 // --- accesses
 
@@ -336,6 +338,21 @@ bool is_known(uint64_t address) {
   return address - (uint64_t)shared_base - shared_low < shared_high - shared_low ||
          address - (uint64_t)tilescope_dynamic < TILESCOPE_MAX_SHARED ||
          address - image_low < image_high - image_low;
+}
+
+// Whether an access is allowed at least as far as a quick look tells.
+inline bool is_allowed(uint64_t address) {
+  static size_t latest;
+  if (address - (uint64_t)arena >= ARENA) return is_known(address);
+  if (latest < allocations.size()) {
+    Allocation& place = allocations[latest];
+    if (place.is_live && address - place.address < place.size + GAP) return true;
+  }
+  uint32_t number = allocation_of(address);
+  if (!number) return false;
+  latest = number - 1;
+  Allocation& place = allocations[latest];
+  return place.is_live && address - place.address < place.size + GAP;
 }
 
 // Whether the host can read a byte: then a kernel got a pointer to the host's memory.
@@ -364,6 +381,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     fiber->polls = 0;
   }
   complete_store();
+  if (!is_recording && (size & (size - 1)) == 0 && !(address & (size - 1)) && is_allowed(address)) return;
   SiteEntry& site = site_entry((uint64_t)pc);
   uint32_t allocation = 0;
   if (address - (uint64_t)arena < ARENA) {
@@ -552,6 +570,7 @@ void poison_shared() {
 
 void select_block(Block* next) {
   if (block_now == next) return;
+  complete_store();  // its address may soon belong to another block
   if (block_now && resident.size() > 1) {
     memcpy(block_now->shared.data(), shared_base + shared_low, block_now->shared.size());
     memcpy(block_now->dynamic.data(), tilescope_dynamic, dynamic_size);
@@ -723,10 +742,15 @@ void run_blocks(uint32_t end) {
     }
     if (fault.type) return;
     for (size_t i = 0; i < resident.size(); i++) {
-      if (!resident[i].alive && next < end) begin_block(resident[i], next++, i), restart_timer(patience);
+      if (!resident[i].alive && next < end && !is_counting) begin_block(resident[i], next++, i), restart_timer(patience);
       is_alive |= resident[i].alive > 0;
     }
-    if (!is_alive) return;
+    if (!is_alive && next >= end) return;
+    if (is_counting && !is_alive) {  // the blocks that were resident have ended
+      if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
+      begin_block(resident[0], next++, 0), restart_timer(patience);
+      continue;
+    }
     if (!has_moved && !release_grid_barrier() && !release_stuck_warp()) {
       fault.type = "Deadlock";
       fault.block = resident[0].number;
@@ -904,7 +928,7 @@ void start() {
   dl_iterate_phdr(find_image, nullptr);
   connect_session();
   int arena_file = -1, rows_file = -1, arrivals_file = -1;
-  capacity = 1 << 23;
+  capacity = 12000000 + (1 << 16);  // as many as are kept, see `Limits`
   if (control >= 0) {
     arena_file = shared_file("tilescope-memory", ARENA);
     rows_file = shared_file("tilescope-rows", capacity * sizeof(Row));
@@ -915,14 +939,14 @@ void start() {
   rows_end = rows + capacity;
   arrivals = (Arrival*)reserve(MOST_ARRIVALS * sizeof(Arrival), arrivals_file);
   stacks = (char*)reserve(STACK * MOST_THREADS, -1);
-  order = LOCKSTEP;
+  wanted_order = SEQUENTIAL;
   resident_wanted = 0;
   if (control < 0) return;
   send_hello(arena_file, rows_file, arrivals_file);
   close(arena_file), close(rows_file), close(arrivals_file);
   std::string reply = receive_line();
   words_at = reply.c_str();
-  order = (Order)next_number();
+  wanted_order = (Order)next_number();
   random_state = next_number() * 2 + 0x9E3779B97F4A7C15ull;
   resident_wanted = next_number();
   patience = next_number() / 1000.0;
@@ -972,6 +996,7 @@ void hand_over(bool is_end) {
   send_text(text + "}\n");
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
+  if (reply == "count" || reply == "stop") is_counting = true, order = SEQUENTIAL;
   rows_before += row - rows;
   row = rows;
   arrival_count = 0;
@@ -1330,6 +1355,8 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   tilescope_blockDim_x = b[0], tilescope_blockDim_y = b[1], tilescope_blockDim_z = b[2];
   tilescope_gridDim_x = g[0], tilescope_gridDim_y = g[1], tilescope_gridDim_z = g[2];
   body = launch->run, closure = launch->closure;
+  is_counting = false;
+  order = wanted_order;
   row = rows, arrival_count = 0, rows_before = 0, pending = nullptr;
   mask_faults.clear();
   fault = {};
