@@ -168,6 +168,7 @@ class LaunchDecoder:
         self._arrivals: list[NDArray[np.void]] = []
         self._count = 0
         self._totals: dict[str, int] | None = None
+        self._first_blocks = 0  # number of blocks that are recorded, 0 for all
         self._is_stopped = False  # whether the launch went on without rows
 
     # --- memory
@@ -260,7 +261,8 @@ class LaunchDecoder:
     ) -> str:
         """Add rows (dtype ROW), arrivals (dtype ARRIVAL) and new sites; running: the blocks with more rows to come.
 
-        Returns the answer for the runtime: "ok", "count" if rows are only counted from now on, "stop" for no more.
+        Returns the answer for the runtime: "ok", "count" if rows are only counted from now on, "keep 4" for rows of
+        the first 4 blocks only, "stop" for no more.
         """
         self.add_sites(pcs)
         self._count += len(rows)
@@ -268,6 +270,8 @@ class LaunchDecoder:
             self._kept.append(rows)
             self._arrivals.append(arrivals)
             return "ok"
+        if self._first_blocks or (self._totals is None and len(running) >= len(np.unique(rows["block"]))):
+            return self._keep_first(rows, arrivals, running)
         if self._totals is None:
             self._totals = {}
             self._arrivals.append(arrivals.copy())
@@ -284,6 +288,21 @@ class LaunchDecoder:
         for pc in pcs:
             site = self._facts.debug.site(pc) or Site(self.kernel, self._event.file, self._event.line, 0)
             self._site_numbers.append(self._sites.setdefault(site, len(self._sites)))
+
+    def _keep_first(self, rows: NDArray[np.void], arrivals: NDArray[np.void], running: list[int]) -> str:
+        """Keep the rows of fewer blocks, since none has ended yet; the launch goes on without the others."""
+        at_end = not running
+        self._first_blocks = self._first_blocks or (min(running) + max(1, len(running) // 4))
+        rows = np.concatenate([*self._kept, rows])
+        while not at_end and self._first_blocks > 1 and 2 * len(rows) > self._limits.accesses:
+            self._first_blocks = max(1, self._first_blocks // 2)
+            rows = rows[rows["block"] < self._first_blocks]
+        self._kept = [rows[rows["block"] < self._first_blocks].copy()]
+        self._arrivals = [np.concatenate([*self._arrivals, arrivals])]
+        if len(self._kept[0]) <= self._limits.accesses // 2 or at_end:
+            return f"keep {self._first_blocks}"
+        self._kept, self._is_stopped = [], True
+        return "stop"
 
     def _count_complete(self, rows: NDArray[np.void], running: list[int]) -> list[NDArray[np.void]]:
         """Count the rows of complete blocks and return them by block; those of running blocks wait."""
@@ -385,7 +404,8 @@ class LaunchDecoder:
     def finish(self, faults: list[tuple[int, ...]], error: RuntimeError_ | None) -> Trace:
         """Build the trace of the ended launch."""
         notice = ""
-        is_capped = self._totals is not None
+        is_part = self._is_stopped or self._first_blocks > 0
+        is_capped = self._totals is not None or is_part
         rows = np.concatenate(self._kept) if self._kept else np.empty(0, ROW)
         if self._waiting and not self._is_stopped:
             self._count_complete(np.concatenate(self._waiting), [])
@@ -397,7 +417,7 @@ class LaunchDecoder:
         self._add_unaccessed()
         blocks = np.arange(math.prod(self._event.grid), dtype=np.int64)
         recorded = np.unique(rows["block"]).astype(np.int64) if is_capped else blocks
-        if self._is_stopped:
+        if is_part:
             blocks, self._totals, self._count = recorded, {}, len(rows)
         arrivals = np.concatenate(self._arrivals) if self._arrivals else np.empty(0, ARRIVAL)
         if is_capped:
@@ -405,7 +425,7 @@ class LaunchDecoder:
             notice = (
                 f"The first {len(recorded):,} of {math.prod(self._event.grid):,} blocks are recorded; the others ran "
                 "without a record, since the launch makes too many accesses. Choose a smaller size to see all."
-                if self._is_stopped
+                if is_part
                 else f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
                 "the counters cover the complete launch, the pictures only its first blocks."
             )

@@ -180,6 +180,7 @@ Order order, wanted_order;
 uint64_t random_state;
 int resident_wanted;
 bool is_recording;
+uint32_t recorded_below;  // only accesses of blocks below this number are recorded
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
@@ -319,7 +320,6 @@ inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_p
   __builtin_trap();
 }
 
-void hand_over_rows();
 void hand_over(bool is_end);
 
 // --- accesses
@@ -381,7 +381,8 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     fiber->polls = 0;
   }
   complete_store();
-  if (!is_recording && (size & (size - 1)) == 0 && !(address & (size - 1)) && is_allowed(address)) return;
+  bool is_recorded = is_recording && block_now->number < recorded_below;
+  if (!is_recorded && (size & (size - 1)) == 0 && !(address & (size - 1)) && is_allowed(address)) return;
   SiteEntry& site = site_entry((uint64_t)pc);
   uint32_t allocation = 0;
   if (address - (uint64_t)arena < ARENA) {
@@ -400,8 +401,11 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   if (address & (size - 1) & -(uint64_t)((size & (size - 1)) == 0)) {
     stop_thread("MisalignedAddress", address, pc, size, operation);
   }
-  if (!is_recording) return;
-  if (row == rows_end) hand_over_rows();
+  if (!is_recorded) return;
+  if (row == rows_end) {
+    hand_over(false);
+    if (!is_recording || block_now->number >= recorded_below) return;
+  }
   Row* r = row++;
   r->address = address;
   r->block = block_now->number;
@@ -447,7 +451,7 @@ void copy_recorded(void* pc, void* target, const void* source, size_t size) {
 
 void arrive(void* pc, unsigned kind, uint64_t reach, uint32_t part) {
   complete_store();
-  if (!is_recording || arrival_count == MOST_ARRIVALS) return;
+  if (!is_recording || block_now->number >= recorded_below || arrival_count == MOST_ARRIVALS) return;
   uint32_t step = rows_before + (row - rows);
   arrivals[arrival_count++] = {reach, step, block_now->number, site_of(pc), now->number, now->phase, part, kind};
 }
@@ -746,6 +750,11 @@ void run_blocks(uint32_t end) {
       is_alive |= resident[i].alive > 0;
     }
     if (!is_alive && next >= end) return;
+    if (is_recording && recorded_below != UINT32_MAX) {  // once the recorded blocks have ended, the others may run fast
+      bool is_any_recorded = false;
+      for (auto& block : resident) is_any_recorded |= block.alive && block.number < recorded_below;
+      if (!is_any_recorded) is_recording = false, order = SEQUENTIAL;
+    }
     if (is_counting && !is_alive) {  // the blocks that were resident have ended
       if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
       begin_block(resident[0], next++, 0), restart_timer(patience);
@@ -997,12 +1006,11 @@ void hand_over(bool is_end) {
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
   if (reply == "count" || reply == "stop") is_counting = true, order = SEQUENTIAL;
+  if (reply.compare(0, 5, "keep ") == 0) recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
   rows_before += row - rows;
   row = rows;
   arrival_count = 0;
 }
-
-void hand_over_rows() { hand_over(false); }
 
 }  // namespace
 
@@ -1356,6 +1364,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   tilescope_gridDim_x = g[0], tilescope_gridDim_y = g[1], tilescope_gridDim_z = g[2];
   body = launch->run, closure = launch->closure;
   is_counting = false;
+  recorded_below = UINT32_MAX;
   order = wanted_order;
   row = rows, arrival_count = 0, rows_before = 0, pending = nullptr;
   mask_faults.clear();
