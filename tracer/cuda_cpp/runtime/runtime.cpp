@@ -334,7 +334,9 @@ inline uint32_t allocation_of(uint64_t address) {
   return low;  // the last that begins at or before it, plus 1
 }
 
-bool is_known(uint64_t address) {
+// Memory of a kernel's other than allocations. An index outside an array of shared memory may load right beyond it.
+bool is_known(uint64_t address, bool is_load) {
+  if (is_load && now->is_outside && address - (uint64_t)shared_base - shared_low + GAP < shared_high - shared_low + 2 * GAP) return true;
   return address - (uint64_t)shared_base - shared_low < shared_high - shared_low ||
          address - (uint64_t)tilescope_dynamic < TILESCOPE_MAX_SHARED ||
          address - image_low < image_high - image_low;
@@ -343,7 +345,7 @@ bool is_known(uint64_t address) {
 // Whether an access is allowed at least as far as a quick look tells.
 inline bool is_allowed(uint64_t address) {
   static size_t latest;
-  if (address - (uint64_t)arena >= ARENA) return is_known(address);
+  if (address - (uint64_t)arena >= ARENA) return is_known(address, false);
   if (latest < allocations.size()) {
     Allocation& place = allocations[latest];
     if (place.is_live && address - place.address < place.size + GAP) return true;
@@ -395,7 +397,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
       site.allocation = allocation;
     }
     if (!allocations[allocation - 1].is_live) stop_thread("FreedMemory", address, pc, size, operation);
-  } else if (!is_known(address)) {
+  } else if (!is_known(address, operation == TILESCOPE_LOAD)) {
     stop_thread(is_readable(address) ? "HostMemory" : "IllegalAddress", address, pc, size, operation);
   }
   if (address & (size - 1) & -(uint64_t)((size & (size - 1)) == 0)) {
