@@ -1,4 +1,4 @@
-"""The rules of the house: who imports whom, what a folder holds, and what a process loads."""
+"""The rules of the house: what a folder holds, and what a process loads. pyproject.toml lists who imports whom."""
 
 import ast
 import re
@@ -10,168 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from import_graph import TOP, Import, files_of, folder_of, import_cycles, imports_of, modules_of, trees_of
-
-PLAIN = ("tracer/model", "tracer/storage", "tracer/analysis")
-COMPILED = (
-    "tracer/compiled", "tracer/compiled/rewrite", "tracer/compiled/scheduler", "tracer/compiled/runtime",
-    "tracer/compiled/rows",
-)  # fmt: skip
-# What the program's own process may use of the tracer: everything but what runs kernels in it.
-TRACER = (
-    *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
-    "tracer/remedies", "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes",
-    "tracer/judging", "tracer/as_compiled", "tracer/listing", "kernels/scenarios",
-)  # fmt: skip
-VIEW = (*TRACER, "app/compiled", "app/explain", "app/model", "app/widgets", "app/views/common")
-VIEWS = tuple(
-    f"app/views/{name}"
-    for name in (
-        "common", "memory", "memory/layout", "histogram", "timeline", "warp", "source", "inspect", "counters",
-        "charts", "gpu", "listing",
-    )
-)  # fmt: skip
-
-# Folder -> the folders that it may import beside itself. The order is from the bottom to the top.
-LAYERS: dict[str, tuple[str, ...]] = {
-    "kernels": (),
-    "kernels/scenarios": (),
-    "tracer/model": ("kernels/scenarios",),
-    "tracer/processes": (),
-    "tracer/storage": ("tracer/model",),
-    "tracer/dataflow": ("tracer/model",),
-    "tracer/analysis": ("tracer/model", "tracer/dataflow", "kernels/scenarios"),
-    "tracer/exports": (*PLAIN,),
-    "tracer/races": ("tracer/model", "tracer/analysis"),
-    "tracer/type_inference": ("tracer/model", "tracer/processes", "tracer/storage"),
-    "tracer/findings/source": ("tracer/model", "tracer/analysis"),
-    "tracer/findings/waste": ("tracer/model", "tracer/analysis", "tracer/findings/source"),
-    "tracer/findings": (
-        "tracer/model", "tracer/dataflow", "tracer/analysis", "tracer/races", "tracer/type_inference",
-        "tracer/findings/source", "tracer/findings/waste",
-    ),
-    "tracer/recording": (*PLAIN, "tracer/dataflow", "kernels/scenarios"),
-    "tracer/nvidia_math": ("tracer/storage", "tracer/recording"),
-    "tracer/simulator/arithmetic": ("tracer/recording", "tracer/nvidia_math"),
-    "tracer/simulator/host": ("tracer/model", "tracer/recording", "tracer/nvidia_math"),
-    "tracer/simulator/typed_ir": ("tracer/recording", "tracer/type_inference", "tracer/simulator/arithmetic"),
-    "tracer/simulator": (
-        "tracer/model", "tracer/recording", "tracer/type_inference", "tracer/nvidia_math",
-        "tracer/simulator/arithmetic", "tracer/simulator/typed_ir", "tracer/simulator/host",
-    ),
-    "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
-    "tracer/compiled": ("tracer/nvidia_math",),
-    "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/compiled"),
-    "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
-    "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
-    "tracer/compiled/runtime": (
-        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/compiled", "tracer/compiled/scheduler",
-    ),
-    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", "tracer/nvidia_math", *COMPILED),
-    "tracer/judging": (*PLAIN, "tracer/dataflow", "tracer/findings", "tracer/recording"),
-    "tracer/run": (
-        *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",
-        "tracer/calls", "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
-        "kernels/scenarios",
-    ),
-    "tracer/remedies": (*PLAIN, "tracer/findings", "tracer/run"),
-    "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
-    "tracer/hardware": (
-        *PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "tracer/measure", "kernels", "kernels/scenarios",
-    ),
-    "tracer/hardware/marks": (
-        *PLAIN, "tracer/processes", "tracer/recording", "tracer/measure", "tracer/compiled", "tracer/compiled/rewrite",
-        "tracer/hardware", "kernels", "kernels/scenarios",
-    ),
-    "tracer/hardware/profiling": (
-        *PLAIN, "tracer/recording", "tracer/measure", "tracer/hardware", "kernels/scenarios",
-    ),
-    "tracer/hardware/accesses": (
-        *PLAIN, "tracer/processes", "tracer/races", "tracer/recording", "tracer/measure", "tracer/compiled",
-        "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/hardware/marks",
-    ),
-    "tracer/as_compiled": (*PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording"),
-    "tracer/as_compiled/compiler": (
-        "tracer/model", "tracer/storage", "tracer/calls", "tracer/type_inference", "tracer/recording",
-        "tracer/as_compiled",
-    ),
-    "tracer/as_compiled/execution": (
-        *PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording", *COMPILED,
-        "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler", "tracer/nvidia_math",
-    ),
-    "tracer/listing": (
-        *PLAIN, "tracer/processes", "tracer/type_inference", "tracer/recording", "tracer/as_compiled",
-        "tracer/as_compiled/compiler", "tracer/as_compiled/execution",
-    ),
-    "app/model": TRACER,
-    "app/compiled": (*TRACER, "app/model"),
-    "app/explain": ("kernels/scenarios", "tracer/model"),
-    "app/gpu": (*TRACER, "app/model"),
-    "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
-    "app/charts": (*TRACER, "app/model"),
-    "app/lecture": (*TRACER, "app/model", "app/charts", "app/compiled", "app/gpu"),
-    "app/lecture/edit": ("kernels/scenarios", "tracer/storage", "app/model", "app/lecture"),
-    "app/exercise": (*TRACER, "app/model", "app/lecture"),
-    "app/control": (*TRACER, "app/model", "app/charts", "app/compiled", "app/lecture"),
-    "app/views/common": (*TRACER, "app/model", "app/widgets"),
-    "app/views/memory/layout": VIEW,
-    "app/views/memory": (*VIEW, "app/views/memory/layout"),
-    "app/views/histogram": VIEW,
-    "app/views/timeline": VIEW,
-    "app/views/warp": VIEW,
-    "app/views/source": VIEW,
-    "app/views/inspect": VIEW,
-    "app/views/listing": VIEW,
-    "app/views/counters": VIEW,
-    "app/views/charts": (*VIEW, "app/charts"),
-    "app/views/gpu": (*VIEW, "app/gpu"),
-    "app/window/toolbar": ("app/model", "app/widgets", "kernels/scenarios"),
-    "app/window/panels": (*TRACER, "app/control", "app/model", "app/charts", "app/gpu", "app/widgets", *VIEWS),
-    "app/window/lecture": (
-        *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/window/panels",
-    ),
-    "app/window/presenter": (
-        *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
-    ),
-    "app/window/program": ("tracer/model", "app/model", "app/views/source", "app/widgets"),
-    "app/window/editing": (*TRACER, "app/model", "app/control", "app/widgets", *VIEWS),
-    "app/window/writing": (
-        *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
-        "app/window/panels", "app/window/lecture",
-    ),
-    "app/window/replay": (
-        *TRACER, "kernels/scenarios", "app/charts", "app/gpu", "app/control", "app/lecture", "app/model", "app/widgets",
-        *VIEWS, "app/window/lecture",
-    ),
-    "app/window/exercise": (
-        *TRACER, "app/exercise", "app/lecture", "app/model", "app/control", "app/widgets", "app/views/common",
-        "app/views/source", "app/window/lecture",
-    ),
-    "app/window/recording": (
-        *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
-    ),
-    "app/timings": (*TRACER, "app/model", "app/control", "app/charts", "app/widgets", "app/views/charts"),
-    "app/window": (
-        *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/gpu", "app/widgets", *VIEWS,
-        "app/timings",
-        "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
-        "app/window/editing",
-        "app/window/exercise", "app/window/recording", "app/window/replay", "app/window/program",
-    ),
-    "app/cli/common": (*TRACER, "app/compiled", "app/model", "app/views/common"),
-    "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
-    "app/cli/pictures": (
-        *TRACER, "app/cli/common", "app/model", "app/lecture", "app/control", "app/charts", "app/widgets", *VIEWS,
-        "app/window", "app/window/lecture", "app/window/recording", "app/window/replay",
-    ),
-    "app/cli": (
-        *TRACER, "tracer/hardware/accesses", "tracer/hardware/marks", "tracer/exports", "app/cli/common",
-        "app/cli/programs", "app/cli/pictures",
-        "app/model", "app/explain", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS,
-        "app/timings", "app/window",
-    ),
-    "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/common", "app/cli/programs", "app/cli"),
-}  # fmt: skip
+from import_graph import Import, files_of, import_cycles, imports_of, modules_of, trees_of
 
 ROOT = Path(__file__).resolve().parent.parent
 QT = {"PySide6", "shiboken6", "superqt", "qtpy", "pyqtgraph"}
@@ -191,17 +30,8 @@ class House(NamedTuple):
 def house():
     """Parse the tree once, only for this file: its syntax trees are a million objects."""
     trees = trees_of(ROOT)
-    modules = {name: [module for _, module in modules_of(name, tree)] for name, tree in trees.items()}
+    modules = {name: modules_of(name, tree) for name, tree in trees.items()}
     return House(trees, modules, imports_of(trees))
-
-
-def breaches(imports: list[Import]) -> list[str]:
-    """Return "file:line imports file" for each import that the table does not allow."""
-    return [
-        f"{i.file}:{i.line} imports {i.target}"
-        for i in imports
-        if folder_of(i.target) not in (folder_of(i.file), *LAYERS.get(folder_of(i.file), ()))
-    ]
 
 
 def paths_in(text: str) -> list[str]:
@@ -225,30 +55,6 @@ def test_the_scan_covers_the_tree(house):
     assert {"kernels/scenarios/catalogue.py", "tracer/model/trace.py", "app/cli/main.py"} <= set(house.trees)
     assert "tilescope.kernels.scenarios.catalogue" in house.modules["tracer/model/plan.py"]
     assert any(i.target == "tracer/model/trace.py" for i in house.imports)
-
-
-def test_every_folder_is_in_the_table_and_every_row_is_a_folder(house):
-    with_files = {folder_of(name) for name in house.trees if not name.endswith("__init__.py")}
-    assert with_files == set(LAYERS)
-
-
-def test_imports_follow_the_table(house):
-    assert breaches(house.imports) == []
-
-
-def test_the_table_goes_from_the_bottom_to_the_top():
-    rows = list(LAYERS)
-    upward = [
-        (f, other) for f, others in LAYERS.items() for other in others if rows.index(other) > rows.index(f)
-    ]
-    assert upward == []
-
-
-def test_an_import_against_the_table_is_reported():
-    upward = Import("tracer/model/trace.py", 7, "tracer/run/worker.py")
-    unknown = Import("tracer/new/a.py", 1, "tracer/model/trace.py")
-    assert breaches([upward]) == ["tracer/model/trace.py:7 imports tracer/run/worker.py"]
-    assert breaches([unknown]) != []
 
 
 def test_no_files_import_each_other_in_a_circle(house):
@@ -290,36 +96,12 @@ def test_imports_inside_the_package_are_relative(house):
     assert absolute == []
 
 
-def test_arrows_point_one_way(house):
-    upward = [i for i in house.imports if TOP.index(i.target.split("/")[0]) > TOP.index(i.file.split("/")[0])]
-    assert upward == []
-
-
-def test_qt_stays_in_app(house):
-    below = [name for name in house.trees if not name.startswith("app/")]
-    assert importing(house, below, lambda module: top(module) in QT) == []
-
-
 def test_the_window_s_model_has_no_widgets(house):
     model = [name for name in house.trees if name.startswith(("app/model/", "app/control/", "app/charts/"))]
     assert (
         importing(house, model, lambda module: module.startswith(("PySide6.QtWidgets", "PySide6.QtGui")))
         == []
     )
-
-
-def test_no_helper_takes_the_complete_window(house):
-    importers = {i.file for i in house.imports if i.target == "app/window/main_window.py"}
-    assert importers == {
-        "app/window/start.py",
-        "app/window/offscreen_window.py",
-        "app/cli/pictures/snapshot.py",
-    }
-
-
-def test_app_never_imports_numba(house):
-    app = [name for name in house.trees if name.startswith("app/")]
-    assert importing(house, app, lambda module: top(module) in NUMBA) == []
 
 
 def test_one_file_touches_the_simulator(house):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
 from ..charts.choice import (
@@ -95,9 +95,8 @@ class ChartFields(QFrame):
         against = choice.against if choice.against in titles else next(iter(titles), "")
         self.combos["against"].offer([(title, key) for key, title in titles.items()], against)
         self.combos["axis"].offer(AXES, choice.log)
-        self.published.blockSignals(True)
-        self.published.setChecked(choice.published)
-        self.published.blockSignals(False)
+        with QSignalBlocker(self.published):
+            self.published.setChecked(choice.published)
         widgets: dict[str, QWidget] = {**self.chips, "published": self.published}
         for name, widget in widgets.items():
             widget.setVisible(name in USED[choice.chart])

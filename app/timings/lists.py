@@ -65,12 +65,11 @@ class CheckList(QTreeWidget):
     def check(self, values: Iterable[object]) -> None:
         """Check only the items of these values, without a signal."""
         wanted = list(values)
-        self.blockSignals(True)
-        for item in self._items():
-            if item.data(0, KEY):
-                on = item.data(0, KEY) in wanted
-                item.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for item in self._items():
+                if item.data(0, KEY):
+                    on = item.data(0, KEY) in wanted
+                    item.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
         self.viewport().update()
 
 
@@ -127,25 +126,23 @@ class KernelList(CheckList):
 
     def _set_tips(self) -> None:
         """Set the tooltips in the theme's terminology, unless the scenario has its own."""
-        self.blockSignals(True)
-        for item in self._items():
-            if key := item.data(0, KEY):
-                subject = subject_of_key(str(key))
-                scenario = find(subject.scenario)
-                say = str if scenario.words else self.theme.translate
-                runs_with = "on the CPU" if is_on_cpu(subject) else "by NVIDIA's library"
-                baseline = f"The work of {scenario.title} {runs_with}"
-                item.setToolTip(0, plain_tip(baseline if subject.baseline else say(scenario.lesson)))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for item in self._items():
+                if key := item.data(0, KEY):
+                    subject = subject_of_key(str(key))
+                    scenario = find(subject.scenario)
+                    say = str if scenario.words else self.theme.translate
+                    runs_with = "on the CPU" if is_on_cpu(subject) else "by NVIDIA's library"
+                    baseline = f"The work of {scenario.title} {runs_with}"
+                    item.setToolTip(0, plain_tip(baseline if subject.baseline else say(scenario.lesson)))
 
     def show_signs(self) -> None:
         """Draw the signs of checked kernels next to them."""
         slots = slots_of(self.subjects())
-        self.blockSignals(True)
-        for item in self._items():
-            key = item.data(0, KEY)
-            item.setIcon(0, _sign(slots[key], self.theme) if key in slots else QIcon())
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for item in self._items():
+                key = item.data(0, KEY)
+                item.setIcon(0, _sign(slots[key], self.theme) if key in slots else QIcon())
 
 
 def _sign(slot: int, theme: Theme) -> QIcon:
@@ -171,13 +168,12 @@ class MeasurementList(CheckList):
 
     def offer(self, measurements: Sequence[Source], checked: Sequence[str]) -> None:
         """Show these measurements, and check those with the given paths."""
-        self.blockSignals(True)
-        self.clear()
-        self.sources = list(measurements)
-        for source in measurements:
-            text = f"{escape_controls(source.device)}\n{source.when.removesuffix(' UTC')}"
-            self.addTopLevelItem(_item(text, str(source.path), source.line.replace(" · ", "\n")))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.clear()
+            self.sources = list(measurements)
+            for source in measurements:
+                text = f"{escape_controls(source.device)}\n{source.when.removesuffix(' UTC')}"
+                self.addTopLevelItem(_item(text, str(source.path), source.line.replace(" · ", "\n")))
         self.check(checked)
         self.updateGeometry()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -241,9 +241,8 @@ class TimingsWindow(QWidget):
     def show_choice(self, choice: Choice) -> None:
         """Show a choice in tabs, list and fields, and draw it."""
         self.choice = choice
-        self.tabs.blockSignals(True)
-        self.tabs.setCurrentIndex(CHARTS.index(choice.chart))
-        self.tabs.blockSignals(False)
+        with QSignalBlocker(self.tabs):
+            self.tabs.setCurrentIndex(CHARTS.index(choice.chart))
         self.tabs.updateGeometry()  # the chosen tab's text is bold
         self.kernels.check([subject.key for subject in choice.subjects])
         self.redraw()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from html import unescape
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
+from xml.etree import ElementTree
 
 from ..model.visible_text import escape_controls
 
@@ -19,11 +17,14 @@ Draw = Callable[["QPainter"], None]
 PictureParts = Literal["all", "memory", "timeline", "warp"]  # all: memory pictures with the timelines below
 VIEWS: tuple[PictureParts, ...] = get_args(PictureParts)
 SUFFIXES = (".svg", ".pdf")
-
-# Unique fills (red, green, blue, opacity) of the shapes that mark the begin and the end of a clip.
+# Unique fills (red, green, blue, opacity) of the shapes that mark the begin and the end of a clip. Qt 6.11 writes
+# clips in SVG 1.1, but with wrong coordinates in a rendered widget, and with the inner clip after a nested one.
 ClipMark = tuple[int, int, int, int]
 CLIP_BEGIN: ClipMark = (1, 254, 2, 3)
 CLIP_END: ClipMark = (2, 254, 1, 3)
+
+SVG = "http://www.w3.org/2000/svg"
+GROUP, PATH, TEXT, CLIP_PATH = (f"{{{SVG}}}{tag}" for tag in ("g", "path", "text", "clipPath"))
 
 
 def is_vector_file(name: str | Path) -> bool:
@@ -40,51 +41,67 @@ def svg_of(size: tuple[int, int], draw: Draw, title: str, description: str) -> b
     buffer, generator = QBuffer(), QSvgGenerator()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator.setOutputDevice(buffer)
-    generator.setResolution(DOTS)
     generator.setSize(QSize(*size))
     generator.setViewBox(QRect(0, 0, *size))
+    generator.setResolution(DOTS)
     generator.setTitle(escape_controls(title))
     generator.setDescription(escape_controls(description))
     painter = QPainter(generator)
     draw(painter)
     painter.end()
-    svg = bytes(buffer.data().data()).decode()
-    pixels = f'width="{size[0]}" height="{size[1]}"'
-    svg = re.sub('width="[^"]*mm" height="[^"]*mm"', pixels, svg, count=1)
-    return _with_widths(_with_clips(_without_empty_groups(svg))).encode()
+    svg = ElementTree.fromstring(bytes(buffer.data().data()))
+    svg.set("width", str(size[0]))  # Qt writes millimetres
+    svg.set("height", str(size[1]))
+    for layer in svg.findall(GROUP):
+        _simplify_groups(layer)
+        if _add_clips(layer):  # Tiny has no clips
+            svg.set("version", "1.1")
+            svg.attrib.pop("baseProfile", None)
+    _set_text_widths(svg)
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+    return bytes(ElementTree.tostring(svg, encoding="utf-8", xml_declaration=True))
 
 
-def _without_empty_groups(svg: str) -> str:
-    """Remove empty groups and the fonts of groups from an SVG, since each text has its own font."""
-    svg = re.sub(
-        r'\nfont-family="[^"]*" font-size="[^"]*" font-weight="[^"]*" font-style="[^"]*"\s*>', ">", svg
-    )
-    return re.sub(r"<g [^>]*>\s*</g>\s*", "", svg)
+def _simplify_groups(layer: ElementTree.Element) -> None:
+    """Remove empty groups and the fonts of groups, since each text has its own font."""
+    for group in layer.findall(GROUP):
+        if len(group):
+            group.attrib = {name: text for name, text in group.items() if not name.startswith("font-")}
+        else:
+            layer.remove(group)
 
 
-def _with_clips(svg: str) -> str:
-    """Replace the shapes that mark clips by clip paths; the result is SVG 1.1, since Tiny has no clips."""
-    clips = count(1)
-
-    def begin(match: re.Match[str]) -> str:
-        transform = re.search(r'transform="[^"]*"', match[1])
-        path = f'<path d="{match[2]}" clip-rule="evenodd" {transform[0] if transform else ""}/>'
-        name = f"clip{next(clips)}"
-        return f'<clipPath id="{name}">{path}</clipPath>\n<g clip-path="url(#{name})">'
-
-    svg, replaced = re.subn(_shape_pattern(CLIP_BEGIN), begin, svg)
-    svg = re.sub(_shape_pattern(CLIP_END), "</g>", svg)
-    return svg.replace('version="1.2" baseProfile="tiny"', 'version="1.1"', 1) if replaced else svg
-
-
-def _shape_pattern(mark: ClipMark) -> str:
-    """Build a pattern for the group of a marker shape, with groups for its attributes and its path."""
-    colour = "".join(f"{part:02x}" for part in mark[:3])
-    opacity = rf"0\.0*{round(1e5 * mark[3] / 255)}\d*"
-    return rf'(<g fill="#{colour}" fill-opacity="{opacity}"[^>]*>)\s*<path [^>]*\bd="([^"]*)"[^>]*/>\s*</g>'
+def _add_clips(layer: ElementTree.Element) -> int:
+    """Replace the shapes that mark clips by clip paths, and count the clips."""
+    clips, parents = 0, [layer]
+    for group in layer.findall(GROUP):
+        layer.remove(group)
+        mark = group.get("fill")
+        shape = group.find(PATH)
+        if shape is None or not _is_faint(group) or mark not in (_colour(CLIP_BEGIN), _colour(CLIP_END)):
+            parents[-1].append(group)
+        elif mark == _colour(CLIP_END):
+            parents.pop()
+        else:
+            clips += 1
+            clip = ElementTree.SubElement(parents[-1], CLIP_PATH, id=f"clip{clips}")
+            path = {"d": shape.get("d", ""), "clip-rule": "evenodd", "transform": group.get("transform", "")}
+            ElementTree.SubElement(clip, PATH, path)
+            parents.append(ElementTree.SubElement(parents[-1], GROUP, {"clip-path": f"url(#clip{clips})"}))
+    return clips
 
 
-def _with_widths(svg: str) -> str:
+def _colour(mark: ClipMark) -> str:
+    return f"#{bytes(mark[:3]).hex()}"
+
+
+def _is_faint(group: ElementTree.Element) -> bool:
+    """Return True for the opacity of a mark, which no drawn shape has."""
+    return round(float(group.get("fill-opacity", "1")) * 255) == CLIP_BEGIN[3]
+
+
+def _set_text_widths(svg: ElementTree.Element) -> None:
     """Set the drawn width of every text in an SVG, so that it keeps in another font.
 
     Qt writes only the start of each text; in another font, right-aligned texts would not align.
@@ -92,21 +109,17 @@ def _with_widths(svg: str) -> str:
     from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
 
     font = QFont()
-
-    def widen(match: re.Match[str]) -> str:
-        start, wanted, size, weight, text = match.group(1, 2, 3, 4, 5)
-        families = unescape(wanted).split(",")
+    for element in svg.iter(TEXT):
+        wanted = element.get("font-family", "")
+        families = wanted.split(",")
         font.setFamilies(families)
-        font.setPixelSize(max(1, round(float(size))))
-        font.setBold(int(weight) >= QFont.Weight.Bold)
-        width = QFontMetricsF(font).horizontalAdvance(unescape(text.strip("\n")))
+        font.setPixelSize(max(1, round(float(element.get("font-size", "1")))))
+        font.setBold(int(element.get("font-weight", "400")) >= QFont.Weight.Bold)
+        width = QFontMetricsF(font).horizontalAdvance((element.text or "").strip("\n"))
         generic = "monospace" if "Mono" in wanted else "sans-serif"
-        named = ", ".join(dict.fromkeys([QFontInfo(font).family(), *families, generic]))
-        start = start.replace(f'font-family="{wanted}"', f'font-family="{named}"')
-        return f'{start} textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs">{text}</text>'
-
-    looks = r'(<text [^>]*?font-family="([^"]*)" font-size="([\d.]+)" font-weight="(\d+)"[^>]*?)\s*>([^<]*)</text>'
-    return re.sub(looks, widen, svg)
+        element.set("font-family", ", ".join(dict.fromkeys([QFontInfo(font).family(), *families, generic])))
+        element.set("textLength", f"{width:.2f}")
+        element.set("lengthAdjust", "spacingAndGlyphs")
 
 
 def pdf_of(size: tuple[int, int], draw: Draw, title: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Who imports whom in a checkout, read from its source: for the test of the layers, and for script/structure."""
+"""Who imports whom in a checkout, read from its source: for the tests of the architecture and for script/structure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ class Import(NamedTuple):
     """A module of the package that a file imports, anywhere in it: lazily, or for type checkers alone, counts too."""
 
     file: str  # path from the checkout
-    line: int
     target: str  # path of the imported file; of a folder's __init__.py where the folder itself is meant
 
 
@@ -32,8 +31,8 @@ def trees_of(root: Path) -> dict[str, ast.Module]:
     }
 
 
-def modules_of(name: str, tree: ast.Module) -> list[tuple[int, str]]:
-    """Return (line, module) of every import in a file; modules of the package are named `tilescope.…`.
+def modules_of(name: str, tree: ast.Module) -> list[str]:
+    """Return the module of every import in a file; modules of the package are named `tilescope.…`.
 
     `from x import y` counts as x and as x.y, since y may be a module.
     """
@@ -41,11 +40,11 @@ def modules_of(name: str, tree: ast.Module) -> list[tuple[int, str]]:
     package = ["tilescope", *name.split("/")[:-1]]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [(node.lineno, alias.name) for alias in node.names]
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
-            found += [(node.lineno, module), *((node.lineno, f"{module}.{a.name}") for a in node.names)]
+            found += [module, *(f"{module}.{a.name}" for a in node.names)]
     return found
 
 
@@ -53,10 +52,10 @@ def imports_of(trees: dict[str, ast.Module]) -> list[Import]:
     """Return every import of one file of the package by another."""
     found = set()
     for name, tree in trees.items():
-        for line, module in modules_of(name, tree):
+        for module in modules_of(name, tree):
             path = module.removeprefix("tilescope.").replace(".", "/") + ".py"
             if module.startswith("tilescope.") and path in trees and path != name:
-                found.add(Import(name, line, path))
+                found.add(Import(name, path))
     return sorted(found)
 
 
