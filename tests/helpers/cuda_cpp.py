@@ -15,6 +15,8 @@ from tilescope.tracer.cuda_cpp.session import ProgramEnd, Session, SessionOption
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.trace import Trace
 
+LOCKSTEP = Schedule()
+
 
 def has_compiler() -> bool:
     try:
@@ -36,7 +38,7 @@ class Ran(NamedTuple):
 
 
 def run_file(
-    path: Path, *, schedule: Schedule = Schedule(), resident: int | None = None, arguments: Sequence[str] = ()
+    path: Path, *, schedule: Schedule = LOCKSTEP, resident: int | None = None, arguments: Sequence[str] = ()
 ) -> Ran:
     """Compile and run a file; its output is what it wrote to standard output."""
     built = build(path)
@@ -56,7 +58,7 @@ def run_file(
     return Ran(traces, end, output.read_text())
 
 
-def run_text(folder: Path, text: str, *, schedule: Schedule = Schedule(), resident: int | None = None) -> Ran:
+def run_text(folder: Path, text: str, *, schedule: Schedule = LOCKSTEP, resident: int | None = None) -> Ran:
     """Compile and run a text."""
     path = folder / "program.cu"
     path.write_text(text)

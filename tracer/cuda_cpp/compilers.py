@@ -70,7 +70,7 @@ class Compiler(Struct, frozen=True):
 
 
 def find_compiler() -> Compiler:
-    """Find a compiler: the one that TILESCOPE_CXX names, else clang, g++ or zig; raises CompilerError if there is none."""
+    """Find a compiler: of TILESCOPE_CXX, else clang, g++ or zig; raises CompilerError if there is none."""
     if named := os.environ.get(VARIABLE):
         compiler = _described(tuple(named.split()))
         if compiler is None:

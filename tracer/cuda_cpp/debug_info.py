@@ -98,7 +98,7 @@ class DebugInfo:
 
         def path(number: int) -> str:
             entry = files[number if version >= 5 else number - 1]
-            name = entry.name.decode("utf-8", "replace")
+            name: str = entry.name.decode("utf-8", "replace")
             if name.startswith("/"):
                 return name
             index = entry.dir_index if version >= 5 else entry.dir_index - 1

@@ -24,9 +24,12 @@ from ..model.trace import (
     Dim3,
     KernelError,
     MissingLanes,
+    Op,
     OutOfBounds,
     Site,
     Trace,
+    no_barriers,
+    nothing_outside,
     unravel,
 )
 from .debug_info import DebugInfo, Layout
@@ -41,9 +44,13 @@ COUNTED_SPACES = ("global", "shared", "constant")
 COUNTED_SIZES = (1, 2, 4, 8, 16)  # bytes of an access
 # Buffers that stand for all memory of a space and a size of access, where only counters are wanted.
 COUNTED_AS = [
-    Buffer(space, space, f"|V{size}", (1 << 62,), (1,), 0, 1, 1 << 62) for space in COUNTED_SPACES for size in COUNTED_SIZES
+    Buffer(space, space, f"|V{size}", (1 << 62,), (1,), 0, 1, 1 << 62)
+    for space in COUNTED_SPACES
+    for size in COUNTED_SIZES
 ]
-_SIZE_INDEX = np.array([COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64)
+_SIZE_INDEX = np.array(
+    [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
+)
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
 _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
@@ -51,7 +58,8 @@ _DYNAMIC = re.compile(
 _SCALARS = {
     "float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "unsigned int": "<u4", "char": "|i1",
     "unsigned char": "|u1", "short": "<i2", "unsigned short": "<u2", "long long": "<i8", "unsigned long long": "<u8",
-    "long": "<i8", "size_t": "<u8", "int32_t": "<i4", "uint32_t": "<u4", "uint8_t": "|u1", "int64_t": "<i8", "bool": "|b1",
+    "long": "<i8", "size_t": "<u8", "int32_t": "<i4", "uint32_t": "<u4", "uint8_t": "|u1", "int64_t": "<i8",
+    "bool": "|b1",
 }  # fmt: skip
 ERRORS = {
     "IllegalAddress": "accesses {size} bytes at an address that is not memory of the GPU",
@@ -205,17 +213,21 @@ class LaunchDecoder:
                     start, size, name, "global", space_address, layouts.get(index, Layout(0)), True, initial
                 )
             )
-        at = 0
+        shared_end = 0
         for variable in self._facts.debug.shared:
-            at = -(-at // 16) * 16
+            shared_end = -(-shared_end // 16) * 16
             start = self._event.thread_memory + variable.offset
-            regions.append(Region(start, variable.size, variable.name, "shared", at, variable.layout, False))
-            at += variable.size
-        at = -(-at // 16) * 16
+            regions.append(
+                Region(start, variable.size, variable.name, "shared", shared_end, variable.layout, False)
+            )
+            shared_end += variable.size
+        shared_end = -(-shared_end // 16) * 16
         name, dtype = self._facts.dynamic[0] if self._facts.dynamic else ("dynamic shared", "|u1")
         if self._event.shared:
             layout = Layout(np.dtype(dtype).itemsize, dtype)
-            regions.append(Region(self._memory.dynamic, self._event.shared, name, "shared", at, layout, True))
+            regions.append(
+                Region(self._memory.dynamic, self._event.shared, name, "shared", shared_end, layout, True)
+            )
         address, offset = VARIABLES_BASE, 0
         for variable in self._facts.debug.variables:
             content = (
@@ -334,7 +346,7 @@ class LaunchDecoder:
             self._totals[name] = self._totals.get(name, 0) + number
 
     def _counted_columns(self, rows: NDArray[np.void]) -> Columns:
-        """Return what counting needs of rows: as buffers those of COUNTED_AS, and addresses as indices."""
+        """Return the columns that counting needs: buffers are those of COUNTED_AS, indices are addresses."""
         address, allocation = rows["address"], rows["allocation"]
         space = np.zeros(len(rows), np.int64)  # index in COUNTED_SPACES
         for region in self._regions[self._allocations :]:
@@ -347,7 +359,9 @@ class LaunchDecoder:
             "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
         }  # fmt: skip
         offset = address - self._allocation_starts[allocation]
-        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (rows["operation"] >= OUTSIDE)
+        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
+            rows["operation"] >= OUTSIDE
+        )
         return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
 
     def _columns(
@@ -373,19 +387,19 @@ class LaunchDecoder:
             sizes = rows["size"][chosen]
             beyond = (offsets < 0) | (offsets + sizes > views.region.size)
             outside[chosen] |= beyond
-            for found, here, first in views.match(offsets, sizes):
-                if found not in self._buffers:
-                    self._buffers[found] = len(self._buffers)
+            for view_buffer, here, first in views.match(offsets, sizes):
+                if view_buffer not in self._buffers:
+                    self._buffers[view_buffer] = len(self._buffers)
                     self._views_of_buffer.append(views)
                 accesses = chosen[here]
-                buffer[accesses] = self._buffers[found]
-                index[accesses] = (offsets[here] - first) // found.unit
-                pieces.append((accesses, found))
-        dtype = _value_type([found.dtype for _, found in pieces]) if with_values else None
+                buffer[accesses] = self._buffers[view_buffer]
+                index[accesses] = (offsets[here] - first) // view_buffer.unit
+                pieces.append((accesses, view_buffer))
+        dtype = _value_type([view_buffer.dtype for _, view_buffer in pieces]) if with_values else None
         value = np.zeros(count, dtype) if dtype is not None else None
         if value is not None:
-            for accesses, found in pieces:
-                kind = np.dtype(found.dtype)
+            for accesses, view_buffer in pieces:
+                kind = np.dtype(view_buffer.dtype)
                 if kind.kind != "V":
                     value[accesses] = _as_numbers(values[accesses], kind)
         columns: Columns = {
@@ -412,7 +426,7 @@ class LaunchDecoder:
         columns, outside = self._columns(rows)
         skipped = np.flatnonzero(outside)
         kept = np.flatnonzero(~outside)
-        record = self._outside(columns, skipped, rows)
+        record = self._outside(columns, skipped)
         columns = {name: column[kept] for name, column in columns.items()} if len(skipped) else columns
         self._add_unaccessed()
         blocks = np.arange(math.prod(self._event.grid), dtype=np.int64)
@@ -483,15 +497,18 @@ class LaunchDecoder:
             schedule=self._schedule, resident=self._resident, engine="compiled",
         )  # fmt: skip
         integers = {name: _own(column) for name, column in columns.items() if name not in ("value", "op")}
-        empty = Barriers(*(np.empty(0, np.uint8) for _ in range(7)))
-        more = {} if outside is None else {"outside": outside}
         return Trace(
-            **integers,
+            block=integers["block"],
+            thread=integers["thread"],
+            phase=integers["phase"],
             op=columns["op"].astype(np.uint8),
+            buffer=integers["buffer"],
+            site=integers["site"],
+            index=integers["index"],
             value=columns.get("value"),
             steps=steps,
-            barriers=empty if barriers is None else barriers,
-            warp_barriers=empty if warp_barriers is None else warp_barriers,
+            barriers=no_barriers() if barriers is None else barriers,
+            warp_barriers=no_barriers() if warp_barriers is None else warp_barriers,
             buffers=buffers,
             sites=tuple(self._sites) or (Site(self.kernel, file, event.line, 0),),
             initial=initial,
@@ -510,7 +527,7 @@ class LaunchDecoder:
             error=error,
             missing=missing,
             made_by=f"CUDA C++ on this processor, compiled; {facts.compiler}",
-            **more,
+            outside=nothing_outside() if outside is None else outside,
         )
 
     def _kernel_file(self) -> str:
@@ -532,7 +549,7 @@ class LaunchDecoder:
                 self._buffers[buffer] = len(self._buffers)
                 self._views_of_buffer.append(views)
 
-    def _outside(self, columns: Columns, rows: NDArray[np.int64], raw: NDArray[np.void]) -> OutOfBounds:
+    def _outside(self, columns: Columns, rows: NDArray[np.int64]) -> OutOfBounds:
         buffers = tuple(self._buffers)
         names = tuple(
             _element(buffers[buffer], index)
@@ -540,11 +557,12 @@ class LaunchDecoder:
                 columns["buffer"][rows].tolist(), columns["index"][rows].tolist(), strict=True
             )
         )
-        return OutOfBounds(
-            narrow(columns["block"][rows]), narrow(columns["thread"][rows]), narrow(columns["phase"][rows]),
-            np.minimum(columns["op"][rows], 2).astype(np.uint8), narrow(columns["buffer"][rows]), narrow(columns["site"][rows]),
-            narrow(rows), columns["index"][rows].astype(np.int64), names,
-        )  # fmt: skip
+        block, thread, phase, buffer, site = (
+            narrow(columns[name][rows]) for name in ("block", "thread", "phase", "buffer", "site")
+        )
+        op = np.minimum(columns["op"][rows], Op.ATOMIC).astype(np.uint8)
+        cell = columns["index"][rows].astype(np.int64)
+        return OutOfBounds(block, thread, phase, op, buffer, site, narrow(rows), cell, names)
 
     def _barriers(self, arrivals: NDArray[np.void]) -> Barriers:
         return Barriers(
@@ -568,21 +586,25 @@ class LaunchDecoder:
         )
 
     def _kernel_error(self, error: RuntimeError_) -> KernelError:
-        known = (
+        has_site = (
             bool(self._site_numbers)
             and error.site < len(self._site_numbers)
             and error.type not in ("Deadlock", "Exception")
         )
         site = (
             tuple(self._sites)[self._site_numbers[error.site]]
-            if known
+            if has_site
             else Site("", self._event.file, self._event.line, 0)
         )
         text = ERRORS.get(error.type, error.type).format(size=error.size)
         return KernelError(
-            error.type, f"{text}.", unravel(error.block, self._event.grid), unravel(max(0, error.thread), self._event.block),
-            site.file, site.line,
-        )  # fmt: skip
+            error.type,
+            f"{text}.",
+            unravel(error.block, self._event.grid),
+            unravel(max(0, error.thread), self._event.block),
+            site.file,
+            site.line,
+        )
 
 
 def stopped_notice(sentence: str) -> str:

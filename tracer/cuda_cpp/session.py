@@ -148,8 +148,9 @@ class Session:
                 for key, _ in self._selector.select(POLL):
                     self._serve(key)
                 if process.poll() is not None:
-                    while any([self._serve(key) for key, _ in self._selector.select(0)]):
-                        pass
+                    while left := self._selector.select(0):
+                        for key, _ in left:
+                            self._serve(key)
                     return ProgramEnd(process.returncode, tuple(self.faults), interrupted > 0)
             except KeyboardInterrupt:  # the terminal sends it to the program too
                 if interrupted and process.poll() is None:
@@ -281,7 +282,7 @@ class _Connection:
         except (OSError, ELFError):
             facts = None
         self._facts = facts
-        arena, rows, arrivals = self._files
+        _, rows, arrivals = self._files
         self._maps = [
             mmap.mmap(rows, 0, access=mmap.ACCESS_READ),
             mmap.mmap(arrivals, 0, access=mmap.ACCESS_READ),
