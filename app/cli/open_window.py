@@ -13,7 +13,7 @@ from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import is_file
 from .common.arguments import Parser, UsageError, check_scenarios, missing_file_text
 
-CUDA_C = (".cu", ".cuh")
+CUDA_CPP = ".cu"
 
 
 def add_window_arguments(parser: Parser) -> None:
@@ -38,10 +38,10 @@ def show_window(chosen: Namespace) -> int:
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Open the window on a trace file, a lecture, or the launches of a Python file or a notebook, which "
-        "runs again whenever it is saved."
+        "Open the window on a trace file, a lecture, or the launches of a Python file, a notebook or a CUDA C++ "
+        "file, which runs again whenever it is saved."
     )
-    parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.md | FILE.npz")
+    parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.cu | FILE.md | FILE.npz")
 
 
 def execute(chosen: Namespace) -> int:
@@ -54,7 +54,7 @@ def execute(chosen: Namespace) -> int:
 
 def is_document(word: str) -> bool:
     """Check whether a word names a file other than a trace: a program, a notebook, a lecture, CUDA C++."""
-    return word.endswith((".py", ".md", *CUDA_C)) or is_notebook(word)
+    return word.endswith((".py", ".md", CUDA_CPP)) or is_notebook(word)
 
 
 def show_file(name: str) -> int:
@@ -63,10 +63,6 @@ def show_file(name: str) -> int:
 
     if not is_file(parse_file_spec(name)[0]):
         raise UsageError(missing_file_text(name))
-    if name.endswith(CUDA_C):
-        raise UsageError(
-            f"{name} is CUDA C++, which can't be traced yet; write its kernel in Python with Numba's cuda.jit."
-        )
     if name.endswith(".md"):
         return _show_page(Path(name))
     return _show([], name) if is_document(name) else _show([name])

@@ -28,6 +28,7 @@ SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's s
 OF_LAUNCHES = re.compile(  # the lines that `run` itself prints about launches
     r"tilescope: ([\d,]+ launch(es)? |.* is skipped)"
 )
+FAULT = re.compile(r"tilescope: (.+?):(\d+): error: (?:\w+: )?(.*)")  # as `run` reports one of CUDA C++
 OWN_LINES = "tilescope: "  # the prefix of Tilescope's own lines in a program's output
 MOST_OUTPUT = 1_000_000  # characters of a program's output that are kept
 LOOKING = 500  # milliseconds between two reads of the program's current line
@@ -197,6 +198,10 @@ class UserProgram(QObject):
         if not lines:
             return "it printed no message"
         matches = [TRACEBACK_LINE.match(line) for line in lines]
+        faults = [fault for line in lines if (fault := FAULT.match(line))]
+        if not any(matches) and faults:
+            self.failed_line = int(faults[0][2])
+            return f"{faults[0][3].rstrip('.')} (line {faults[0][2]})"
         locations = [self._describe_location(match[1], match[2]) for match in matches if match]
         suffix = next((f" ({location})" for location in reversed(locations) if location), "")
         own_lines = [int(match[2]) for match in matches if match and match[1] == str(self.path)]

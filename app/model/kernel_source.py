@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...tracer.measure.cuda_c import source_of
+from ...tracer.model import cpp_text
 from ...tracer.model.syntax_tree import syntax_tree
 from .session import Session
 
@@ -40,6 +41,8 @@ def cuda_c_of(session: Session) -> tuple[str, str, int] | None:
 @lru_cache(maxsize=8)  # every session of a kernel asks again
 def function_lines(text: str, name: str) -> tuple[int, int]:
     """Find the first line (from 1) of a function, including decorators, and its last; 1 and 0 if there is none."""
+    if cpp_text.is_cpp(text):
+        return cpp_text.function_lines(text, name)
     functions = [n for n in ast.walk(syntax_tree(text)) if isinstance(n, ast.FunctionDef) and n.name == name]
     if not functions:
         return 1, 0

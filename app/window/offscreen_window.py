@@ -60,9 +60,7 @@ def offscreen_window(
     window.stage.jobs.became_idle.connect(loop.quit)
     while not window.stage.jobs.is_idle():
         loop.exec()
-    window.central.results.spreads.ended.connect(loop.quit)
-    while not window.central.results.spreads.is_idle():
-        loop.exec()
+    window.central.results.spreads.wait()
     window.central.results.wait_for_compiler()
     window.central.results.measured.read_now()
     if problems:

@@ -36,7 +36,7 @@ NO_RECORDINGS = (
 )
 MAX_ANSWERS = 6  # launches offered in a question
 LECTURE_SUFFIX = ".md"
-PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX)
+PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX, ".cu")
 PROGRAMS = f"Programs and notebooks ({' '.join(f'*{suffix}' for suffix in PROGRAM_SUFFIXES)})"
 DROP_SUFFIXES = (".npz", ".npy", *PROGRAM_SUFFIXES, LECTURE_SUFFIX)
 
@@ -166,7 +166,7 @@ class FileOperations:
     # Programs.
 
     def open_program(self) -> None:
-        """Ask for a Python file or a notebook of the user's, run it under the tracer and show its launches."""
+        """Ask for a program (Python, a notebook, CUDA C++), run it under the tracer and show its launches."""
         path, _ = QFileDialog.getOpenFileName(self.window, "Open program", self.folder(), PROGRAMS)
         if path:
             self.run_program(path)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from ..analysis.kernel_structure import kernel_file
 from ..analysis.requests import Requests
 from ..model.finding import Finding, sort_key
+from ..model.launch import is_cuda_cpp
 from ..model.trace import ALIAS_SEPARATOR, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..type_inference.client import Operation
 from .barriers import barrier_findings, merge_return_warnings
+from .cuda_cpp_words import in_cuda_cpp
 from .float64 import float64_findings
 from .launch_limits import launch_limit_findings
 from .out_of_bounds import out_of_bounds_findings
 from .races import race_findings
 from .same_cause import merge_by_cause
+from .stopped_kernels import stopped_kernel_findings
 from .uninitialised import uninitialised_findings
 from .warp_masks import warp_mask_findings
 from .waste.all_waste import waste_findings
@@ -36,11 +40,14 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *wrapped_index_findings(trace, requests),
         *uninitialised_findings(trace, requests),
         *launch_limit_findings(trace),
+        *stopped_kernel_findings(trace),
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
     findings = merge_return_warnings(findings, trace, missed)
     findings = [_naming_aliases(finding, trace) for finding in merge_by_cause(findings, trace)]
+    if is_cuda_cpp(kernel_file(trace)):
+        findings = [in_cuda_cpp(finding) for finding in findings]
     return sorted(findings, key=lambda f: sort_key(f.severity, f.kind, f.moment))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
@@ -108,7 +109,8 @@ def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
         return site.file, site.line
     for file, text in trace.sources.items():
         for number, line in enumerate(text.splitlines(), 1):
-            if line.split("(")[0].split() == ["def", trace.kernel]:
+            is_cpp = "__global__" in line and re.search(rf"\b{re.escape(trace.kernel)}\s*\(", line)
+            if is_cpp or line.split("(")[0].split() == ["def", trace.kernel]:
                 return file, number
     return next(iter(trace.sources), trace.kernel), 1
 

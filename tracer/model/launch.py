@@ -13,6 +13,17 @@ ScheduleKind = Literal["lockstep", "sequential", "random", "measured"]
 OBJECT_DTYPE = "object"  # of a scalar that is not a number
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
+CUDA_CPP_SUFFIXES = (
+    ".cu",
+    ".cuh",
+    ".cpp",
+    ".cc",
+    ".cxx",
+    ".h",
+    ".hpp",
+    ".hh",
+    ".inl",
+)  # of files with C++ kernels
 PYTHON_PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Python programs
 
 
@@ -117,3 +128,8 @@ def is_utf8(path: str) -> bool:
 def is_python_program(launch: Launch) -> bool:
     """Return True for a launch of a plain Python program, run by `simulator/python_program.py`."""
     return launch.kernel.partition(":")[0] == PYTHON_PROGRAMS
+
+
+def is_cuda_cpp(file: str) -> bool:
+    """Return True for the name of a file in CUDA C++."""
+    return file.lower().endswith(CUDA_CPP_SUFFIXES)

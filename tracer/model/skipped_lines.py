@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from . import cpp_text
 from .syntax_tree import syntax_tree
 
 BARRIERS = ("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or", "syncwarp", "sync")
@@ -20,7 +21,7 @@ class SkippedLineError(ValueError):
 def without_lines(source: str, lines: Iterable[int]) -> str:
     """Return a file's text without the statements that begin on these lines (from 1), with the same number of lines.
 
-    `pass` replaces a statement. Of an `if` only the condition is removed, so that its body always runs.
+    `pass` replaces a statement, `;` in C++. Of an `if` only the condition is removed, so that its body always runs.
     Raises SkippedLineError for a line without a statement, and for one that others need.
     """
     chosen = sorted(set(lines))
@@ -66,6 +67,8 @@ def barrier_lines(source: str, function: str) -> tuple[int, ...]:
         for node in ast.walk(syntax_tree(source))
         if isinstance(node, DEFINITIONS) and node.name == function
     ]
+    if not functions and cpp_text.is_cpp(source):
+        return cpp_text.barrier_lines(source, function)
     statements = (node for definition in functions[:1] for node in _statements(definition))
     return tuple(sorted(node.lineno for node in statements if _waits(node)))
 
@@ -78,6 +81,8 @@ def _waits(node: ast.stmt) -> bool:
 
 def _replacement(source: str, line: int) -> tuple[int, int, str]:
     """Return the first and last line to skip, and their replacement; raises SkippedLineError."""
+    if cpp_text.is_cpp(source):
+        return _cpp_replacement(source, line)
     statements = _by_line(source).get(line, ())
     if not statements:
         raise SkippedLineError(f"Line {line} has no statement to skip.")
@@ -97,6 +102,21 @@ def _replacement(source: str, line: int) -> tuple[int, int, str]:
             )
         return node.lineno, max(node.lineno, _first_inside(node) - 1), "if True:"
     return node.lineno, node.end_lineno or node.lineno, "pass"
+
+
+def _cpp_replacement(source: str, line: int) -> tuple[int, int, str]:
+    """Return the same for a text in C++: only simple statements that fill their lines can be skipped."""
+    statements = cpp_text.statements_on(source, line)
+    if not statements:
+        raise SkippedLineError(f"Line {line} has no statement to skip.")
+    if len(statements) > 1:
+        raise SkippedLineError(f"Line {line} has several statements; put each on a separate line first.")
+    statement = statements[0]
+    if not statement.is_simple:
+        raise SkippedLineError(
+            f"Line {line} begins a block and can't be skipped; skip the lines in it one by one."
+        )
+    return statement.first, statement.last, f"{statement.before};"
 
 
 @lru_cache(maxsize=16)

@@ -300,6 +300,7 @@ class FindingCollector:
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
         self.engines = EnginesUsed()
+        self._faults: list[FindingData] = []  # of the program, in no launch
         self._mismatches: list[FindingData] = []  # of the next launch
         self._also: list[int] = []  # blocks of the next launch that were examined separately
         self._last: list[FindingData] = []  # the findings there
@@ -328,11 +329,17 @@ class FindingCollector:
 
     def _prepare_trial(self, trace: Trace, finding: Finding, findings: list[Finding]) -> TrialCase | None:
         """Prepare the trial of a remedy, for the first few findings."""
+        from ....tracer.analysis.kernel_structure import kernel_file
+        from ....tracer.model.launch import is_cuda_cpp
         from ....tracer.remedies.candidates import is_mechanical
         from ....tracer.remedies.trial import trial_case
         from ....tracer.storage.temp_folders import new_process_folder
 
-        if not is_mechanical(finding) or len(self._kernels) > MOST_LAUNCHES_TRIED:
+        if (
+            not is_mechanical(finding)
+            or len(self._kernels) > MOST_LAUNCHES_TRIED
+            or is_cuda_cpp(kernel_file(trace))
+        ):
             return None
         if self._inputs is None:
             self._inputs = new_process_folder()
@@ -364,6 +371,10 @@ class FindingCollector:
         """Record that the next launch passes an array of another type than its kernel declares."""
         self._mismatches.append(mismatch_data(kernel.fn, sentence))
 
+    def add_fault(self, fault: FindingData) -> None:
+        """Add a finding about the program that belongs to no launch."""
+        self._faults.append(without_internal_keys(fault) | {"kernel": "", "launches": 0})
+
     def add_last_block(self, trace: Trace) -> None:
         """Add the last block of a launch that is too large to store; the launch itself is added next."""
         from ....tracer.analysis.requests import requests_of
@@ -386,7 +397,7 @@ class FindingCollector:
 
     def current_findings(self) -> list[FindingData]:
         """Return the findings so far, while the program runs."""
-        return [cause.merged() for cause in self._found.values()]
+        return [*self._faults, *(cause.merged() for cause in self._found.values())]
 
     @property
     def launches(self) -> int:

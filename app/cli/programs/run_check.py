@@ -34,6 +34,7 @@ from .findings_output import (
 )
 from .program_to_run import ProgramToRun
 from .run_as_main import full_path
+from .run_cuda_cpp import CudaProgram, check_options, collect_faults, is_cuda_cpp_program, report_faults
 from .where import write_where
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def split_command_line(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
     """Add the arguments of both `run` and `check`."""
     patience = PATIENCE[command]
-    usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
+    usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK | FILE.cu [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
     parser.usage = usage.format(parser.prog)
     parser.description = description
     parser.add_argument(
@@ -156,7 +157,8 @@ def _reporter(stream: TextIO | None) -> Callable[[str], None]:
 def add_run_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
-        "Run a program as python would, or a notebook cell by cell, and trace every kernel that it launches.",
+        "Run a program as python would, a notebook cell by cell, or a CUDA C++ file, and trace every kernel that "
+        "it launches.",
         "run",
     )
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="the folder for the traces")
@@ -174,6 +176,9 @@ def execute_run(chosen: Namespace) -> int:
     program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
+    if is_cuda_cpp_program(program):
+        chosen.program = program
+        return _run_cuda_cpp(chosen, saver)
     options_of_run = _options(chosen)
     if chosen.json:
         options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
@@ -194,6 +199,20 @@ def execute_run(chosen: Namespace) -> int:
                 forked.report()
                 if chosen.open and saver.saved:
                     _open_window(saver.saved[0])
+
+
+def _run_cuda_cpp(chosen: Namespace, saver: LaunchSaver) -> int:
+    """Run a CUDA C++ program and save the trace of every launch; return its exit status."""
+    check_options(chosen)
+    program = CudaProgram(chosen, saver.save_launch, lambda kernel: None)
+    try:
+        status = program.run()
+    finally:
+        saver.close()
+    report_faults(program.faults)
+    if chosen.open and saver.saved:
+        _open_window(saver.saved[0])
+    return status or (2 if saver.lost else 0)
 
 
 def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> ForkedLaunches:
@@ -365,7 +384,7 @@ def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str
 def add_check_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
-        "Run a program or a notebook and print the errors of its kernels: races, barriers, bounds.",
+        "Run a program, a notebook or a CUDA C++ file and print the errors of its kernels: races, barriers, bounds.",
         "check",
     )
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
@@ -386,6 +405,8 @@ def execute_check(chosen: Namespace) -> int:
     if chosen.counters and chosen.format != "json":
         raise UsageError("--counters needs --format json.")
     program.find()
+    if is_cuda_cpp_program(program):
+        return _check_cuda_cpp(chosen)
     crash_report = CrashReport(program.name, chosen.format, counts=chosen.counters)
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
@@ -441,6 +462,20 @@ def execute_check(chosen: Namespace) -> int:
         with reporting_at_os_exit(report):
             status = program.run()
         return report(status)
+
+
+def _check_cuda_cpp(chosen: Namespace) -> int:
+    """Run a CUDA C++ program and print its findings; the status is as for `execute_check`."""
+    if chosen.counters:
+        raise UsageError("--counters is for Numba's kernels; run --json writes the counters of CUDA C++.")
+    check_options(chosen)
+    collector = FindingCollector()
+    program = CudaProgram(chosen, lambda trace, seconds: collector.add(trace), lambda kernel: None)
+    with _output_to_stderr() as output:
+        verdict = Verdict(collector, ForkedLaunches(), chosen.program.name, chosen.format, output)
+        status = program.run()
+        collect_faults(collector, program.faults)
+        return verdict.print_report(status)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
+from ....tracer.model.cpp_text import is_cpp
 from ....tracer.model.finding import Finding
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
@@ -189,7 +190,7 @@ class LiveEditing(QObject):
     def _as_written(self, setup: Setup, struck: frozenset[int]) -> Setup | None:
         """Return a setup with the panel's text without these lines; report a syntax error and return None."""
         text = self.source.text()
-        if problem := syntax_problem(text):
+        if problem := _python_problem(text):
             self._report(*problem)
             return None
         if self._program(setup):
@@ -417,7 +418,12 @@ class LiveEditing(QObject):
             self.show_barriers()  # a deleted one may be restored
             self.restored.emit()
             return
-        problem = syntax_problem(self.source.text())
+        problem = _python_problem(self.source.text())
         self.source.set_problems([problem] if problem else [])
         if problem is None:
             self.show_barriers()
+
+
+def _python_problem(text: str) -> tuple[int, str] | None:
+    """Return the line and message of a syntax error; None for C++, which only a compiler can judge."""
+    return None if is_cpp(text) else syntax_problem(text)

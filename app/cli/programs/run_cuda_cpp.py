@@ -1,0 +1,116 @@
+"""`tilescope run` and `tilescope check` for CUDA C++: compile a file, run it, and take the trace of each launch."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..common.arguments import UsageError
+from ..common.text_output import print_error
+from .findings_output import FindingCollector, FindingData, text_line
+from .program_to_run import ProgramToRun
+
+if TYPE_CHECKING:
+    from ....tracer.cuda_cpp.session import ProgramEnd, ProgramFault, SessionOptions
+    from ....tracer.model.trace import Trace
+
+INTERRUPTED = 130  # the exit status after Ctrl+C
+LEAKS = "leak"  # a fault that is a warning
+
+
+class CudaProgram:
+    """A CUDA C++ program that is to be run, and the faults that no trace shows."""
+
+    def __init__(
+        self, chosen: Namespace, take: Callable[[Trace, float], None], begin: Callable[[str], None]
+    ) -> None:
+        """take: called with the trace and seconds of each launch. begin: called with the kernel's name before it."""
+        self._chosen, self._take, self._begin = chosen, take, begin
+        self.faults: list[FindingData] = []
+
+    def run(self) -> int:
+        """Compile and run the program; return its exit status, or 2 if it can't be compiled."""
+        from ....tracer.cuda_cpp.build import BuildError, build
+        from ....tracer.cuda_cpp.compilers import CompilerError
+        from ....tracer.cuda_cpp.session import Session
+
+        program: ProgramToRun = self._chosen.program
+        path = Path(program.name).absolute()
+        try:
+            text = Path(program.text).read_text("utf-8", "surrogatepass") if program.text else None
+            built = build(path, text=text)
+        except (CompilerError, OSError) as error:
+            print_error(str(error))
+            return 2
+        except BuildError as error:
+            self._add("compile", "error", error.file or str(path), error.line or 1, str(error))
+            return 2
+        session = Session(
+            _options(self._chosen),
+            self._take,
+            lambda _: (built.sources.texts, built.compiler.version),
+            self._begin,
+        )
+        try:
+            end = session.run([str(built.path), *program.arguments])
+        finally:
+            session.close()
+        return self._judge(end, path)
+
+    def _judge(self, end: ProgramEnd, path: Path) -> int:
+        for fault in end.faults:
+            self._note(fault, path)
+        if end.was_interrupted:
+            return INTERRUPTED
+        return end.status if end.status >= 0 else 128 - end.status
+
+    def _note(self, fault: ProgramFault, path: Path) -> None:
+        severity = "warning" if fault.kind == LEAKS else "error"
+        self._add("launch", severity, fault.file or str(path), fault.line or 1, fault.text)
+
+    def _add(self, kind: str, severity: str, file: str, line: int, text: str) -> None:
+        data: FindingData = {
+            "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
+            "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
+        }  # fmt: skip
+        if data not in self.faults:
+            self.faults.append(data)
+
+
+def is_cuda_cpp_program(program: ProgramToRun) -> bool:
+    """Return True for a program in CUDA C++."""
+    from ....tracer.model.launch import is_cuda_cpp
+
+    return not program.is_module and is_cuda_cpp(program.name) and Path(program.name).is_file()
+
+
+def check_options(chosen: Namespace) -> None:
+    """Raise UsageError for options that only Numba's programs have."""
+    if chosen.blocks not in (None, "all"):
+        raise UsageError("--blocks is for Numba's kernels; a CUDA C++ program runs all blocks.")
+    if chosen.engine == "simulator":
+        raise UsageError("--engine simulator is for Numba's kernels; CUDA C++ is compiled.")
+
+
+def report_faults(faults: list[FindingData]) -> None:
+    """Print faults that no trace shows to standard error, with file and line."""
+    folder = Path.cwd()
+    for fault in faults:
+        path = Path(fault["file"])
+        name = str(path.relative_to(folder)) if path.is_relative_to(folder) else fault["file"]
+        print_error(text_line(fault | {"file": name}))
+
+
+def collect_faults(collector: FindingCollector, faults: list[FindingData]) -> None:
+    """Add faults that no trace shows to the findings of `tilescope check`."""
+    for fault in faults:
+        collector.add_fault(fault)
+
+
+def _options(chosen: Namespace) -> SessionOptions:
+    from ....tracer.cuda_cpp.session import SessionOptions
+    from ....tracer.model.launch import Schedule
+
+    return SessionOptions(Schedule(chosen.schedule, chosen.seed), chosen.resident, chosen.patience)

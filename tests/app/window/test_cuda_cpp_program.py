@@ -1,0 +1,84 @@
+"""A CUDA C++ program in the window: opened, edited, and run again."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+
+from cuda_cpp import needs_compiler
+from tilescope.app.views.source.gutter import Gutter
+from tilescope.tracer.races.detect import races_of
+from tilescope.tracer.races.missed_barriers import missed_barriers_of
+from windows import open_window, settle, wait_until
+
+pytestmark = needs_compiler
+REVERSE = """#include <cstdio>
+__global__ void reverse(int* data) {
+    __shared__ int tile[64];
+    tile[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = tile[63 - threadIdx.x];
+}
+int main() {
+    int* data;
+    cudaMalloc(&data, 256);
+    cudaMemset(data, 0, 256);
+    reverse<<<1, 64>>>(data);
+    cudaFree(data);
+}
+"""
+
+
+@pytest.fixture
+def window(tmp_path):
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as opened:
+        path = tmp_path / "reverse.cu"
+        path.write_text(REVERSE)
+        opened.files.run_program(str(path))
+        wait_until(lambda: kernels(opened) == ["reverse"])
+        settle(opened)
+        yield opened
+
+
+def kernels(window) -> list[str]:
+    return [session.trace.kernel for session in window.stage.sessions if session is not None]
+
+
+def races(session) -> int:
+    return len(races_of(session.trace, missed_barriers_of(session.trace)))
+
+
+def editor(window):
+    return window.side.source.editor
+
+
+def click_at(window, line: int) -> None:
+    """Click beside a line."""
+    editor(window).go_to(line)
+    top = next(top for number, top, _ in editor(window).lines_in_sight() if number == line)
+    QTest.mouseClick(editor(window).findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7))
+
+
+def test_a_barrier_is_removed_by_a_click_and_the_race_appears(window):
+    assert editor(window).file_text() == REVERSE
+    assert list(editor(window).barriers) == [5]
+    click_at(window, 5)
+    wait_until(lambda: kernels(window) == ["reverse", "reverse"])
+    settle(window)
+    assert [races(session) for session in window.stage.sessions] == [0, 1]
+    click_at(window, 5)
+    wait_until(lambda: kernels(window) == ["reverse"] and window.stage.is_settled())
+
+
+def test_a_text_that_does_not_compile_is_one_sentence_at_its_line(window):
+    editor(window).setFocus()
+    editor(window).moveCursor(QTextCursor.MoveOperation.Start)
+    assert editor(window).find("    int* data;")
+    QTest.keyClicks(editor(window), "    it* data;")
+    QTest.keyClick(editor(window), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    problems = window.side.source.problems
+    wait_until(lambda: [problem.line for problem in problems.problems] == [9])
+    assert kernels(window) == ["reverse"]
+    window.editing.editing.undo_all()  # else the window asks before it closes

@@ -1,0 +1,253 @@
+"""Compiles CUDA C++ programs, and keeps the results in the cache by their content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..storage.folders import cache_folder
+from .compilers import FOLDER, Compiler, find_compiler
+from .rewrite import Sources, mirrored, read_sources, write_mirror
+
+TIMEOUT = 600  # seconds: zig builds its C++ library first
+LIMIT = 500 << 20  # bytes of compiled programs that the cache keeps
+_ERROR = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.MULTILINE)
+_UNKNOWN = re.compile(
+    r"(?:use of undeclared identifier|unknown type name|no (?:type|member|template) named) '([^']+)'"
+    r"|['‘]([^'’]+)['’] (?:was not declared in this scope|does not name a type)"
+)
+_MISSING_FILE = re.compile(r"'?([\w./+-]+)'? ?(?:file not found|: No such file or directory)")
+_CUDA_NAME = re.compile(
+    r"(?:cu[A-Z]|cuda|cub\b|cublas|cufft|curand|cusparse|cusolver|cudnn|nvtx|nvrtc|thrust|__nv|__half|half|__\w+_sync|tex\dD|surf\dD|wmma|nvcuda)\w*"
+)
+_UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'‘]?([^'’\n]+)")
+
+
+class BuildError(Exception):
+    """A program can't be compiled: one sentence, and the user's file and line."""
+
+    def __init__(self, text: str, file: str = "", line: int = 0, details: str = "") -> None:
+        super().__init__(text)
+        self.file, self.line = file, line
+        self.details = details  # what the compiler printed
+
+
+class BuildOptions(Struct, frozen=True):
+    """What the user's command line adds to a compilation."""
+
+    include_folders: tuple[Path, ...] = ()
+    definitions: tuple[str, ...] = ()  # NAME or NAME=VALUE
+    arguments: tuple[str, ...] = ()  # for the linker, such as -lm
+
+
+class BuiltProgram(Struct, frozen=True):
+    """A compiled program."""
+
+    path: Path  # of the executable
+    sources: Sources
+    compiler: Compiler
+
+
+def build(main: Path, options: BuildOptions | None = None, text: str | None = None) -> BuiltProgram:
+    """Compile a program of one file; raises CompilerError, BuildError, or OSError if a file can't be read or written.
+
+    text: replaces the content of `main`.
+    """
+    options = options or BuildOptions()
+    sources, compiler = read_sources(main, options.include_folders, text), find_compiler()
+    key = _digest(
+        compiler.version, *compiler.command, *compiler.program_options(), _headers_digest(), *options.definitions,
+        *map(str, options.include_folders), *options.arguments,
+        *(f"{path}\0{content}" for path, content in sorted(sources.texts.items())),
+    )  # fmt: skip
+    program = _folder() / key / "program"
+    if not program.is_file():
+        _forget_oldest()
+        with _new_folder(key) as temporary:
+            compiled = compile_object(sources, compiler, options, temporary)
+            link([compiled], temporary / "program", compiler, options.arguments, sources)
+            compiled.unlink()
+            shutil.rmtree(temporary / "source", ignore_errors=True)
+    else:
+        os.utime(program.parent)
+    return BuiltProgram(program, sources, compiler)
+
+
+def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, folder: Path) -> Path:
+    """Compile a file to an object in `folder`; raises BuildError."""
+    mirror = folder / "source"
+    file, target = write_mirror(sources, mirror), folder / "program.o"
+    includes = [
+        word
+        for path in options.include_folders
+        for word in ("-I", str(mirrored(path, mirror)), "-I", str(path))
+    ]
+    command = [
+        *compiler.command, *compiler.program_options(), *includes, "-iquote", str(sources.main.parent),
+        "-isystem", str(FOLDER / "include"), *(f"-D{name}" for name in options.definitions),
+        "-include", "tilescope/cuda.h", "-x", "c++", "-c", str(file), "-o", str(target),
+    ]  # fmt: skip
+    output = _run(command, sources.main)
+    if output is not None:
+        raise _build_error(output, sources, mirror)
+    return target
+
+
+def link(
+    objects: Sequence[Path],
+    target: Path,
+    compiler: Compiler,
+    arguments: Iterable[str] = (),
+    sources: Sources | None = None,
+) -> None:
+    """Link objects and our runtime to a program; raises BuildError."""
+    main = sources.main if sources else target
+    command = [
+        *compiler.command, "-pthread", *map(str, objects), str(runtime_object(compiler)), "-o", str(target), *arguments,
+        "-ldl", "-lm",
+    ]  # fmt: skip
+    output = _run(command, main)
+    if output is None:
+        return
+    if match := _UNDEFINED.search(output):
+        name = match[1].strip()
+        if name == "main":
+            raise BuildError("the program has no function main, so nothing can run.", str(main), 0, output)
+        raise BuildError(f"nothing defines {name}, which the program uses.", str(main), 0, output)
+    raise BuildError("the program can't be linked.", str(main), 0, output)
+
+
+@cache
+def runtime_object(compiler: Compiler) -> Path:
+    """Compile our runtime, once for each compiler; raises BuildError."""
+    source = FOLDER / "runtime" / "runtime.cpp"
+    key = "runtime-" + _digest(
+        compiler.version, *compiler.command, *compiler.runtime_options(), _headers_digest()
+    )
+    target = _folder() / key / "runtime.o"
+    if not target.is_file():
+        with _new_folder(key) as temporary:
+            output = _run(
+                [
+                    *compiler.command,
+                    *compiler.runtime_options(),
+                    "-c",
+                    str(source),
+                    "-o",
+                    str(temporary / "runtime.o"),
+                ],
+                source,
+            )
+            if output is not None:
+                raise BuildError(
+                    f"{compiler.name} can't compile Tilescope's runtime for CUDA C++.", "", 0, output
+                )
+    return target
+
+
+class _new_folder:
+    """Context manager for a new folder of the cache, which gets its name once it is complete."""
+
+    def __init__(self, key: str) -> None:
+        self._target = _folder() / key
+        self._path = Path()
+
+    def __enter__(self) -> Path:
+        _folder().mkdir(parents=True, exist_ok=True)
+        self._path = Path(tempfile.mkdtemp(prefix="new-", dir=_folder()))
+        return self._path
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            try:
+                self._path.rename(self._target)
+                return
+            except OSError:  # another process has built the same
+                pass
+        shutil.rmtree(self._path, ignore_errors=True)
+
+
+def _folder() -> Path:
+    return cache_folder() / "cuda-cpp"
+
+
+def _forget_oldest() -> None:
+    """Remove the programs that were not used for longest, until the rest is within the limit."""
+    try:
+        programs = sorted(
+            (
+                path.stat().st_mtime,
+                sum(file.stat().st_size for file in path.iterdir() if file.is_file()),
+                path,
+            )
+            for path in _folder().iterdir()
+            if path.is_dir() and not path.name.startswith("new-")
+        )
+    except OSError:
+        return
+    total = sum(size for _, size, _ in programs)
+    for _, size, path in programs:
+        if total <= LIMIT:
+            break
+        shutil.rmtree(path, ignore_errors=True)
+        total -= size
+
+
+@cache
+def _headers_digest() -> str:
+    files = sorted(
+        path for part in ("include", "runtime") for path in (FOLDER / part).rglob("*") if path.is_file()
+    )
+    return _digest(*(path.read_text("utf-8") for path in files))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def _run(command: Sequence[str], file: Path) -> str | None:
+    """Run a compiler; return None if it succeeds, otherwise its output. Raises BuildError if it does not end."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False,
+            stdin=subprocess.DEVNULL, env=os.environ | {"LC_ALL": "C.UTF-8"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"the compiler did not end within {TIMEOUT} s.", str(file)) from None
+    except OSError as error:
+        raise BuildError(f"the compiler can't be started: {error.strerror}.", str(file)) from None
+    return None if done.returncode == 0 else done.stdout + done.stderr
+
+
+def _build_error(output: str, sources: Sources, mirror: Path) -> BuildError:
+    """Turn the compiler's output into one sentence at the user's line."""
+    output = output.replace(f"{mirror}/", "/")
+    errors = list(_ERROR.finditer(output))
+    if not errors:
+        return BuildError("the compiler failed without naming a line.", str(sources.main), 0, output)
+    own = {str(path) for path in sources.texts}
+    first = errors[0]
+    file, line, message = first[1], int(first[2]), first[4]
+    if file not in own:  # an error in a header: the user's line is where it was included or instantiated
+        for match in re.finditer(r"(?:from |^)(/[^:\n]+):(\d+)", output, re.MULTILINE):
+            if match[1] in own:
+                file, line = match[1], int(match[2])
+                break
+        else:
+            file, line = str(sources.main), 0
+    if missing := _MISSING_FILE.search(message):
+        return BuildError(f"there is no {missing[1]}, which the program includes.", file, line, output)
+    if unknown := _UNKNOWN.search(message):
+        name = next(group for group in unknown.groups() if group)
+        if _CUDA_NAME.fullmatch(name):
+            return BuildError(f"Tilescope does not know {name}.", file, line, output)
+    return BuildError(f"{message.rstrip('.')}.", file, line, output)

@@ -1,0 +1,639 @@
+"""Builds the trace of a launch from the rows that the runtime recorded."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from ..analysis.counters import totals_of
+from ..analysis.requests import requests_of
+from ..model import launch as launches
+from ..model.array_types import Columns, narrow
+from ..model.trace import (
+    ALIAS_SEPARATOR,
+    STOPPED,
+    Barriers,
+    Buffer,
+    Dim3,
+    KernelError,
+    MissingLanes,
+    Op,
+    OutOfBounds,
+    Site,
+    Trace,
+    no_barriers,
+    nothing_outside,
+    unravel,
+)
+from .debug_info import DebugInfo, Layout
+from .regions import Region, Views
+from .rewrite import without_comments
+from .rows import ARRIVAL, OUTSIDE, ROW, WARP_ARRIVAL, WHY
+
+DEVICE_BASE = 256  # address in the trace at which allocations begin
+MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
+VARIABLES_BASE = 1 << 40  # the same for the program's variables
+COUNTED_SPACES = ("global", "shared", "constant")
+COUNTED_SIZES = (1, 2, 4, 8, 16)  # bytes of an access
+# Buffers that stand for all memory of a space and a size of access, where only counters are wanted.
+COUNTED_AS = [
+    Buffer(space, space, f"|V{size}", (1 << 62,), (1,), 0, 1, 1 << 62)
+    for space in COUNTED_SPACES
+    for size in COUNTED_SIZES
+]
+_SIZE_INDEX = np.array(
+    [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
+)
+_QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
+_DYNAMIC = re.compile(
+    r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
+)
+_SCALARS = {
+    "float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "unsigned int": "<u4", "char": "|i1",
+    "unsigned char": "|u1", "short": "<i2", "unsigned short": "<u2", "long long": "<i8", "unsigned long long": "<u8",
+    "long": "<i8", "size_t": "<u8", "int32_t": "<i4", "uint32_t": "<u4", "uint8_t": "|u1", "int64_t": "<i8",
+    "bool": "|b1",
+}  # fmt: skip
+ERRORS = {
+    "IllegalAddress": "accesses {size} bytes at an address that is not memory of the GPU",
+    "HostMemory": "accesses {size} bytes of the host's memory, which a GPU cannot reach",
+    "FreedMemory": "accesses {size} bytes of memory that cudaFree has freed",
+    "MisalignedAddress": "accesses {size} bytes at an address that is not a multiple of {size}",
+    "Assertion": "an assertion failed",
+    "Trap": "the kernel called __trap()",
+    "Exception": "the kernel threw an exception",
+    "Deadlock": "this thread and others wait for each other without end",
+}
+
+
+class ProgramFacts(Struct, frozen=True):
+    """What is known of a program before it runs."""
+
+    debug: DebugInfo
+    texts: dict[str, str]  # of its files, by path
+    spaces: dict[str, str]  # the space of each variable with a qualifier, by name
+    dynamic: list[tuple[str, str]]  # name and dtype of each declaration of dynamic shared memory
+    compiler: str
+
+
+def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFacts:
+    """Collect the facts of a program; raises OSError or ELFError for a file that is no program."""
+    plain = [without_comments(text) for text in texts.values()]
+    spaces = {
+        match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
+        for text in plain
+        for match in _QUALIFIED.finditer(text)
+    }
+    dynamic = [
+        (match[2], _SCALARS.get(" ".join(match[1].split()), "|u1"))
+        for text in plain
+        for match in _DYNAMIC.finditer(text)
+    ]
+    return ProgramFacts(
+        DebugInfo(program), {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler
+    )
+
+
+class LaunchEvent(Struct):
+    """A launch, as the runtime reports it."""
+
+    kernel: str
+    file: str
+    line: int
+    grid: Dim3
+    block: Dim3
+    shared: int
+    cooperative: int
+    arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
+    allocations: list[tuple[int, int, int]] = []  # address, size, whether it is live
+    thread_memory: int = 0
+    symbols: int = 0
+
+
+class RuntimeError_(Struct):
+    """The error that ended a kernel, as the runtime reports it."""
+
+    type: str
+    address: int
+    site: int
+    block: int
+    thread: int
+    size: int
+    operation: int
+
+
+class ProgramMemory(Struct, frozen=True):
+    """Where the memory of a running program lies, and a way to read the device's."""
+
+    arena: int
+    dynamic: int
+    base: int
+    read: Callable[[int, int], NDArray[np.uint8]]  # (address, size) in the arena
+
+
+class LaunchDecoder:
+    """Collects the rows of a launch and builds its trace."""
+
+    def __init__(
+        self,
+        event: LaunchEvent,
+        facts: ProgramFacts,
+        memory: ProgramMemory,
+        symbols: NDArray[np.uint8],
+        schedule: launches.Schedule,
+        resident: int,
+        limits: launches.Limits,
+    ) -> None:
+        """symbols: contents of the program's variables, each from a multiple of 16."""
+        self._event, self._facts, self._memory = event, facts, memory
+        self._schedule, self._resident, self._limits = schedule, resident, limits
+        self._site_numbers: list[int] = []  # of the runtime's sites
+        self._sites: dict[Site, int] = {}
+        self._buffers: dict[Buffer, int] = {}
+        self._views_of_buffer: list[Views] = []
+        self.kernel = event.kernel.partition("<")[0].rpartition("::")[2].strip()
+        self._parameters = self._kernel_parameters()
+        self._regions = self._make_regions(symbols)
+        self._views = [Views(region) for region in self._regions]
+        self._allocations = len(event.allocations)
+        starts = [region.start for region in self._regions[self._allocations :]]
+        self._variable_starts = np.array(starts, np.uint64)
+        self._order = np.argsort(self._variable_starts)
+        # By the allocation of a row, 0 for other memory.
+        self._allocation_starts = np.array([0, *(start for start, _, _ in event.allocations)], np.uint64)
+        self._allocation_sizes = np.array([1 << 63, *(size for _, size, _ in event.allocations)], np.uint64)
+        self._kept: list[NDArray[np.void]] = []
+        self._waiting: list[
+            NDArray[np.void]
+        ] = []  # rows of blocks that still run, once rows are only counted
+        self._arrivals: list[NDArray[np.void]] = []
+        self._count = 0
+        self._totals: dict[str, int] | None = None
+        self._first_blocks = 0  # number of blocks that are recorded, 0 for all
+        self._is_stopped = False  # whether the launch went on without rows
+
+    # --- memory
+
+    def _kernel_parameters(self) -> list[tuple[str, Layout]]:
+        versions = self._facts.debug.parameters.get(self.kernel, [])
+        count = len([argument for argument in self._event.arguments if not argument[1].startswith("@")])
+        return next(
+            (version for version in versions if len(version) == count), versions[0] if versions else []
+        )
+
+    def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
+        names: dict[int, list[str]] = {}
+        layouts: dict[int, Layout] = {}
+        starts = np.array([start for start, _, _ in self._event.allocations], np.int64)
+        for number, (pointer, kind) in enumerate(self._event.arguments):
+            index = int(np.searchsorted(starts, pointer, side="right")) - 1
+            if index < 0 or not pointer or pointer >= starts[index] + self._event.allocations[index][1]:
+                continue
+            name, layout = self._argument(number, kind)
+            if name not in names.setdefault(index, []):
+                names[index].append(name)
+            if layout.size and index not in layouts:
+                layouts[index] = layout
+        regions = []
+        budget = 1 << 29
+        for index, (start, size, live) in enumerate(self._event.allocations):
+            name = ALIAS_SEPARATOR.join(names.get(index, ())) or f"memory{index}"
+            space_address = DEVICE_BASE + start - self._memory.arena
+            initial = self._memory.read(start, size) if live and size <= budget else None
+            budget -= size if initial is not None else 0
+            regions.append(
+                Region(
+                    start, size, name, "global", space_address, layouts.get(index, Layout(0)), True, initial
+                )
+            )
+        shared_end = 0
+        for variable in self._facts.debug.shared:
+            shared_end = -(-shared_end // 16) * 16
+            start = self._event.thread_memory + variable.offset
+            regions.append(
+                Region(start, variable.size, variable.name, "shared", shared_end, variable.layout, False)
+            )
+            shared_end += variable.size
+        shared_end = -(-shared_end // 16) * 16
+        name, dtype = self._facts.dynamic[0] if self._facts.dynamic else ("dynamic shared", "|u1")
+        if self._event.shared:
+            layout = Layout(np.dtype(dtype).itemsize, dtype)
+            regions.append(
+                Region(self._memory.dynamic, self._event.shared, name, "shared", shared_end, layout, True)
+            )
+        address, offset = VARIABLES_BASE, 0
+        for variable in self._facts.debug.variables:
+            content = (
+                symbols[offset : offset + variable.size] if len(symbols) >= offset + variable.size else None
+            )
+            offset += -(-variable.size // 16) * 16
+            space = self._facts.spaces.get(variable.name, "global")
+            start = self._memory.base + variable.offset
+            regions.append(
+                Region(start, variable.size, variable.name, space, address, variable.layout, False, content)
+            )
+            address += -(-max(1, variable.size) // 256) * 256
+        return regions
+
+    def _argument(self, number: int, kind: str) -> tuple[str, Layout]:
+        """Return an argument's name in the kernel, and the layout of what it points to."""
+        position, _, offset = kind.partition("@")
+        if offset:  # a pointer in a structure that was passed by value
+            number = int(position or 0)
+            if number < len(self._parameters):
+                name, layout = self._parameters[number]
+                for field, place, part in layout.fields:
+                    if place == int(offset):
+                        return f"{name}.{field}", part.target or Layout(0)
+                return name, Layout(0)
+            return f"argument {number}", Layout(0)
+        plain = sum(not earlier.partition("@")[2] for _, earlier in self._event.arguments[:number])
+        if plain < len(self._parameters):
+            name, layout = self._parameters[plain]
+            target = layout.target or Layout(0)
+            if not target.size and kind:
+                target = Layout(np.dtype(kind).itemsize, kind)
+            return name, target
+        return f"argument {plain}", Layout(np.dtype(kind).itemsize, kind) if kind not in (
+            "",
+            "v",
+        ) else Layout(0)
+
+    # --- rows
+
+    def add(
+        self, rows: NDArray[np.void], arrivals: NDArray[np.void], pcs: list[int], running: list[int]
+    ) -> str:
+        """Add rows (dtype ROW), arrivals (dtype ARRIVAL) and new sites; running: the blocks with more rows to come.
+
+        Returns the answer for the runtime: "ok", "count" if rows are only counted from now on, "keep 4" for rows of
+        the first 4 blocks only, "stop" for no more.
+        """
+        self.add_sites(pcs)
+        self._count += len(rows)
+        if self._totals is None and self._count <= self._limits.accesses and not running:
+            self._kept.append(rows)
+            self._arrivals.append(arrivals)
+            return "ok"
+        if self._first_blocks or (self._totals is None and len(running) >= len(np.unique(rows["block"]))):
+            return self._keep_first(rows, arrivals, running)
+        if self._totals is None:
+            self._totals = {}
+            self._arrivals.append(arrivals.copy())
+            self._kept = self._count_complete(rows, running)
+        else:
+            self._count_complete(np.concatenate([*self._waiting, rows]) if self._waiting else rows, running)
+        if self._count < MOST_COUNTED:
+            return "count"
+        self._is_stopped = True
+        return "stop"
+
+    def add_sites(self, pcs: list[int]) -> None:
+        """Add sites by their return addresses, counted from the start of the image."""
+        for pc in pcs:
+            site = self._facts.debug.site(pc) or Site(self.kernel, self._event.file, self._event.line, 0)
+            self._site_numbers.append(self._sites.setdefault(site, len(self._sites)))
+
+    def _keep_first(self, rows: NDArray[np.void], arrivals: NDArray[np.void], running: list[int]) -> str:
+        """Keep the rows of fewer blocks, since none has ended yet; the launch goes on without the others."""
+        at_end = not running
+        self._first_blocks = self._first_blocks or (min(running) + max(1, len(running) // 4))
+        rows = np.concatenate([*self._kept, rows])
+        while not at_end and self._first_blocks > 1 and 2 * len(rows) > self._limits.accesses:
+            self._first_blocks = max(1, self._first_blocks // 2)
+            rows = rows[rows["block"] < self._first_blocks]
+        self._kept = [rows[rows["block"] < self._first_blocks].copy()]
+        self._arrivals = [np.concatenate([*self._arrivals, arrivals])]
+        if len(self._kept[0]) <= self._limits.accesses // 2 or at_end:
+            return f"keep {self._first_blocks}"
+        self._kept, self._is_stopped = [], True
+        return "stop"
+
+    def _count_complete(self, rows: NDArray[np.void], running: list[int]) -> list[NDArray[np.void]]:
+        """Count the rows of complete blocks and return them by block; those of running blocks wait."""
+        self._waiting = []
+        if running:
+            going = np.isin(rows["block"], np.array(running, np.uint32))
+            self._waiting = [rows[going]]
+            rows = rows[~going]
+        if not len(rows):
+            return []
+        block = rows["block"]
+        if np.any(block[1:] < block[:-1]):
+            rows = rows[np.argsort(narrow(block), kind="stable")]
+        self._add_totals(rows)
+        return [rows]
+
+    def _add_totals(self, rows: NDArray[np.void]) -> None:
+        from ..compiled.rows.block_counters import count_block_rows  # imports Numba, which few launches need
+
+        assert self._totals is not None
+        threads = math.prod(self._event.block)
+        counters = count_block_rows(self._counted_columns(rows), COUNTED_AS, len(self._sites), threads)
+        if counters is None:
+            columns, outside = self._columns(rows, with_values=False)
+            columns = {name: column[~outside] for name, column in columns.items()}
+            trace = self._trace(columns, np.unique(columns["block"]).astype(np.int64))
+            counters = totals_of(trace, requests_of(trace))
+        for name, number in counters.items():
+            self._totals[name] = self._totals.get(name, 0) + number
+
+    def _counted_columns(self, rows: NDArray[np.void]) -> Columns:
+        """Return the columns that counting needs: buffers are those of COUNTED_AS, indices are addresses."""
+        address, allocation = rows["address"], rows["allocation"]
+        space = np.zeros(len(rows), np.int64)  # index in COUNTED_SPACES
+        for region in self._regions[self._allocations :]:
+            if region.space != "global":
+                inside = (address - np.uint64(region.start)) < np.uint64(region.size)
+                space[inside & (allocation == 0)] = COUNTED_SPACES.index(region.space)
+        buffer = space * len(COUNTED_SIZES) + _SIZE_INDEX[rows["size"]]
+        columns: Columns = {
+            "block": rows["block"], "phase": rows["phase"], "thread": rows["thread"], "op": rows["operation"] & 7,
+            "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
+        }  # fmt: skip
+        offset = address - self._allocation_starts[allocation]
+        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
+            rows["operation"] >= OUTSIDE
+        )
+        return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
+
+    def _columns(
+        self, rows: NDArray[np.void], *, with_values: bool = True
+    ) -> tuple[Columns, NDArray[np.bool_]]:
+        """Return the columns of rows, and the mask of those outside their buffers."""
+        count = len(rows)
+        region = rows["allocation"].astype(np.int64) - 1
+        others = np.flatnonzero(region < 0)
+        if len(others) and len(self._order):
+            place = (
+                np.searchsorted(self._variable_starts[self._order], rows["address"][others], side="right") - 1
+            )
+            region[others] = self._allocations + self._order[np.maximum(place, 0)]
+        buffer, index = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        values = rows["value"]
+        outside = (rows["operation"] & OUTSIDE) != 0
+        pieces: list[tuple[NDArray[np.int64], Buffer]] = []
+        for number in np.unique(region).tolist():
+            chosen = np.flatnonzero(region == number)
+            views = self._views[number]
+            offsets = (rows["address"][chosen] - np.uint64(views.region.start)).astype(np.int64)
+            sizes = rows["size"][chosen]
+            beyond = (offsets < 0) | (offsets + sizes > views.region.size)
+            outside[chosen] |= beyond
+            for view_buffer, here, first in views.match(offsets, sizes):
+                if view_buffer not in self._buffers:
+                    self._buffers[view_buffer] = len(self._buffers)
+                    self._views_of_buffer.append(views)
+                accesses = chosen[here]
+                buffer[accesses] = self._buffers[view_buffer]
+                index[accesses] = (offsets[here] - first) // view_buffer.unit
+                pieces.append((accesses, view_buffer))
+        dtype = _value_type([view_buffer.dtype for _, view_buffer in pieces]) if with_values else None
+        value = np.zeros(count, dtype) if dtype is not None else None
+        if value is not None:
+            for accesses, view_buffer in pieces:
+                kind = np.dtype(view_buffer.dtype)
+                if kind.kind != "V":
+                    value[accesses] = _as_numbers(values[accesses], kind)
+        columns: Columns = {
+            "block": rows["block"], "thread": rows["thread"], "phase": rows["phase"], "op": rows["operation"] & 7,
+            "buffer": buffer, "site": self._numbered(rows["site"]), "index": index,
+        }  # fmt: skip
+        if value is not None:
+            columns["value"] = value
+        return columns, outside
+
+    def _numbered(self, sites: NDArray[np.uint32]) -> NDArray[np.int64]:
+        return np.array(self._site_numbers or [0], np.int64)[sites]
+
+    # --- the trace
+
+    def finish(self, faults: list[tuple[int, ...]], error: RuntimeError_ | None) -> Trace:
+        """Build the trace of the ended launch."""
+        notice = ""
+        is_part = self._is_stopped or self._first_blocks > 0
+        is_capped = self._totals is not None or is_part
+        rows = np.concatenate(self._kept) if self._kept else np.empty(0, ROW)
+        if self._waiting and not self._is_stopped:
+            self._count_complete(np.concatenate(self._waiting), [])
+        columns, outside = self._columns(rows)
+        skipped = np.flatnonzero(outside)
+        kept = np.flatnonzero(~outside)
+        record = self._outside(columns, skipped)
+        columns = {name: column[kept] for name, column in columns.items()} if len(skipped) else columns
+        self._add_unaccessed()
+        blocks = np.arange(math.prod(self._event.grid), dtype=np.int64)
+        recorded = np.unique(rows["block"]).astype(np.int64) if is_capped else blocks
+        if is_part:
+            blocks, self._totals, self._count = recorded, {}, len(rows)
+        arrivals = np.concatenate(self._arrivals) if self._arrivals else np.empty(0, ARRIVAL)
+        if is_capped:
+            arrivals = arrivals[np.isin(arrivals["block"], recorded.astype(np.uint32))]
+            notice = (
+                f"The first {len(recorded):,} of {math.prod(self._event.grid):,} blocks are recorded; the others ran "
+                "without a record, since the launch makes too many accesses. Choose a smaller size to see all."
+                if is_part
+                else f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
+                "the counters cover the complete launch, the pictures only its first blocks."
+            )
+        if error is not None:
+            kernel_error = self._kernel_error(error)
+            reached = int(rows["block"].max(initial=0)) if len(rows) else error.block
+            blocks = recorded = np.arange(max(reached, error.block) + 1, dtype=np.int64)
+        else:
+            kernel_error = None
+        is_warp = arrivals["kind"] == WARP_ARRIVAL
+        return self._trace(
+            columns,
+            blocks,
+            recorded=recorded,
+            steps=narrow(kept) if len(skipped) else None,
+            barriers=self._barriers(arrivals[~is_warp]),
+            warp_barriers=self._barriers(arrivals[is_warp]),
+            outside=record,
+            missing=tuple(self._missing(fault) for fault in faults),
+            error=kernel_error,
+            totals=self._totals or {},
+            notice=notice,
+            accesses=self._count - len(skipped),
+        )
+
+    def _trace(
+        self,
+        columns: Columns,
+        blocks: NDArray[np.int64],
+        *,
+        recorded: NDArray[np.int64] | None = None,
+        steps: NDArray[np.unsignedinteger] | None = None,
+        barriers: Barriers | None = None,
+        warp_barriers: Barriers | None = None,
+        outside: OutOfBounds | None = None,
+        missing: tuple[MissingLanes, ...] = (),
+        error: KernelError | None = None,
+        totals: dict[str, int] | None = None,
+        notice: str = "",
+        accesses: int | None = None,
+    ) -> Trace:
+        buffers = tuple(self._buffers)
+        initial = {}
+        for number, buffer in enumerate(buffers):
+            if buffer.space in ("global", "constant"):
+                content = self._views_of_buffer[number].initial_of(buffer)
+                if content is not None:
+                    initial[number] = content
+        event, facts = self._event, self._facts
+        file = self._kernel_file()
+        sources = dict.fromkeys([file, *(site.file for site in self._sites), event.file])
+        files = {name: facts.texts[name] for name in sources if name in facts.texts}
+        launch = launches.Launch(
+            f"{file}:{self.kernel}", facts.texts.get(file, ""), (), event.grid, event.block, shared_bytes=event.shared,
+            schedule=self._schedule, resident=self._resident, engine="compiled",
+        )  # fmt: skip
+        integers = {name: _own(column) for name, column in columns.items() if name not in ("value", "op")}
+        return Trace(
+            block=integers["block"],
+            thread=integers["thread"],
+            phase=integers["phase"],
+            op=columns["op"].astype(np.uint8),
+            buffer=integers["buffer"],
+            site=integers["site"],
+            index=integers["index"],
+            value=columns.get("value"),
+            steps=steps,
+            barriers=no_barriers() if barriers is None else barriers,
+            warp_barriers=no_barriers() if warp_barriers is None else warp_barriers,
+            buffers=buffers,
+            sites=tuple(self._sites) or (Site(self.kernel, file, event.line, 0),),
+            initial=initial,
+            launch=launches.encode(launch),
+            kernel=self.kernel,
+            grid=event.grid,
+            block_dim=event.block,
+            schedule=self._schedule.kind,
+            resident=self._resident,
+            blocks=blocks,
+            recorded=blocks if recorded is None else recorded,
+            accesses=len(columns["op"]) if accesses is None else accesses,
+            totals=totals or {},
+            notice=notice,
+            sources=files,
+            error=error,
+            missing=missing,
+            made_by=f"CUDA C++ on this processor, compiled; {facts.compiler}",
+            outside=nothing_outside() if outside is None else outside,
+        )
+
+    def _kernel_file(self) -> str:
+        """Return the file that defines the kernel: of the first site in it, else of the launch."""
+        for site in self._sites:
+            if site.function == self.kernel and site.file in self._facts.texts:
+                return site.file
+        return self._event.file
+
+    def _add_unaccessed(self) -> None:
+        """Add the buffers of arguments that the kernel did not access."""
+        named = {views.region.start for views in self._views_of_buffer}
+        for views in self._views[: self._allocations]:
+            region = views.region
+            if region.start in named or re.fullmatch(r"memory\d+", region.name):
+                continue
+            buffer = views.main_buffer()
+            if buffer is not None and buffer not in self._buffers:
+                self._buffers[buffer] = len(self._buffers)
+                self._views_of_buffer.append(views)
+
+    def _outside(self, columns: Columns, rows: NDArray[np.int64]) -> OutOfBounds:
+        buffers = tuple(self._buffers)
+        names = tuple(
+            _element(buffers[buffer], index)
+            for buffer, index in zip(
+                columns["buffer"][rows].tolist(), columns["index"][rows].tolist(), strict=True
+            )
+        )
+        block, thread, phase, buffer, site = (
+            narrow(columns[name][rows]) for name in ("block", "thread", "phase", "buffer", "site")
+        )
+        op = np.minimum(columns["op"][rows], Op.ATOMIC).astype(np.uint8)
+        cell = columns["index"][rows].astype(np.int64)
+        return OutOfBounds(block, thread, phase, op, buffer, site, narrow(rows), cell, names)
+
+    def _barriers(self, arrivals: NDArray[np.void]) -> Barriers:
+        return Barriers(
+            _own(arrivals["block"]), _own(arrivals["thread"]), _own(arrivals["phase"]),
+            _own(self._numbered(arrivals["site"])), _own(arrivals["row"]), _own(arrivals["reach"]),
+            _own(arrivals["part"]),
+        )  # fmt: skip
+
+    def _missing(self, fault: tuple[int, ...]) -> MissingLanes:
+        block, warp, site, mask, missing, row, why, other = fault
+        kind = WHY[why]
+        return MissingLanes(
+            block,
+            warp,
+            self._site_numbers[site],
+            mask,
+            missing,
+            row,
+            kind,
+            self._site_numbers[other] if kind == "apart" else -1,
+        )
+
+    def _kernel_error(self, error: RuntimeError_) -> KernelError:
+        has_site = (
+            bool(self._site_numbers)
+            and error.site < len(self._site_numbers)
+            and error.type not in ("Deadlock", "Exception")
+        )
+        site = (
+            tuple(self._sites)[self._site_numbers[error.site]]
+            if has_site
+            else Site("", self._event.file, self._event.line, 0)
+        )
+        text = ERRORS.get(error.type, error.type).format(size=error.size)
+        return KernelError(
+            error.type,
+            f"{text}.",
+            unravel(error.block, self._event.grid),
+            unravel(max(0, error.thread), self._event.block),
+            site.file,
+            site.line,
+        )
+
+
+def stopped_notice(sentence: str) -> str:
+    """Write the notice of a launch that was stopped before its end."""
+    return f"{STOPPED} {sentence}"
+
+
+def _element(buffer: Buffer, index: int) -> str:
+    """Name an element outside its array, as "tile[16, 3]": the last indices within their dimensions."""
+    positions = []
+    for axis in range(len(buffer.shape) - 1, 0, -1):
+        positions.append(index % buffer.shape[axis])
+        index //= buffer.shape[axis]
+    return f"{buffer.name}[{', '.join(map(str, (index, *reversed(positions))))}]"
+
+
+def _own(column: NDArray[np.integer[Any]]) -> NDArray[np.unsignedinteger]:
+    """Return a small copy of a column, which does not lie in the memory that the next launch overwrites."""
+    return np.ascontiguousarray(narrow(column))
+
+
+def _value_type(dtypes: list[str]) -> np.dtype[np.generic] | None:
+    kinds = [np.dtype(dtype) for dtype in dict.fromkeys(dtypes) if np.dtype(dtype).kind != "V"]
+    if not kinds:
+        return None if dtypes else np.dtype(np.float32)
+    return np.result_type(*kinds)
+
+
+def _as_numbers(raw: NDArray[np.uint64], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+    """View the low bytes of 8-byte words as numbers."""
+    words: NDArray[np.unsignedinteger] = raw.astype(f"<u{dtype.itemsize}")
+    return words.view(dtype)

@@ -1,0 +1,1406 @@
+// Runs CUDA kernels on the CPU and records their accesses. It is compiled without instrumentation and linked to a
+// program whose loads and stores call the functions `__tsan_*` below. See docs/decisions for the reasons.
+//
+// Each CUDA thread is a fiber. `record` is called before each access; depending on the schedule it first lets other
+// threads run. A process on the other end of a socket (`tracer/cuda_cpp/session.py`) reads the rows of each launch.
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <link.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <vector>
+
+#include "interface.h"
+
+// --- the switch between fibers
+
+extern "C" void tilescope_switch(void** saved, void* next);
+#if defined(__x86_64__)
+static const int SAVED_REGISTERS = 6;
+asm(R"(.text
+.globl tilescope_switch
+.type tilescope_switch,@function
+tilescope_switch:
+ push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15
+ mov %rsp,(%rdi)
+ mov %rsi,%rsp
+ pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp
+ ret
+)");
+#elif defined(__aarch64__)
+static const int SAVED_REGISTERS = 20;
+asm(R"(.text
+.globl tilescope_switch
+.type tilescope_switch,@function
+tilescope_switch:
+ sub sp, sp, #160
+ stp x19, x20, [sp, #0]
+ stp x21, x22, [sp, #16]
+ stp x23, x24, [sp, #32]
+ stp x25, x26, [sp, #48]
+ stp x27, x28, [sp, #64]
+ stp x29, x30, [sp, #80]
+ stp d8, d9, [sp, #96]
+ stp d10, d11, [sp, #112]
+ stp d12, d13, [sp, #128]
+ stp d14, d15, [sp, #144]
+ mov x9, sp
+ str x9, [x0]
+ mov sp, x1
+ ldp x19, x20, [sp, #0]
+ ldp x21, x22, [sp, #16]
+ ldp x23, x24, [sp, #32]
+ ldp x25, x26, [sp, #48]
+ ldp x27, x28, [sp, #64]
+ ldp x29, x30, [sp, #80]
+ ldp d8, d9, [sp, #96]
+ ldp d10, d11, [sp, #112]
+ ldp d12, d13, [sp, #128]
+ ldp d14, d15, [sp, #144]
+ add sp, sp, #160
+ ret
+)");
+#else
+#error "Tilescope runs CUDA C++ on x86-64 and arm64 only."
+#endif
+
+extern "C" {
+// What the headers declare as constants: no compiler instruments loads of constants.
+unsigned tilescope_threadIdx_x, tilescope_threadIdx_y, tilescope_threadIdx_z;
+unsigned tilescope_blockIdx_x, tilescope_blockIdx_y, tilescope_blockIdx_z;
+unsigned tilescope_blockDim_x, tilescope_blockDim_y, tilescope_blockDim_z;
+unsigned tilescope_gridDim_x, tilescope_gridDim_y, tilescope_gridDim_z;
+alignas(256) char tilescope_dynamic[TILESCOPE_MAX_SHARED];
+}
+
+namespace {
+
+// --- what is recorded; `tracer/cuda_cpp/rows.py` has the same layouts
+
+struct Row {
+  uint64_t address, value;
+  uint32_t block, site;
+  uint16_t thread, phase;
+  uint8_t operation, size;
+  uint16_t allocation;  // number of the allocation plus 1; 0 for other memory
+};
+static_assert(sizeof(Row) == 32, "the layout is known to rows.py");
+
+struct Arrival {
+  uint64_t reach;
+  uint32_t row, block, site;
+  uint16_t thread, phase;
+  uint32_t part, kind;  // kind: 0 barrier, 1 warp operation or fence
+};
+static_assert(sizeof(Arrival) == 32, "the layout is known to rows.py");
+
+struct MaskFault {
+  uint32_t block, warp, site, mask, missing, row, why, other;  // why: index in rows.WHY
+};
+
+enum State : uint8_t { READY, AT_BARRIER, AT_GRID_BARRIER, AT_WARP, DONE };
+enum Order { LOCKSTEP, SEQUENTIAL, RANDOM };
+enum Why : uint32_t { WAITING, ENDED, READ, UNNAMED, APART };
+
+struct Fiber {
+  void* stack_pointer;
+  uint16_t number, phase;
+  State state;
+  uint8_t lane;
+  unsigned x, y, z;
+  uint32_t slot;
+  int32_t vote;
+  // The last address that the thread read, and how often in a row: a thread that waits for another reads it forever.
+  uint64_t polled;
+  uint32_t polls;
+  bool is_outside;  // an index of the next access is outside the declared dimensions of its array
+};
+
+// The lanes of one mask that have arrived at a warp operation.
+struct Meeting {
+  unsigned mask = 0, arrived = 0;
+  uint32_t generation = 0;
+  unsigned present[2] = {0, 0};  // lanes of the completed generation
+  uint64_t value[2][32];
+  uint32_t site[32];
+  int source[32];
+};
+
+struct Block {
+  uint32_t number;
+  int alive, waiting, grid_waiting;
+  int votes[3];  // of the barrier's threads: how many are true
+  int results[3];
+  Fiber* fibers;
+  std::vector<std::vector<Meeting>> meetings;  // of each warp
+  std::vector<char> shared, dynamic;  // while another block runs
+};
+
+struct Allocation {
+  uint64_t address, size;
+  int kind;      // 0 device, 1 managed, 2 pinned
+  bool is_live, is_touched;
+};
+
+const size_t STACK = 256 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
+const size_t MOST_ARRIVALS = 1 << 22, COUNTED_AT_ONCE = 1 << 18;
+const uint32_t POLLS = 256;  // reads of the same value before a thread counts as waiting
+
+int control = -1;  // the socket; -1 if nobody records
+char *stacks, *arena, *arena_next;
+Row *rows, *row, *rows_end, *pending;
+Arrival* arrivals;
+size_t arrival_count;
+std::vector<MaskFault> mask_faults;
+std::vector<Allocation> allocations;
+uint64_t image_low, image_high, image_base;
+char* shared_base;  // the thread-local memory that holds `__shared__` variables
+size_t shared_low, shared_high;  // its part that is swapped between blocks
+size_t dynamic_size;
+void* host_stack_pointer;
+Fiber* now;
+Block* block_now;
+std::vector<Block> resident;
+int threads_per_block;
+Order order, wanted_order;
+uint64_t random_state;
+int resident_wanted;
+bool is_recording;
+uint32_t recorded_below;  // only accesses of blocks below this number are recorded
+bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
+uint64_t rows_before, capacity;  // rows handed over before those in the buffer
+void (*body)(void*);
+void* closure;
+int error_now, sticky_error;
+bool in_launch, has_left;
+struct {
+  uint64_t address;
+  uint32_t site, block;
+  int thread, size, operation;
+  const char* type;
+} fault;
+struct Poison { uint64_t offset, size; int width; };
+std::vector<Poison> shared_poison;
+struct Symbol { uint64_t offset, size; };
+std::vector<Symbol> symbols;
+double patience;
+size_t allowed_shared = 48 << 10;
+long long ticks;  // turns of threads so far
+
+// While it exists, nothing is recorded: our own code may call functions that are.
+struct Quiet {
+  Fiber* fiber = now;
+  Quiet() { now = nullptr; }
+  ~Quiet() { now = fiber; }
+};
+
+// --- messages
+
+void send_text(const std::string& text) {
+  size_t sent = 0;
+  while (sent < text.size()) {
+    ssize_t n = send(control, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (n <= 0) {
+      if (n < 0 && errno == EINTR) continue;
+      _exit(111);  // the recording process has ended
+    }
+    sent += n;
+  }
+}
+
+std::string receive_line() {
+  std::string line;
+  char c;
+  for (;;) {
+    ssize_t n = recv(control, &c, 1, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(111);
+    if (c == '\n') return line;
+    line += c;
+  }
+}
+
+std::string format(const char* pattern, ...) {
+  va_list list;
+  va_start(list, pattern);
+  char text[512];
+  int n = vsnprintf(text, sizeof text, pattern, list);
+  va_end(list);
+  return std::string(text, n < (int)sizeof text ? n : (int)sizeof text - 1);
+}
+
+std::string quoted(const char* text) {
+  std::string result = "\"";
+  for (const char* c = text; *c; c++) {
+    if (*c == '"' || *c == '\\') result += '\\';
+    if ((unsigned char)*c < 32) result += ' ';
+    else result += *c;
+  }
+  return result + "\"";
+}
+
+// --- sites: a number for each return address, in order of the first access
+
+struct SiteEntry { uint64_t pc; uint32_t number, allocation; };
+std::vector<SiteEntry> site_table(1 << 12, SiteEntry{0, 0, 0});
+std::vector<uint64_t> sites;
+size_t sites_sent;
+
+SiteEntry& site_entry(uint64_t pc) {
+  size_t mask = site_table.size() - 1, i = (pc * 0x9E3779B97F4A7C15ull >> 40) & mask;
+  while (site_table[i].pc != pc) {
+    if (!site_table[i].pc) {
+      Quiet quiet;
+      if (2 * sites.size() > mask) {  // it is half full
+        std::vector<SiteEntry> old(2 * (mask + 1), SiteEntry{0, 0, 0});
+        old.swap(site_table);
+        mask = site_table.size() - 1;
+        for (auto& entry : old) {
+          if (!entry.pc) continue;
+          size_t k = (entry.pc * 0x9E3779B97F4A7C15ull >> 40) & mask;
+          while (site_table[k].pc) k = (k + 1) & mask;
+          site_table[k] = entry;
+        }
+        return site_entry(pc);
+      }
+      site_table[i] = {pc, (uint32_t)sites.size(), 0};
+      sites.push_back(pc - image_base);
+      return site_table[i];
+    }
+    i = (i + 1) & mask;
+  }
+  return site_table[i];
+}
+
+uint32_t site_of(void* pc) { return site_entry((uint64_t)pc).number; }
+
+// --- values
+
+inline uint64_t value_at(const void* address, unsigned size) {
+  switch (size) {
+    case 4: return *(const uint32_t*)address;
+    case 1: return *(const uint8_t*)address;
+    case 2: return *(const uint16_t*)address;
+    default: return *(const uint64_t*)address;
+  }
+}
+
+// A store's value is known only after the call: it is read before the next event.
+inline void complete_store() {
+  if (pending) {
+    pending->value = value_at((void*)pending->address, pending->size);
+    pending = nullptr;
+  }
+}
+
+inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_pointer); }
+
+[[noreturn]] void stop_thread(const char* type, uint64_t address, void* pc, int size, int operation) {
+  complete_store();
+  if (!fault.type) {
+    fault = {address, site_of(pc), block_now->number, now->number, size, operation, type};
+  }
+  now->state = DONE;
+  block_now->alive--;
+  yield_to_host();
+  __builtin_trap();
+}
+
+void hand_over(bool is_end);
+
+// --- accesses
+
+inline uint32_t allocation_of(uint64_t address) {
+  size_t low = 0, high = allocations.size();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (allocations[middle].address <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low;  // the last that begins at or before it, plus 1
+}
+
+// Memory of a kernel's other than allocations. An index outside an array of shared memory may load right beyond it.
+bool is_known(uint64_t address, bool is_load) {
+  if (is_load && now->is_outside && address - (uint64_t)shared_base - shared_low + GAP < shared_high - shared_low + 2 * GAP) return true;
+  return address - (uint64_t)shared_base - shared_low < shared_high - shared_low ||
+         address - (uint64_t)tilescope_dynamic < TILESCOPE_MAX_SHARED ||
+         address - image_low < image_high - image_low;
+}
+
+// Whether an access is allowed at least as far as a quick look tells.
+inline bool is_allowed(uint64_t address) {
+  static size_t latest;
+  if (address - (uint64_t)arena >= ARENA) return is_known(address, false);
+  if (latest < allocations.size()) {
+    Allocation& place = allocations[latest];
+    if (place.is_live && address - place.address < place.size + GAP) return true;
+  }
+  uint32_t number = allocation_of(address);
+  if (!number) return false;
+  latest = number - 1;
+  Allocation& place = allocations[latest];
+  return place.is_live && address - place.address < place.size + GAP;
+}
+
+// Whether the host can read a byte: then a kernel got a pointer to the host's memory.
+bool is_readable(uint64_t address) {
+  if (address < 4096) return false;
+  char byte;
+  iovec here{&byte, 1}, there{(void*)address, 1};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+}
+
+void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
+  Fiber* fiber = now;
+  if (!fiber) return;
+  uint64_t address = (uint64_t)pointer;
+  if (address - (uint64_t)stacks < STACK * MOST_THREADS) {
+    fiber->is_outside = false;
+    return;
+  }
+  bool is_read = operation != TILESCOPE_STORE;
+  if (order != SEQUENTIAL) {
+    yield_to_host();
+  } else if (is_read) {
+    if (fiber->polled != address) fiber->polled = address, fiber->polls = 0;
+    else if (++fiber->polls >= POLLS) fiber->polls = 0, yield_to_host();
+  } else {
+    fiber->polls = 0;
+  }
+  complete_store();
+  bool is_recorded = is_recording && block_now->number < recorded_below;
+  if (!is_recorded && (size & (size - 1)) == 0 && !(address & (size - 1)) && is_allowed(address)) return;
+  SiteEntry& site = site_entry((uint64_t)pc);
+  uint32_t allocation = 0;
+  if (address - (uint64_t)arena < ARENA) {
+    allocation = site.allocation;
+    if (!allocation || address - allocations[allocation - 1].address >= allocations[allocation - 1].size) {
+      allocation = allocation_of(address);
+      if (!allocation) stop_thread("IllegalAddress", address, pc, size, operation);
+      Allocation& place = allocations[allocation - 1];
+      if (address - place.address >= place.size + GAP) stop_thread("IllegalAddress", address, pc, size, operation);
+      site.allocation = allocation;
+    }
+    if (!allocations[allocation - 1].is_live) stop_thread("FreedMemory", address, pc, size, operation);
+  } else if (!is_known(address, operation == TILESCOPE_LOAD)) {
+    stop_thread(is_readable(address) ? "HostMemory" : "IllegalAddress", address, pc, size, operation);
+  }
+  if (address & (size - 1) & -(uint64_t)((size & (size - 1)) == 0)) {
+    stop_thread("MisalignedAddress", address, pc, size, operation);
+  }
+  if (!is_recorded) return;
+  if (row == rows_end) {
+    hand_over(false);
+    if (!is_recording || block_now->number >= recorded_below) return;
+  }
+  Row* r = row++;
+  r->address = address;
+  r->block = block_now->number;
+  r->site = site.number;
+  r->thread = fiber->number;
+  r->phase = fiber->phase;
+  r->operation = operation;
+  if (fiber->is_outside && !allocation) {
+    r->operation |= TILESCOPE_OUTSIDE;
+    fiber->is_outside = false;
+  }
+  r->size = size;
+  r->allocation = allocation;
+  if (operation == TILESCOPE_LOAD) r->value = value_at(pointer, size);
+  else pending = r;
+}
+
+void record_range(void* pc, const void* pointer, size_t size, unsigned operation) {
+  const char* byte = (const char*)pointer;
+  while (size) {  // in the pieces that an aligned copy would use
+    unsigned piece = 16;
+    while (piece > size || ((uint64_t)byte & (piece - 1))) piece /= 2;
+    record(pc, byte, piece, operation);
+    byte += piece;
+    size -= piece;
+  }
+}
+
+void copy_recorded(void* pc, void* target, const void* source, size_t size) {
+  char* to = (char*)target;
+  const char* from = (const char*)source;
+  while (size) {
+    unsigned piece = 16;
+    while (piece > size || (((uint64_t)to | (uint64_t)from) & (piece - 1))) piece /= 2;
+    record(pc, from, piece, TILESCOPE_LOAD);
+    record(pc, to, piece, TILESCOPE_STORE);
+    __builtin_memmove(to, from, piece);
+    to += piece, from += piece, size -= piece;
+  }
+}
+
+// --- arrivals
+
+void arrive(void* pc, unsigned kind, uint64_t reach, uint32_t part) {
+  complete_store();
+  if (!is_recording || block_now->number >= recorded_below || arrival_count == MOST_ARRIVALS) return;
+  uint32_t step = rows_before + (row - rows);
+  arrivals[arrival_count++] = {reach, step, block_now->number, site_of(pc), now->number, now->phase, part, kind};
+}
+
+void release_barrier(Block& block) {
+  for (int i = 0; i < threads_per_block; i++) {
+    Fiber& fiber = block.fibers[i];
+    if (fiber.state == AT_BARRIER) fiber.state = READY, fiber.phase++;
+  }
+  for (int k = 0; k < 3; k++) block.results[k] = block.votes[k], block.votes[k] = 0;
+  block.waiting = 0;
+}
+
+unsigned lanes_with_threads(const Block& block, int warp, bool running) {
+  unsigned lanes = 0;
+  for (int lane = 0; lane < 32 && warp * 32 + lane < threads_per_block; lane++) {
+    if (!running || block.fibers[warp * 32 + lane].state != DONE) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
+  unsigned running = lanes_with_threads(block, warp, true), there = lanes_with_threads(block, warp, false);
+  unsigned mask = meeting.mask, arrived = meeting.arrived, sources = 0;
+  int first = __builtin_ctz(arrived);
+  uint32_t step = rows_before + (row - rows);
+  auto note = [&](unsigned missing, Why why, uint32_t other) {
+    Quiet quiet;
+    for (auto& fault : mask_faults) if (fault.site == meeting.site[first] && fault.why == why) return;
+    mask_faults.push_back({block.number, (uint32_t)warp, meeting.site[first], mask, missing, step, why, other});
+  };
+  for (int lane = 0; lane < 32; lane++) {
+    if (arrived >> lane & 1 && meeting.source[lane] >= 0 && meeting.source[lane] < 32) sources |= 1u << meeting.source[lane];
+  }
+  if (unsigned waiting = mask & running & ~arrived) note(waiting, WAITING, 0);
+  if (unsigned read = mask & ~running & sources) note(read, READ, 0);
+  else if (unsigned ended = mask & ~running & there) note(ended, ENDED, 0);
+  for (int lane = first + 1; lane < 32; lane++) {
+    if (!(arrived >> lane & 1) || meeting.site[lane] == meeting.site[first]) continue;
+    unsigned apart = 0;
+    for (int l = 0; l < 32; l++) if (arrived >> l & 1 && meeting.site[l] == meeting.site[lane]) apart |= 1u << l;
+    note(apart, APART, meeting.site[lane]);
+  }
+}
+
+bool is_complete(const Block& block, int warp, const Meeting& meeting) {
+  unsigned wanted = meeting.mask & lanes_with_threads(block, warp, true);
+  return meeting.arrived && (meeting.arrived & wanted) == wanted;
+}
+
+void release_warp(Block& block, int warp, size_t index) {
+  Meeting& meeting = block.meetings[warp][index];
+  note_mask_faults(block, warp, meeting);
+  meeting.present[meeting.generation & 1] = meeting.arrived;
+  meeting.generation++;
+  meeting.arrived = 0;
+  for (int lane = 0; lane < 32 && warp * 32 + lane < threads_per_block; lane++) {
+    Fiber& fiber = block.fibers[warp * 32 + lane];
+    if (fiber.state == AT_WARP && fiber.slot == index) fiber.state = READY;
+  }
+}
+
+// Wait for the lanes of the mask; return the meeting's values and the lanes that came.
+const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present) {
+  Fiber* fiber = now;
+  Block& block = *block_now;
+  if (order != SEQUENTIAL) yield_to_host();
+  int warp = fiber->number / 32;
+  arrive(pc, 1, reach, part);
+  if (!(mask >> fiber->lane & 1)) {
+    Quiet quiet;
+    mask_faults.push_back({block.number, (uint32_t)warp, site_of(pc), mask, 1u << fiber->lane,
+                           (uint32_t)(rows_before + (row - rows)), UNNAMED, 0});
+    static uint64_t own[32];
+    own[fiber->lane] = value;
+    *present = 1u << fiber->lane;
+    return own;
+  }
+  auto& list = block.meetings[warp];
+  size_t index = 0;
+  while (index < list.size() && list[index].mask != mask) index++;
+  if (index == list.size()) {
+    Quiet quiet;
+    list.emplace_back();
+    list[index].mask = mask;
+  }
+  uint32_t generation = list[index].generation;
+  list[index].value[generation & 1][fiber->lane] = value;
+  list[index].site[fiber->lane] = site_of(pc);
+  list[index].source[fiber->lane] = source;
+  list[index].arrived |= 1u << fiber->lane;
+  fiber->slot = index;
+  if (is_complete(block, warp, list[index])) {
+    release_warp(block, warp, index);
+  } else {
+    fiber->state = AT_WARP;
+    yield_to_host();
+  }
+  *present = block.meetings[warp][index].present[generation & 1];
+  return block.meetings[warp][index].value[generation & 1];
+}
+
+// --- shared memory of several blocks
+
+void fill_poison(char* memory, size_t size, int width) {
+  static const unsigned char two[] = {0xA5, 0x7F}, four[] = {0xA5, 0xA5, 0xE5, 0x7F},
+                             eight[] = {0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xFD, 0x7F};
+  const unsigned char* pattern = width == 2 ? two : width == 4 ? four : eight;
+  if (width != 2 && width != 4 && width != 8) memset(memory, 0xA5, size);
+  else for (size_t i = 0; i < size; i++) memory[i] = pattern[i % width];
+}
+
+int dynamic_poison_width;
+
+void poison_shared() {
+  if (shared_high > shared_low) memset(shared_base + shared_low, 0xA5, shared_high - shared_low);
+  for (auto& poison : shared_poison) fill_poison(shared_base + poison.offset, poison.size, poison.width);
+  fill_poison(tilescope_dynamic, dynamic_size, dynamic_poison_width);
+}
+
+void select_block(Block* next) {
+  if (block_now == next) return;
+  complete_store();  // its address may soon belong to another block
+  if (block_now && resident.size() > 1) {
+    memcpy(block_now->shared.data(), shared_base + shared_low, block_now->shared.size());
+    memcpy(block_now->dynamic.data(), tilescope_dynamic, dynamic_size);
+  }
+  block_now = next;
+  if (next && resident.size() > 1) {
+    memcpy(shared_base + shared_low, next->shared.data(), next->shared.size());
+    memcpy(tilescope_dynamic, next->dynamic.data(), dynamic_size);
+  }
+  if (next) {
+    tilescope_blockIdx_x = next->number % tilescope_gridDim_x;
+    tilescope_blockIdx_y = next->number / tilescope_gridDim_x % tilescope_gridDim_y;
+    tilescope_blockIdx_z = next->number / tilescope_gridDim_x / tilescope_gridDim_y;
+  }
+}
+
+// --- running
+
+void thread_main() {
+  try {
+    body(closure);
+  } catch (...) {
+    if (!fault.type) fault = {0, 0, block_now->number, now->number, 0, 0, "Exception"};
+  }
+  complete_store();
+  now->state = DONE;
+  block_now->alive--;
+  yield_to_host();
+  __builtin_trap();
+}
+
+void begin_block(Block& block, uint32_t number, size_t place) {
+  block.number = number;
+  block.alive = threads_per_block;
+  block.waiting = block.grid_waiting = 0;
+  memset(block.votes, 0, sizeof block.votes);
+  block.meetings.assign((threads_per_block + 31) / 32, {});
+  unsigned width = tilescope_blockDim_x, height = tilescope_blockDim_y;
+  for (int i = 0; i < threads_per_block; i++) {
+    Fiber& fiber = block.fibers[i];
+    fiber = Fiber{};
+    fiber.number = i;
+    fiber.lane = i & 31;
+    fiber.x = i % width, fiber.y = i / width % height, fiber.z = i / width / height;
+    void** top = (void**)(stacks + STACK * (place * threads_per_block + i + 1) - 72);
+    top[0] = nullptr;  // the return address of `thread_main`, 8 below a multiple of 16
+#if defined(__x86_64__)
+    *--top = (void*)thread_main;
+    top -= SAVED_REGISTERS;
+    memset(top, 0, SAVED_REGISTERS * sizeof(void*));
+#else
+    top -= 1 + SAVED_REGISTERS;  // a multiple of 16
+    memset(top, 0, SAVED_REGISTERS * sizeof(void*));
+    top[11] = (void*)thread_main;  // x30
+#endif
+    fiber.stack_pointer = top;
+  }
+  select_block(nullptr);
+  poison_shared();
+  if (resident.size() > 1) {
+    block.shared.assign(shared_base + shared_low, shared_base + shared_high);
+    block.dynamic.assign(tilescope_dynamic, tilescope_dynamic + dynamic_size);
+  }
+}
+
+uint64_t next_random() {  // xorshift64*, Vigna 2016
+  random_state ^= random_state >> 12;
+  random_state ^= random_state << 25;
+  random_state ^= random_state >> 27;
+  return random_state * 0x2545F4914F6CDD1Dull;
+}
+
+// Let a thread run up to its next access or wait.
+void run_turn(Block& block, Fiber& fiber) {
+  select_block(&block);
+  now = &fiber;
+  tilescope_threadIdx_x = fiber.x, tilescope_threadIdx_y = fiber.y, tilescope_threadIdx_z = fiber.z;
+  ticks++;
+  tilescope_switch(&host_stack_pointer, fiber.stack_pointer);
+  now = nullptr;
+  if (fiber.state == DONE) {  // operations that waited only for it are complete
+    auto& list = block.meetings[fiber.number / 32];
+    for (size_t i = 0; i < list.size(); i++) {
+      if (is_complete(block, fiber.number / 32, list[i])) release_warp(block, fiber.number / 32, i);
+    }
+  }
+  if (block.alive && block.waiting == block.alive) release_barrier(block);
+}
+
+bool release_grid_barrier() {
+  int alive = 0, waiting = 0;
+  for (auto& block : resident) alive += block.alive, waiting += block.grid_waiting;
+  if (!waiting || waiting < alive) return false;
+  for (auto& block : resident) {
+    for (int i = 0; i < threads_per_block; i++) {
+      Fiber& fiber = block.fibers[i];
+      if (fiber.state == AT_GRID_BARRIER) fiber.state = READY, fiber.phase++;
+    }
+    block.grid_waiting = 0;
+  }
+  return true;
+}
+
+// Complete a warp operation whose missing lanes can't come; return whether there was one.
+bool release_stuck_warp() {
+  for (auto& block : resident) {
+    for (size_t warp = 0; warp < block.meetings.size(); warp++) {
+      for (size_t i = 0; i < block.meetings[warp].size(); i++) {
+        if (block.meetings[warp][i].arrived) {
+          release_warp(block, warp, i);
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+// Give the running blocks `patience` seconds of CPU time until the next of them ends.
+void restart_timer(double seconds) {
+  if (patience <= 0) return;
+  itimerval timer{};
+  timer.it_value.tv_sec = (time_t)seconds;
+  timer.it_value.tv_usec = (suseconds_t)((seconds - (time_t)seconds) * 1e6);
+  setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+}
+
+// Run the blocks below `end`, as many at once as `resident` holds.
+void run_blocks(uint32_t end) {
+  uint32_t next = 0;
+  for (size_t i = 0; i < resident.size(); i++) {
+    if (next < end) begin_block(resident[i], next++, i);
+    else resident[i].alive = 0;
+  }
+  std::vector<std::pair<uint32_t, uint32_t>> ready;
+  for (;;) {
+    if (fault.type) return;
+    bool has_moved = false, is_alive = false;
+    if (order == RANDOM) {
+      ready.clear();
+      for (uint32_t b = 0; b < resident.size(); b++) {
+        if (!resident[b].alive) continue;
+        for (int i = 0; i < threads_per_block; i++) {
+          if (resident[b].fibers[i].state == READY) ready.push_back({b, (uint32_t)i});
+        }
+      }
+      // One sweep in a random sequence of threads, each for a random number of accesses.
+      for (size_t turns = ready.size(); turns; turns--) {
+        auto& pick = ready[next_random() % ready.size()];
+        Fiber& fiber = resident[pick.first].fibers[pick.second];
+        has_moved = true;
+        for (uint64_t length = 1 + next_random() % 4; length && fiber.state == READY; length--) {
+          run_turn(resident[pick.first], fiber);
+        }
+        if (fault.type) break;
+      }
+    } else {
+      for (auto& block : resident) {
+        if (!block.alive) continue;
+        for (int i = 0; i < threads_per_block; i++) {
+          Fiber& fiber = block.fibers[i];
+          if (fiber.state != READY) continue;
+          has_moved = true;
+          run_turn(block, fiber);
+          if (fault.type) break;
+        }
+        if (fault.type) break;
+      }
+    }
+    if (fault.type) return;
+    for (size_t i = 0; i < resident.size(); i++) {
+      if (!resident[i].alive && next < end && !is_counting) begin_block(resident[i], next++, i), restart_timer(patience);
+      is_alive |= resident[i].alive > 0;
+    }
+    if (!is_alive && next >= end) return;
+    if (is_recording && recorded_below != UINT32_MAX) {  // once the recorded blocks have ended, the others may run fast
+      bool is_any_recorded = false;
+      for (auto& block : resident) is_any_recorded |= block.alive && block.number < recorded_below;
+      if (!is_any_recorded) is_recording = false, order = SEQUENTIAL;
+    }
+    if (is_counting && !is_alive) {  // the blocks that were resident have ended
+      if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
+      begin_block(resident[0], next++, 0), restart_timer(patience);
+      continue;
+    }
+    if (!has_moved && !release_grid_barrier() && !release_stuck_warp()) {
+      fault.type = "Deadlock";
+      fault.block = resident[0].number;
+      for (auto& block : resident) {
+        if (!block.alive) continue;
+        for (int i = 0; i < threads_per_block; i++) {
+          if (block.fibers[i].state != DONE) {
+            fault.block = block.number, fault.thread = i;
+            return;
+          }
+        }
+      }
+    }
+  }
+}
+
+// --- the connection
+
+int find_image(struct dl_phdr_info* info, size_t, void*) {
+  for (int k = 0; k < info->dlpi_phnum; k++) {
+    auto& part = info->dlpi_phdr[k];
+    if (part.p_type == PT_TLS) {
+      shared_base = (char*)info->dlpi_tls_data;
+      if (!shared_high) shared_high = part.p_memsz;
+    }
+    if (part.p_type == PT_LOAD) {
+      uint64_t begin = info->dlpi_addr + part.p_vaddr;
+      if (!image_low || begin < image_low) image_low = begin;
+      if (begin + part.p_memsz > image_high) image_high = begin + part.p_memsz;
+    }
+  }
+  image_base = info->dlpi_addr;
+  return 1;  // the program itself comes first
+}
+
+void* reserve(size_t size, int file) {
+  int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file, 0);
+  if (memory == MAP_FAILED) {
+    fprintf(stderr, "tilescope: there is no memory for the program's accesses; close other programs.\n");
+    _exit(112);
+  }
+  return memory;
+}
+
+int shared_file(const char* name, size_t size) {
+  int file = memfd_create(name, MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, size)) return -1;
+  return file;
+}
+
+void send_hello(int arena_file, int rows_file, int arrivals_file) {
+  char path[4096];
+  ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[n > 0 ? n : 0] = 0;
+  std::string text = "{\"event\":\"hello\",\"program\":" + quoted(path);
+  text += format(",\"pid\":%d,\"arena\":%llu,\"dynamic\":%llu,\"shared\":%llu,\"base\":%llu,\"rows\":%llu}\n", getpid(),
+                 (unsigned long long)arena, (unsigned long long)tilescope_dynamic, (unsigned long long)shared_base,
+                 (unsigned long long)image_base, (unsigned long long)capacity);
+  int files[3] = {arena_file, rows_file, arrivals_file};
+  char space[CMSG_SPACE(sizeof files)] = {};
+  iovec piece{(void*)text.data(), text.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof files);
+  memcpy(CMSG_DATA(header), files, sizeof files);
+  if (sendmsg(control, &message, MSG_NOSIGNAL) < 0) _exit(111);
+}
+
+const char* words_at;
+long long next_number() {
+  char* end;
+  long long value = strtoll(words_at, &end, 10);
+  words_at = end;
+  return value;
+}
+
+void say_goodbye() {
+  if (control < 0 || has_left) return;
+  has_left = true;
+  uint64_t count = 0, bytes = 0;
+  for (auto& allocation : allocations) {
+    if (allocation.is_live && allocation.kind == 0) count++, bytes += allocation.size;
+  }
+  send_text(format("{\"event\":\"goodbye\",\"leaks\":%llu,\"leaked\":%llu}\n", (unsigned long long)count, (unsigned long long)bytes));
+  receive_line();
+}
+
+void check_time(int, siginfo_t*, void* context) {
+  // A block takes longer than its limit: name the line that runs now.
+  if (!in_launch || !now) return;
+  uint64_t pc = 0;
+#if defined(__x86_64__)
+  pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
+#else
+  pc = ((ucontext_t*)context)->uc_mcontext.pc;
+#endif
+  std::string text = format("{\"event\":\"endless\",\"pcs\":[%llu", (unsigned long long)(pc - image_base + 1));
+  // The callers, by their frames, in case the signal came in this runtime.
+  uint64_t* frame = nullptr;
+#if defined(__x86_64__)
+  frame = (uint64_t*)((ucontext_t*)context)->uc_mcontext.gregs[REG_RBP];
+#else
+  frame = (uint64_t*)((ucontext_t*)context)->uc_mcontext.regs[29];
+#endif
+  for (int depth = 0; depth < 16; depth++) {
+    uint64_t where = (uint64_t)frame;
+    if (where - (uint64_t)stacks >= STACK * MOST_THREADS || where & 7) break;
+    if (!frame[1]) break;
+    text += format(",%llu", (unsigned long long)(frame[1] - image_base));
+    frame = (uint64_t*)frame[0];
+  }
+  text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
+                 now ? now->number : 0, (unsigned long long)(rows_before + (row - rows)));
+  send_text(text);
+  receive_line();
+  _exit(113);
+}
+
+void report_crash(int number, siginfo_t* info, void* context) {
+  uint64_t pc = 0;
+#if defined(__x86_64__)
+  pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
+#else
+  pc = ((ucontext_t*)context)->uc_mcontext.pc;
+#endif
+  if (control >= 0 && !has_left) {
+    has_left = true;
+    bool is_overflow = now && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
+    send_text(format("{\"event\":\"crash\",\"signal\":%d,\"pcs\":[%llu],\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d}\n",
+                     number, (unsigned long long)(pc - image_base + 1), now != nullptr, is_overflow,
+                     block_now ? block_now->number : 0, now ? now->number : 0));
+    receive_line();
+  }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void watch_signals() {
+  static char stack[1 << 16];
+  stack_t alternative{};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof stack;
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  action.sa_sigaction = report_crash;
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+  action.sa_sigaction = check_time;
+  sigaction(SIGVTALRM, &action, nullptr);
+}
+
+void connect_session() {
+  const char* path = getenv("TILESCOPE_CUDA_SESSION");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path && strlen(path) < sizeof address.sun_path) {
+    strcpy(address.sun_path, path);
+    control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(control, (sockaddr*)&address, sizeof address)) close(control), control = -1;
+  }
+}
+
+bool is_started;
+
+void start() {
+  if (is_started) return;
+  is_started = true;
+  dl_iterate_phdr(find_image, nullptr);
+  connect_session();
+  int arena_file = -1, rows_file = -1, arrivals_file = -1;
+  capacity = 12000000 + (1 << 16);  // as many as are kept, see `Limits`
+  if (control >= 0) {
+    arena_file = shared_file("tilescope-memory", ARENA);
+    rows_file = shared_file("tilescope-rows", capacity * sizeof(Row));
+    arrivals_file = shared_file("tilescope-arrivals", MOST_ARRIVALS * sizeof(Arrival));
+  }
+  arena = arena_next = (char*)reserve(ARENA, arena_file);
+  rows = row = (Row*)reserve(capacity * sizeof(Row), rows_file);
+  rows_end = rows + capacity;
+  arrivals = (Arrival*)reserve(MOST_ARRIVALS * sizeof(Arrival), arrivals_file);
+  stacks = (char*)reserve(STACK * MOST_THREADS, -1);
+  wanted_order = SEQUENTIAL;
+  resident_wanted = 0;
+  if (control < 0) return;
+  send_hello(arena_file, rows_file, arrivals_file);
+  close(arena_file), close(rows_file), close(arrivals_file);
+  std::string reply = receive_line();
+  words_at = reply.c_str();
+  wanted_order = (Order)next_number();
+  random_state = next_number() * 2 + 0x9E3779B97F4A7C15ull;
+  resident_wanted = next_number();
+  patience = next_number() / 1000.0;
+  shared_low = next_number(), shared_high = next_number();
+  for (long long n = next_number(); n > 0; n--) {
+    uint64_t offset = next_number(), size = next_number();
+    shared_poison.push_back({offset, size, (int)next_number()});
+  }
+  dynamic_poison_width = next_number();
+  for (long long n = next_number(); n > 0; n--) {
+    uint64_t offset = next_number();
+    symbols.push_back({offset, (uint64_t)next_number()});
+  }
+  watch_signals();
+  atexit(say_goodbye);
+}
+
+void hand_over(bool is_end) {
+  complete_store();
+  Quiet quiet;
+  std::string text = format("{\"event\":\"%s\",\"rows\":%llu,\"arrivals\":%llu,\"sites\":[", is_end ? "ended" : "rows",
+                            (unsigned long long)(row - rows), (unsigned long long)arrival_count);
+  for (size_t i = sites_sent; i < sites.size(); i++) text += format("%s%llu", i > sites_sent ? "," : "", (unsigned long long)sites[i]);
+  sites_sent = sites.size();
+  text += "],\"running\":[";
+  bool is_first = true;
+  if (!is_end) {
+    for (auto& block : resident) {
+      if (!block.alive) continue;
+      text += format("%s%u", is_first ? "" : ",", block.number);
+      is_first = false;
+    }
+  }
+  text += "]";
+  if (is_end) {
+    text += ",\"faults\":[";
+    for (size_t i = 0; i < mask_faults.size(); i++) {
+      auto& f = mask_faults[i];
+      text += format("%s[%u,%u,%u,%u,%u,%u,%u,%u]", i ? "," : "", f.block, f.warp, f.site, f.mask, f.missing, f.row, f.why, f.other);
+    }
+    text += "]";
+    if (fault.type) {
+      text += format(",\"error\":{\"type\":\"%s\",\"address\":%llu,\"site\":%u,\"block\":%u,\"thread\":%d,\"size\":%d,\"operation\":%d}",
+                     fault.type, (unsigned long long)fault.address, fault.site, fault.block, fault.thread, fault.size, fault.operation);
+    }
+  }
+  send_text(text + "}\n");
+  std::string reply = receive_line();
+  if (reply == "stop") is_recording = false;
+  if (reply == "count" || reply == "stop") is_counting = true, order = SEQUENTIAL;
+  if (reply.compare(0, 5, "keep ") == 0) recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
+  rows_before += row - rows;
+  row = rows;
+  arrival_count = 0;
+}
+
+}  // namespace
+
+// --- what the compiler calls
+
+extern "C" {
+#define TILESCOPE_PC __builtin_return_address(0)
+#define ACCESSES(n)                                                                             \
+  void __tsan_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }                  \
+  void __tsan_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }                \
+  void __tsan_unaligned_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }        \
+  void __tsan_unaligned_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }      \
+  void __tsan_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
+  void __tsan_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }       \
+  void __tsan_unaligned_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }   \
+  void __tsan_unaligned_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); } \
+  void __tsan_unaligned_read_write##n(void* a) {                                                \
+    record(TILESCOPE_PC, a, n, TILESCOPE_LOAD);                                                 \
+    record(TILESCOPE_PC, a, n, TILESCOPE_STORE);                                                \
+  }                                                                                             \
+  void __tsan_read_write##n(void* a) {                                                          \
+    record(TILESCOPE_PC, a, n, TILESCOPE_LOAD);                                                 \
+    record(TILESCOPE_PC, a, n, TILESCOPE_STORE);                                                \
+  }
+ACCESSES(1) ACCESSES(2) ACCESSES(4) ACCESSES(8) ACCESSES(16)
+void __tsan_read_range(void* a, size_t n) { if (now) record_range(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }
+void __tsan_write_range(void* a, size_t n) { if (now) record_range(TILESCOPE_PC, a, n, TILESCOPE_STORE); }
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_init() {}
+void __tsan_ignore_thread_begin() {}
+void __tsan_ignore_thread_end() {}
+void __tsan_external_read(void*, void*, void*) {}
+void __tsan_external_write(void*, void*, void*) {}
+void* __tsan_memcpy(void* to, const void* from, size_t n) {
+  if (!now) return memmove(to, from, n);
+  copy_recorded(TILESCOPE_PC, to, from, n);
+  return to;
+}
+// Compilers call memcpy for copies of structures. It is hidden: libraries call their own.
+__attribute__((visibility("hidden"))) void* memcpy(void* to, const void* from, size_t n) {
+  if (now) {
+    copy_recorded(TILESCOPE_PC, to, from, n);
+    return to;
+  }
+  return memmove(to, from, n);
+}
+void* __tsan_memmove(void* to, const void* from, size_t n) {
+  if (!now || (char*)to > (char*)from) return memmove(to, from, n);
+  copy_recorded(TILESCOPE_PC, to, from, n);
+  return to;
+}
+void* __tsan_memset(void* to, int value, size_t n) {
+  if (now) record_range(TILESCOPE_PC, to, n, TILESCOPE_STORE);
+  return memset(to, value, n);
+}
+void tilescope_memcpy(void* pc, void* to, const void* from, size_t n) {
+  if (!now) memmove(to, from, n);
+  else copy_recorded(pc, to, from, n);
+}
+// An index is outside an array of known dimensions; the access follows.
+void __ubsan_handle_out_of_bounds(void*, uintptr_t) { if (now) now->is_outside = true; }
+void __ubsan_handle_out_of_bounds_abort(void*, uintptr_t) { if (now) now->is_outside = true; }
+
+void __tsan_atomic_thread_fence(int) { if (now) arrive(TILESCOPE_PC, 1, TILESCOPE_FENCE, 0); }
+void __tsan_atomic_signal_fence(int) {}
+
+#define EXCHANGES(bits, T)                                                                                       \
+  T __tsan_atomic##bits##_load(const volatile T* a, int) {                                                       \
+    record(TILESCOPE_PC, (void*)a, sizeof(T), TILESCOPE_ATOMIC);                                                 \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                                 \
+  }                                                                                                              \
+  void __tsan_atomic##bits##_store(volatile T* a, T v, int) {                                                    \
+    record(TILESCOPE_PC, (void*)a, sizeof(T), TILESCOPE_ATOMIC);                                                 \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                                    \
+  }                                                                                                              \
+  T __tsan_atomic##bits##_exchange(volatile T* a, T v, int) {                                                    \
+    record(TILESCOPE_PC, (void*)a, sizeof(T), TILESCOPE_ATOMIC);                                                 \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                          \
+  }                                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* a, T* e, T v, int, int) {                        \
+    record(TILESCOPE_PC, (void*)a, sizeof(T), TILESCOPE_ATOMIC);                                                 \
+    return __atomic_compare_exchange_n(a, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
+  }                                                                                                              \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* a, T* e, T v, int, int) {                          \
+    record(TILESCOPE_PC, (void*)a, sizeof(T), TILESCOPE_ATOMIC);                                                 \
+    return __atomic_compare_exchange_n(a, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
+  }                                                                                                              \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T e, T v, int, int) {                              \
+    record(TILESCOPE_PC, (void*)a, sizeof(T), TILESCOPE_ATOMIC);                                                 \
+    __atomic_compare_exchange_n(a, &e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                            \
+    return e;                                                                                                    \
+  }
+#define FETCHES(bits, T, name)                                                 \
+  T __tsan_atomic##bits##_fetch_##name(volatile T* a, T v, int) {              \
+    record(TILESCOPE_PC, (void*)a, sizeof(T), TILESCOPE_ATOMIC);               \
+    return __atomic_fetch_##name(a, v, __ATOMIC_SEQ_CST);                      \
+  }
+#define ATOMICS(bits, T) \
+  EXCHANGES(bits, T)     \
+  FETCHES(bits, T, add) FETCHES(bits, T, sub) FETCHES(bits, T, and) FETCHES(bits, T, or) FETCHES(bits, T, xor) FETCHES(bits, T, nand)
+ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t)
+
+// --- what the headers call
+
+int tilescope_in_kernel() { return now != nullptr; }
+
+void tilescope_access(void* pc, const void* address, int size, int operation) { record(pc, address, size, operation); }
+
+int tilescope_barrier(void* pc, int kind, int value) {
+  if (!now) return 0;
+  if (order != SEQUENTIAL) yield_to_host();
+  Block& block = *block_now;
+  arrive(pc, 0, 0, 0);
+  block.votes[0] += value != 0;
+  block.votes[1] += value == 0;
+  now->state = AT_BARRIER;
+  block.waiting++;
+  yield_to_host();
+  Block& after = *block_now;
+  return kind == TILESCOPE_COUNT ? after.results[0] : kind == TILESCOPE_AND ? after.results[1] == 0 : after.results[0] != 0;
+}
+
+void tilescope_grid_barrier(void* pc) {
+  if (!now) return;
+  arrive(pc, 0, 1, 0);
+  now->state = AT_GRID_BARRIER;
+  block_now->grid_waiting++;
+  yield_to_host();
+}
+
+void tilescope_fence(void* pc, int is_block) {
+  if (now) arrive(pc, 1, is_block ? TILESCOPE_FENCE_BLOCK : TILESCOPE_FENCE, 0);
+}
+
+void tilescope_syncwarp(void* pc, unsigned mask) {
+  unsigned present;
+  if (now) meet(pc, mask, 0, -1, 0, mask, &present);
+}
+
+uint64_t tilescope_shuffle(void* pc, unsigned mask, uint64_t value, int source) {
+  if (!now) return value;
+  unsigned present;
+  int lane = now->lane, giver = source >= 0 && source < 32 ? source : lane;
+  const uint64_t* values = meet(pc, mask, value, source, giver + 1, 0, &present);
+  return source >= 0 && source < 32 && present >> source & 1 ? values[source] : value;
+}
+
+unsigned tilescope_vote(void* pc, unsigned mask, int predicate, unsigned* present) {
+  if (!now) return 0;
+  const uint64_t* values = meet(pc, mask, predicate != 0, -1, predicate ? 34 : 33, 0, present);
+  unsigned lanes = 0;
+  for (int lane = 0; lane < 32; lane++) {
+    if (*present >> lane & 1 && values[lane]) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+unsigned tilescope_match(void* pc, unsigned mask, uint64_t value, unsigned* present) {
+  if (!now) return 0;
+  const uint64_t* values = meet(pc, mask, value, -1, 35, 0, present);
+  unsigned lanes = 0;
+  for (int lane = 0; lane < 32; lane++) {
+    if (*present >> lane & 1 && values[lane] == value) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+uint64_t tilescope_combine(void* pc, unsigned mask, uint64_t value, uint64_t (*join)(uint64_t, uint64_t)) {
+  if (!now) return value;
+  unsigned present;
+  const uint64_t* values = meet(pc, mask, value, -1, 0, 0, &present);
+  bool has_value = false;
+  uint64_t result = value;
+  for (int lane = 0; lane < 32; lane++) {
+    if (!(present >> lane & 1)) continue;
+    result = has_value ? join(result, values[lane]) : values[lane];
+    has_value = true;
+  }
+  return result;
+}
+
+unsigned tilescope_active() {
+  // The lanes that run the same code can't be known; those that wait nowhere are the best answer.
+  if (!now) return 1;
+  unsigned lanes = 0;
+  int warp = now->number / 32;
+  for (int lane = 0; lane < 32 && warp * 32 + lane < threads_per_block; lane++) {
+    if (block_now->fibers[warp * 32 + lane].state == READY) lanes |= 1u << lane;
+  }
+  return lanes | 1u << now->lane;
+}
+
+unsigned tilescope_lane() { return now ? now->lane : 0; }
+
+unsigned tilescope_dynamic_size() { return dynamic_size; }
+
+void tilescope_trap(void* pc, const char* type) {
+  if (now) stop_thread(type, 0, pc, 0, 0);
+  abort();
+}
+
+int tilescope_is_device(const void* pointer) {
+  start();
+  uint64_t address = (uint64_t)pointer;
+  if (address - (uint64_t)arena >= ARENA) return 0;
+  uint32_t number = allocation_of(address);
+  return number && address - allocations[number - 1].address < allocations[number - 1].size ? 1 + allocations[number - 1].kind : 0;
+}
+
+void* tilescope_allocate(size_t size, int kind) {
+  start();
+  if (sticky_error || size > ARENA / 2 || arena_next + size + 2 * GAP > arena + ARENA) return nullptr;
+  char* memory = arena_next;
+  size_t filled = size < (64u << 20) ? size : 64u << 20;  // larger ones stay zero beyond, to save memory
+  memset(memory, 0xA5, (filled + 63) / 64 * 64);
+  arena_next += (size + 2 * GAP + 511) / 512 * 512;
+  allocations.push_back({(uint64_t)memory, size, kind, true, false});
+  return memory;
+}
+
+int tilescope_free(void* pointer) {
+  if (!pointer) return 0;
+  uint32_t number = allocation_of((uint64_t)pointer);
+  if (!number || allocations[number - 1].address != (uint64_t)pointer || !allocations[number - 1].is_live) return 1;
+  allocations[number - 1].is_live = false;
+  return 0;
+}
+
+uint64_t tilescope_size_of(const void* pointer) {
+  uint32_t number = allocation_of((uint64_t)pointer);
+  if (!number) return 0;
+  Allocation& allocation = allocations[number - 1];
+  uint64_t offset = (uint64_t)pointer - allocation.address;
+  return allocation.is_live && offset < allocation.size ? allocation.size - offset : 0;
+}
+
+void tilescope_touch(const void* pointer) {
+  if (uint32_t number = allocation_of((uint64_t)pointer)) allocations[number - 1].is_touched = true;
+}
+
+int tilescope_is_symbol(const void* pointer) { return (uint64_t)pointer - image_low < image_high - image_low; }
+
+int tilescope_space(const void* pointer) {
+  uint64_t address = (uint64_t)pointer;
+  if (address - (uint64_t)arena < ARENA || address - image_low < image_high - image_low) {
+    return address - (uint64_t)tilescope_dynamic < TILESCOPE_MAX_SHARED;
+  }
+  if (address - (uint64_t)shared_base - shared_low < shared_high - shared_low) return 1;
+  return address - (uint64_t)stacks < STACK * MOST_THREADS ? 2 : 3;
+}
+
+long long tilescope_clock() { return ticks++; }
+
+void tilescope_allow_shared(int size) {
+  if ((size_t)size > allowed_shared) allowed_shared = size;
+}
+
+int tilescope_error(int resets) {
+  int error = sticky_error ? sticky_error : error_now;
+  if (resets) error_now = 0;
+  return error;
+}
+
+void tilescope_set_error(int error) { error_now = error; }
+int tilescope_sticky_error() { return sticky_error; }
+
+void tilescope_forget_errors() { error_now = sticky_error = 0; }
+
+void tilescope_start() { start(); }
+
+// Replaces the C library's: an assertion that fails in a kernel ends the kernel and not the program.
+[[noreturn]] void __assert_fail(const char* text, const char* file, unsigned line, const char* function) noexcept(true) {
+  if (now) {
+    printf("%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, function, tilescope_blockIdx_x,
+           tilescope_blockIdx_y, tilescope_blockIdx_z, now->x, now->y, now->z, text);
+    stop_thread("Assertion", 0, TILESCOPE_PC, 0, 0);
+  }
+  fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, text);
+  abort();
+}
+
+void tilescope_missing(const char* name, const char* file, int line) {
+  fprintf(stderr, "%s:%d: Tilescope does not know %s\n", file, line, name);
+  if (control >= 0 && !has_left) {
+    send_text("{\"event\":\"missing\",\"name\":" + quoted(name) + ",\"file\":" + quoted(file) + format(",\"line\":%d}\n", line));
+    receive_line();
+    has_left = true;
+  }
+  _exit(114);
+}
+
+void tilescope_launch(const TilescopeLaunch* launch) {
+  start();
+  const unsigned *g = launch->grid, *b = launch->block;
+  uint64_t threads = (uint64_t)b[0] * b[1] * b[2], blocks = (uint64_t)g[0] * g[1] * g[2];
+  if (sticky_error) return;
+  bool is_refused = !threads || threads > 1024 || !blocks || b[0] > 1024 || b[1] > 1024 || b[2] > 64 || g[1] > 65535 ||
+                    g[2] > 65535 || g[0] > 0x7fffffffu || launch->shared > allowed_shared;
+  std::string text;
+  if (control >= 0) {
+    text = "{\"event\":\"" + std::string(is_refused ? "refused" : "launch") + "\",\"kernel\":" + quoted(launch->kernel) + ",\"file\":" + quoted(launch->file);
+    text += format(",\"line\":%d,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared\":%llu,\"cooperative\":%d,\"arguments\":[", launch->line, g[0], g[1],
+                   g[2], b[0], b[1], b[2], (unsigned long long)launch->shared, launch->is_cooperative);
+    for (int i = 0; i < launch->count; i++) {
+      text += format("%s[%llu,", i ? "," : "", (unsigned long long)launch->pointers[i]) + quoted(launch->types[i]) + "]";
+    }
+    text += "]";
+  }
+  if (is_refused) {
+    error_now = launch->shared > allowed_shared ? 1 : 9;
+    if (control >= 0) send_text(text + "}\n"), receive_line();
+    return;
+  }
+  if (in_launch) {
+    fprintf(stderr, "%s:%d: a kernel launches another one, which Tilescope cannot run.\n", launch->file, launch->line);
+    tilescope_missing("launches within kernels", launch->file, launch->line);
+  }
+  for (int i = 0; i < launch->count; i++) {  // memory that nothing has written holds the poison of its type
+    uint32_t number = allocation_of((uint64_t)launch->pointers[i]);
+    if (!launch->pointers[i] || !number) continue;
+    Allocation& allocation = allocations[number - 1];
+    if (allocation.is_touched || (uint64_t)launch->pointers[i] - allocation.address >= allocation.size) continue;
+    int width = launch->types[i][0] == '<' && launch->types[i][1] == 'f' ? launch->types[i][2] - '0' : 0;
+    size_t filled = allocation.size < (64u << 20) ? allocation.size : 64u << 20;
+    if (width) fill_poison((char*)allocation.address, filled, width);
+  }
+  dl_iterate_phdr(find_image, nullptr);  // thread-local memory is another one in each host thread
+  is_recording = control >= 0;
+  if (control >= 0) {
+    text += ",\"allocations\":[";
+    bool is_first = true;
+    for (auto& allocation : allocations) {
+      text += format("%s[%llu,%llu,%d]", is_first ? "" : ",", (unsigned long long)allocation.address, (unsigned long long)allocation.size, allocation.is_live);
+      is_first = false;
+    }
+    text += format("],\"thread_memory\":%llu,\"symbols\":%d}\n", (unsigned long long)shared_base, (int)symbols.size());
+    size_t at = 0;
+    for (auto& symbol : symbols) {  // the contents of the program's variables, in the rows' memory
+      memcpy((char*)rows + at, (char*)(image_base + symbol.offset), symbol.size);
+      at += (symbol.size + 15) / 16 * 16;
+    }
+    send_text(text);
+    is_recording = receive_line() == "go";
+  }
+  threads_per_block = threads;
+  dynamic_size = launch->shared;
+  tilescope_blockDim_x = b[0], tilescope_blockDim_y = b[1], tilescope_blockDim_z = b[2];
+  tilescope_gridDim_x = g[0], tilescope_gridDim_y = g[1], tilescope_gridDim_z = g[2];
+  body = launch->run, closure = launch->closure;
+  is_counting = false;
+  recorded_below = UINT32_MAX;
+  order = wanted_order;
+  row = rows, arrival_count = 0, rows_before = 0, pending = nullptr;
+  mask_faults.clear();
+  fault = {};
+  fault.thread = -1;
+  size_t fit = MOST_THREADS / threads, count = resident_wanted ? resident_wanted : fit;
+  if (launch->is_cooperative) count = fit;
+  count = count < fit ? count : fit;
+  if (blocks < count) count = blocks;
+  if (launch->is_cooperative && count < blocks) {
+    error_now = 720;  // cudaErrorCooperativeLaunchTooLarge
+    if (control >= 0) hand_over(true);
+    return;
+  }
+  std::vector<Fiber> fibers(count * threads);
+  block_now = nullptr;
+  resident.clear();
+  resident.resize(count);
+  for (size_t i = 0; i < count; i++) resident[i].fibers = &fibers[i * threads];
+  for (auto& entry : site_table) entry.allocation = 0;
+  restart_timer(patience);
+  in_launch = true;
+  run_blocks(blocks);
+  in_launch = false;
+  now = nullptr;
+  restart_timer(0);
+  complete_store();
+  block_now = nullptr;
+  for (auto& allocation : allocations) allocation.is_touched |= allocation.is_live;
+  if (fault.type) {
+    sticky_error = !strcmp(fault.type, "MisalignedAddress") ? 716 : !strcmp(fault.type, "Assertion") ? 710
+                   : !strcmp(fault.type, "Trap") || !strcmp(fault.type, "Deadlock") ? 719 : 700;
+  }
+  if (control >= 0) hand_over(true);
+  resident.clear();
+}
+}

@@ -1,0 +1,408 @@
+"""Runs a compiled CUDA C++ program and builds a trace of each launch, while the program waits.
+
+The program connects to a socket (`runtime/runtime.cpp`). It sends a line of JSON for each event and waits for a line in
+answer. Rows and the device's memory lie in files that both processes map.
+"""
+
+from __future__ import annotations
+
+import array
+import mmap
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from elftools.common.exceptions import ELFError
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from ..model.launch import Limits, Schedule
+from ..model.trace import Site, Trace
+from .decode import LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, RuntimeError_, facts_of
+from .rows import ARRIVAL, ROW, SCHEDULES
+
+VARIABLE = "TILESCOPE_CUDA_SESSION"  # names the socket to the program
+POLL = 0.05  # seconds between two looks at whether the program has ended
+KILL_DELAY = 2.0  # seconds that a program may take to end after Ctrl+C
+MOST_SYMBOLS = 1 << 26  # bytes of the program's variables whose contents are kept
+SHARED, MOST_SHARED = 48 << 10, 227 << 10  # bytes of a block, without and with a request
+THREADS = 8192  # that are resident at once
+
+
+class SessionOptions(Struct, frozen=True):
+    """How launches are traced."""
+
+    schedule: Schedule = Schedule()
+    resident: int | None = None  # blocks that run at once; None means as many as fit 8,192 threads
+    patience: float | None = None  # seconds of CPU time for a block; None for no limit
+    limits: Limits = Limits()
+
+
+class ProgramFault(Struct, frozen=True):
+    """What ended a program, or went wrong in it, outside a trace: one sentence at the user's line."""
+
+    kind: str  # "endless", "crash", "missing", "refused", "leak"
+    text: str
+    file: str
+    line: int
+
+
+class ProgramEnd(Struct, frozen=True):
+    """How a program ended."""
+
+    status: int  # as of `subprocess`; negative for a signal
+    faults: tuple[ProgramFault, ...]
+    was_interrupted: bool = False
+
+
+class _Hello(Struct):
+    program: str
+    pid: int
+    arena: int
+    dynamic: int
+    shared: int
+    base: int
+    rows: int
+
+
+class _Rows(Struct):
+    rows: int
+    arrivals: int
+    sites: list[int]
+    running: list[int] = []
+    faults: list[tuple[int, int, int, int, int, int, int, int]] = []
+    error: RuntimeError_ | None = None
+
+
+class _Stopped(Struct):
+    pcs: list[int]
+    block: int = 0
+    thread: int = 0
+    accesses: int = 0
+    signal: int = 0
+    in_kernel: int = 0
+    overflow: int = 0
+
+
+class _Missing(Struct):
+    name: str
+    file: str
+    line: int
+
+
+class _Goodbye(Struct):
+    leaks: int
+    leaked: int
+
+
+class _Event(Struct):
+    event: str
+
+
+Take = Callable[[Trace, float], None]
+
+
+class Session:
+    """A socket for programs, and the traces of their launches."""
+
+    def __init__(
+        self,
+        options: SessionOptions,
+        take: Take,
+        texts_of: Callable[[str], tuple[dict[Path, str], str]],
+        begin: Callable[[str], None],
+    ) -> None:
+        """take: called with each trace and the seconds of its launch. texts_of: returns a program's files and compiler.
+
+        begin: called with the kernel's name before each launch.
+        """
+        self.options, self._take, self._begin = options, take, begin
+        self._texts_of = texts_of
+        self.faults: list[ProgramFault] = []
+        self._folder = tempfile.mkdtemp(prefix="tilescope-cuda-")
+        self.path = str(Path(self._folder, "socket"))
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._server.bind(self.path)
+        self._server.listen()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._server, selectors.EVENT_READ, None)
+
+    def run(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None, folder: Path | None = None
+    ) -> ProgramEnd:
+        """Run a program, or one that runs others, to its end; raises OSError if it can't be started."""
+        settings = dict(os.environ if environment is None else environment) | {VARIABLE: self.path}
+        process = subprocess.Popen(command, env=settings, cwd=folder)
+        interrupted = 0.0
+        while True:
+            try:
+                for key, _ in self._selector.select(POLL):
+                    self._serve(key)
+                if process.poll() is not None:
+                    while left := self._selector.select(0):
+                        for key, _ in left:
+                            self._serve(key)
+                    return ProgramEnd(process.returncode, tuple(self.faults), interrupted > 0)
+            except KeyboardInterrupt:  # the terminal sends it to the program too
+                if interrupted and process.poll() is None:
+                    process.kill()
+                interrupted = interrupted or time.monotonic()
+            if interrupted and time.monotonic() - interrupted > KILL_DELAY and process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        """Close the socket and remove its folder."""
+        for key in list(self._selector.get_map().values()):
+            if isinstance(key.data, _Connection):
+                key.data.close()
+        self._selector.close()
+        self._server.close()
+        with suppress(OSError):
+            Path(self.path).unlink()
+            Path(self._folder).rmdir()
+
+    def _serve(self, key: selectors.SelectorKey) -> bool:
+        if key.data is None:
+            connection, _ = self._server.accept()
+            self._selector.register(connection, selectors.EVENT_READ, _Connection(self, connection))
+            return True
+        assert isinstance(key.data, _Connection)
+        if not key.data.read():
+            self._selector.unregister(key.fileobj)
+            key.data.close()
+        return True
+
+    # --- for connections
+
+    def facts_of(self, program: str) -> ProgramFacts:
+        texts, compiler = self._texts_of(program)
+        return facts_of(Path(program), texts, compiler)
+
+    def begin(self, kernel: str) -> None:
+        self._begin(kernel)
+
+    def take(self, trace: Trace, seconds: float) -> None:
+        self._take(trace, seconds)
+
+
+class _Connection:
+    """A running program."""
+
+    def __init__(self, session: Session, connection: socket.socket) -> None:
+        self._session, self._socket = session, connection
+        self._buffer = b""
+        self._files: list[int] = []
+        self._facts: ProgramFacts | None = None
+        self._hello: _Hello | None = None
+        self._decoder: LaunchDecoder | None = None
+        self._launch: LaunchEvent | None = None
+        self._maps: list[mmap.mmap] = []
+        self._started = 0.0
+        self._pcs: list[int] = []  # of all sites so far: the runtime numbers them in all launches together
+        self._symbols: list[tuple[int, int]] = []
+
+    def close(self) -> None:
+        self._socket.close()
+        for file in self._files:
+            os.close(file)
+        self._files = []
+
+    def read(self) -> bool:
+        """Read and answer messages; return False once the program has closed the connection."""
+        try:
+            if self._files:
+                data = self._socket.recv(1 << 20)
+            else:
+                data, ancillary, _, _ = self._socket.recvmsg(
+                    1 << 16, socket.CMSG_SPACE(3 * array.array("i").itemsize)
+                )
+                for level, kind, content in ancillary:
+                    if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                        files = array.array("i")
+                        files.frombytes(content[: len(content) - len(content) % files.itemsize])
+                        self._files += list(files)
+        except OSError:
+            return False
+        if not data:
+            return False
+        self._buffer += data
+        while b"\n" in self._buffer:
+            line, _, self._buffer = self._buffer.partition(b"\n")
+            answer = self._answer(line)
+            with suppress(OSError):
+                self._socket.sendall(answer.encode() + b"\n")
+        return True
+
+    def _answer(self, line: bytes) -> str:
+        kind = msgspec.json.decode(line, type=_Event).event
+        if kind == "hello":
+            return self._greet(msgspec.json.decode(line, type=_Hello))
+        if kind == "launch":
+            return self._begin(msgspec.json.decode(line, type=LaunchEvent))
+        if kind in ("rows", "ended"):
+            return self._add(msgspec.json.decode(line, type=_Rows), is_end=kind == "ended")
+        faults = self._session.faults
+        if kind == "refused":
+            event = msgspec.json.decode(line, type=LaunchEvent)
+            text = f"the launch of {event.kernel} is refused: {_refusal(event)}."
+            faults.append(ProgramFault("refused", text, event.file, event.line))
+        elif kind == "endless":
+            self._note_endless(msgspec.json.decode(line, type=_Stopped))
+        elif kind == "crash":
+            self._note_crash(msgspec.json.decode(line, type=_Stopped))
+        elif kind == "missing":
+            missing = msgspec.json.decode(line, type=_Missing)
+            faults.append(
+                ProgramFault(
+                    "missing", f"Tilescope does not know {missing.name}.", missing.file, missing.line
+                )
+            )
+        elif kind == "goodbye":
+            goodbye = msgspec.json.decode(line, type=_Goodbye)
+            if goodbye.leaks:
+                noun = "allocation" if goodbye.leaks == 1 else "allocations"
+                text = f"{goodbye.leaks} {noun} of cudaMalloc ({goodbye.leaked:,} bytes) were not freed."
+                file = next(iter(self._facts.texts), "") if self._facts else ""
+                faults.append(ProgramFault("leak", text, file, 1))
+        return "ok"
+
+    def _greet(self, hello: _Hello) -> str:
+        self._hello = hello
+        try:
+            facts = self._session.facts_of(hello.program)
+        except (OSError, ELFError):
+            facts = None
+        self._facts = facts
+        _, rows, arrivals = self._files
+        self._maps = [
+            mmap.mmap(rows, 0, access=mmap.ACCESS_READ),
+            mmap.mmap(arrivals, 0, access=mmap.ACCESS_READ),
+        ]
+        options = self._session.options
+        schedule = SCHEDULES.index(
+            options.schedule.kind if options.schedule.kind in SCHEDULES else "lockstep"
+        )
+        patience = round(1000 * (options.patience or 0))
+        shared = facts.debug.shared if facts else []
+        low = min((variable.offset for variable in shared), default=0)
+        high = max((variable.offset + variable.size for variable in shared), default=0)
+        numbers = [schedule, options.schedule.seed, options.resident or 0, patience, low, high]
+        floats = [
+            (variable.offset, variable.size, np.dtype(variable.layout.dtype).itemsize)
+            for variable in shared
+            if variable.layout.dtype and np.dtype(variable.layout.dtype).kind == "f"
+        ]
+        numbers.append(len(floats))
+        for piece in floats:
+            numbers += piece
+        dynamic = facts.dynamic[0][1] if facts and facts.dynamic else "|u1"
+        numbers.append(np.dtype(dynamic).itemsize if np.dtype(dynamic).kind == "f" else 0)
+        variables = facts.debug.variables if facts else []
+        if sum(variable.size for variable in variables) <= MOST_SYMBOLS:
+            self._symbols = [(variable.offset, variable.size) for variable in variables]
+        numbers.append(len(self._symbols))
+        for symbol in self._symbols:
+            numbers += symbol
+        return " ".join(map(str, numbers))
+
+    def _begin(self, event: LaunchEvent) -> str:
+        if self._facts is None or self._hello is None:
+            return "no"
+        self._started = time.perf_counter()
+        self._launch = event
+        hello = self._hello
+        count = sum(-(-size // 16) * 16 for _, size in self._symbols)
+        symbols = np.frombuffer(self._maps[0], np.uint8, count).copy()
+        memory = ProgramMemory(hello.arena, hello.dynamic, hello.base, self._read_memory)
+        options = self._session.options
+        resident = _resident(event, options.resident)
+        self._decoder = LaunchDecoder(
+            event, self._facts, memory, symbols, options.schedule, resident, options.limits
+        )
+        self._decoder.add_sites(self._pcs)
+        self._session.begin(self._decoder.kernel)
+        return "go"
+
+    def _read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
+        assert self._hello is not None
+        content = os.pread(self._files[0], size, address - self._hello.arena)
+        return np.frombuffer(content, np.uint8)
+
+    def _add(self, event: _Rows, *, is_end: bool) -> str:
+        if self._decoder is None:
+            return "ok"
+        rows = np.frombuffer(self._maps[0], ROW, event.rows)
+        arrivals = np.frombuffer(self._maps[1], ARRIVAL, event.arrivals)
+        self._pcs += event.sites
+        answer = self._decoder.add(rows, arrivals, event.sites, event.running)
+        if is_end:
+            decoder, self._decoder = self._decoder, None
+            trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
+            self._session.take(trace, time.perf_counter() - self._started)
+        return answer
+
+    def _user_site(self, pcs: list[int]) -> Site | None:
+        """Return the innermost of some addresses that lies in the user's files."""
+        if self._facts is None:
+            return None
+        sites = (self._facts.debug.site(pc) for pc in pcs)
+        return next((site for site in sites if site is not None and site.file in self._facts.texts), None)
+
+    def _note_endless(self, event: _Stopped) -> None:
+        site = self._user_site(event.pcs)
+        launch = self._launch
+        file, line = (site.file, site.line) if site else (launch.file, launch.line) if launch else ("", 0)
+        patience = self._session.options.patience or 0
+        where = f"; it was at line {site.line}" if site else ""
+        text = f"1 launch does not end: a block ran for {patience:g} s of CPU time{where}."
+        self._session.faults.append(ProgramFault("endless", text, file, line))
+
+    def _note_crash(self, event: _Stopped) -> None:
+        site = self._user_site(event.pcs)
+        launch = self._launch
+        file, line = (
+            (site.file, site.line)
+            if site
+            else (launch.file, launch.line)
+            if launch and event.in_kernel
+            else ("", 0)
+        )
+        name = (
+            signal.Signals(event.signal).name if event.signal in signal.valid_signals() else str(event.signal)
+        )
+        if event.overflow:
+            text = "the stack of a thread is full: the kernel recurses too deeply or has very large local arrays."
+        elif event.in_kernel and launch:
+            text = f"the kernel {launch.kernel} ended the program by {name}."
+        else:
+            text = f"the program was ended by {name}."
+        self._session.faults.append(ProgramFault("crash", text, file, line))
+
+
+def _resident(event: LaunchEvent, wanted: int | None) -> int:
+    threads = event.block[0] * event.block[1] * event.block[2]
+    blocks = event.grid[0] * event.grid[1] * event.grid[2]
+    fit = max(1, THREADS // threads)
+    return max(1, min(blocks, fit, wanted or fit))
+
+
+def _refusal(event: LaunchEvent) -> str:
+    x, y, z = event.block
+    if x * y * z > 1024:
+        return f"its blocks of {x * y * z:,} threads are larger than 1,024"
+    if not x * y * z or not event.grid[0] * event.grid[1] * event.grid[2]:
+        return "its grid or block has no threads"
+    if event.shared > MOST_SHARED:
+        return f"{event.shared:,} bytes of dynamic shared memory are more than a block can have"
+    if event.shared > SHARED:
+        return f"{event.shared:,} bytes of dynamic shared memory need a call of cudaFuncSetAttribute first"
+    return "its grid or block is larger than a GPU allows along one axis"

@@ -1,0 +1,189 @@
+"""The structure of a text in CUDA C++, as far as editing and findings need it: functions, statements, barriers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec import Struct
+
+from .syntax_tree import syntax_tree
+
+BARRIERS = re.compile(r"(?:__syncthreads\w*|__syncwarp|[\w.]*\bsync)\s*\(")
+LONGEST = 4_000_000  # characters of a text that is read
+_PIECE = re.compile(
+    r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"([^\s()\\]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+    re.DOTALL,
+)
+_CONDITION = re.compile(r"(?:if(?:\s+constexpr)?|while|for|switch)\s*\(|else\b|do\b")
+
+
+class Statement(Struct, frozen=True):
+    """A statement of a function."""
+
+    first: int  # line, from 1
+    last: int
+    text: str  # without comments
+    before: str  # conditions in front of it on its line, as in `if (i < n) s[i] = 0;`
+    is_simple: bool  # ends with a semicolon, and is no block
+
+
+class Function(Struct, frozen=True):
+    """A function with a body."""
+
+    name: str
+    first: int  # line on which it begins, with its template
+    body: int  # position of the opening brace
+    end: int  # position after the closing brace
+    last: int  # line
+
+
+@lru_cache(maxsize=16)
+def is_cpp(source: str) -> bool:
+    """Return True for a text with CUDA kernels in C++ that is no Python."""
+    if not re.search(
+        r"^[ \t]*(?:#[ \t]*include|template|__global__|extern|static|using)\b|__global__",
+        source,
+        re.MULTILINE,
+    ):
+        return False
+    return "__global__" in source and not syntax_tree(source).body
+
+
+@lru_cache(maxsize=16)
+def plain(source: str) -> str:
+    """Return the text with comments, strings and preprocessor lines as spaces; positions and lines stay."""
+    if len(source) > LONGEST:
+        return ""
+    text = _PIECE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), source)
+    return re.sub(
+        r"^[ \t]*#(?:\\\n|[^\n])*",
+        lambda match: re.sub(r"[^\n]", " ", match.group()),
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+@lru_cache(maxsize=16)
+def functions(source: str) -> tuple[Function, ...]:
+    """List the functions of a text, in order."""
+    text = plain(source)
+    result = []
+    position = 0
+    for match in re.finditer(r"\b(\w+)\s*\(", text):
+        if match.start() < position or match[1] in (
+            "if",
+            "for",
+            "while",
+            "switch",
+            "return",
+            "sizeof",
+            "__launch_bounds__",
+        ):
+            continue
+        closing = _closing(text, match.end() - 1)
+        if closing is None:
+            continue
+        opening = re.compile(r"(?:\s|const|noexcept|->\s*[\w:<>*&\s]+?)*\{").match(text, closing + 1)
+        if opening is None:
+            continue
+        brace = opening.end() - 1
+        end = _closing(text, brace)
+        if end is None:
+            continue
+        begin = max(text.rfind(character, 0, match.start()) for character in ";}{") + 1
+        first = text.count("\n", 0, begin + len(text[begin:]) - len(text[begin:].lstrip())) + 1
+        result.append(Function(match[1], first, brace, end + 1, text.count("\n", 0, end) + 1))
+        position = end
+    return tuple(result)
+
+
+def function_lines(source: str, name: str) -> tuple[int, int]:
+    """Return the first and last line (from 1) of a function; 1 and 0 if there is none."""
+    function = next((function for function in functions(source) if function.name == name), None)
+    return (function.first, function.last) if function else (1, 0)
+
+
+@lru_cache(maxsize=64)
+def barrier_lines(source: str, name: str) -> tuple[int, ...]:
+    """List the lines of a function's statements that wait for other threads, ascending."""
+    lines = {
+        statement.first
+        for function in functions(source)
+        if function.name == name
+        for statement in _statements(source, function)
+        if statement.is_simple and BARRIERS.match(statement.text)
+    }
+    return tuple(sorted(lines))
+
+
+def statements_on(source: str, line: int) -> list[Statement]:
+    """List the statements that begin, continue or end on a line."""
+    return [
+        statement
+        for function in functions(source)
+        if function.first <= line <= function.last
+        for statement in _statements(source, function)
+        if statement.first <= line <= statement.last
+    ]
+
+
+@lru_cache(maxsize=64)
+def _statements(source: str, function: Function) -> tuple[Statement, ...]:
+    return tuple(_read_statements(plain(source), function.body + 1, function.end - 1))
+
+
+def _read_statements(text: str, position: int, end: int) -> Iterator[Statement]:
+    """Yield the statements between two positions, also those in blocks."""
+    while position < end:
+        while position < end and (text[position].isspace() or text[position] in "{};"):
+            position += 1
+        begin = position
+        if begin >= end:
+            return
+        while (match := _CONDITION.match(text, position)) and match.start() == position:
+            position = match.end()
+            if text[position - 1] == "(":
+                closing = _closing(text, position - 1)
+                if closing is None:
+                    return
+                position = closing + 1
+            while position < end and text[position].isspace():
+                position += 1
+            if position < end and text[position] in "{;":
+                break
+        if position < end and text[position] == "{":  # the condition of a block, or a block of its own
+            if text[begin:position].strip():
+                yield _statement(text, begin, begin, position)
+            continue
+        head, depth = position, 0
+        while position < end and not (text[position] == ";" and depth == 0):
+            depth += text[position] in "([{"
+            depth -= text[position] in ")]}"
+            if depth < 0:
+                break
+            position += 1
+        if position < end and text[position] == ";":
+            position += 1
+            yield _statement(text, begin, head, position)
+        else:
+            position += 1
+
+
+def _statement(text: str, begin: int, head: int, end: int) -> Statement:
+    line = text.count("\n", 0, begin) + 1
+    is_simple = text[end - 1 : end] == ";"
+    return Statement(line, line + text.count("\n", begin, end), text[head:end], text[begin:head], is_simple)
+
+
+def _closing(text: str, opening: int) -> int | None:
+    """Return the position of the bracket that closes the one at `opening`."""
+    pairs = {"(": ")", "[": "]", "{": "}"}
+    depth, first = 0, text[opening]
+    last = pairs[first]
+    for match in re.compile(re.escape(first) + "|" + re.escape(last)).finditer(text, opening):
+        depth += 1 if match.group() == first else -1
+        if not depth:
+            return match.start()
+    return None
