@@ -13,13 +13,11 @@ from ..model.bookmark import (
     MIN_SCALE,
     TABS,
     Bookmark,
-    CompiledChoice,
     LayoutChoice,
     Link,
     PictureChoice,
     Setup,
     ThemeChoice,
-    TimeChoice,
     WordChoice,
 )
 from ..model.session import Selection
@@ -82,10 +80,6 @@ class LinkBy(Struct, frozen=True):
     """Link the panes by moment or by progress."""
 
     link: Link
-
-
-class ToggleLink(Struct, frozen=True):
-    """Switch between the links by moment and by progress."""
 
 
 class ShareChanges(Struct, frozen=True):
@@ -151,20 +145,8 @@ class ShowChart(Struct, frozen=True):
     text: str
 
 
-class ChooseTime(Struct, frozen=True):
-    """Show moments with equal widths, or with the durations that a GPU needed."""
-
-    time: TimeChoice
-
-
 class ToggleTime(Struct, frozen=True):
     """Switch between moments and GPU time."""
-
-
-class ShowCompiled(Struct, frozen=True):
-    """Show or hide the compiled counters."""
-
-    compiled: CompiledChoice
 
 
 class ChooseTheme(Struct, frozen=True):
@@ -216,9 +198,9 @@ class ShareSide(Struct, frozen=True):
 
 
 Action = (
-    Show | ShowPanes | ChangeSetup | Select | Focus | Seek | SetSpeed | SetLoop | LinkBy | ToggleLink | ShareChanges
+    Show | ShowPanes | ChangeSetup | Select | Focus | Seek | SetSpeed | SetLoop | LinkBy | ShareChanges
     | ShowTab | ToggleSide | ToggleBar | ColourBy | ChoosePicture | ChooseLayout | ToggleLayout | Zoom | Spotlight
-    | ShowChart | ChooseTime | ToggleTime | ShowCompiled | ChooseTheme | ScaleText | ReduceMotion | ChooseWords
+    | ShowChart | ToggleTime | ChooseTheme | ScaleText | ReduceMotion | ChooseWords
     | ShowPictureOnly | HideVerdicts | AskCompiler | ShareSide
 )  # fmt: skip
 
@@ -242,6 +224,8 @@ def _changes(state: WindowState, action: Action) -> dict[str, Any]:
             return {"panes": panes, "selections": selections, "focus": _clamp(state.focus, len(panes))}
         case ChangeSetup(pane, setup) if 0 <= pane < len(state.panes):
             return {"panes": (*state.panes[:pane], setup, *state.panes[pane + 1 :])}
+        case ChangeSetup():
+            return {}
         case Select(selections):
             shown = selections[: len(state.panes)]
             return {"selections": (*shown, *state.selections[len(shown) :])}
@@ -251,10 +235,6 @@ def _changes(state: WindowState, action: Action) -> dict[str, Any]:
             return {"moment": None if moment is None else max(moment, 0.0)}
         case SetSpeed(speed):
             return {"speed": None if speed is None else max(float(speed), SLOWEST)}
-        case ChangeSetup():
-            return {}
-        case ToggleLink():
-            return {"link": "moment" if state.link == "progress" else "progress"}
         case ShowTab(tab, appears):
             changes = {"tab": tab} if tab in TABS else {}
             return changes | ({"side": "shown"} if appears else {})
@@ -281,7 +261,7 @@ def _changes(state: WindowState, action: Action) -> dict[str, Any]:
 # The field of the state that an action sets to its only value.
 FIELDS: dict[type, str] = {
     SetLoop: "loop", LinkBy: "link", ShareChanges: "shared", ChoosePicture: "picture", ChooseLayout: "layout",
-    Zoom: "zoom", Spotlight: "spotlight", ShowChart: "chart", ChooseTime: "time", ShowCompiled: "compiled",
+    Zoom: "zoom", Spotlight: "spotlight", ShowChart: "chart",
     ChooseTheme: "theme", ReduceMotion: "reduced_motion", ChooseWords: "words", ShowPictureOnly: "is_picture_only",
     HideVerdicts: "is_asking", AskCompiler: "asks_compiler",
 }  # fmt: skip
