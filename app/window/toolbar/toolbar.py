@@ -306,6 +306,7 @@ class Toolbar(QFrame):
         self._show_all([c.caption for c in self._chips if _chooses_words(c)], self._has_word_captions)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
+            chip.show()  # Qt would do it in the next turn, after `fit` has measured the row
         handles = [
             handle for chip in self._chips if isinstance(chip, ParameterChip) for handle in chip.handles
         ]

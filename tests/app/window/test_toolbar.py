@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from tilescope.app.model.first_bookmark import setups_of
 from tilescope.app.state.actions import Focus
 from windows import SMALL, act, enter, open_window, parameter_field, press, settle, wait_until
 
@@ -287,3 +288,18 @@ def test_the_list_of_colours_is_in_sight_and_stays_in_a_lecture():
         press(window, "F5")
         wait_until(lambda: window.bookmark().layout == "lecture")
         assert colour.isVisible()
+
+
+def test_other_fields_fit_in_one_row_as_soon_as_they_are_there():
+    with open_window(
+        ("count-racing:num_blocks=2,threads=64", "count-atomic:num_blocks=2,threads=64")
+    ) as window:
+        window.look.show("light", 0.8, False, "work-item")
+        window.resize(930, 600)
+        settle(window)
+        height, setups = window.toolbar.height(), window.stage.setups
+        window.change_setups(setups_of(("vector-double:count=64,threads=32",)))
+        settle(window)
+        window.change_setups(setups)  # whose sessions are in memory
+        settle(window)
+        assert window.toolbar.height() == height
