@@ -52,6 +52,7 @@ _SIZE_INDEX = np.array(
     [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
 )
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
+_ALLOCATION = re.compile(r"cuda\w*Alloc\w*\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*\(?([A-Za-z_][\w.]*)", re.IGNORECASE)
 _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
 )
@@ -112,7 +113,7 @@ class LaunchEvent(Struct):
     shared: int
     cooperative: int
     arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
-    allocations: list[tuple[int, int, int]] = []  # address, size, whether it is live
+    allocations: list[tuple[int, int, int, int]] = []  # address, size, whether it is live, the call that made it
     thread_memory: int = 0
     symbols: int = 0
 
@@ -167,8 +168,8 @@ class LaunchDecoder:
         self._variable_starts = np.array(starts, np.uint64)
         self._order = np.argsort(self._variable_starts)
         # By the allocation of a row, 0 for other memory.
-        self._allocation_starts = np.array([0, *(start for start, _, _ in event.allocations)], np.uint64)
-        self._allocation_sizes = np.array([1 << 63, *(size for _, size, _ in event.allocations)], np.uint64)
+        self._allocation_starts = np.array([0, *(start for start, *_ in event.allocations)], np.uint64)
+        self._allocation_sizes = np.array([1 << 63, *(size for _, size, *_ in event.allocations)], np.uint64)
         self._kept: list[NDArray[np.void]] = []
         self._waiting: list[
             NDArray[np.void]
@@ -191,7 +192,7 @@ class LaunchDecoder:
     def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
         names: dict[int, list[str]] = {}
         layouts: dict[int, Layout] = {}
-        starts = np.array([start for start, _, _ in self._event.allocations], np.int64)
+        starts = np.array([start for start, *_ in self._event.allocations], np.int64)
         for number, (pointer, kind) in enumerate(self._event.arguments):
             index = int(np.searchsorted(starts, pointer, side="right")) - 1
             if index < 0 or not pointer or pointer >= starts[index] + self._event.allocations[index][1]:
@@ -201,10 +202,11 @@ class LaunchDecoder:
                 names[index].append(name)
             if layout.size and index not in layouts:
                 layouts[index] = layout
+        self._passed = set(names)  # numbers of the allocations that arguments name
         regions = []
         budget = 1 << 29
-        for index, (start, size, live) in enumerate(self._event.allocations):
-            name = ALIAS_SEPARATOR.join(names.get(index, ())) or f"memory{index}"
+        for index, (start, size, live, pc) in enumerate(self._event.allocations):
+            name = ALIAS_SEPARATOR.join(names.get(index, ())) or self._host_name(pc) or f"memory{index}"
             space_address = DEVICE_BASE + start - self._memory.arena
             initial = self._memory.read(start, size) if live and size <= budget else None
             budget -= size if initial is not None else 0
@@ -241,6 +243,13 @@ class LaunchDecoder:
             )
             address += -(-max(1, variable.size) // 256) * 256
         return regions
+
+    def _host_name(self, pc: int) -> str:
+        """Return the host's name of an allocation, as `cudaMalloc(&d_next, size)` has it; "" for no plain name."""
+        site = self._facts.debug.site(pc)
+        lines = self._facts.texts.get(site.file, "").splitlines() if site else []
+        calls = _ALLOCATION.findall(lines[site.line - 1]) if site and site.line <= len(lines) else []
+        return calls[0] if len(calls) == 1 else ""
 
     def _argument(self, number: int, kind: str) -> tuple[str, Layout]:
         """Return an argument's name in the kernel, and the layout of what it points to."""

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <deque>
 #include <exception>
 #include <link.h>
 #include <string>
@@ -152,8 +153,9 @@ struct Block {
 
 struct Allocation {
   uint64_t address, size;
-  int kind;      // 0 device, 1 managed, 2 pinned
+  int kind;  // 0 device, 1 managed, 2 pinned
   bool is_live, is_touched;
+  uint64_t pc;  // the user's call that allocated it, from the start of the image
 };
 
 const size_t STACK = 256 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
@@ -181,6 +183,7 @@ uint64_t random_state;
 int resident_wanted;
 bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
+bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
@@ -193,6 +196,13 @@ struct {
   int thread, size, operation;
   const char* type;
 } fault;
+// A launch that a kernel made. Its closure is never freed.
+struct Queued {
+  TilescopeLaunch launch;
+  std::vector<const void*> pointers;
+  std::vector<std::string> types;
+};
+std::deque<Queued> queued;
 struct Poison { uint64_t offset, size; int width; };
 std::vector<Poison> shared_poison;
 struct Symbol { uint64_t offset, size; };
@@ -321,6 +331,7 @@ inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_p
 }
 
 void hand_over(bool is_end);
+void run_fast();
 
 // --- accesses
 
@@ -695,6 +706,11 @@ bool release_stuck_warp() {
   return false;
 }
 
+// Run threads up to a barrier at once, unless the kernel may depend on the order.
+void run_fast() {
+  if (!has_volatile) order = SEQUENTIAL;
+}
+
 // Give the running blocks `patience` seconds of CPU time until the next of them ends.
 void restart_timer(double seconds) {
   if (patience <= 0) return;
@@ -755,7 +771,7 @@ void run_blocks(uint32_t end) {
     if (is_recording && recorded_below != UINT32_MAX) {  // once the recorded blocks have ended, the others may run fast
       bool is_any_recorded = false;
       for (auto& block : resident) is_any_recorded |= block.alive && block.number < recorded_below;
-      if (!is_any_recorded) is_recording = false, order = SEQUENTIAL;
+      if (!is_any_recorded) is_recording = false, run_fast();
     }
     if (is_counting && !is_alive) {  // the blocks that were resident have ended
       if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
@@ -848,11 +864,14 @@ long long next_number() {
 void say_goodbye() {
   if (control < 0 || has_left) return;
   has_left = true;
-  uint64_t count = 0, bytes = 0;
+  std::string text = "{\"event\":\"goodbye\",\"leaks\":[";
+  bool is_first = true;
   for (auto& allocation : allocations) {
-    if (allocation.is_live && allocation.kind == 0) count++, bytes += allocation.size;
+    if (!allocation.is_live || allocation.kind != 0) continue;
+    text += format("%s[%llu,%llu]", is_first ? "" : ",", (unsigned long long)allocation.pc, (unsigned long long)allocation.size);
+    is_first = false;
   }
-  send_text(format("{\"event\":\"goodbye\",\"leaks\":%llu,\"leaked\":%llu}\n", (unsigned long long)count, (unsigned long long)bytes));
+  send_text(text + "]}\n");
   receive_line();
 }
 
@@ -1007,7 +1026,7 @@ void hand_over(bool is_end) {
   send_text(text + "}\n");
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
-  if (reply == "count" || reply == "stop") is_counting = true, order = SEQUENTIAL;
+  if (reply == "count" || reply == "stop") is_counting = true, run_fast();
   if (reply.compare(0, 5, "keep ") == 0) recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
   rows_before += row - rows;
   row = rows;
@@ -1025,7 +1044,7 @@ extern "C" {
   void __tsan_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }                \
   void __tsan_unaligned_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }        \
   void __tsan_unaligned_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }      \
-  void __tsan_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
+  void __tsan_volatile_read##n(void* a) { has_volatile |= now != nullptr, record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
   void __tsan_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }       \
   void __tsan_unaligned_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }   \
   void __tsan_unaligned_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); } \
@@ -1232,7 +1251,9 @@ void* tilescope_allocate(size_t size, int kind) {
   size_t filled = size < (64u << 20) ? size : 64u << 20;  // larger ones stay zero beyond, to save memory
   memset(memory, 0xA5, (filled + 63) / 64 * 64);
   arena_next += (size + 2 * GAP + 511) / 512 * 512;
-  allocations.push_back({(uint64_t)memory, size, kind, true, false});
+  // The caller of cudaMalloc, which calls `tilescope_allocate_to` and this.
+  uint64_t pc = (uint64_t)__builtin_return_address(2) - image_base;
+  allocations.push_back({(uint64_t)memory, size, kind, true, kind != 0, pc});
   return memory;
 }
 
@@ -1309,6 +1330,14 @@ void tilescope_missing(const char* name, const char* file, int line) {
 
 void tilescope_launch(const TilescopeLaunch* launch) {
   start();
+  if (now) {  // a kernel launches another one: it runs once this one has ended
+    Quiet quiet;
+    queued.push_back({*launch, {}, {}});
+    Queued& entry = queued.back();
+    entry.pointers.assign(launch->pointers, launch->pointers + launch->count);
+    for (int i = 0; i < launch->count; i++) entry.types.push_back(launch->types[i]);
+    return;
+  }
   const unsigned *g = launch->grid, *b = launch->block;
   uint64_t threads = (uint64_t)b[0] * b[1] * b[2], blocks = (uint64_t)g[0] * g[1] * g[2];
   if (sticky_error) return;
@@ -1329,10 +1358,6 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     if (control >= 0) send_text(text + "}\n"), receive_line();
     return;
   }
-  if (in_launch) {
-    fprintf(stderr, "%s:%d: a kernel launches another one, which Tilescope cannot run.\n", launch->file, launch->line);
-    tilescope_missing("launches within kernels", launch->file, launch->line);
-  }
   for (int i = 0; i < launch->count; i++) {  // memory that nothing has written holds the poison of its type
     uint32_t number = allocation_of((uint64_t)launch->pointers[i]);
     if (!launch->pointers[i] || !number) continue;
@@ -1348,7 +1373,8 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     text += ",\"allocations\":[";
     bool is_first = true;
     for (auto& allocation : allocations) {
-      text += format("%s[%llu,%llu,%d]", is_first ? "" : ",", (unsigned long long)allocation.address, (unsigned long long)allocation.size, allocation.is_live);
+      text += format("%s[%llu,%llu,%d,%llu]", is_first ? "" : ",", (unsigned long long)allocation.address,
+                     (unsigned long long)allocation.size, allocation.is_live, (unsigned long long)allocation.pc);
       is_first = false;
     }
     text += format("],\"thread_memory\":%llu,\"symbols\":%d}\n", (unsigned long long)shared_base, (int)symbols.size());
@@ -1367,6 +1393,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   body = launch->run, closure = launch->closure;
   is_counting = false;
   recorded_below = UINT32_MAX;
+  has_volatile = false;
   order = wanted_order;
   row = rows, arrival_count = 0, rows_before = 0, pending = nullptr;
   mask_faults.clear();
@@ -1402,5 +1429,14 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   }
   if (control >= 0) hand_over(true);
   resident.clear();
+  while (!queued.empty() && !sticky_error) {
+    Queued entry = std::move(queued.front());
+    queued.pop_front();
+    std::vector<const char*> types;
+    for (auto& type : entry.types) types.push_back(type.c_str());
+    entry.launch.pointers = entry.pointers.data();
+    entry.launch.types = types.data();
+    tilescope_launch(&entry.launch);
+  }
 }
 }
