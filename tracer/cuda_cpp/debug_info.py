@@ -16,7 +16,11 @@ from msgspec import Struct
 
 from ..model.trace import Site
 
-SKIPPED = ("/usr/", "/include/c++/", "/cuda_cpp/include/")  # parts of the paths of files that are not the user's
+SKIPPED = (
+    "/usr/",
+    "/include/c++/",
+    "/cuda_cpp/include/",
+)  # parts of the paths of files that are not the user's
 _SCOPES = (
     "DW_TAG_namespace",
     "DW_TAG_subprogram",

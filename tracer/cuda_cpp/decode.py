@@ -35,7 +35,7 @@ from ..model.trace import (
 from .debug_info import DebugInfo, Layout
 from .regions import Region, Views
 from .rewrite import without_comments
-from .rows import ARRIVAL, OUTSIDE, ROW, WARP_ARRIVAL, WHY
+from .rows import ARRIVAL, MISALIGNED, OUTSIDE, ROW, WARP_ARRIVAL, WHY
 
 DEVICE_BASE = 256  # address in the trace at which allocations begin
 MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
@@ -52,7 +52,12 @@ _SIZE_INDEX = np.array(
     [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
 )
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
-_ALLOCATION = re.compile(r"cuda\w*Alloc\w*\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*\(?([A-Za-z_][\w.]*)", re.IGNORECASE)
+_ALLOCATION = re.compile(
+    r"cuda\w*Alloc\w*\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*\(?([A-Za-z_][\w.]*)", re.IGNORECASE
+)
+MOST_LOOKED_AT = 1000  # misaligned copies
+_VECTOR_POINTER = re.compile(r"\bu?(char|short|int|long|longlong|float|double)([24])\s*(?:const\s*)?[*>&]")
+_VECTOR_BYTES = {"char": 1, "short": 2, "long": 8, "longlong": 8, "double": 8}
 _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
 )
@@ -113,7 +118,9 @@ class LaunchEvent(Struct):
     shared: int
     cooperative: int
     arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
-    allocations: list[tuple[int, int, int, int]] = []  # address, size, whether it is live, the call that made it
+    allocations: list[
+        tuple[int, int, int, int]
+    ] = []  # address, size, whether it is live, the call that made it
     thread_memory: int = 0
     symbols: int = 0
 
@@ -299,8 +306,10 @@ class LaunchDecoder:
             self._kept = self._count_complete(rows, running)
         else:
             self._count_complete(np.concatenate([*self._waiting, rows]) if self._waiting else rows, running)
-        if self._count < MOST_COUNTED:
+        waiting = sum(map(len, self._waiting))  # of blocks that run long, perhaps without end
+        if self._count < MOST_COUNTED and waiting <= self._limits.accesses:
             return "count"
+        self._waiting = []
         self._is_stopped = True
         return "stop"
 
@@ -369,7 +378,7 @@ class LaunchDecoder:
         }  # fmt: skip
         offset = address - self._allocation_starts[allocation]
         outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
-            rows["operation"] >= OUTSIDE
+            (rows["operation"] & OUTSIDE) != 0
         )
         return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
 
@@ -452,6 +461,7 @@ class LaunchDecoder:
                 else f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
                 "the counters cover the complete launch, the pictures only its first blocks."
             )
+        error = error or self._misaligned(rows)
         if error is not None:
             kernel_error = self._kernel_error(error)
             reached = int(rows["block"].max(initial=0)) if len(rows) else error.block
@@ -549,9 +559,9 @@ class LaunchDecoder:
     def _add_unaccessed(self) -> None:
         """Add the buffers of arguments that the kernel did not access."""
         named = {views.region.start for views in self._views_of_buffer}
-        for views in self._views[: self._allocations]:
-            region = views.region
-            if region.start in named or re.fullmatch(r"memory\d+", region.name):
+        for number in sorted(self._passed):
+            views = self._views[number]
+            if views.region.start in named:
                 continue
             buffer = views.main_buffer()
             if buffer is not None and buffer not in self._buffers:
@@ -593,6 +603,18 @@ class LaunchDecoder:
             kind,
             self._site_numbers[other] if kind == "apart" else -1,
         )
+
+    def _misaligned(self, rows: NDArray[np.void]) -> RuntimeError_ | None:
+        """Find the first copy of a vector at a misaligned address, which stops a kernel on a GPU."""
+        for row in np.flatnonzero(rows["operation"] & MISALIGNED)[:MOST_LOOKED_AT]:
+            site = int(rows["site"][row])
+            place = tuple(self._sites)[self._site_numbers[site]]
+            lines = self._facts.texts.get(place.file, "").splitlines()[place.line - 1 : place.line]
+            if lines and (vector := _VECTOR_POINTER.search(lines[0])):
+                size = int(vector[2]) * _VECTOR_BYTES.get(vector[1], 4)
+                block, thread = int(rows["block"][row]), int(rows["thread"][row])
+                return RuntimeError_("MisalignedAddress", 0, site, block, thread, size, 0)
+        return None
 
     def _kernel_error(self, error: RuntimeError_) -> KernelError:
         has_site = (

@@ -128,6 +128,7 @@ struct Fiber {
   // The last address that the thread read, and how often in a row: a thread that waits for another reads it forever.
   uint64_t polled;
   uint32_t polls;
+  bool is_misaligned;  // the next access is of a vector whose address is no multiple of its size
   bool is_outside;  // an index of the next access is outside the declared dimensions of its array
 };
 
@@ -426,6 +427,10 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   r->thread = fiber->number;
   r->phase = fiber->phase;
   r->operation = operation;
+  if (fiber->is_misaligned && (address & 15)) {
+    r->operation |= TILESCOPE_MISALIGNED;
+    fiber->is_misaligned = false;
+  }
   if (fiber->is_outside && !allocation) {
     r->operation |= TILESCOPE_OUTSIDE;
     fiber->is_outside = false;
@@ -450,6 +455,9 @@ void record_range(void* pc, const void* pointer, size_t size, unsigned operation
 void copy_recorded(void* pc, void* target, const void* source, size_t size) {
   char* to = (char*)target;
   const char* from = (const char*)source;
+  // Copies of vectors arrive here too: whether a misaligned one is an error, the source tells (`decode.py`).
+  bool is_misaligned = (size == 8 || size == 16) && (((uint64_t)to | (uint64_t)from) & (size - 1));
+  if (is_misaligned) now->is_misaligned = true;
   while (size) {
     unsigned piece = 16;
     while (piece > size || (((uint64_t)to | (uint64_t)from) & (piece - 1))) piece /= 2;
@@ -713,10 +721,11 @@ void run_fast() {
 
 // Give the running blocks `patience` seconds of CPU time until the next of them ends.
 void restart_timer(double seconds) {
-  if (patience <= 0) return;
+  if (patience <= 0 || control < 0) return;
   itimerval timer{};
   timer.it_value.tv_sec = (time_t)seconds;
   timer.it_value.tv_usec = (suseconds_t)((seconds - (time_t)seconds) * 1e6);
+  timer.it_interval.tv_usec = 10000;  // again, if it came between two turns
   setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
@@ -877,7 +886,9 @@ void say_goodbye() {
 
 void check_time(int, siginfo_t*, void* context) {
   // A block takes longer than its limit: name the line that runs now.
-  if (!in_launch || !now) return;
+  Fiber* fiber = now;
+  if (!in_launch || !fiber) return;
+  Quiet quiet;
   uint64_t pc = 0;
 #if defined(__x86_64__)
   pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
@@ -900,13 +911,15 @@ void check_time(int, siginfo_t*, void* context) {
     frame = (uint64_t*)frame[0];
   }
   text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
-                 now ? now->number : 0, (unsigned long long)(rows_before + (row - rows)));
+                 fiber->number, (unsigned long long)(rows_before + (row - rows)));
   send_text(text);
   receive_line();
   _exit(113);
 }
 
 void report_crash(int number, siginfo_t* info, void* context) {
+  Fiber* fiber = now;
+  Quiet quiet;
   uint64_t pc = 0;
 #if defined(__x86_64__)
   pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
@@ -915,10 +928,10 @@ void report_crash(int number, siginfo_t* info, void* context) {
 #endif
   if (control >= 0 && !has_left) {
     has_left = true;
-    bool is_overflow = now && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
+    bool is_overflow = fiber && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
     send_text(format("{\"event\":\"crash\",\"signal\":%d,\"pcs\":[%llu],\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d}\n",
-                     number, (unsigned long long)(pc - image_base + 1), now != nullptr, is_overflow,
-                     block_now ? block_now->number : 0, now ? now->number : 0));
+                     number, (unsigned long long)(pc - image_base + 1), fiber != nullptr, is_overflow,
+                     block_now ? block_now->number : 0, fiber ? fiber->number : 0));
     receive_line();
   }
   signal(number, SIG_DFL);
