@@ -352,14 +352,14 @@ class _Connection:
         return next((site for site in sites if site is not None and site.file in self._facts.texts), None)
 
     def _note_leaks(self, goodbye: _Goodbye) -> None:
-        """Note the allocations that were not freed, by the line that made them."""
+        """Note the allocations that were not freed, by the line that allocated them."""
         sizes: dict[tuple[str, int], list[int]] = {}
         for pc, size in goodbye.leaks:
             site = self._user_site([pc])
             sizes.setdefault((site.file, site.line) if site else ("", 0), []).append(size)
-        for (file, line), made in sizes.items():
-            text = f"{sum(made):,} bytes of cudaMalloc are not freed"
-            count = f" ({len(made):,} allocations)" if len(made) > 1 else ""
+        for (file, line), allocated in sizes.items():
+            text = f"{sum(allocated):,} bytes of cudaMalloc are not freed"
+            count = f" ({len(allocated):,} allocations)" if len(allocated) > 1 else ""
             self._session.faults.append(ProgramFault("leak", f"{text}{count}; call cudaFree.", file, line))
 
     def _note_endless(self, event: _Stopped) -> None:
