@@ -38,6 +38,7 @@ unsigned tilescope_vote(void* pc, unsigned mask, int predicate, unsigned* presen
 unsigned tilescope_match(void* pc, unsigned mask, uint64_t value, unsigned* present);
 uint64_t tilescope_combine(void* pc, unsigned mask, uint64_t value, uint64_t (*join)(uint64_t, uint64_t));
 unsigned tilescope_active();
+unsigned tilescope_converge(void* pc);  // waits for the lanes that run the same call; returns them
 unsigned tilescope_lane();
 unsigned tilescope_dynamic_size();
 void tilescope_trap(void* pc, const char* type);

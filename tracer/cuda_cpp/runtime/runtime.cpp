@@ -133,6 +133,7 @@ struct Fiber {
 // The lanes of one mask that have arrived at a warp operation.
 struct Meeting {
   unsigned mask = 0, arrived = 0;
+  uint32_t gate = 0;  // site of `tilescope_converge` plus 1
   uint32_t generation = 0;
   unsigned present[2] = {0, 0};  // lanes of the completed generation
   uint64_t value[2][32];
@@ -476,6 +477,7 @@ unsigned lanes_with_threads(const Block& block, int warp, bool running) {
 }
 
 void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
+  if (meeting.gate) return;  // the lanes that come are the answer
   unsigned running = lanes_with_threads(block, warp, true), there = lanes_with_threads(block, warp, false);
   unsigned mask = meeting.mask, arrived = meeting.arrived, sources = 0;
   int first = __builtin_ctz(arrived);
@@ -517,7 +519,7 @@ void release_warp(Block& block, int warp, size_t index) {
 }
 
 // Wait for the lanes of the mask; return the meeting's values and the lanes that came.
-const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present) {
+const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present, uint32_t gate = 0) {
   Fiber* fiber = now;
   Block& block = *block_now;
   if (order != SEQUENTIAL) yield_to_host();
@@ -534,11 +536,12 @@ const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32
   }
   auto& list = block.meetings[warp];
   size_t index = 0;
-  while (index < list.size() && list[index].mask != mask) index++;
+  while (index < list.size() && (list[index].mask != mask || list[index].gate != gate)) index++;
   if (index == list.size()) {
     Quiet quiet;
     list.emplace_back();
     list[index].mask = mask;
+    list[index].gate = gate;
   }
   uint32_t generation = list[index].generation;
   list[index].value[generation & 1][fiber->lane] = value;
@@ -1206,6 +1209,13 @@ unsigned tilescope_active() {
     if (block_now->fibers[warp * 32 + lane].state == READY) lanes |= 1u << lane;
   }
   return lanes | 1u << now->lane;
+}
+
+unsigned tilescope_converge(void* pc) {
+  if (!now) return 1;
+  unsigned present;
+  meet(pc, 0xffffffffu, 0, -1, 0, 0, &present, site_of(pc) + 1);
+  return present;
 }
 
 unsigned tilescope_lane() { return now ? now->lane : 0; }
