@@ -15,11 +15,6 @@ TILESCOPE_HELPER inline unsigned tilescope_ranks(unsigned mask, unsigned lanes) 
   for (int rank = 0; mask; rank++, mask &= mask - 1) ranks |= (lanes >> __builtin_ctz(mask) & 1) << rank;
   return ranks;
 }
-TILESCOPE_HELPER inline unsigned tilescope_tile_mask(unsigned size) {
-  unsigned base = tilescope_lane() & ~(size - 1), threads = tilescope_threads(), first = (tilescope_thread() & ~31u) + base;
-  unsigned there = first + size > threads ? threads - first : size;
-  return (there == 32 ? 0xffffffffu : (1u << there) - 1) << base;
-}
 
 // Any group: a block, lanes of a warp, or the grid.
 class thread_group {

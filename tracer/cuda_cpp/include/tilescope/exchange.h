@@ -24,3 +24,9 @@ template <class T> TILESCOPE_HELPER inline void tilescope_store(void* pc, T* add
 // The number of a thread in its block.
 TILESCOPE_HELPER inline unsigned tilescope_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 TILESCOPE_HELPER inline unsigned tilescope_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+// The lanes of the calling thread's part of a warp: `size` lanes, less those without a thread.
+TILESCOPE_HELPER inline unsigned tilescope_tile_mask(unsigned size) {
+  unsigned base = tilescope_lane() & ~(size - 1), threads = tilescope_threads(), first = (tilescope_thread() & ~31u) + base;
+  unsigned there = first + size > threads ? threads - first : size;
+  return (there == 32 ? 0xffffffffu : (1u << there) - 1) << base;
+}
