@@ -58,4 +58,7 @@ void tilescope_set_error(int error);
 int tilescope_sticky_error();
 void tilescope_forget_errors();
 extern char tilescope_dynamic[];
+// C = alpha op(A) op(B) + beta C, by columns. ta, tb: whether A and B are transposed.
+void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
+void tilescope_multiply_double(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc);
 }

@@ -1414,3 +1414,29 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   resident.clear();
 }
 }
+
+// --- linear algebra for `cublas_v2.h`, here because this file is optimised: C = alpha op(A) op(B) + beta C by columns
+
+template <class T>
+static void multiply(int a_is_transposed, int b_is_transposed, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
+  std::vector<T> column(m);
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < m; i++) column[i] = 0;
+    for (int p = 0; p < k; p++) {
+      T factor = b_is_transposed ? b[(size_t)p * ldb + j] : b[(size_t)j * ldb + p];
+      const T* from = a_is_transposed ? a + p : a + (size_t)p * lda;
+      size_t step = a_is_transposed ? lda : 1;
+      for (int i = 0; i < m; i++) column[i] += from[i * step] * factor;
+    }
+    T* target = c + (size_t)j * ldc;
+    for (int i = 0; i < m; i++) target[i] = alpha * column[i] + (beta == 0 ? 0 : beta * target[i]);
+  }
+}
+extern "C" {
+void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  multiply(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+void tilescope_multiply_double(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+  multiply(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+}
