@@ -23,47 +23,14 @@ typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
 struct curandStateMRG32k3a : curandStatePhilox4_32_10 {};
 typedef curandStateMRG32k3a curandStateMRG32k3a_t;
 
-// --- XORWOW. Its state but for `d` is a vector of 160 bits; a step is a matrix over GF(2).
+// --- XORWOW
 TILESCOPE_HELPER inline unsigned tilescope_next(curandStateXORWOW& s) {
   unsigned t = s.v[0] ^ (s.v[0] >> 2);
   s.v[0] = s.v[1], s.v[1] = s.v[2], s.v[2] = s.v[3], s.v[3] = s.v[4];
   s.v[4] = (s.v[4] ^ (s.v[4] << 4)) ^ (t ^ (t << 1));
   return s.v[4] + (s.d += 362437);
 }
-struct TilescopeMatrix { unsigned rows[160][5]; };  // the image of each bit
-TILESCOPE_HELPER inline void tilescope_apply(const TilescopeMatrix& matrix, unsigned* v) {
-  unsigned result[5] = {0, 0, 0, 0, 0};
-  for (int bit = 0; bit < 160; bit++) {
-    if (!(v[bit / 32] >> bit % 32 & 1)) continue;
-    for (int k = 0; k < 5; k++) result[k] ^= matrix.rows[bit][k];
-  }
-  for (int k = 0; k < 5; k++) v[k] = result[k];
-}
-// The matrix of 2^power steps.
-TILESCOPE_HELPER inline const TilescopeMatrix& tilescope_steps(int power) {
-  static TilescopeMatrix* matrices[160];
-  if (!matrices[0]) {
-    matrices[0] = (TilescopeMatrix*)malloc(sizeof(TilescopeMatrix));
-    for (int bit = 0; bit < 160; bit++) {
-      curandStateXORWOW s = {};
-      s.v[bit / 32] = 1u << bit % 32;
-      tilescope_next(s);
-      for (int k = 0; k < 5; k++) matrices[0]->rows[bit][k] = s.v[k];
-    }
-  }
-  for (int p = 1; p <= power; p++) {
-    if (matrices[p]) continue;
-    matrices[p] = (TilescopeMatrix*)malloc(sizeof(TilescopeMatrix));
-    memmove(matrices[p], matrices[p - 1], sizeof(TilescopeMatrix));  // a copy by memcpy would be recorded
-    for (int bit = 0; bit < 160; bit++) tilescope_apply(*matrices[p - 1], matrices[p]->rows[bit]);
-  }
-  return *matrices[power];
-}
-TILESCOPE_HELPER inline void tilescope_skip(curandStateXORWOW& s, unsigned long long n, int power) {
-  for (int p = power; n; n >>= 1, p++) {
-    if (n & 1) tilescope_apply(tilescope_steps(p), s.v);
-  }
-}
+TILESCOPE_HELPER inline void tilescope_skip(curandStateXORWOW& s, unsigned long long n, int power) { tilescope_xorwow_skip(s.v, n, power); }
 TILESCOPE_HELPER inline void tilescope_seed(curandStateXORWOW& s, unsigned long long seed, unsigned long long subsequence, unsigned long long offset) {
   unsigned s0 = (unsigned)seed ^ 0xaad26b49u, s1 = (unsigned)(seed >> 32) ^ 0xf7dcefddu;
   unsigned t0 = 1099087573u * s0, t1 = 2591861531u * s1;

@@ -57,6 +57,9 @@ int tilescope_error(int resets);
 void tilescope_set_error(int error);
 int tilescope_sticky_error();
 void tilescope_forget_errors();
+uint64_t tilescope_share(void* pc, unsigned mask, uint64_t value, uint64_t* values);  // the values of a warp's lanes; returns those that came
+// Advance an XORWOW state without its counter by n * 2^power steps, for `curand_kernel.h`.
+void tilescope_xorwow_skip(unsigned* state, uint64_t n, int power);
 extern char tilescope_dynamic[];
 // C = alpha op(A) op(B) + beta C, by columns. ta, tb: whether A and B are transposed.
 void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);

@@ -1200,6 +1200,13 @@ uint64_t tilescope_combine(void* pc, unsigned mask, uint64_t value, uint64_t (*j
   return result;
 }
 
+uint64_t tilescope_share(void* pc, unsigned mask, uint64_t value, uint64_t* values) {
+  unsigned present = 1;
+  const uint64_t* shared = now ? meet(pc, mask, value, -1, 0, 0, &present) : &value;
+  for (int lane = 0; lane < 32; lane++) values[lane] = present >> lane & 1 ? shared[lane] : 0;
+  return present;
+}
+
 unsigned tilescope_active() {
   // The lanes that run the same code can't be known; those that wait nowhere are the best answer.
   if (!now) return 1;
@@ -1439,4 +1446,44 @@ void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, 
 void tilescope_multiply_double(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
   multiply(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
+}
+
+// --- random numbers: XORWOW without its counter is a vector of 160 bits, and a step a matrix over GF(2)
+
+struct BitMatrix { unsigned rows[160][5]; };  // the image of each bit
+
+static void apply(const BitMatrix& matrix, unsigned* v) {
+  unsigned result[5] = {0, 0, 0, 0, 0};
+  for (int bit = 0; bit < 160; bit++) {
+    if (!(v[bit / 32] >> bit % 32 & 1)) continue;
+    for (int k = 0; k < 5; k++) result[k] ^= matrix.rows[bit][k];
+  }
+  for (int k = 0; k < 5; k++) v[k] = result[k];
+}
+
+// The matrix of 2^power steps.
+static const BitMatrix& steps(int power) {
+  static std::vector<BitMatrix> matrices;
+  if (matrices.empty()) {
+    matrices.resize(1);
+    for (int bit = 0; bit < 160; bit++) {
+      unsigned v[5] = {0, 0, 0, 0, 0};
+      v[bit / 32] = 1u << bit % 32;
+      unsigned t = v[0] ^ v[0] >> 2, last = v[4] ^ v[4] << 4 ^ t ^ t << 1;
+      unsigned after[5] = {v[1], v[2], v[3], v[4], last};
+      for (int k = 0; k < 5; k++) matrices[0].rows[bit][k] = after[k];
+    }
+  }
+  while ((int)matrices.size() <= power) {
+    matrices.push_back(matrices.back());
+    for (auto& row : matrices.back().rows) apply(matrices[matrices.size() - 2], row);
+  }
+  return matrices[power];
+}
+
+extern "C" void tilescope_xorwow_skip(unsigned* state, uint64_t n, int power) {
+  Quiet quiet;
+  for (int p = power; n; n >>= 1, p++) {
+    if (n & 1) apply(steps(p), state);
+  }
 }
