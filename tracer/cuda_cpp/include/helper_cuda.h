@@ -1,12 +1,13 @@
-// Checks of errors and choice of a device, as the helpers of NVIDIA's CUDA samples have them.
+// Checks of NVIDIA's samples.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
-
 #include "helper_string.h"
-inline const char* _cudaGetErrorEnum(cudaError_t error) { return cudaGetErrorName(error); }
-template <class T> const char* _cudaGetErrorEnum(T) { return "<unknown>"; }
-template <class T> void check(T result, const char* function, const char* file, int line) {
+template <class E> inline const char* _cudaGetErrorEnum(E error) {
+  if constexpr (std::is_same<E, cudaError_t>::value) return cudaGetErrorName(error);
+  return "<unknown>";
+}
+template <class E> inline void check(E result, const char* function, const char* file, int line) {
   if (!result) return;
   fprintf(stderr, "CUDA error at %s:%d code=%d(%s) \"%s\" \n", file, line, (int)result, _cudaGetErrorEnum(result), function);
   exit(EXIT_FAILURE);
@@ -19,20 +20,21 @@ inline void __printLastCudaError(const char* message, const char* file, int line
   if (error) fprintf(stderr, "%s(%i) : getLastCudaError() CUDA error : %s : (%d) %s.\n", file, line, message, (int)error, cudaGetErrorString(error));
 }
 inline void __getLastCudaError(const char* message, const char* file, int line) {
-  cudaError_t error = cudaGetLastError();
-  if (!error) return;
-  fprintf(stderr, "%s(%i) : getLastCudaError() CUDA error : %s : (%d) %s.\n", file, line, message, (int)error, cudaGetErrorString(error));
-  exit(EXIT_FAILURE);
+  cudaError_t error = cudaPeekAtLastError();
+  __printLastCudaError(message, file, line);
+  if (error) exit(EXIT_FAILURE);
 }
-inline int _ConvertSMVer2Cores(int major, int minor) { return major == 7 || (major == 8 && minor == 0) ? 64 : 128; }
-inline const char* _ConvertSMVer2ArchName(int major, int) { return major == 9 ? "Hopper" : major == 8 ? "Ampere" : "Graphics Device"; }
-inline int gpuGetMaxGflopsDeviceId() { return 0; }
-inline int gpuDeviceInit(int) { return 0; }
-inline int findCudaDevice(int, const char**) {
-  printf("GPU Device 0: \"%s\" with compute capability %d.%d\n\n", _ConvertSMVer2ArchName(9, 0), 9, 0);
-  return 0;
-}
-inline bool checkCudaCapabilities(int major, int minor) { return major < 9 || (major == 9 && minor == 0); }
 #ifndef MAX
 #define MAX(a, b) (a > b ? a : b)
 #endif
+inline int ftoi(float value) { return (int)(value >= 0 ? value + 0.5 : value - 0.5); }
+inline int _ConvertSMVer2Cores(int, int) { return 128; }
+inline const char* _ConvertSMVer2ArchName(int, int) { return "Hopper"; }
+inline int gpuGetMaxGflopsDeviceId() { return 0; }
+inline int gpuDeviceInit(int device) { return device == 0 ? 0 : -1; }
+inline int findCudaDevice(int, const char**) {
+  printf("GPU Device 0: \"Hopper\" with compute capability 9.0\n\n");
+  return 0;
+}
+inline int findIntegratedGPU() { return -1; }
+inline bool checkCudaCapabilities(int major, int minor) { return major < 9 || (major == 9 && minor == 0); }

@@ -1,24 +1,21 @@
-// Timers, as the helpers of NVIDIA's CUDA samples have them. Times are those of this machine.
+// Timers of NVIDIA's samples, in milliseconds of this machine.
 #pragma once
 #include <chrono>
-struct StopWatchInterface {
-  std::chrono::steady_clock::time_point begin;
-  float total = 0, last = 0;
-  int sessions = 0;
-  bool is_running = false;
-  void start() { begin = std::chrono::steady_clock::now(), is_running = true; }
-  void stop() {
-    last = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    total += last, sessions++, is_running = false;
-  }
-  void reset() {
-    total = 0, sessions = 0;
-    if (is_running) start();
-  }
-  float getTime() const { return is_running ? total + std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count() : total; }
-  float getAverageTime() const { return sessions ? total / sessions : 0; }
+class StopWatchInterface {
+ public:
+  void start() { begin_ = std::chrono::steady_clock::now(), is_running_ = true; }
+  void stop() { last_ = running(), total_ += last_, sessions_++, is_running_ = false; }
+  void reset() { last_ = total_ = 0, sessions_ = 0, begin_ = std::chrono::steady_clock::now(); }
+  float getTime() { return is_running_ ? running() : total_; }
+  float getAverageTime() { return sessions_ ? total_ / sessions_ : 0; }
+
+ private:
+  float running() const { return std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin_).count(); }
+  std::chrono::steady_clock::time_point begin_;
+  float last_ = 0, total_ = 0;
+  int sessions_ = 0;
+  bool is_running_ = false;
 };
-typedef StopWatchInterface StopWatchLinux;
 inline bool sdkCreateTimer(StopWatchInterface** timer) { *timer = new StopWatchInterface(); return true; }
 inline bool sdkDeleteTimer(StopWatchInterface** timer) { delete *timer; *timer = nullptr; return true; }
 inline bool sdkStartTimer(StopWatchInterface** timer) { (*timer)->start(); return true; }

@@ -162,7 +162,7 @@ template <class T> TILESCOPE_HELPER T tilescope_texel(void* pc, const TilescopeT
   const char* from = t.memory + (z * t.size[1] + y) * t.pitch + x * element;
   tilescope_access(pc, from, (int)element, TILESCOPE_LOAD);
   if (t.texture.readMode == cudaReadModeElementType || t.desc.f == cudaChannelFormatKindFloat) {
-    __builtin_memcpy(&result, from, element < sizeof(T) ? element : sizeof(T));
+    memmove(&result, from, element < sizeof(T) ? element : sizeof(T));  // memcpy would be recorded
     return result;
   }
   int width = t.desc.x / 8;
