@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from cuda_cpp import Ran, run_file, run_text
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.cuda_cpp.build import BuildError, build
 from tilescope.tracer.cuda_cpp.compilers import VARIABLE
+from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.model.trace import Op
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -155,3 +158,51 @@ def test_curand_and_cublas(tmp_path, compiler):
         "transposed {} {} {} {}".format(*transposed.T.ravel()),
         f"gemv {vector[0]} {vector[1]} dot {a @ (2 * a + b)} norm {np.sqrt(a @ a):.4f}",
     ]
+
+
+def test_textures_and_surfaces(tmp_path, compiler):
+    image = (np.arange(12.0) ** 2).reshape(3, 4)
+
+    def clamped(row: int, column: int) -> float:
+        return float(image[row, min(max(column, 0), 3)])
+
+    point = [clamped(1, x - 1) for x in range(8)]
+    # y = 1 lies halfway between the rows 0 and 1, and x = 0.25, 0.75, ... between two columns.
+    linear = []
+    for x in range(8):
+        first = int(np.floor(x * 0.5 - 0.25))
+        weight = x * 0.5 - 0.25 - first
+        left, right = (clamped(0, column) / 2 + clamped(1, column) / 2 for column in (first, first + 1))
+        linear.append((1 - weight) * left + weight * right)
+    wrapped = [float(image[0, (x - 2) % 4]) for x in range(8)]
+    ran = _run(tmp_path, "textures")
+    assert ran.output.splitlines() == [
+        'GPU Device 0: "Hopper" with compute capability 9.0',
+        "",
+        *(" ".join(f"{value:g}" for value in row) for row in (point, linear, wrapped)),
+        *(f"{30 * i} {i * 51 / 255:g} 1 {(4 + i) / 255:.4f}" for i in range(4)),
+        "0 {:g} {:g}".format(image[1, 1] + 100, image[2, 3] + 200),
+    ]
+    # Each thread loads 1, 4 and 1 texels, and stores 3 numbers.
+    sample = ran.traces[0]
+    assert [int((sample.op == op).sum()) for op in (Op.LOAD, Op.STORE)] == [8 * 6, 8 * 3]
+
+
+def test_pipelines_barriers_atomics_and_fragments(tmp_path, compiler):
+    squares = np.arange(128) ** 2
+    a = (np.arange(1024) % 7 - 3.0).reshape(32, 32)
+    b = (np.arange(1024) % 5 * 0.25).reshape(32, 32).T
+    product = (a @ b * 0.5).ravel()
+    ran = _run(tmp_path, "pipelines")
+    assert ran.output.splitlines() == [
+        f"copied {squares[63]} {squares[1]}",
+        f"staged {squares[31::32].sum()} {squares[0::32].sum()}",
+        f"met {squares[63]} {squares[0] + 63}",
+        f"counted {sum(range(64))} {max(i * 7 % 33 for i in range(64))}",
+        "flagged 42 1",
+        f"product {product[0]:g} {product[17 * 32 + 5]:g} {product @ np.arange(1, 1025):g}",
+        "timer 1",
+    ]
+    for trace in ran.traces:
+        findings = findings_of(trace, requests_of(trace))
+        assert [finding for finding in findings if finding.severity == "error"] == []

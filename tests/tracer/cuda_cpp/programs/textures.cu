@@ -1,97 +1,90 @@
-// Textures and surfaces: point and linear filters, address modes, linear memory, arrays.
+// Textures of arrays and of linear and pitched memory, and a surface.
+#include <helper_cuda.h>
 #include <cstdio>
 
-__global__ void points(cudaTextureObject_t texture, float* out) {
-  out[threadIdx.x] = tex2D<float>(texture, (int)threadIdx.x % 4 - 1 + 0.5f, threadIdx.x / 4 + 0.5f);
+__global__ void sample(cudaTextureObject_t point, cudaTextureObject_t linear, cudaTextureObject_t wrapped, float* out) {
+  int x = threadIdx.x;
+  out[x] = tex2D<float>(point, x - 1 + 0.5f, 1.5f);
+  out[8 + x] = tex2D<float>(linear, x * 0.5f + 0.25f, 1.0f);
+  out[16 + x] = tex2D<float>(wrapped, (x - 2 + 0.5f) / 4, 0.5f / 3);
 }
-__global__ void between(cudaTextureObject_t texture, float* out) { out[threadIdx.x] = tex2D<float>(texture, threadIdx.x * 0.25f + 0.5f, 1.0f); }
-__global__ void wrapped(cudaTextureObject_t texture, float* out) { out[threadIdx.x] = tex1D<float>(texture, (threadIdx.x + 0.5f) / 4 - 1); }
-__global__ void fetched(cudaTextureObject_t texture, int* out) { out[threadIdx.x] = 2 * tex1Dfetch<int>(texture, threadIdx.x); }
-__global__ void colours(cudaTextureObject_t texture, float4* out) { out[threadIdx.x] = tex2D<float4>(texture, threadIdx.x + 0.5f, 0.5f); }
-__global__ void squares(cudaSurfaceObject_t surface) {
-  float value = surf2Dread<float>(surface, threadIdx.x * sizeof(float), threadIdx.y);
-  surf2Dwrite(value * value, surface, threadIdx.x * sizeof(float), threadIdx.y);
+__global__ void fetch(cudaTextureObject_t words, cudaTextureObject_t colors, int* out, float4* mixed) {
+  out[threadIdx.x] = tex1Dfetch<int>(words, threadIdx.x * 3);
+  mixed[threadIdx.x] = tex2D<float4>(colors, threadIdx.x, 1);
+}
+__global__ void paint(cudaSurfaceObject_t surface) {
+  float old;
+  surf2Dread(&old, surface, threadIdx.x * sizeof(float), threadIdx.y);
+  surf2Dwrite(old + 100 * threadIdx.y, surface, threadIdx.x * sizeof(float), threadIdx.y);
 }
 
-int main() {
-  float host[12], *out;
-  for (int i = 0; i < 12; i++) host[i] = i;
-  cudaMallocManaged(&out, 64);
-  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+int main(int argc, char** argv) {
+  findCudaDevice(argc, (const char**)argv);
+  float image[12], *out;
+  for (int i = 0; i < 12; i++) image[i] = i * i;
+  cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
   cudaArray_t array;
-  cudaMallocArray(&array, &format, 4, 3, cudaArraySurfaceLoadStore);
-  cudaMemcpy2DToArray(array, 0, 0, host, 16, 16, 3, cudaMemcpyHostToDevice);
+  checkCudaErrors(cudaMallocArray(&array, &channels, 4, 3, cudaArraySurfaceLoadStore));
+  checkCudaErrors(cudaMemcpy2DToArray(array, 0, 0, image, 16, 16, 3, cudaMemcpyHostToDevice));
   cudaResourceDesc resource = {};
   resource.resType = cudaResourceTypeArray;
   resource.res.array.array = array;
-  cudaTextureDesc texture = {};
-  texture.addressMode[0] = cudaAddressModeClamp;
-  texture.addressMode[1] = cudaAddressModeBorder;
-  texture.filterMode = cudaFilterModePoint;
-  texture.readMode = cudaReadModeElementType;
-  cudaTextureObject_t object;
-  cudaCreateTextureObject(&object, &resource, &texture, nullptr);
-  points<<<1, 16>>>(object, out);
-  cudaDeviceSynchronize();
-  for (int i = 0; i < 16; i++) printf("%g ", out[i]);
-  cudaDestroyTextureObject(object);
-  texture.filterMode = cudaFilterModeLinear;
-  cudaCreateTextureObject(&object, &resource, &texture, nullptr);
-  between<<<1, 8>>>(object, out);
-  cudaDeviceSynchronize();
-  printf("\n");
-  for (int i = 0; i < 8; i++) printf("%g ", out[i]);
-  cudaSurfaceObject_t surface;
-  cudaCreateSurfaceObject(&surface, &resource);
-  squares<<<1, dim3(4, 3)>>>(surface);
-  cudaMemcpy2DFromArray(host, 16, array, 0, 0, 16, 3, cudaMemcpyDeviceToHost);
-  printf("\n%g %g %g\n", host[1], host[6], host[11]);
-  cudaDestroySurfaceObject(surface);
-  cudaFreeArray(array);
+  cudaTextureDesc how = {};
+  how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+  how.filterMode = cudaFilterModePoint;
+  how.readMode = cudaReadModeElementType;
+  cudaTextureObject_t point, linear, wrapped, words, colors;
+  checkCudaErrors(cudaCreateTextureObject(&point, &resource, &how, nullptr));
+  how.filterMode = cudaFilterModeLinear;
+  checkCudaErrors(cudaCreateTextureObject(&linear, &resource, &how, NULL));
+  how.filterMode = cudaFilterModePoint, how.normalizedCoords = 1, how.addressMode[0] = cudaAddressModeWrap;
+  checkCudaErrors(cudaCreateTextureObject(&wrapped, &resource, &how, NULL));
+  checkCudaErrors(cudaMallocManaged(&out, 24 * sizeof(float)));
+  sample<<<1, 8>>>(point, linear, wrapped, out);
+  getLastCudaError("sample");
+  checkCudaErrors(cudaDeviceSynchronize());
+  for (int i = 0; i < 24; i++) printf("%g%c", out[i], i % 8 == 7 ? '\n' : ' ');
 
-  float* row;
-  cudaMalloc(&row, 16);
-  cudaMemcpy(row, host, 16, cudaMemcpyHostToDevice);
-  cudaArray_t line;
-  cudaMallocArray(&line, &format, 4);
-  cudaMemcpyToArray(line, 0, 0, host, 16, cudaMemcpyHostToDevice);
-  resource.res.array.array = line;
-  texture = {};
-  texture.addressMode[0] = cudaAddressModeWrap;
-  texture.normalizedCoords = 1;
-  cudaCreateTextureObject(&object, &resource, &texture, nullptr);
-  wrapped<<<1, 12>>>(object, out);
-  cudaDeviceSynchronize();
-  for (int i = 0; i < 12; i++) printf("%g ", out[i]);
-
-  int *numbers, *doubled;
-  cudaMallocManaged(&numbers, 32);
-  cudaMallocManaged(&doubled, 32);
-  for (int i = 0; i < 8; i++) numbers[i] = i * i;
+  int *numbers, *taken;
+  cudaMallocManaged(&numbers, 40);
+  cudaMallocManaged(&taken, 16);
+  for (int i = 0; i < 10; i++) numbers[i] = 10 * i;
   resource = {};
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear.devPtr = numbers;
-  resource.res.linear.desc = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
-  resource.res.linear.sizeInBytes = 32;
-  texture = {};
-  cudaCreateTextureObject(&object, &resource, &texture, nullptr);
-  fetched<<<1, 8>>>(object, doubled);
-  cudaDeviceSynchronize();
-  printf("\n%d %d %d\n", doubled[1], doubled[5], doubled[7]);
-
+  resource.res.linear.desc = cudaCreateChannelDesc<int>();
+  resource.res.linear.sizeInBytes = 40;
+  how = {};
+  checkCudaErrors(cudaCreateTextureObject(&words, &resource, &how, NULL));
   uchar4* pixels;
-  float4* bright;
-  cudaMallocManaged(&pixels, 512);
-  cudaMallocManaged(&bright, 64);
-  for (int i = 0; i < 4; i++) pixels[i] = make_uchar4(i * 51, 255, 0, 102);
+  size_t pitch;
+  cudaMallocPitch(&pixels, &pitch, 4 * sizeof(uchar4), 2);
+  uchar4 host[8];
+  for (int i = 0; i < 8; i++) host[i] = make_uchar4(51 * (i % 4), 255, i, 0);
+  cudaMemcpy2D(pixels, pitch, host, 16, 16, 2, cudaMemcpyHostToDevice);
   resource = {};
   resource.resType = cudaResourceTypePitch2D;
   resource.res.pitch2D.devPtr = pixels;
   resource.res.pitch2D.desc = cudaCreateChannelDesc<uchar4>();
-  resource.res.pitch2D.width = 4, resource.res.pitch2D.height = 1, resource.res.pitch2D.pitchInBytes = 512;
-  texture.readMode = cudaReadModeNormalizedFloat;
-  cudaCreateTextureObject(&object, &resource, &texture, nullptr);
-  colours<<<1, 4>>>(object, bright);
+  resource.res.pitch2D.width = 4, resource.res.pitch2D.height = 2, resource.res.pitch2D.pitchInBytes = pitch;
+  how.readMode = cudaReadModeNormalizedFloat;
+  checkCudaErrors(cudaCreateTextureObject(&colors, &resource, &how, NULL));
+  float4* mixed;
+  cudaMallocManaged(&mixed, 64);
+  fetch<<<1, 4>>>(words, colors, taken, mixed);
   cudaDeviceSynchronize();
-  printf("%g %g %g %g\n", bright[2].x, bright[2].y, bright[2].z, bright[2].w);
+  for (int i = 0; i < 4; i++) printf("%d %g %g %.4f\n", taken[i], mixed[i].x, mixed[i].y, mixed[i].z);
+
+  cudaSurfaceObject_t surface;
+  resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  checkCudaErrors(cudaCreateSurfaceObject(&surface, &resource));
+  paint<<<1, dim3(4, 3)>>>(surface);
+  cudaMemcpy2DFromArray(image, 16, array, 0, 0, 16, 3, cudaMemcpyDeviceToHost);
+  printf("%g %g %g\n", image[0], image[5], image[11]);
+  cudaDestroySurfaceObject(surface);
+  for (auto texture : {point, linear, wrapped, words, colors}) cudaDestroyTextureObject(texture);
+  cudaFreeArray(array);
+  cudaFree(pixels), cudaFree(out), cudaFree(numbers), cudaFree(taken), cudaFree(mixed);
 }

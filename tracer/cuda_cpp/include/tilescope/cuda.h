@@ -54,3 +54,4 @@
 #include "host.h"
 #include "launch.h"
 #include "textures.h"
+#include "textures.h"

@@ -1,87 +1,93 @@
-// CUDA arrays, texture objects and surface objects (CUDA C++ Programming Guide, "Texture and Surface Memory").
+// Arrays, textures and surfaces (CUDA Runtime API, "Texture Object Management"). Fetches are recorded as loads of the
+// texture's memory.
 #pragma once
 enum cudaChannelFormatKind { cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat, cudaChannelFormatKindNone };
 struct cudaChannelFormatDesc { int x, y, z, w; cudaChannelFormatKind f; };
-TILESCOPE_HELPER inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f) { return {x, y, z, w, f}; }
-template <class T> struct TilescopeChannels { typedef T type; };
-#define TILESCOPE_CHANNELS(N, T)                                                                    \
-  template <> struct TilescopeChannels<N##1> { typedef T type; };                                   \
-  template <> struct TilescopeChannels<N##2> { typedef T type; };                                   \
-  template <> struct TilescopeChannels<N##4> { typedef T type; };
-TILESCOPE_CHANNELS(char, signed char) TILESCOPE_CHANNELS(uchar, unsigned char) TILESCOPE_CHANNELS(short, short) TILESCOPE_CHANNELS(ushort, unsigned short)
-TILESCOPE_CHANNELS(int, int) TILESCOPE_CHANNELS(uint, unsigned) TILESCOPE_CHANNELS(float, float)
-#undef TILESCOPE_CHANNELS
-template <class T> TILESCOPE_HELPER cudaChannelFormatDesc cudaCreateChannelDesc() {
-  typedef typename TilescopeChannels<T>::type C;
-  int bits = sizeof(C) * 8, count = sizeof(T) / sizeof(C);
+inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) { return {x, y, z, w, kind}; }
+// The channels of a type: a number, or a vector of up to four.
+template <class T, class = void> struct TilescopeChannels { typedef T Number; };
+template <class T> struct TilescopeChannels<T, decltype(void(T::x))> { typedef decltype(T::x) Number; };
+template <class T> TILESCOPE_HELPER inline cudaChannelFormatDesc cudaCreateChannelDesc() {
+  typedef typename TilescopeChannels<T>::Number Number;
+  int bits = 8 * sizeof(Number), count = sizeof(T) / sizeof(Number);
   return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0,
-          std::is_floating_point<C>::value ? cudaChannelFormatKindFloat : std::is_signed<C>::value ? cudaChannelFormatKindSigned : cudaChannelFormatKindUnsigned};
+          std::is_floating_point<Number>::value ? cudaChannelFormatKindFloat
+          : std::is_signed<Number>::value       ? cudaChannelFormatKindSigned
+                                                : cudaChannelFormatKindUnsigned};
 }
-struct cudaArray {
-  cudaChannelFormatDesc desc;
-  size_t width, height, depth, element;  // of an element in bytes
-  char* memory;
-};
+TILESCOPE_HELPER inline int tilescope_texel_size(const cudaChannelFormatDesc& d) { return (d.x + d.y + d.z + d.w) / 8; }
+
+struct cudaArray { void* data; size_t width, height, depth; cudaChannelFormatDesc desc; };
 typedef cudaArray* cudaArray_t;
 typedef const cudaArray* cudaArray_const_t;
 enum { cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2, cudaArrayCubemap = 4, cudaArrayTextureGather = 8 };
-TILESCOPE_HELPER inline cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* desc, cudaExtent extent, unsigned = 0) {
-  size_t element = (desc->x + desc->y + desc->z + desc->w) / 8, h = extent.height ? extent.height : 1, d = extent.depth ? extent.depth : 1;
-  void* memory = tilescope_allocate(extent.width * h * d * element, 0);
-  if (!memory) return tilescope_result(cudaErrorMemoryAllocation);
-  *array = new cudaArray{*desc, extent.width, h, d, element, (char*)memory};
-  return tilescope_result(cudaSuccess);
+TILESCOPE_HELPER inline cudaError_t tilescope_new_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, size_t width, size_t height, size_t depth) {
+  void* data;
+  if (cudaError_t error = tilescope_allocate_to(&data, width * (height ? height : 1) * (depth ? depth : 1) * tilescope_texel_size(*desc), 0)) return error;
+  *array = new cudaArray{data, width, height, depth, *desc};
+  return cudaSuccess;
 }
-TILESCOPE_HELPER inline cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* desc, size_t width, size_t height = 0, unsigned flags = 0) {
-  return cudaMalloc3DArray(array, desc, make_cudaExtent(width, height, 0), flags);
+TILESCOPE_HELPER inline cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* desc, size_t width, size_t height = 0, unsigned = 0) {
+  return tilescope_new_array(array, desc, width, height, 0);
+}
+TILESCOPE_HELPER inline cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* desc, cudaExtent size, unsigned flags = 0) {
+  if (flags & (cudaArrayLayered | cudaArrayCubemap)) return tilescope_result(cudaErrorNotSupported);
+  return tilescope_new_array(array, desc, size.width, size.height, size.depth);
 }
 TILESCOPE_HELPER inline cudaError_t cudaFreeArray(cudaArray_t array) {
-  if (!array) return tilescope_result(cudaSuccess);
-  tilescope_free(array->memory);
+  if (!array) return cudaSuccess;
+  cudaError_t error = cudaFree(array->data);
   delete array;
-  return tilescope_result(cudaSuccess);
+  return error;
 }
-TILESCOPE_HELPER inline char* tilescope_place(const cudaArray* array, size_t x, size_t y, size_t z = 0) { return array->memory + (z * array->height + y) * array->width * array->element + x; }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpy2DToArray(cudaArray_t array, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind) {
-  size_t row = array->width * array->element;
-  if (x + width > row || y + height > array->height || pitch < width) return tilescope_result(cudaErrorInvalidValue);
-  return cudaMemcpy2D(tilescope_place(array, x, y), row, from, pitch, width, height, kind);
+// A rectangle of an array; x and width in bytes.
+TILESCOPE_HELPER inline char* tilescope_array_at(cudaArray_const_t array, size_t x, size_t y) {
+  return (char*)array->data + y * array->width * tilescope_texel_size(array->desc) + x;
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t array, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
-  return cudaMemcpy2DToArray(array, x, y, from, pitch, width, height, kind);
+TILESCOPE_HELPER inline cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2D(tilescope_array_at(to, x, y), to->width * tilescope_texel_size(to->desc), from, pitch, width, height, kind);
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t array, size_t x, size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
-  size_t row = array->width * array->element;
-  if (x + width > row || y + height > array->height || pitch < width) return tilescope_result(cudaErrorInvalidValue);
-  return cudaMemcpy2D(to, pitch, tilescope_place(array, x, y), row, width, height, kind);
+TILESCOPE_HELPER inline cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+  return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpyToArray(cudaArray_t array, size_t x, size_t y, const void* from, size_t count, cudaMemcpyKind kind) {
-  return cudaMemcpy(tilescope_place(array, x, y), from, count, kind);
+TILESCOPE_HELPER inline cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2D(to, pitch, tilescope_array_at(from, x, y), from->width * tilescope_texel_size(from->desc), width, height, kind);
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t array, size_t x, size_t y, size_t count, cudaMemcpyKind kind) {
-  return cudaMemcpy(to, tilescope_place(array, x, y), count, kind);
+TILESCOPE_HELPER inline cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t size, cudaMemcpyKind kind) {
+  return cudaMemcpy(tilescope_array_at(to, x, y), from, size, kind);
 }
-struct cudaMemcpy3DParms { cudaArray_t srcArray; cudaPos srcPos; cudaPitchedPtr srcPtr; cudaArray_t dstArray; cudaPos dstPos; cudaPitchedPtr dstPtr; cudaExtent extent; cudaMemcpyKind kind; };
+TILESCOPE_HELPER inline cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t size, cudaMemcpyKind kind) {
+  return cudaMemcpy(to, tilescope_array_at(from, x, y), size, kind);
+}
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+TILESCOPE_HELPER inline cudaError_t cudaMalloc3D(cudaPitchedPtr* target, cudaExtent size) {
+  target->xsize = size.width, target->ysize = size.height;
+  return cudaMallocPitch(&target->ptr, &target->pitch, size.width, size.height * size.depth);
+}
 TILESCOPE_HELPER inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
-  size_t element = p->dstArray ? p->dstArray->element : p->srcArray ? p->srcArray->element : 1, width = p->extent.width * element;
+  size_t unit = p->srcArray ? tilescope_texel_size(p->srcArray->desc) : p->dstArray ? tilescope_texel_size(p->dstArray->desc) : 1;
+  auto row = [unit](cudaArray_t array, const cudaPitchedPtr& pointer, const cudaPos& at, size_t y, size_t z) TILESCOPE_HELPER {
+    size_t pitch = array ? array->width * unit : pointer.pitch, rows = array ? array->height : pointer.ysize;
+    return (char*)(array ? array->data : pointer.ptr) + ((at.z + z) * rows + at.y + y) * pitch + at.x * (array ? unit : 1);
+  };
   for (size_t z = 0; z < p->extent.depth; z++) {
     for (size_t y = 0; y < p->extent.height; y++) {
-      char* to = p->dstArray ? tilescope_place(p->dstArray, p->dstPos.x * element, p->dstPos.y + y, p->dstPos.z + z)
-                             : (char*)p->dstPtr.ptr + ((p->dstPos.z + z) * p->dstPtr.ysize + p->dstPos.y + y) * p->dstPtr.pitch + p->dstPos.x;
-      const char* from = p->srcArray ? tilescope_place(p->srcArray, p->srcPos.x * element, p->srcPos.y + y, p->srcPos.z + z)
-                                     : (const char*)p->srcPtr.ptr + ((p->srcPos.z + z) * p->srcPtr.ysize + p->srcPos.y + y) * p->srcPtr.pitch + p->srcPos.x;
-      if (cudaError_t error = cudaMemcpy(to, from, width, p->kind)) return error;
+      char *to = row(p->dstArray, p->dstPtr, p->dstPos, y, z), *from = row(p->srcArray, p->srcPtr, p->srcPos, y, z);
+      if (cudaError_t error = cudaMemcpy(to, from, p->extent.width * unit, p->kind)) return error;
     }
   }
-  return tilescope_result(cudaSuccess);
+  return cudaSuccess;
 }
-TILESCOPE_HELPER inline cudaError_t cudaMalloc3D(cudaPitchedPtr* p, cudaExtent extent) {
-  size_t pitch = (extent.width + 511) / 512 * 512;
-  void* memory = tilescope_allocate(pitch * extent.height * extent.depth, 0);
-  if (!memory) return tilescope_result(cudaErrorMemoryAllocation);
-  *p = make_cudaPitchedPtr(memory, pitch, extent.width, extent.height);
-  return tilescope_result(cudaSuccess);
-}
+TILESCOPE_HELPER inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t = nullptr) { return cudaMemcpy3D(p); }
 
 enum cudaResourceType { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D };
 struct cudaResourceDesc {
@@ -92,6 +98,7 @@ struct cudaResourceDesc {
     struct { void* devPtr; cudaChannelFormatDesc desc; size_t width, height, pitchInBytes; } pitch2D;
   } res;
 };
+struct cudaResourceViewDesc;
 enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
 enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
@@ -105,153 +112,158 @@ struct cudaTextureDesc {
   unsigned maxAnisotropy;
   cudaTextureFilterMode mipmapFilterMode;
   float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
-  int disableTrilinearOptimization;
+  int disableTrilinearOptimization, seamlessCubemap;
 };
-struct cudaResourceViewDesc { int format; size_t width, height, depth; };
+typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaSurfaceObject_t;
+// A texture's memory and how it is read.
 struct TilescopeTexture {
-  cudaTextureDesc texture;
-  cudaResourceDesc resource;
+  char* data;
+  size_t size[3], pitch;
   cudaChannelFormatDesc desc;
-  char* memory;
-  size_t size[3], pitch;  // pitch in bytes
+  cudaTextureDesc how;
+  int texel;
 };
-typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
-TILESCOPE_HELPER inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource, const cudaTextureDesc* texture, const cudaResourceViewDesc*) {
-  TilescopeTexture* t = new TilescopeTexture{};
-  if (texture) t->texture = *texture;
-  t->resource = *resource;
-  if (resource->resType == cudaResourceTypeArray) {
-    const cudaArray* a = resource->res.array.array;
-    t->desc = a->desc, t->memory = a->memory, t->size[0] = a->width, t->size[1] = a->height, t->size[2] = a->depth, t->pitch = a->width * a->element;
-  } else if (resource->resType == cudaResourceTypeLinear) {
-    t->desc = resource->res.linear.desc, t->memory = (char*)resource->res.linear.devPtr;
-    size_t element = (t->desc.x + t->desc.y + t->desc.z + t->desc.w) / 8;
-    t->size[0] = element ? resource->res.linear.sizeInBytes / element : 0, t->size[1] = t->size[2] = 1, t->pitch = resource->res.linear.sizeInBytes;
+TILESCOPE_HELPER inline cudaError_t tilescope_new_texture(unsigned long long* object, const cudaResourceDesc* from, const cudaTextureDesc* how) {
+  TilescopeTexture t{};
+  if (from->resType == cudaResourceTypeArray && from->res.array.array) {
+    const cudaArray& array = *from->res.array.array;
+    t = {(char*)array.data, {array.width, array.height ? array.height : 1, array.depth ? array.depth : 1}, 0, array.desc};
+    t.pitch = array.width * tilescope_texel_size(array.desc);
+  } else if (from->resType == cudaResourceTypeLinear) {
+    const auto& linear = from->res.linear;
+    t = {(char*)linear.devPtr, {linear.sizeInBytes, 1, 1}, linear.sizeInBytes, linear.desc};
+    if (int texel = tilescope_texel_size(t.desc)) t.size[0] /= texel;
+  } else if (from->resType == cudaResourceTypePitch2D) {
+    const auto& pitched = from->res.pitch2D;
+    t = {(char*)pitched.devPtr, {pitched.width, pitched.height, 1}, pitched.pitchInBytes, pitched.desc};
   } else {
-    t->desc = resource->res.pitch2D.desc, t->memory = (char*)resource->res.pitch2D.devPtr;
-    t->size[0] = resource->res.pitch2D.width, t->size[1] = resource->res.pitch2D.height, t->size[2] = 1, t->pitch = resource->res.pitch2D.pitchInBytes;
+    return tilescope_result(cudaErrorInvalidValue);
   }
-  *object = (cudaTextureObject_t)t;
+  t.texel = tilescope_texel_size(t.desc);
+  if (how) t.how = *how;
+  // Only whole numbers that become floats can be mixed.
+  bool is_float = t.desc.f == cudaChannelFormatKindFloat || t.how.readMode == cudaReadModeNormalizedFloat;
+  if (!t.texel || !tilescope_is_device(t.data) || (t.how.filterMode == cudaFilterModeLinear && !is_float)) return tilescope_result(cudaErrorInvalidValue);
+  *object = (unsigned long long)new TilescopeTexture(t);
   return tilescope_result(cudaSuccess);
 }
-TILESCOPE_HELPER inline cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) { delete (TilescopeTexture*)object; return tilescope_result(cudaSuccess); }
-TILESCOPE_HELPER inline cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) { return cudaCreateTextureObject(object, resource, nullptr, nullptr); }
-TILESCOPE_HELPER inline cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) { return cudaDestroyTextureObject(object); }
+TILESCOPE_HELPER inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* from, const cudaTextureDesc* how, const cudaResourceViewDesc*) {
+  return tilescope_new_texture(object, from, how);
+}
+TILESCOPE_HELPER inline cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) { delete (TilescopeTexture*)object; return cudaSuccess; }
+TILESCOPE_HELPER inline cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* from) { return tilescope_new_texture(object, from, nullptr); }
+TILESCOPE_HELPER inline cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) { delete (TilescopeTexture*)object; return cudaSuccess; }
 
-// The index along an axis after the address mode; -1 for the border.
-TILESCOPE_HELPER inline long tilescope_index(const TilescopeTexture& t, int axis, long i) {
-  long n = t.size[axis];
-  cudaTextureAddressMode mode = t.texture.addressMode[axis];
-  if (!t.texture.normalizedCoords && (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror)) mode = cudaAddressModeClamp;
-  if (mode == cudaAddressModeWrap) return ((i % n) + n) % n;
-  if (mode == cudaAddressModeMirror) {
-    i = ((i % (2 * n)) + 2 * n) % (2 * n);
-    return i < n ? i : 2 * n - 1 - i;
+// The index of a texel along an axis, or -1 outside of a border.
+TILESCOPE_HELPER inline long long tilescope_texel(const TilescopeTexture& t, int axis, long long index) {
+  long long size = (long long)t.size[axis];
+  cudaTextureAddressMode mode = t.how.addressMode[axis];
+  if (index >= 0 && index < size) return index;
+  if (mode == cudaAddressModeBorder) return -1;
+  if (t.how.normalizedCoords && mode == cudaAddressModeWrap) return (index % size + size) % size;
+  if (t.how.normalizedCoords && mode == cudaAddressModeMirror) {
+    index = (index % (2 * size) + 2 * size) % (2 * size);
+    return index < size ? index : 2 * size - 1 - index;
   }
-  if (mode == cudaAddressModeBorder) return i < 0 || i >= n ? -1 : i;
-  return i < 0 ? 0 : i >= n ? n - 1 : i;
+  return index < 0 ? 0 : size - 1;
 }
-template <class T> TILESCOPE_HELPER T tilescope_texel(void* pc, const TilescopeTexture& t, long x, long y, long z) {
-  size_t element = (t.desc.x + t.desc.y + t.desc.z + t.desc.w) / 8;
-  T result = {};
-  if (x < 0 || y < 0 || z < 0) {
-    float* channels = (float*)&result;
-    if (std::is_same<typename TilescopeChannels<T>::type, float>::value) for (size_t c = 0; c < sizeof(T) / 4; c++) channels[c] = t.texture.borderColor[c];
-    return result;
+// A texel as it is in memory, or zeros outside of a border.
+TILESCOPE_HELPER inline void tilescope_read_texel(void* pc, const TilescopeTexture& t, long long x, long long y, long long z, void* target) {
+  x = tilescope_texel(t, 0, x), y = tilescope_texel(t, 1, y), z = tilescope_texel(t, 2, z);
+  if (x < 0 || y < 0 || z < 0) memset(target, 0, t.texel);
+  else tilescope_memcpy(pc, target, t.data + (z * t.size[1] + y) * t.pitch + x * t.texel, t.texel);
+}
+// The numbers of a texel; those of integers are shares of their largest value.
+TILESCOPE_HELPER inline void tilescope_numbers(const TilescopeTexture& t, const char* texel, float* numbers) {
+  int bytes = t.desc.x / 8, count = bytes ? t.texel / bytes : 0;
+  for (int i = 0; i < count && i < 4; i++, texel += bytes) {
+    if (t.desc.f == cudaChannelFormatKindFloat) memcpy(&numbers[i], texel, 4);
+    else if (bytes == 1) numbers[i] = t.desc.f == cudaChannelFormatKindUnsigned ? *(const unsigned char*)texel / 255.0f : std::fmax(*(const signed char*)texel / 127.0f, -1.0f);
+    else numbers[i] = t.desc.f == cudaChannelFormatKindUnsigned ? *(const unsigned short*)texel / 65535.0f : std::fmax(*(const short*)texel / 32767.0f, -1.0f);
   }
-  const char* from = t.memory + (z * t.size[1] + y) * t.pitch + x * element;
-  tilescope_access(pc, from, (int)element, TILESCOPE_LOAD);
-  if (t.texture.readMode == cudaReadModeElementType || t.desc.f == cudaChannelFormatKindFloat) {
-    memmove(&result, from, element < sizeof(T) ? element : sizeof(T));  // memcpy would be recorded
-    return result;
+}
+template <class T> TILESCOPE_HELPER inline T tilescope_fetch(void* pc, cudaTextureObject_t object, int dimensions, float x, float y, float z) {
+  const TilescopeTexture& t = *(const TilescopeTexture*)object;
+  float at[3] = {x, y, z}, numbers[4] = {};
+  char texel[16] = {};
+  T result{};
+  for (int i = 0; i < dimensions && t.how.normalizedCoords; i++) at[i] *= (float)t.size[i];
+  if (t.how.filterMode == cudaFilterModePoint) {
+    tilescope_read_texel(pc, t, (long long)std::floor(at[0]), (long long)std::floor(at[1]), (long long)std::floor(at[2]), texel);
+    if (t.how.readMode == cudaReadModeElementType) {
+      memcpy((void*)&result, texel, sizeof(T) < (size_t)t.texel ? sizeof(T) : (size_t)t.texel);
+      return result;
+    }
+    tilescope_numbers(t, texel, numbers);
+  } else {  // the weights have 8 bits of fraction
+    long long first[3] = {};
+    float weight[3] = {};
+    for (int i = 0; i < dimensions; i++) {
+      float place = at[i] - 0.5f;
+      first[i] = (long long)std::floor(place);
+      weight[i] = std::floor((place - (float)first[i]) * 256 + 0.5f) / 256;
+    }
+    for (int corner = 0; corner < 1 << dimensions; corner++) {
+      float part[4] = {}, share = 1;
+      for (int i = 0; i < dimensions; i++) share *= corner >> i & 1 ? weight[i] : 1 - weight[i];
+      tilescope_read_texel(pc, t, first[0] + (corner & 1), first[1] + (corner >> 1 & 1), first[2] + (corner >> 2 & 1), texel);
+      tilescope_numbers(t, texel, part);
+      for (int i = 0; i < 4; i++) numbers[i] += share * part[i];
+    }
   }
-  int width = t.desc.x / 8;
-  float* channels = (float*)&result;
-  for (size_t c = 0; c < sizeof(T) / 4 && c * width < element; c++) {
-    const void* at = from + c * width;
-    bool is_signed = t.desc.f == cudaChannelFormatKindSigned;
-    channels[c] = width == 1 ? (is_signed ? std::fmax(*(const signed char*)at / 127.0f, -1.0f) : *(const unsigned char*)at / 255.0f)
-                             : (is_signed ? std::fmax(*(const short*)at / 32767.0f, -1.0f) : *(const unsigned short*)at / 65535.0f);
-  }
+  memcpy((void*)&result, numbers, sizeof(T) < sizeof numbers ? sizeof(T) : sizeof numbers);
   return result;
 }
-// A fetch of one to three dimensions. Linear filters weigh in steps of 1/256, as the texture unit does.
-template <class T> TILESCOPE_HELPER T tilescope_fetch(void* pc, cudaTextureObject_t object, const float* at, int dimensions) {
+template <class T> TILESCOPE_CALL T tex1Dfetch(cudaTextureObject_t object, int x) {
   const TilescopeTexture& t = *(const TilescopeTexture*)object;
-  long low[3] = {0, 0, 0};
-  float weight[3] = {0, 0, 0};
-  bool is_linear = t.texture.filterMode == cudaFilterModeLinear;
-  for (int axis = 0; axis < dimensions; axis++) {
-    float x = at[axis];
-    if (t.texture.normalizedCoords) {
-      if (t.texture.addressMode[axis] == cudaAddressModeWrap) x -= std::floor(x);
-      x *= t.size[axis];
-    }
-    if (is_linear) x -= 0.5f;
-    low[axis] = (long)std::floor(x);
-    if (is_linear) weight[axis] = std::nearbyint((x - low[axis]) * 256) / 256;
-  }
-  if (!is_linear) {
-    return tilescope_texel<T>(pc, t, tilescope_index(t, 0, low[0]), dimensions > 1 ? tilescope_index(t, 1, low[1]) : 0, dimensions > 2 ? tilescope_index(t, 2, low[2]) : 0);
-  }
-  T result = {};
-  float* sums = (float*)&result;
-  for (int corner = 0; corner < 1 << dimensions; corner++) {
-    float part = 1;
-    long index[3] = {0, 0, 0};
-    for (int axis = 0; axis < dimensions; axis++) {
-      int step = corner >> axis & 1;
-      part *= step ? weight[axis] : 1 - weight[axis];
-      index[axis] = tilescope_index(t, axis, low[axis] + step);
-    }
-    T texel = tilescope_texel<T>(pc, t, index[0], index[1], index[2]);
-    for (size_t c = 0; c < sizeof(T) / 4; c++) sums[c] += part * ((float*)&texel)[c];
-  }
+  char texel[16] = {};
+  float numbers[4] = {};
+  T result{};
+  if (x >= 0 && (size_t)x < t.size[0]) tilescope_memcpy(TILESCOPE_PC, texel, t.data + (size_t)x * t.texel, t.texel);
+  if (t.how.readMode == cudaReadModeNormalizedFloat) tilescope_numbers(t, texel, numbers), memcpy((void*)&result, numbers, sizeof(T) < 16 ? sizeof(T) : 16);
+  else memcpy((void*)&result, texel, sizeof(T) < 16 ? sizeof(T) : 16);
   return result;
 }
-template <class T> TILESCOPE_CALL T tex1Dfetch(cudaTextureObject_t object, int i) {
-  const TilescopeTexture& t = *(const TilescopeTexture*)object;
-  return i < 0 || (size_t)i >= t.size[0] ? T{} : tilescope_texel<T>(TILESCOPE_PC, t, i, 0, 0);
-}
-template <class T> TILESCOPE_CALL T tex1D(cudaTextureObject_t object, float x) { return tilescope_fetch<T>(TILESCOPE_PC, object, &x, 1); }
-template <class T> TILESCOPE_CALL T tex2D(cudaTextureObject_t object, float x, float y) {
-  float at[2] = {x, y};
-  return tilescope_fetch<T>(TILESCOPE_PC, object, at, 2);
-}
-template <class T> TILESCOPE_CALL T tex3D(cudaTextureObject_t object, float x, float y, float z) {
-  float at[3] = {x, y, z};
-  return tilescope_fetch<T>(TILESCOPE_PC, object, at, 3);
-}
-template <class T> TILESCOPE_CALL T tex2DLod(cudaTextureObject_t object, float x, float y, float) {
-  float at[2] = {x, y};
-  return tilescope_fetch<T>(TILESCOPE_PC, object, at, 2);
-}
-// --- surfaces: x in bytes. Beyond the edge a read traps; with the other modes it clamps or gives 0.
+template <class T> TILESCOPE_CALL T tex1D(cudaTextureObject_t o, float x) { return tilescope_fetch<T>(TILESCOPE_PC, o, 1, x, 0, 0); }
+template <class T> TILESCOPE_CALL T tex2D(cudaTextureObject_t o, float x, float y) { return tilescope_fetch<T>(TILESCOPE_PC, o, 2, x, y, 0); }
+template <class T> TILESCOPE_CALL T tex3D(cudaTextureObject_t o, float x, float y, float z) { return tilescope_fetch<T>(TILESCOPE_PC, o, 3, x, y, z); }
+template <class T> TILESCOPE_CALL void tex1Dfetch(T* to, cudaTextureObject_t o, int x) { *to = tex1Dfetch<T>(o, x); }
+template <class T> TILESCOPE_CALL void tex1D(T* to, cudaTextureObject_t o, float x) { *to = tilescope_fetch<T>(TILESCOPE_PC, o, 1, x, 0, 0); }
+template <class T> TILESCOPE_CALL void tex2D(T* to, cudaTextureObject_t o, float x, float y) { *to = tilescope_fetch<T>(TILESCOPE_PC, o, 2, x, y, 0); }
+template <class T> TILESCOPE_CALL void tex3D(T* to, cudaTextureObject_t o, float x, float y, float z) { *to = tilescope_fetch<T>(TILESCOPE_PC, o, 3, x, y, z); }
+
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
-template <class T> TILESCOPE_HELPER T* tilescope_cell(void* pc, cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
+// A surface's element; x in bytes. Null outside, where reads give zeros and writes do nothing, as with cudaBoundaryModeZero.
+TILESCOPE_HELPER inline char* tilescope_surface_at(void* pc, cudaSurfaceObject_t object, int x, int y, int z, int size, cudaSurfaceBoundaryMode mode) {
   const TilescopeTexture& t = *(const TilescopeTexture*)object;
-  int last = (int)t.pitch - (int)sizeof(T), height = (int)t.size[1], depth = (int)t.size[2];
-  bool is_outside = x < 0 || x > last || y < 0 || y >= height || z < 0 || z >= depth;
-  if (is_outside && mode == cudaBoundaryModeTrap) tilescope_trap(pc, "Trap");
-  if (is_outside && mode == cudaBoundaryModeZero) return nullptr;
-  x = x < 0 ? 0 : x > last ? last : x, y = y < 0 ? 0 : y >= height ? height - 1 : y, z = z < 0 ? 0 : z >= depth ? depth - 1 : z;
-  return (T*)(t.memory + ((size_t)z * height + y) * t.pitch + x);
-}
-template <class T> TILESCOPE_HELPER T tilescope_surface_read(void* pc, cudaSurfaceObject_t s, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
-  T value = {}, *cell = tilescope_cell<T>(pc, s, x, y, z, mode);
-  if (cell) tilescope_memcpy(pc, &value, cell, sizeof(T));
-  return value;
-}
-template <class T> TILESCOPE_HELPER void tilescope_surface_write(void* pc, T value, cudaSurfaceObject_t s, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
-  if (T* cell = tilescope_cell<T>(pc, s, x, y, z, mode)) tilescope_memcpy(pc, cell, &value, sizeof(T));
+  int width = (int)t.size[0] * t.texel, height = (int)t.size[1], depth = (int)t.size[2];
+  if (mode == cudaBoundaryModeClamp) {
+    x = std::min(std::max(x, 0), width - size), y = std::min(std::max(y, 0), height - 1), z = std::min(std::max(z, 0), depth - 1);
+  }
+  if (x < 0 || y < 0 || z < 0 || x + size > width || y >= height || z >= depth) {
+    if (mode == cudaBoundaryModeTrap) tilescope_trap(pc, "Trap");
+    return nullptr;
+  }
+  return t.data + ((size_t)z * t.size[1] + y) * t.pitch + x;
 }
 #define TILESCOPE_SURFACE(name, parameters, x, y, z)                                                \
-  template <class T> TILESCOPE_CALL T name##read(cudaSurfaceObject_t s, parameters, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { return tilescope_surface_read<T>(TILESCOPE_PC, s, x, y, z, mode); } \
-  template <class T> TILESCOPE_CALL void name##read(T* value, cudaSurfaceObject_t s, parameters, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { *value = tilescope_surface_read<T>(TILESCOPE_PC, s, x, y, z, mode); } \
-  template <class T> TILESCOPE_CALL void name##write(T value, cudaSurfaceObject_t s, parameters, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { tilescope_surface_write<T>(TILESCOPE_PC, value, s, x, y, z, mode); }
-#define TILESCOPE_COORDINATES int x_, int y_
-#define TILESCOPE_COORDINATES3 int x_, int y_, int z_
-TILESCOPE_SURFACE(surf1D, int x_, x_, 0, 0) TILESCOPE_SURFACE(surf2D, TILESCOPE_COORDINATES, x_, y_, 0) TILESCOPE_SURFACE(surf3D, TILESCOPE_COORDINATES3, x_, y_, z_)
+  template <class T> TILESCOPE_CALL T name##read(cudaSurfaceObject_t object, TILESCOPE_UNPACK parameters, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
+    T value{};                                                                                      \
+    if (char* at = tilescope_surface_at(TILESCOPE_PC, object, x, y, z, sizeof(T), mode)) tilescope_memcpy(TILESCOPE_PC, (void*)&value, at, sizeof(T)); \
+    return value;                                                                                   \
+  }                                                                                                 \
+  template <class T> TILESCOPE_CALL void name##read(T* to, cudaSurfaceObject_t object, TILESCOPE_UNPACK parameters, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
+    T value{};                                                                                      \
+    if (char* at = tilescope_surface_at(TILESCOPE_PC, object, x, y, z, sizeof(T), mode)) tilescope_memcpy(TILESCOPE_PC, (void*)&value, at, sizeof(T)); \
+    *to = value;                                                                                    \
+  }                                                                                                 \
+  template <class T> TILESCOPE_CALL void name##write(T value, cudaSurfaceObject_t object, TILESCOPE_UNPACK parameters, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
+    if (char* at = tilescope_surface_at(TILESCOPE_PC, object, x, y, z, sizeof(T), mode)) tilescope_memcpy(TILESCOPE_PC, at, (const void*)&value, sizeof(T)); \
+  }
+#define TILESCOPE_UNPACK(...) __VA_ARGS__
+TILESCOPE_SURFACE(surf1D, (int x), x, 0, 0)
+TILESCOPE_SURFACE(surf2D, (int x, int y), x, y, 0)
+TILESCOPE_SURFACE(surf3D, (int x, int y, int z), x, y, z)
 #undef TILESCOPE_SURFACE
-#undef TILESCOPE_COORDINATES
-#undef TILESCOPE_COORDINATES3
+#undef TILESCOPE_UNPACK
