@@ -135,6 +135,7 @@ struct Fiber {
 // The lanes of one mask that have arrived at a warp operation.
 struct Meeting {
   unsigned mask = 0, arrived = 0;
+  uint32_t gate = 0;  // site of `tilescope_converge` plus 1
   uint32_t generation = 0;
   unsigned present[2] = {0, 0};  // lanes of the completed generation
   uint64_t value[2][32];
@@ -495,6 +496,7 @@ unsigned lanes_with_threads(const Block& block, int warp, bool running) {
 }
 
 void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
+  if (meeting.gate) return;  // the lanes that come are the answer
   unsigned running = lanes_with_threads(block, warp, true), there = lanes_with_threads(block, warp, false);
   unsigned mask = meeting.mask, arrived = meeting.arrived, sources = 0;
   int first = __builtin_ctz(arrived);
@@ -536,7 +538,7 @@ void release_warp(Block& block, int warp, size_t index) {
 }
 
 // Wait for the lanes of the mask; return the meeting's values and the lanes that came.
-const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present) {
+const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present, uint32_t gate = 0) {
   Fiber* fiber = now;
   Block& block = *block_now;
   if (order != SEQUENTIAL) yield_to_host();
@@ -553,11 +555,12 @@ const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32
   }
   auto& list = block.meetings[warp];
   size_t index = 0;
-  while (index < list.size() && list[index].mask != mask) index++;
+  while (index < list.size() && (list[index].mask != mask || list[index].gate != gate)) index++;
   if (index == list.size()) {
     Quiet quiet;
     list.emplace_back();
     list[index].mask = mask;
+    list[index].gate = gate;
   }
   uint32_t generation = list[index].generation;
   list[index].value[generation & 1][fiber->lane] = value;
@@ -1229,6 +1232,13 @@ uint64_t tilescope_combine(void* pc, unsigned mask, uint64_t value, uint64_t (*j
   return result;
 }
 
+uint64_t tilescope_share(void* pc, unsigned mask, uint64_t value, uint64_t* values) {
+  unsigned present = 1;
+  const uint64_t* shared = now ? meet(pc, mask, value, -1, 0, 0, &present) : &value;
+  for (int lane = 0; lane < 32; lane++) values[lane] = present >> lane & 1 ? shared[lane] : 0;
+  return present;
+}
+
 unsigned tilescope_active() {
   // The lanes that run the same code can't be known; those that wait nowhere are the best answer.
   if (!now) return 1;
@@ -1238,6 +1248,13 @@ unsigned tilescope_active() {
     if (block_now->fibers[warp * 32 + lane].state == READY) lanes |= 1u << lane;
   }
   return lanes | 1u << now->lane;
+}
+
+unsigned tilescope_converge(void* pc) {
+  if (!now) return 1;
+  unsigned present;
+  meet(pc, 0xffffffffu, 0, -1, 0, 0, &present, site_of(pc) + 1);
+  return present;
 }
 
 unsigned tilescope_lane() { return now ? now->lane : 0; }
@@ -1452,4 +1469,70 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     tilescope_launch(&entry.launch);
   }
 }
+}
+
+// --- linear algebra for `cublas_v2.h`, here because this file is optimised: C = alpha op(A) op(B) + beta C by columns
+
+template <class T>
+static void multiply(int a_is_transposed, int b_is_transposed, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
+  std::vector<T> column(m);
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < m; i++) column[i] = 0;
+    for (int p = 0; p < k; p++) {
+      T factor = b_is_transposed ? b[(size_t)p * ldb + j] : b[(size_t)j * ldb + p];
+      const T* from = a_is_transposed ? a + p : a + (size_t)p * lda;
+      size_t step = a_is_transposed ? lda : 1;
+      for (int i = 0; i < m; i++) column[i] += from[i * step] * factor;
+    }
+    T* target = c + (size_t)j * ldc;
+    for (int i = 0; i < m; i++) target[i] = alpha * column[i] + (beta == 0 ? 0 : beta * target[i]);
+  }
+}
+extern "C" {
+void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  multiply(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+void tilescope_multiply_double(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+  multiply(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+}
+
+// --- random numbers: XORWOW without its counter is a vector of 160 bits, and a step a matrix over GF(2)
+
+struct BitMatrix { unsigned rows[160][5]; };  // the image of each bit
+
+static void apply(const BitMatrix& matrix, unsigned* v) {
+  unsigned result[5] = {0, 0, 0, 0, 0};
+  for (int bit = 0; bit < 160; bit++) {
+    if (!(v[bit / 32] >> bit % 32 & 1)) continue;
+    for (int k = 0; k < 5; k++) result[k] ^= matrix.rows[bit][k];
+  }
+  for (int k = 0; k < 5; k++) v[k] = result[k];
+}
+
+// The matrix of 2^power steps.
+static const BitMatrix& steps(int power) {
+  static std::vector<BitMatrix> matrices;
+  if (matrices.empty()) {
+    matrices.resize(1);
+    for (int bit = 0; bit < 160; bit++) {
+      unsigned v[5] = {0, 0, 0, 0, 0};
+      v[bit / 32] = 1u << bit % 32;
+      unsigned t = v[0] ^ v[0] >> 2, last = v[4] ^ v[4] << 4 ^ t ^ t << 1;
+      unsigned after[5] = {v[1], v[2], v[3], v[4], last};
+      for (int k = 0; k < 5; k++) matrices[0].rows[bit][k] = after[k];
+    }
+  }
+  while ((int)matrices.size() <= power) {
+    matrices.push_back(matrices.back());
+    for (auto& row : matrices.back().rows) apply(matrices[matrices.size() - 2], row);
+  }
+  return matrices[power];
+}
+
+extern "C" void tilescope_xorwow_skip(unsigned* state, uint64_t n, int power) {
+  Quiet quiet;
+  for (int p = power; n; n >>= 1, p++) {
+    if (n & 1) apply(steps(p), state);
+  }
 }

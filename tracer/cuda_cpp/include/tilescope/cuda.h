@@ -53,3 +53,5 @@
 #include "device.h"
 #include "host.h"
 #include "launch.h"
+#include "textures.h"
+#include "textures.h"
