@@ -1349,6 +1349,7 @@ void tilescope_start() { start(); }
 }
 
 void tilescope_missing(const char* name, const char* file, int line) {
+  Quiet quiet;
   fprintf(stderr, "%s:%d: Tilescope does not know %s\n", file, line, name);
   if (control >= 0 && !has_left) {
     send_text("{\"event\":\"missing\",\"name\":" + quoted(name) + ",\"file\":" + quoted(file) + format(",\"line\":%d}\n", line));
