@@ -89,8 +89,18 @@ class ProgramFacts(Struct, frozen=True):
     compiler: str
 
 
-def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFacts:
-    """Collect the facts of a program; raises OSError or ELFError for a file that is no program."""
+def facts_of(program: Path, texts: dict[Path, str] | None, compiler: str) -> ProgramFacts:
+    """Collect the facts of a program; raises OSError or ELFError for a file that is no program.
+
+    texts: of its files, None to read those that its debug information names.
+    """
+    debug = DebugInfo(program)
+    if texts is None:
+        texts = {
+            Path(file): Path(file).read_text("utf-8", "replace")
+            for file in debug.files
+            if Path(file).is_file()
+        }
     plain = [without_comments(text) for text in texts.values()]
     spaces = {
         match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
@@ -102,9 +112,7 @@ def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFac
         for text in plain
         for match in _DYNAMIC.finditer(text)
     ]
-    return ProgramFacts(
-        DebugInfo(program), {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler
-    )
+    return ProgramFacts(debug, {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler)
 
 
 class LaunchEvent(Struct):

@@ -117,7 +117,7 @@ class Session:
         self,
         options: SessionOptions,
         take: Take,
-        texts_of: Callable[[str], tuple[dict[Path, str], str]],
+        texts_of: Callable[[str], tuple[dict[Path, str] | None, str]],
         begin: Callable[[str], None],
     ) -> None:
         """take: called with each trace and the seconds of its launch. texts_of: returns a program's files and compiler.

@@ -128,6 +128,7 @@ struct Fiber {
   // The last address that the thread read, and how often in a row: a thread that waits for another reads it forever.
   uint64_t polled;
   uint32_t polls;
+  void* latest;  // where it accessed memory last
   bool is_misaligned;  // the next access is of a vector whose address is no multiple of its size
   bool is_outside;  // an index of the next access is outside the declared dimensions of its array
 };
@@ -386,6 +387,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     fiber->is_outside = false;
     return;
   }
+  fiber->latest = pc;
   bool is_read = operation != TILESCOPE_STORE;
   if (order != SEQUENTIAL) {
     yield_to_host();
@@ -913,6 +915,7 @@ void check_time(int, siginfo_t*, void* context) {
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
   }
+  if (fiber->latest) text += format(",%llu", (unsigned long long)fiber->latest - image_base);
   text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
                  fiber->number, (unsigned long long)(rows_before + (row - rows)));
   send_text(text);
