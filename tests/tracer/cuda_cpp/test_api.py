@@ -206,3 +206,16 @@ def test_pipelines_barriers_atomics_and_fragments(tmp_path, compiler):
     for trace in ran.traces:
         findings = findings_of(trace, requests_of(trace))
         assert [finding for finding in findings if finding.severity == "error"] == []
+
+
+def test_host_code_of_pytorch_extensions(tmp_path, compiler):
+    matrix = np.arange(120).reshape(10, 12)
+    ran = _run(tmp_path, "tensors")
+    assert ran.output.splitlines() == [
+        f"product {matrix[0].sum()} {matrix[9].sum()} 90",
+        f"sums {matrix[:, 0].sum()} {matrix[:, 11].sum()}",
+        "Size mismatch!",
+        "m must be a CUDA tensor",
+        "\"sum_rows\" not implemented for 'Int'",
+    ]
+    assert ran.end.faults == ()
