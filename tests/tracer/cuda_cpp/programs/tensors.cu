@@ -69,6 +69,8 @@ int main() {
   auto n = torch::ones({12, 9}, options);
   auto out = matmul(m, n).cpu();
   printf("product %g %g %lld\n", out.data_ptr<float>()[0], out.data_ptr<float>()[89], (long long)out.numel());
+  auto squares = matmul(torch::arange(16, options).view({4, 4}), torch::arange(16, options).view({4, 4})).cpu();
+  printf("squares %g %g\n", squares[0][0].item<float>(), squares[3][2].item<float>());
   auto sums = sum_rows(m.to(torch::kDouble).t()).cpu();
   printf("sums %g %g\n", sums.data_ptr<double>()[0], sums.accessor<double, 1>()[11]);
   for (int i = 0; i < 3; i++) {

@@ -250,6 +250,17 @@ class Tensor {
     return result;
   }
   Tensor t() const { return dim() < 2 ? *this : transpose(0, 1); }
+  // The part of an index along an axis.
+  Tensor select(int64_t axis, int64_t index) const {
+    Tensor result = *this;
+    axis = axis < 0 ? axis + dim() : axis, index = index < 0 ? index + sizes_.at(axis) : index;
+    TORCH_CHECK(index >= 0 && index < sizes_.at(axis), "index ", index, " is out of bounds for dimension ", axis, " with size ", sizes_[axis]);
+    result.memory_ = std::shared_ptr<void>(memory_, (char*)memory_.get() + index * strides_[axis] * element_size());
+    result.sizes_.erase(result.sizes_.begin() + axis);
+    result.strides_.erase(result.strides_.begin() + axis);
+    return result;
+  }
+  Tensor operator[](int64_t index) const { return select(0, index); }
   Tensor unsqueeze(int64_t at) const {
     Tensor result = *this;
     at = at < 0 ? at + dim() + 1 : at;
@@ -306,6 +317,7 @@ inline Tensor arange(int64_t n, TensorOptions options = kLong) {
     typedef std::decay_t<decltype(*null)> T;
     for (int64_t i = 0; i < n; i++) ((T*)result.data_ptr())[i] = T((double)i);
   });
+  tilescope_touch(result.data_ptr());
   return result;
 }
 inline Tensor Tensor::clone() const {
@@ -327,6 +339,7 @@ inline Tensor Tensor::to(ScalarType type) const {
       for (int64_t i = 0; i < numel(); i++) ((T*)result.data_ptr())[i] = T((double)((const S*)from.data_ptr())[i]);
     });
   });
+  tilescope_touch(result.data_ptr());
   return result;
 }
 
