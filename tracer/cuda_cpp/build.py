@@ -20,6 +20,7 @@ from .rewrite import Sources, mirrored, read_sources, write_mirror
 
 TIMEOUT = 600  # seconds: zig builds its C++ library first
 LIMIT = 500 << 20  # bytes of compiled programs that the cache keeps
+LONGEST_MESSAGE = 160  # characters of a compiler's message
 _ERROR = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _UNKNOWN = re.compile(
     r"use of undeclared identifier '([^']+)'|unknown type name '([^']+)'|'([^']+)' was not declared in this scope"
@@ -268,7 +269,14 @@ def _build_error(output: str, sources: Sources, mirror: Path) -> BuildError:
         return BuildError(f"there is no {missing[1]}, which the program includes.", file, line, output)
     if name := _unknown_name(message):
         return BuildError(f"Tilescope does not know {name}.", file, line, output)
-    return BuildError(f"{message.rstrip('.')}.", file, line, output)
+    return BuildError(f"{_shortened(message).rstrip('.')}.", file, line, output)
+
+
+def _shortened(message: str) -> str:
+    """Drop the innermost template arguments of a long message, and then its end."""
+    while len(message) > LONGEST_MESSAGE and (shorter := re.sub(r"<[^<>]*>", "", message)) != message:
+        message = shorter
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
 
 
 def _user_line(output: str, own: Set[str], main: str) -> tuple[str, int]:

@@ -205,3 +205,64 @@ def test_pipelines_barriers_atomics_and_fragments(tmp_path, compiler):
     for trace in ran.traces:
         findings = findings_of(trace, requests_of(trace))
         assert [finding for finding in findings if finding.severity == "error"] == []
+
+
+def test_programs_in_the_style_of_the_samples(tmp_path, compiler):
+    ran = _run(tmp_path, "samples")
+    assert ran.output.splitlines() == [
+        'GPU Device 0: "Hopper" with compute capability 9.0',
+        "",
+        "132 multiprocessors, 1 device, 9",
+        "26 26 timed",
+        "cudaErrorInvalidConfiguration",
+    ]
+    assert [fault.kind for fault in ran.end.faults] == ["refused"]
+
+
+def test_host_code_of_pytorch_extensions(tmp_path, compiler):
+    matrix = np.arange(120).reshape(10, 12)
+    square = np.arange(16).reshape(4, 4) @ np.arange(16).reshape(4, 4)
+    ran = _run(tmp_path, "tensors")
+    assert ran.output.splitlines() == [
+        f"product {matrix[0].sum()} {matrix[9].sum()} 90",
+        f"squares {square[0, 0]} {square[3, 2]}",
+        f"sums {matrix[:, 0].sum()} {matrix[:, 11].sum()}",
+        "Size mismatch!",
+        "m must be a CUDA tensor",
+        "\"sum_rows\" not implemented for 'Int'",
+    ]
+    assert ran.end.faults == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("cudaGraph_t graph;", "Tilescope does not know cudaGraph_t."),
+        ("int x = cudaGraphLaunch(0, 0);", "Tilescope does not know cudaGraphLaunch."),
+        ("int x = __shfl(1, 2);", "Tilescope does not know __shfl."),
+        ("texture<float, 2> image;", "Tilescope does not know texture."),
+        ("#include <cufft.h>", "Tilescope does not know the header cufft.h."),
+        ('#include "mine.h"', "there is no mine.h, which the program includes."),
+        ("thrust::device_list<int> list;", "Tilescope does not know thrust::device_list."),
+        ("int x = thrust::shuffle_all(1);", "Tilescope does not know thrust::shuffle_all."),
+        ("typedef cub::BlockTopK<int, 32> Top;", "Tilescope does not know cub::BlockTopK."),
+        ("int x = cudaDeviceProp().luidMask;", "Tilescope does not know cudaDeviceProp::luidMask."),
+        (
+            "__device__ auto f() { return cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block()); }",
+            "Tilescope does not know tiles of more than 32 threads.",
+        ),
+        ("int x = missing_of_mine;", None),
+        ("int x = thrust::reduce(1, 2, 3, 4, 5, 6, 7, 8);", None),
+    ],
+)
+def test_what_is_missing_is_one_sentence_at_its_line(tmp_path, compiler, line, sentence):
+    text = f"#include <thrust/device_vector.h>\n#include <thrust/reduce.h>\n#include <cub/cub.cuh>\n#include <cooperative_groups.h>\n{line}\nint main() {{}}\n"
+    path = tmp_path / "program.cu"
+    path.write_text(text)
+    with pytest.raises(BuildError) as caught:
+        build(path)
+    error = caught.value
+    assert (error.file, error.line) == (str(path), 5)
+    assert len(str(error)) <= 200 and "\n" not in str(error)
+    if sentence is not None:
+        assert str(error) == sentence

@@ -54,4 +54,3 @@
 #include "host.h"
 #include "launch.h"
 #include "textures.h"
-#include "textures.h"

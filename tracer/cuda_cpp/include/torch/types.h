@@ -1,1 +1,1 @@
-#include <torch/tilescope.h>
+#include "tilescope.h"
