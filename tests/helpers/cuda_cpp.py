@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -44,12 +45,12 @@ def run_file(
     built = build(path)
     traces: list[Trace] = []
     session = Session(
-        SessionOptions(schedule, resident, patience=20.0),
+        SessionOptions(schedule, resident, patience=5.0),
         lambda trace, seconds: traces.append(trace),
         lambda program: (built.sources.texts, built.compiler.version),
         lambda kernel: None,
     )
-    output = path.parent / f"{path.stem}.out"
+    output = Path(tempfile.mkdtemp()) / "output"
     command = ["/bin/sh", "-c", 'exec "$0" "$@" > "$OUTPUT"', str(built.path), *arguments]
     try:
         end = session.run(command, os.environ | {"OUTPUT": str(output)})

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cache
 from pathlib import Path
 
@@ -20,15 +20,37 @@ from .rewrite import Sources, mirrored, read_sources, write_mirror
 
 TIMEOUT = 600  # seconds: zig builds its C++ library first
 LIMIT = 500 << 20  # bytes of compiled programs that the cache keeps
+LONGEST_MESSAGE = 160  # characters of a compiler's message
 _ERROR = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _UNKNOWN = re.compile(
-    r"(?:use of undeclared identifier|unknown type name|no (?:type|member|template) named) '([^']+)'"
-    r"|['‘]([^'’]+)['’] (?:was not declared in this scope|does not name a type)"
+    r"use of undeclared identifier '([^']+)'|unknown type name '([^']+)'|'([^']+)' was not declared in this scope"
+    r"|'([^']+)' does not name a type|no template named '([^']+)'$|there are no arguments to '([^']+)' that depend"
+    r"|'([^']+)' has not been declared|no type named '([^']+)'$"
 )
+_UNKNOWN_MEMBER = re.compile(
+    r"no (?:member|type|template) named '(?P<name>[^']+)' in (?:namespace )?'(?P<owner>[^']+)'"
+    r"|'(?P<name_>[^']+)' is not a member of '(?P<owner_>[^']+)'"
+    r"|'(?:(?:struct|class|const) )*(?P<owner__>[^']+?)'(?: \{aka '[^']*'\})? has no member named '(?P<name__>[^']+)'"
+    r"|'(?P<name___>[^']+)' in namespace '(?P<owner___>[^']+)' does not name a"
+)
+_REFUSED = re.compile(r"Tilescope does not know [^\"\n]*?\.(?=\"|$)", re.MULTILINE)  # of our static_assert
 _MISSING_FILE = re.compile(r"'?([\w./+-]+)'? ?(?:file not found|: No such file or directory)")
 _CUDA_NAME = re.compile(
-    r"(?:cu[A-Z]|cuda|cub\b|cublas|cufft|curand|cusparse|cusolver|cudnn|nvtx|nvrtc|thrust|__nv|__half|half|__\w+_sync|tex\dD|surf\dD|wmma|nvcuda)\w*"
+    r"cu[A-Z]\w*|CU_\w+|CUDA\w+|(?:cuda|cub|cublas|cufft|curand|cusparse|cusolver|cudnn|nvtx|nvrtc|nvml|nccl|thrust|half|nv_bfloat|wmma|nvcuda)\w*"
+    r"|__\w+|atomic[A-Z]\w*|(?:tex|surf)[123]D\w*|texture|surface|cooperative_groups|[a-z]+[fl]?_approx"
 )
+_CUDA_NAMESPACE = re.compile(
+    r"(?:::)?(?:cooperative_groups|cg|thrust|cub|cuda|nvcuda|wmma|torch|at|c10|nvtx3|pybind11|py)(?:::\w+)*"
+)
+_CUDA_HEADER = re.compile(
+    r"(?:cu[a-z]*|nv\w*|nccl|thrust|cub|cuda|cooperative_groups|cutlass|cute|torch|ATen|c10|helper_|mma|surface_|texture_|sm_).*"
+)
+_INSTANTIATED = re.compile(
+    r"^(/[^:\n]+):(\d+):\d+: +(?:note: in instantiation of|  ?required from|recursively required from|required from)",
+    re.MULTILINE,
+)
+_INCLUDED = re.compile(r"(?:from |^)(/[^:\n]+):(\d+)", re.MULTILINE)
+_QUOTES = str.maketrans("‘’", "''")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'‘]?([^'’\n]+)")
 
 
@@ -231,23 +253,50 @@ def _run(command: Sequence[str], file: Path) -> str | None:
 def _build_error(output: str, sources: Sources, mirror: Path) -> BuildError:
     """Turn the compiler's output into one sentence at the user's line."""
     output = output.replace(f"{mirror}/", "/")
-    errors = list(_ERROR.finditer(output))
+    errors = list(_ERROR.finditer(output.translate(_QUOTES)))
     if not errors:
         return BuildError("the compiler failed without naming a line.", str(sources.main), 0, output)
     own = {str(path) for path in sources.texts}
     first = errors[0]
-    file, line, message = first[1], int(first[2]), first[4]
-    if file not in own:  # an error in a header: the user's line is where it was included or instantiated
-        for match in re.finditer(r"(?:from |^)(/[^:\n]+):(\d+)", output, re.MULTILINE):
-            if match[1] in own:
-                file, line = match[1], int(match[2])
-                break
-        else:
-            file, line = str(sources.main), 0
+    file, line, message = first[1], int(first[2]), first[4].strip()
+    if file not in own:  # an error in a header: the user's line is where it was instantiated or included
+        file, line = _user_line(output, own, str(sources.main))
+    if refused := _REFUSED.search(message):
+        return BuildError(refused[0], file, line, output)
     if missing := _MISSING_FILE.search(message):
+        if _CUDA_HEADER.fullmatch(missing[1]):
+            return BuildError(f"Tilescope does not know the header {missing[1]}.", file, line, output)
         return BuildError(f"there is no {missing[1]}, which the program includes.", file, line, output)
+    if name := _unknown_name(message):
+        return BuildError(f"Tilescope does not know {name}.", file, line, output)
+    return BuildError(f"{_shortened(message).rstrip('.')}.", file, line, output)
+
+
+def _shortened(message: str) -> str:
+    """Drop the innermost template arguments of a long message, and then its end."""
+    while len(message) > LONGEST_MESSAGE and (shorter := re.sub(r"<[^<>]*>", "", message)) != message:
+        message = shorter
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
+
+
+def _user_line(output: str, own: Set[str], main: str) -> tuple[str, int]:
+    """Return the user's file and line that led to an error in a header."""
+    for pattern in (_INSTANTIATED, _INCLUDED):
+        for match in pattern.finditer(output):
+            if match[1] in own:
+                return match[1], int(match[2])
+    return main, 0
+
+
+def _unknown_name(message: str) -> str | None:
+    """Return the name of CUDA's that a compiler's message calls unknown; None if it is about another fault."""
+    if member := _UNKNOWN_MEMBER.search(message):
+        groups = {key.rstrip("_"): value for key, value in member.groupdict().items() if value}
+        owner = groups["owner"]
+        if _CUDA_NAMESPACE.fullmatch(owner) or _CUDA_NAME.fullmatch(owner):
+            return f"{owner}::{groups['name']}"
     if unknown := _UNKNOWN.search(message):
         name = next(group for group in unknown.groups() if group)
         if _CUDA_NAME.fullmatch(name):
-            return BuildError(f"Tilescope does not know {name}.", file, line, output)
-    return BuildError(f"{message.rstrip('.')}.", file, line, output)
+            return name
+    return None

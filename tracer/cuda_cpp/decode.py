@@ -35,7 +35,7 @@ from ..model.trace import (
 from .debug_info import DebugInfo, Layout
 from .regions import Region, Views
 from .rewrite import without_comments
-from .rows import ARRIVAL, OUTSIDE, ROW, WARP_ARRIVAL, WHY
+from .rows import ARRIVAL, MISALIGNED, OUTSIDE, ROW, WARP_ARRIVAL, WHY
 
 DEVICE_BASE = 256  # address in the trace at which allocations begin
 MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
@@ -52,6 +52,12 @@ _SIZE_INDEX = np.array(
     [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
 )
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
+_ALLOCATION = re.compile(
+    r"cuda\w*Alloc\w*\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*\(?([A-Za-z_][\w.]*)", re.IGNORECASE
+)
+MOST_LOOKED_AT = 1000  # misaligned copies
+_VECTOR_POINTER = re.compile(r"\bu?(char|short|int|long|longlong|float|double)([24])\s*(?:const\s*)?[*>&]")
+_VECTOR_BYTES = {"char": 1, "short": 2, "long": 8, "longlong": 8, "double": 8}
 _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
 )
@@ -83,8 +89,18 @@ class ProgramFacts(Struct, frozen=True):
     compiler: str
 
 
-def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFacts:
-    """Collect the facts of a program; raises OSError or ELFError for a file that is no program."""
+def facts_of(program: Path, texts: dict[Path, str] | None, compiler: str) -> ProgramFacts:
+    """Collect the facts of a program; raises OSError or ELFError for a file that is no program.
+
+    texts: of its files, None to read those that its debug information names.
+    """
+    debug = DebugInfo(program)
+    if texts is None:
+        texts = {
+            Path(file): Path(file).read_text("utf-8", "replace")
+            for file in debug.files
+            if Path(file).is_file()
+        }
     plain = [without_comments(text) for text in texts.values()]
     spaces = {
         match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
@@ -96,9 +112,7 @@ def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFac
         for text in plain
         for match in _DYNAMIC.finditer(text)
     ]
-    return ProgramFacts(
-        DebugInfo(program), {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler
-    )
+    return ProgramFacts(debug, {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler)
 
 
 class LaunchEvent(Struct):
@@ -112,7 +126,9 @@ class LaunchEvent(Struct):
     shared: int
     cooperative: int
     arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
-    allocations: list[tuple[int, int, int]] = []  # address, size, whether it is live
+    allocations: list[
+        tuple[int, int, int, int]
+    ] = []  # address, size, whether it is live, the call that made it
     thread_memory: int = 0
     symbols: int = 0
 
@@ -167,8 +183,8 @@ class LaunchDecoder:
         self._variable_starts = np.array(starts, np.uint64)
         self._order = np.argsort(self._variable_starts)
         # By the allocation of a row, 0 for other memory.
-        self._allocation_starts = np.array([0, *(start for start, _, _ in event.allocations)], np.uint64)
-        self._allocation_sizes = np.array([1 << 63, *(size for _, size, _ in event.allocations)], np.uint64)
+        self._allocation_starts = np.array([0, *(start for start, *_ in event.allocations)], np.uint64)
+        self._allocation_sizes = np.array([1 << 63, *(size for _, size, *_ in event.allocations)], np.uint64)
         self._kept: list[NDArray[np.void]] = []
         self._waiting: list[
             NDArray[np.void]
@@ -191,7 +207,7 @@ class LaunchDecoder:
     def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
         names: dict[int, list[str]] = {}
         layouts: dict[int, Layout] = {}
-        starts = np.array([start for start, _, _ in self._event.allocations], np.int64)
+        starts = np.array([start for start, *_ in self._event.allocations], np.int64)
         for number, (pointer, kind) in enumerate(self._event.arguments):
             index = int(np.searchsorted(starts, pointer, side="right")) - 1
             if index < 0 or not pointer or pointer >= starts[index] + self._event.allocations[index][1]:
@@ -201,10 +217,11 @@ class LaunchDecoder:
                 names[index].append(name)
             if layout.size and index not in layouts:
                 layouts[index] = layout
+        self._passed = set(names)  # numbers of the allocations that arguments name
         regions = []
         budget = 1 << 29
-        for index, (start, size, live) in enumerate(self._event.allocations):
-            name = ALIAS_SEPARATOR.join(names.get(index, ())) or f"memory{index}"
+        for index, (start, size, live, pc) in enumerate(self._event.allocations):
+            name = ALIAS_SEPARATOR.join(names.get(index, ())) or self._host_name(pc) or f"memory{index}"
             space_address = DEVICE_BASE + start - self._memory.arena
             initial = self._memory.read(start, size) if live and size <= budget else None
             budget -= size if initial is not None else 0
@@ -241,6 +258,13 @@ class LaunchDecoder:
             )
             address += -(-max(1, variable.size) // 256) * 256
         return regions
+
+    def _host_name(self, pc: int) -> str:
+        """Return the host's name of an allocation, as `cudaMalloc(&d_next, size)` has it; "" for no plain name."""
+        site = self._facts.debug.site(pc)
+        lines = self._facts.texts.get(site.file, "").splitlines() if site else []
+        calls = _ALLOCATION.findall(lines[site.line - 1]) if site and site.line <= len(lines) else []
+        return calls[0] if len(calls) == 1 else ""
 
     def _argument(self, number: int, kind: str) -> tuple[str, Layout]:
         """Return an argument's name in the kernel, and the layout of what it points to."""
@@ -290,8 +314,10 @@ class LaunchDecoder:
             self._kept = self._count_complete(rows, running)
         else:
             self._count_complete(np.concatenate([*self._waiting, rows]) if self._waiting else rows, running)
-        if self._count < MOST_COUNTED:
+        waiting = sum(map(len, self._waiting))  # of blocks that run long, perhaps without end
+        if self._count < MOST_COUNTED and waiting <= self._limits.accesses:
             return "count"
+        self._waiting = []
         self._is_stopped = True
         return "stop"
 
@@ -360,7 +386,7 @@ class LaunchDecoder:
         }  # fmt: skip
         offset = address - self._allocation_starts[allocation]
         outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
-            rows["operation"] >= OUTSIDE
+            (rows["operation"] & OUTSIDE) != 0
         )
         return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
 
@@ -443,6 +469,7 @@ class LaunchDecoder:
                 else f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
                 "the counters cover the complete launch, the pictures only its first blocks."
             )
+        error = error or self._misaligned(rows)
         if error is not None:
             kernel_error = self._kernel_error(error)
             reached = int(rows["block"].max(initial=0)) if len(rows) else error.block
@@ -540,9 +567,9 @@ class LaunchDecoder:
     def _add_unaccessed(self) -> None:
         """Add the buffers of arguments that the kernel did not access."""
         named = {views.region.start for views in self._views_of_buffer}
-        for views in self._views[: self._allocations]:
-            region = views.region
-            if region.start in named or re.fullmatch(r"memory\d+", region.name):
+        for number in sorted(self._passed):
+            views = self._views[number]
+            if views.region.start in named:
                 continue
             buffer = views.main_buffer()
             if buffer is not None and buffer not in self._buffers:
@@ -584,6 +611,18 @@ class LaunchDecoder:
             kind,
             self._site_numbers[other] if kind == "apart" else -1,
         )
+
+    def _misaligned(self, rows: NDArray[np.void]) -> RuntimeError_ | None:
+        """Find the first copy of a vector at a misaligned address, which stops a kernel on a GPU."""
+        for row in np.flatnonzero(rows["operation"] & MISALIGNED)[:MOST_LOOKED_AT]:
+            site = int(rows["site"][row])
+            place = tuple(self._sites)[self._site_numbers[site]]
+            lines = self._facts.texts.get(place.file, "").splitlines()[place.line - 1 : place.line]
+            if lines and (vector := _VECTOR_POINTER.search(lines[0])):
+                size = int(vector[2]) * _VECTOR_BYTES.get(vector[1], 4)
+                block, thread = int(rows["block"][row]), int(rows["thread"][row])
+                return RuntimeError_("MisalignedAddress", 0, site, block, thread, size, 0)
+        return None
 
     def _kernel_error(self, error: RuntimeError_) -> KernelError:
         has_site = (

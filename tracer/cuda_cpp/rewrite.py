@@ -36,6 +36,7 @@ _UNUSED_ATOMICS = frozenset(
     for name in ("Add", "Sub", "Max", "Min", "And", "Or", "Xor", "Inc", "Dec")
     for scope in ("", "_block", "_system")
 )
+_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
 _OPENING, _CLOSING = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 _BLANK = ("comment", "space", "newline")
 
@@ -126,6 +127,8 @@ class _Rewriter:
                 self._emit("__attribute__((noinline))", "word")
                 return index + 1
             if token.text in ("asm", "__asm__") and (after := self._assembly(index)):
+                return after
+            if token.text in _LAUNCHES and (after := self._typed_kernel(index)):
                 return after
             if token.text in _UNUSED_ATOMICS and self._begins_statement():
                 self._emit("A" + token.text[1:], "word")
@@ -286,6 +289,27 @@ class _Rewriter:
         lines = "\n" * sum(token.text.count("\n") for token in self._tokens[index:closing])
         self._emit(f'tilescope_missing("inline PTX: {shown}", __FILE__, __LINE__){lines}', "word")
         return closing + 1
+
+    def _typed_kernel(self, index: int) -> int | None:
+        """Drop the cast of a launch's kernel to `void*`, which loses its types; return the index after the cast."""
+        opening = self._next(index + 1)
+        if self._text(opening) != "(":
+            return None
+        position = self._next(opening + 1)
+        is_named = self._text(position) in ("reinterpret_cast", "static_cast")
+        if is_named:
+            position = self._next(position + 1)
+        if self._text(position) != ("<" if is_named else "("):
+            return None
+        words: list[str] = []
+        end = self._next(position + 1)
+        while self._text(end) in ("const", "void", "*"):
+            words.append(self._text(end))
+            end = self._next(end + 1)
+        if "void" not in words or self._text(end) != (">" if is_named else ")"):
+            return None
+        self._emit("".join(token.text for token in self._tokens[index : opening + 1]), "word")
+        return end + 1
 
     def _begins_statement(self) -> bool:
         """Whether the next piece begins a statement, so that its value is not used."""

@@ -1,1 +1,2 @@
-#pragma once  // tilescope/cuda.h has its contents
+#pragma once  // tilescope/cuda.h has the runtime
+#include "tilescope/driver.h"

@@ -5,7 +5,7 @@
 
 #define TILESCOPE_MAX_SHARED (227 * 1024)
 enum { TILESCOPE_LOAD, TILESCOPE_STORE, TILESCOPE_ATOMIC, TILESCOPE_REDUCTION };
-enum { TILESCOPE_OUTSIDE = 8 };  // a bit of recorded operations
+enum { TILESCOPE_OUTSIDE = 8, TILESCOPE_MISALIGNED = 16 };  // bits of recorded operations
 enum { TILESCOPE_SYNC, TILESCOPE_COUNT, TILESCOPE_AND, TILESCOPE_OR };
 static const uint64_t TILESCOPE_FENCE_BLOCK = 1ull << 32, TILESCOPE_FENCE = 1ull << 33;
 
@@ -38,6 +38,7 @@ unsigned tilescope_vote(void* pc, unsigned mask, int predicate, unsigned* presen
 unsigned tilescope_match(void* pc, unsigned mask, uint64_t value, unsigned* present);
 uint64_t tilescope_combine(void* pc, unsigned mask, uint64_t value, uint64_t (*join)(uint64_t, uint64_t));
 unsigned tilescope_active();
+unsigned tilescope_converge(void* pc);  // waits for the lanes that run the same call; returns them
 unsigned tilescope_lane();
 unsigned tilescope_dynamic_size();
 void tilescope_trap(void* pc, const char* type);
@@ -56,5 +57,11 @@ int tilescope_error(int resets);
 void tilescope_set_error(int error);
 int tilescope_sticky_error();
 void tilescope_forget_errors();
+uint64_t tilescope_share(void* pc, unsigned mask, uint64_t value, uint64_t* values);  // the values of a warp's lanes; returns those that came
+// Advance an XORWOW state without its counter by n * 2^power steps, for `curand_kernel.h`.
+void tilescope_xorwow_skip(unsigned* state, uint64_t n, int power);
 extern char tilescope_dynamic[];
+// C = alpha op(A) op(B) + beta C, by columns. ta, tb: whether A and B are transposed.
+void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
+void tilescope_multiply_double(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc);
 }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <deque>
 #include <exception>
 #include <link.h>
 #include <string>
@@ -127,12 +128,15 @@ struct Fiber {
   // The last address that the thread read, and how often in a row: a thread that waits for another reads it forever.
   uint64_t polled;
   uint32_t polls;
+  void* latest;  // where it accessed memory last
+  bool is_misaligned;  // the next access is of a vector whose address is no multiple of its size
   bool is_outside;  // an index of the next access is outside the declared dimensions of its array
 };
 
 // The lanes of one mask that have arrived at a warp operation.
 struct Meeting {
   unsigned mask = 0, arrived = 0;
+  uint32_t gate = 0;  // site of `tilescope_converge` plus 1
   uint32_t generation = 0;
   unsigned present[2] = {0, 0};  // lanes of the completed generation
   uint64_t value[2][32];
@@ -152,8 +156,9 @@ struct Block {
 
 struct Allocation {
   uint64_t address, size;
-  int kind;      // 0 device, 1 managed, 2 pinned
+  int kind;  // 0 device, 1 managed, 2 pinned
   bool is_live, is_touched;
+  uint64_t pc;  // the user's call that allocated it, from the start of the image
 };
 
 const size_t STACK = 256 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
@@ -181,6 +186,7 @@ uint64_t random_state;
 int resident_wanted;
 bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
+bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
@@ -193,6 +199,13 @@ struct {
   int thread, size, operation;
   const char* type;
 } fault;
+// A launch that a kernel made. Its closure is never freed.
+struct Queued {
+  TilescopeLaunch launch;
+  std::vector<const void*> pointers;
+  std::vector<std::string> types;
+};
+std::deque<Queued> queued;
 struct Poison { uint64_t offset, size; int width; };
 std::vector<Poison> shared_poison;
 struct Symbol { uint64_t offset, size; };
@@ -321,6 +334,7 @@ inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_p
 }
 
 void hand_over(bool is_end);
+void run_fast();
 
 // --- accesses
 
@@ -373,6 +387,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     fiber->is_outside = false;
     return;
   }
+  fiber->latest = pc;
   bool is_read = operation != TILESCOPE_STORE;
   if (order != SEQUENTIAL) {
     yield_to_host();
@@ -415,6 +430,10 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   r->thread = fiber->number;
   r->phase = fiber->phase;
   r->operation = operation;
+  if (fiber->is_misaligned && (address & 15)) {
+    r->operation |= TILESCOPE_MISALIGNED;
+    fiber->is_misaligned = false;
+  }
   if (fiber->is_outside && !allocation) {
     r->operation |= TILESCOPE_OUTSIDE;
     fiber->is_outside = false;
@@ -439,6 +458,9 @@ void record_range(void* pc, const void* pointer, size_t size, unsigned operation
 void copy_recorded(void* pc, void* target, const void* source, size_t size) {
   char* to = (char*)target;
   const char* from = (const char*)source;
+  // Copies of vectors arrive here too: whether a misaligned one is an error, the source tells (`decode.py`).
+  bool is_misaligned = (size == 8 || size == 16) && (((uint64_t)to | (uint64_t)from) & (size - 1));
+  if (is_misaligned) now->is_misaligned = true;
   while (size) {
     unsigned piece = 16;
     while (piece > size || (((uint64_t)to | (uint64_t)from) & (piece - 1))) piece /= 2;
@@ -476,6 +498,7 @@ unsigned lanes_with_threads(const Block& block, int warp, bool running) {
 }
 
 void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
+  if (meeting.gate) return;  // the lanes that come are the answer
   unsigned running = lanes_with_threads(block, warp, true), there = lanes_with_threads(block, warp, false);
   unsigned mask = meeting.mask, arrived = meeting.arrived, sources = 0;
   int first = __builtin_ctz(arrived);
@@ -517,7 +540,7 @@ void release_warp(Block& block, int warp, size_t index) {
 }
 
 // Wait for the lanes of the mask; return the meeting's values and the lanes that came.
-const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present) {
+const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present, uint32_t gate = 0) {
   Fiber* fiber = now;
   Block& block = *block_now;
   if (order != SEQUENTIAL) yield_to_host();
@@ -534,11 +557,12 @@ const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32
   }
   auto& list = block.meetings[warp];
   size_t index = 0;
-  while (index < list.size() && list[index].mask != mask) index++;
+  while (index < list.size() && (list[index].mask != mask || list[index].gate != gate)) index++;
   if (index == list.size()) {
     Quiet quiet;
     list.emplace_back();
     list[index].mask = mask;
+    list[index].gate = gate;
   }
   uint32_t generation = list[index].generation;
   list[index].value[generation & 1][fiber->lane] = value;
@@ -695,12 +719,18 @@ bool release_stuck_warp() {
   return false;
 }
 
+// Run threads up to a barrier at once, unless the kernel may depend on the order.
+void run_fast() {
+  if (!has_volatile) order = SEQUENTIAL;
+}
+
 // Give the running blocks `patience` seconds of CPU time until the next of them ends.
 void restart_timer(double seconds) {
-  if (patience <= 0) return;
+  if (patience <= 0 || control < 0) return;
   itimerval timer{};
   timer.it_value.tv_sec = (time_t)seconds;
   timer.it_value.tv_usec = (suseconds_t)((seconds - (time_t)seconds) * 1e6);
+  timer.it_interval.tv_usec = 10000;  // again, if it came between two turns
   setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
@@ -755,7 +785,7 @@ void run_blocks(uint32_t end) {
     if (is_recording && recorded_below != UINT32_MAX) {  // once the recorded blocks have ended, the others may run fast
       bool is_any_recorded = false;
       for (auto& block : resident) is_any_recorded |= block.alive && block.number < recorded_below;
-      if (!is_any_recorded) is_recording = false, order = SEQUENTIAL;
+      if (!is_any_recorded) is_recording = false, run_fast();
     }
     if (is_counting && !is_alive) {  // the blocks that were resident have ended
       if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
@@ -848,17 +878,22 @@ long long next_number() {
 void say_goodbye() {
   if (control < 0 || has_left) return;
   has_left = true;
-  uint64_t count = 0, bytes = 0;
+  std::string text = "{\"event\":\"goodbye\",\"leaks\":[";
+  bool is_first = true;
   for (auto& allocation : allocations) {
-    if (allocation.is_live && allocation.kind == 0) count++, bytes += allocation.size;
+    if (!allocation.is_live || allocation.kind != 0) continue;
+    text += format("%s[%llu,%llu]", is_first ? "" : ",", (unsigned long long)allocation.pc, (unsigned long long)allocation.size);
+    is_first = false;
   }
-  send_text(format("{\"event\":\"goodbye\",\"leaks\":%llu,\"leaked\":%llu}\n", (unsigned long long)count, (unsigned long long)bytes));
+  send_text(text + "]}\n");
   receive_line();
 }
 
 void check_time(int, siginfo_t*, void* context) {
   // A block takes longer than its limit: name the line that runs now.
-  if (!in_launch || !now) return;
+  Fiber* fiber = now;
+  if (!in_launch || !fiber) return;
+  Quiet quiet;
   uint64_t pc = 0;
 #if defined(__x86_64__)
   pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
@@ -880,14 +915,17 @@ void check_time(int, siginfo_t*, void* context) {
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
   }
+  if (fiber->latest) text += format(",%llu", (unsigned long long)fiber->latest - image_base);
   text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
-                 now ? now->number : 0, (unsigned long long)(rows_before + (row - rows)));
+                 fiber->number, (unsigned long long)(rows_before + (row - rows)));
   send_text(text);
   receive_line();
   _exit(113);
 }
 
 void report_crash(int number, siginfo_t* info, void* context) {
+  Fiber* fiber = now;
+  Quiet quiet;
   uint64_t pc = 0;
 #if defined(__x86_64__)
   pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
@@ -896,10 +934,10 @@ void report_crash(int number, siginfo_t* info, void* context) {
 #endif
   if (control >= 0 && !has_left) {
     has_left = true;
-    bool is_overflow = now && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
+    bool is_overflow = fiber && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
     send_text(format("{\"event\":\"crash\",\"signal\":%d,\"pcs\":[%llu],\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d}\n",
-                     number, (unsigned long long)(pc - image_base + 1), now != nullptr, is_overflow,
-                     block_now ? block_now->number : 0, now ? now->number : 0));
+                     number, (unsigned long long)(pc - image_base + 1), fiber != nullptr, is_overflow,
+                     block_now ? block_now->number : 0, fiber ? fiber->number : 0));
     receive_line();
   }
   signal(number, SIG_DFL);
@@ -1007,7 +1045,7 @@ void hand_over(bool is_end) {
   send_text(text + "}\n");
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
-  if (reply == "count" || reply == "stop") is_counting = true, order = SEQUENTIAL;
+  if (reply == "count" || reply == "stop") is_counting = true, run_fast();
   if (reply.compare(0, 5, "keep ") == 0) recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
   rows_before += row - rows;
   row = rows;
@@ -1025,7 +1063,7 @@ extern "C" {
   void __tsan_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }                \
   void __tsan_unaligned_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }        \
   void __tsan_unaligned_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }      \
-  void __tsan_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
+  void __tsan_volatile_read##n(void* a) { has_volatile |= now != nullptr, record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
   void __tsan_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }       \
   void __tsan_unaligned_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }   \
   void __tsan_unaligned_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); } \
@@ -1197,6 +1235,13 @@ uint64_t tilescope_combine(void* pc, unsigned mask, uint64_t value, uint64_t (*j
   return result;
 }
 
+uint64_t tilescope_share(void* pc, unsigned mask, uint64_t value, uint64_t* values) {
+  unsigned present = 1;
+  const uint64_t* shared = now ? meet(pc, mask, value, -1, 0, 0, &present) : &value;
+  for (int lane = 0; lane < 32; lane++) values[lane] = present >> lane & 1 ? shared[lane] : 0;
+  return present;
+}
+
 unsigned tilescope_active() {
   // The lanes that run the same code can't be known; those that wait nowhere are the best answer.
   if (!now) return 1;
@@ -1206,6 +1251,13 @@ unsigned tilescope_active() {
     if (block_now->fibers[warp * 32 + lane].state == READY) lanes |= 1u << lane;
   }
   return lanes | 1u << now->lane;
+}
+
+unsigned tilescope_converge(void* pc) {
+  if (!now) return 1;
+  unsigned present;
+  meet(pc, 0xffffffffu, 0, -1, 0, 0, &present, site_of(pc) + 1);
+  return present;
 }
 
 unsigned tilescope_lane() { return now ? now->lane : 0; }
@@ -1232,7 +1284,9 @@ void* tilescope_allocate(size_t size, int kind) {
   size_t filled = size < (64u << 20) ? size : 64u << 20;  // larger ones stay zero beyond, to save memory
   memset(memory, 0xA5, (filled + 63) / 64 * 64);
   arena_next += (size + 2 * GAP + 511) / 512 * 512;
-  allocations.push_back({(uint64_t)memory, size, kind, true, false});
+  // The caller of cudaMalloc, which calls `tilescope_allocate_to` and this.
+  uint64_t pc = (uint64_t)__builtin_return_address(2) - image_base;
+  allocations.push_back({(uint64_t)memory, size, kind, true, kind != 0, pc});
   return memory;
 }
 
@@ -1298,6 +1352,7 @@ void tilescope_start() { start(); }
 }
 
 void tilescope_missing(const char* name, const char* file, int line) {
+  Quiet quiet;
   fprintf(stderr, "%s:%d: Tilescope does not know %s\n", file, line, name);
   if (control >= 0 && !has_left) {
     send_text("{\"event\":\"missing\",\"name\":" + quoted(name) + ",\"file\":" + quoted(file) + format(",\"line\":%d}\n", line));
@@ -1309,6 +1364,14 @@ void tilescope_missing(const char* name, const char* file, int line) {
 
 void tilescope_launch(const TilescopeLaunch* launch) {
   start();
+  if (now) {  // a kernel launches another one: it runs once this one has ended
+    Quiet quiet;
+    queued.push_back({*launch, {}, {}});
+    Queued& entry = queued.back();
+    entry.pointers.assign(launch->pointers, launch->pointers + launch->count);
+    for (int i = 0; i < launch->count; i++) entry.types.push_back(launch->types[i]);
+    return;
+  }
   const unsigned *g = launch->grid, *b = launch->block;
   uint64_t threads = (uint64_t)b[0] * b[1] * b[2], blocks = (uint64_t)g[0] * g[1] * g[2];
   if (sticky_error) return;
@@ -1329,10 +1392,6 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     if (control >= 0) send_text(text + "}\n"), receive_line();
     return;
   }
-  if (in_launch) {
-    fprintf(stderr, "%s:%d: a kernel launches another one, which Tilescope cannot run.\n", launch->file, launch->line);
-    tilescope_missing("launches within kernels", launch->file, launch->line);
-  }
   for (int i = 0; i < launch->count; i++) {  // memory that nothing has written holds the poison of its type
     uint32_t number = allocation_of((uint64_t)launch->pointers[i]);
     if (!launch->pointers[i] || !number) continue;
@@ -1348,7 +1407,8 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     text += ",\"allocations\":[";
     bool is_first = true;
     for (auto& allocation : allocations) {
-      text += format("%s[%llu,%llu,%d]", is_first ? "" : ",", (unsigned long long)allocation.address, (unsigned long long)allocation.size, allocation.is_live);
+      text += format("%s[%llu,%llu,%d,%llu]", is_first ? "" : ",", (unsigned long long)allocation.address,
+                     (unsigned long long)allocation.size, allocation.is_live, (unsigned long long)allocation.pc);
       is_first = false;
     }
     text += format("],\"thread_memory\":%llu,\"symbols\":%d}\n", (unsigned long long)shared_base, (int)symbols.size());
@@ -1367,6 +1427,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   body = launch->run, closure = launch->closure;
   is_counting = false;
   recorded_below = UINT32_MAX;
+  has_volatile = false;
   order = wanted_order;
   row = rows, arrival_count = 0, rows_before = 0, pending = nullptr;
   mask_faults.clear();
@@ -1402,5 +1463,80 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   }
   if (control >= 0) hand_over(true);
   resident.clear();
+  while (!queued.empty() && !sticky_error) {
+    Queued entry = std::move(queued.front());
+    queued.pop_front();
+    std::vector<const char*> types;
+    for (auto& type : entry.types) types.push_back(type.c_str());
+    entry.launch.pointers = entry.pointers.data();
+    entry.launch.types = types.data();
+    tilescope_launch(&entry.launch);
+  }
 }
+}
+
+// --- linear algebra for `cublas_v2.h`, here because this file is optimised: C = alpha op(A) op(B) + beta C by columns
+
+template <class T>
+static void multiply(int a_is_transposed, int b_is_transposed, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
+  std::vector<T> column(m);
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < m; i++) column[i] = 0;
+    for (int p = 0; p < k; p++) {
+      T factor = b_is_transposed ? b[(size_t)p * ldb + j] : b[(size_t)j * ldb + p];
+      const T* from = a_is_transposed ? a + p : a + (size_t)p * lda;
+      size_t step = a_is_transposed ? lda : 1;
+      for (int i = 0; i < m; i++) column[i] += from[i * step] * factor;
+    }
+    T* target = c + (size_t)j * ldc;
+    for (int i = 0; i < m; i++) target[i] = alpha * column[i] + (beta == 0 ? 0 : beta * target[i]);
+  }
+}
+extern "C" {
+void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  multiply(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+void tilescope_multiply_double(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+  multiply(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+}
+
+// --- random numbers: XORWOW without its counter is a vector of 160 bits, and a step a matrix over GF(2)
+
+struct BitMatrix { unsigned rows[160][5]; };  // the image of each bit
+
+static void apply(const BitMatrix& matrix, unsigned* v) {
+  unsigned result[5] = {0, 0, 0, 0, 0};
+  for (int bit = 0; bit < 160; bit++) {
+    if (!(v[bit / 32] >> bit % 32 & 1)) continue;
+    for (int k = 0; k < 5; k++) result[k] ^= matrix.rows[bit][k];
+  }
+  for (int k = 0; k < 5; k++) v[k] = result[k];
+}
+
+// The matrix of 2^power steps.
+static const BitMatrix& steps(int power) {
+  static std::vector<BitMatrix> matrices;
+  if (matrices.empty()) {
+    matrices.resize(1);
+    for (int bit = 0; bit < 160; bit++) {
+      unsigned v[5] = {0, 0, 0, 0, 0};
+      v[bit / 32] = 1u << bit % 32;
+      unsigned t = v[0] ^ v[0] >> 2, last = v[4] ^ v[4] << 4 ^ t ^ t << 1;
+      unsigned after[5] = {v[1], v[2], v[3], v[4], last};
+      for (int k = 0; k < 5; k++) matrices[0].rows[bit][k] = after[k];
+    }
+  }
+  while ((int)matrices.size() <= power) {
+    matrices.push_back(matrices.back());
+    for (auto& row : matrices.back().rows) apply(matrices[matrices.size() - 2], row);
+  }
+  return matrices[power];
+}
+
+extern "C" void tilescope_xorwow_skip(unsigned* state, uint64_t n, int power) {
+  Quiet quiet;
+  for (int p = power; n; n >>= 1, p++) {
+    if (n & 1) apply(steps(p), state);
+  }
 }

@@ -53,3 +53,4 @@
 #include "device.h"
 #include "host.h"
 #include "launch.h"
+#include "textures.h"

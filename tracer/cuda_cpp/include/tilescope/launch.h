@@ -53,11 +53,12 @@ struct TilescopeArguments {
 template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* kernel, TilescopeConfig config, F run, A... values) {
   TilescopeArguments arguments;
   (void)std::initializer_list<int>{(arguments.note(values), 0)...};
-  auto call = [&]() TILESCOPE_HELPER { run(values...); };
+  auto call = [=]() TILESCOPE_HELPER { run(values...); };
   using Call = decltype(call);
+  Call* kept = tilescope_in_kernel() ? new Call(call) : &call;  // the launch of a kernel runs later
   TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
                          {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
-                         [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, &call,
+                         [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
                          arguments.count, arguments.pointers, arguments.types};
   tilescope_launch(&launch);
 }
@@ -75,3 +76,74 @@ template <class... P> struct TilescopeKernel {
 template <class... P> TILESCOPE_HELPER inline TilescopeKernel<P...> tilescope_kernel(const char* name, TilescopeConfig config, void (*function)(P...)) {
   return {name, config, function};
 }
+
+// Launches by functions. The kernel has its type, as `rewrite.py` drops casts to `void*`.
+template <class T> TILESCOPE_HELPER inline T tilescope_argument(void** arguments, size_t index) { return *(T*)arguments[index]; }
+template <class... P, size_t... I>
+TILESCOPE_HELPER inline void tilescope_run_arguments(const char* name, TilescopeConfig config, void (*function)(P...), void** arguments, std::index_sequence<I...>) {
+  tilescope_run(name, config, [function](P... values) TILESCOPE_HELPER { function(values...); }, tilescope_argument<P>(arguments, I)...);
+}
+template <class... P>
+TILESCOPE_HELPER inline cudaError_t tilescope_launch_arguments(const char* text, const char* file, int line, int is_cooperative, void (*function)(P...), dim3 grid, dim3 block, void** arguments, size_t shared = 0, cudaStream_t stream = nullptr) {
+  char name[256];
+  int length = 0, depth = 0;
+  for (; text[length] && length < 255 && (depth || text[length] != ','); length++) {
+    depth += text[length] == '<' || text[length] == '(';
+    depth -= text[length] == '>' || text[length] == ')';
+    name[length] = text[length];
+  }
+  name[length] = 0;
+  TilescopeConfig config(file, line, grid, block, shared, stream);
+  config.is_cooperative = is_cooperative;
+  tilescope_set_error(0);
+  tilescope_run_arguments(name, config, function, arguments, std::index_sequence_for<P...>());
+  return (cudaError_t)tilescope_error(0);
+}
+TILESCOPE_HELPER inline cudaError_t tilescope_launch_arguments(const char*, const char* file, int line, int, const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr) {
+  tilescope_missing("launches of a kernel by a pointer of type void*", file, line);
+}
+#define cudaLaunchKernel(...) tilescope_launch_arguments(#__VA_ARGS__, __FILE__, __LINE__, 0, __VA_ARGS__)
+#define cudaLaunchCooperativeKernel(...) tilescope_launch_arguments(#__VA_ARGS__, __FILE__, __LINE__, 1, __VA_ARGS__)
+
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore, cudaLaunchAttributeAccessPolicyWindow, cudaLaunchAttributeCooperative, cudaLaunchAttributeSynchronizationPolicy,
+  cudaLaunchAttributeClusterDimension, cudaLaunchAttributeClusterSchedulingPolicyPreference, cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeProgrammaticEvent, cudaLaunchAttributePriority
+};
+union cudaLaunchAttributeValue {
+  int cooperative, priority, programmaticStreamSerializationAllowed;
+  struct { unsigned x, y, z; } clusterDim;
+};
+struct cudaLaunchAttribute { cudaLaunchAttributeID id; cudaLaunchAttributeValue val; };
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+template <class... P, class... A>
+TILESCOPE_HELPER inline cudaError_t tilescope_launch_config(const char* text, const char* file, int line, const cudaLaunchConfig_t* wanted, void (*function)(P...), A&&... arguments) {
+  TilescopeConfig config(file, line, wanted->gridDim, wanted->blockDim, wanted->dynamicSmemBytes, wanted->stream);
+  for (unsigned i = 0; i < wanted->numAttrs; i++) {
+    const cudaLaunchAttribute& attribute = wanted->attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative) config.is_cooperative = attribute.val.cooperative;
+    if (attribute.id == cudaLaunchAttributeClusterDimension && attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z > 1) {
+      tilescope_missing("clusters of blocks", file, line);
+    }
+  }
+  const char* begin = strchr(text, ',');
+  while (begin && (*begin == ',' || *begin == ' ')) begin++;
+  char name[256];
+  int length = 0, depth = 0;
+  for (; begin && begin[length] && length < 255 && (depth || begin[length] != ','); length++) {
+    depth += begin[length] == '<' || begin[length] == '(';
+    depth -= begin[length] == '>' || begin[length] == ')';
+    name[length] = begin[length];
+  }
+  name[length] = 0;
+  tilescope_set_error(0);
+  tilescope_run(name, config, [function](P... values) TILESCOPE_HELPER { function(values...); }, P(std::forward<A>(arguments))...);
+  return (cudaError_t)tilescope_error(0);
+}
+#define cudaLaunchKernelEx(...) tilescope_launch_config(#__VA_ARGS__, __FILE__, __LINE__, __VA_ARGS__)

@@ -1,0 +1,1 @@
+#include "tilescope.h"
