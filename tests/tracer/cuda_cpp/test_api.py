@@ -11,6 +11,7 @@ import pytest
 
 from cuda_cpp import Ran, run_file
 from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.cuda_cpp.build import BuildError, build
 from tilescope.tracer.cuda_cpp.compilers import VARIABLE
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.trace import Op
@@ -248,7 +249,8 @@ def test_host_code_of_pytorch_extensions(tmp_path, compiler):
         ("typedef cub::BlockTopK<int, 32> Top;", "Tilescope does not know cub::BlockTopK."),
         ("int x = cudaDeviceProp().luidMask;", "Tilescope does not know cudaDeviceProp::luidMask."),
         (
-            "__device__ auto f() { return cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block()); }",
+            "__device__ auto f() { using namespace cooperative_groups; "
+            "return tiled_partition<64>(this_thread_block()); }",
             "Tilescope does not know tiles of more than 32 threads.",
         ),
         ("int x = missing_of_mine;", None),
@@ -256,7 +258,8 @@ def test_host_code_of_pytorch_extensions(tmp_path, compiler):
     ],
 )
 def test_what_is_missing_is_one_sentence_at_its_line(tmp_path, compiler, line, sentence):
-    text = f"#include <thrust/device_vector.h>\n#include <thrust/reduce.h>\n#include <cub/cub.cuh>\n#include <cooperative_groups.h>\n{line}\nint main() {{}}\n"
+    headers = ("thrust/device_vector.h", "thrust/reduce.h", "cub/cub.cuh", "cooperative_groups.h")
+    text = "".join(f"#include <{header}>\n" for header in headers) + f"{line}\nint main() {{}}\n"
     path = tmp_path / "program.cu"
     path.write_text(text)
     with pytest.raises(BuildError) as caught:
