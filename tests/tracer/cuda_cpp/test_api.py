@@ -267,3 +267,25 @@ def test_what_is_missing_is_one_sentence_at_its_line(tmp_path, compiler, line, s
     assert len(str(error)) <= 200 and "\n" not in str(error)
     if sentence is not None:
         assert str(error) == sentence
+
+
+def test_vector_and_complex_arithmetic(tmp_path, compiler):
+    lines = []
+    for i in range(4):
+        speed = np.array([i, 1.0, -i])
+        position = np.full(3, float(i)) + speed / 2
+        energy = speed @ speed / 2 + 1  # a normalized vector has the length 1
+        lines.append(" ".join(f"{value:g}" for value in [*np.clip(position, -1, 3), energy]))
+    steps = []
+    for i in range(8):
+        c, z, k = complex(-2 + 3 * i / 8, 0.25), 0j, 0
+        while k < 50 and abs(z) < 2:
+            z, k = z * z + c, k + 1
+        steps.append(k)
+    # The quantile of 97.5 %, the inverse of erf at 0.5, sine and cosine of 45 degrees.
+    special = ["1.96", "0.47694", "0.70711", "0.70711"]
+
+    lines.append(" ".join([*map(str, steps), *special, "3", "7"]) + " ")
+    ran = _run(tmp_path, "vector_math")
+    assert ran.output.splitlines() == lines
+    assert ran.end.faults == ()
