@@ -39,11 +39,16 @@ _CUDA_NAME = re.compile(
     r"cu[A-Z]\w*|CU_\w+|CUDA\w+|(?:cuda|cub|cublas|cufft|curand|cusparse|cusolver|cudnn|nvtx|nvrtc|nvml|nccl|thrust|half|nv_bfloat|wmma|nvcuda)\w*"
     r"|__\w+|atomic[A-Z]\w*|(?:tex|surf)[123]D\w*|texture|surface|cooperative_groups|[a-z]+[fl]?_approx"
 )
-_CUDA_NAMESPACE = re.compile(r"(?:::)?(?:cooperative_groups|cg|thrust|cub|cuda|nvcuda|wmma|torch|at|c10|nvtx3|pybind11|py)(?:::\w+)*")
+_CUDA_NAMESPACE = re.compile(
+    r"(?:::)?(?:cooperative_groups|cg|thrust|cub|cuda|nvcuda|wmma|torch|at|c10|nvtx3|pybind11|py)(?:::\w+)*"
+)
 _CUDA_HEADER = re.compile(
     r"(?:cu[a-z]*|nv\w*|nccl|thrust|cub|cuda|cooperative_groups|cutlass|cute|torch|ATen|c10|helper_|mma|surface_|texture_|sm_).*"
 )
-_INSTANTIATED = re.compile(r"^(/[^:\n]+):(\d+):\d+: +(?:note: in instantiation of|  ?required from|recursively required from|required from)", re.MULTILINE)
+_INSTANTIATED = re.compile(
+    r"^(/[^:\n]+):(\d+):\d+: +(?:note: in instantiation of|  ?required from|recursively required from|required from)",
+    re.MULTILINE,
+)
 _INCLUDED = re.compile(r"(?:from |^)(/[^:\n]+):(\d+)", re.MULTILINE)
 _QUOTES = str.maketrans("‘’", "''")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'‘]?([^'’\n]+)")
