@@ -9,8 +9,9 @@ import threading
 from ..app.cli.common.text_output import print_error
 from ..tracer.calls.call import CallError
 from ..tracer.calls.describe_call import DescribedCall
+from ..tracer.processes.process_client import RunCancelledError
 from ..tracer.run.long_launch import LongLaunches
-from ..tracer.run.worker_client import RunCancelledError, Worker, WorkerError
+from ..tracer.run.worker_client import Worker, WorkerError
 from .errors import TilescopeError
 from .kept_traces import KeptTrace
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...tracer.measure.devices import DeviceList, DeviceListing
 from ...tracer.measure.measurement import MeasurementError
-from ...tracer.run.worker_client import RunCancelledError
-from .runnable import CLOSING_TIMEOUT, FunctionRunnable
+from ...tracer.processes.process_client import RunCancelledError
+from .task import Task, TaskQueue
 
 
 class DevicesJob(QObject):
@@ -22,35 +22,24 @@ class DevicesJob(QObject):
     ) -> None:
         super().__init__(parent)
         self._make = make
-        self._listing: DeviceListing | None = None
-        self._pool = QThreadPool(self)
-        self.listed.connect(self._end)
+        self._listing = make()
+        self._tasks = TaskQueue(self, interrupt=lambda: self._listing.cancel())
+        self.close = self._tasks.close
 
     @property
     def is_running(self) -> bool:
         """True while a query is running."""
-        return self._listing is not None
+        return not self._tasks.is_idle()
 
     def start(self) -> None:
         """Start a query, unless one is running."""
-        if self._listing is None:
-            self._listing = listing = self._make()
-            self._pool.start(FunctionRunnable(lambda: self._run(listing)))
+        if not self.is_running:
+            self._listing = self._make()
+            expected = MeasurementError, RunCancelledError
+            self._tasks.start(Task(self._listing.run, self.listed.emit, self._fail, expected=expected))
 
-    def close(self) -> bool:
-        """Cancel the query and wait briefly; return True if the thread has ended."""
-        if self._listing is not None:
-            self._listing.cancel()
-        return self._pool.waitForDone(CLOSING_TIMEOUT)
-
-    def _run(self, listing: DeviceListing) -> None:
-        try:
-            devices = listing.run()
-        except MeasurementError as error:
-            devices = DeviceList((), reason=str(error))
-        except RunCancelledError:
-            devices = DeviceList((), reason="The search for devices was cancelled.")
-        self.listed.emit(devices)
-
-    def _end(self, _: DeviceList) -> None:
-        self._listing = None
+    def _fail(self, error: BaseException) -> None:
+        reason = (
+            "The search for devices was cancelled." if isinstance(error, RunCancelledError) else str(error)
+        )
+        self.listed.emit(DeviceList((), reason=reason))

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...tracer.measure.cases import Case
 from ...tracer.measure.client import MeasureClient, Start
 from ...tracer.measure.measurement import MeasurementError, save
-from ...tracer.run.worker_client import RunCancelledError
+from ...tracer.processes.process_client import RunCancelledError
 from ..charts.sources import own_folder
-from .runnable import CLOSING_TIMEOUT, FunctionRunnable
+from .task import Task, TaskQueue
 
 
 class MeasureJob(QObject):
@@ -29,51 +29,43 @@ class MeasureJob(QObject):
 
     def __init__(self, parent: QObject | None = None, start: Start | None = None) -> None:
         super().__init__(parent)
-        self._client: MeasureClient | None = None
+        self.client: MeasureClient | None = None
         self._start = start
-        self._pool = QThreadPool(self)
-        self.saved.connect(self._end)
-        self.failed.connect(self._end)
+        self._tasks = TaskQueue(self, interrupt=self.cancel)
+        self.close = self._tasks.close
 
     @property
     def is_running(self) -> bool:
         """True while a measurement is running."""
-        return self._client is not None
+        return not self._tasks.is_idle()
 
     def start(self, cases: Sequence[Case], time_limit: float = 1.0) -> None:
         """Measure these cases in a thread, each timing for at most `time_limit` seconds; signals report progress."""
-        self._client = client = MeasureClient(cases, time_limit=time_limit)
-        self._pool.start(FunctionRunnable(lambda: self._run(client)))
+        self.client = client = MeasureClient(cases, time_limit=time_limit)
+        expected = RunCancelledError, MeasurementError, OSError
+        self._tasks.start(Task(lambda: self._measure(client), self.saved.emit, self._fail, expected=expected))
 
     def cancel(self) -> None:
         """Cancel the running measurement, if any, without saving."""
-        if self._client is not None:
-            self._client.cancel()
+        if self.client is not None:
+            self.client.cancel()
 
-    def close(self) -> bool:
-        """Cancel and wait briefly; return True if the thread has ended."""
-        self.cancel()
-        return self._pool.waitForDone(CLOSING_TIMEOUT)
+    def _measure(self, client: MeasureClient) -> str:
+        """Measure and save, in the thread; return the path."""
+        measurement = client.run(self.progress.emit, self._start)
+        path = _new_path()
+        save(measurement, path)
+        return str(path)
 
-    def _run(self, client: MeasureClient) -> None:
-        """Measure and save, in the thread."""
+    def _fail(self, error: BaseException) -> None:
         message = "The measurement failed; the terminal shows the error."
-        try:
-            measurement = client.run(self.progress.emit, self._start)
-            path = _new_path()
-            save(measurement, path)
-            self.saved.emit(str(path))
-            return
-        except RunCancelledError:
+        if isinstance(error, RunCancelledError):
             message = ""
-        except MeasurementError as error:
+        elif isinstance(error, MeasurementError):
             message = str(error)
-        except OSError as error:
+        elif isinstance(error, OSError):
             message = f"The measurement could not be saved in {own_folder()}: {error.strerror or error}."
         self.failed.emit(message)
-
-    def _end(self, _: str) -> None:
-        self._client = None
 
 
 def _new_path() -> Path:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, settle
 from ..model.bookmark import Setup
 from ..model.session import Session
-from .runnable import CLOSING_TIMEOUT, FunctionRunnable
+from .task import Task, TaskQueue
 
 if TYPE_CHECKING:  # the modules of charts are loaded with the measurements
     from ..charts.nearest_measured import LaunchQuery, MeasuredTime
@@ -21,55 +21,41 @@ DELAYS = 10  # delays at most while sessions are being made, which need the proc
 
 
 class MeasuredTimes(QObject):
-    """The measurements included with Tilescope and those of this computer. found: they were read, or read again."""
+    """The measurements included with Tilescope and those of this computer. loaded: they were read, or read again."""
 
     loaded = Signal()
-    _read = Signal(object)
 
     def __init__(self, parent: QObject | None = None, is_free: Callable[[], bool] = lambda: True) -> None:
         """is_free: returns True if no session is being made."""
         super().__init__(parent)
         self._is_free, self._delayed = is_free, 0
         self.sources: list[Source] | None = None  # None until they are read
-        self._reading = False
-        self._soon = QTimer(self, singleShot=True, interval=DELAY)
-        self._soon.timeout.connect(self._start)
-        self._pool = QThreadPool(self)
-        self._read.connect(self._take)
+        self._tasks = TaskQueue(self, delay=DELAY, is_free=self._may_start)
+        self.is_idle, self.close = self._tasks.is_idle, self._tasks.close
 
     def want(self) -> None:
         """Read the measurements soon, unless they were read."""
         if self.sources is None and self.is_idle():
-            self._soon.start()
+            self.renew()
 
     def renew(self) -> None:
         """Read the measurements again, after a new one."""
-        self._soon.start()
+        self._tasks.start(Task(_read_measurements, self._take))
 
     def read_now(self) -> None:
         """Read the measurements synchronously, for a picture that does not wait."""
-        self._soon.stop()
+        self._tasks.keep(())
         self._take(_read_measurements())
 
-    def is_idle(self) -> bool:
-        """Return True if no measurements are being read."""
-        return not (self._reading or self._soon.isActive())
-
-    def close(self) -> None:
-        """Stop reading."""
-        self._soon.stop()
-        self._pool.waitForDone(CLOSING_TIMEOUT)
-
-    def _start(self) -> None:
+    def _may_start(self) -> bool:
         if not self._is_free() and self._delayed < DELAYS:
             self._delayed += 1
-            self._soon.start()
-            return
-        self._reading, self._delayed = True, 0
-        self._pool.start(FunctionRunnable(lambda: self._read.emit(_read_measurements())))
+            return False
+        self._delayed = 0
+        return True
 
     def _take(self, sources: list[Source]) -> None:
-        self._reading, self.sources = False, sources
+        self.sources = sources
         self.loaded.emit()
 
     def of_panes(

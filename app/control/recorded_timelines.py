@@ -5,49 +5,37 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
-from .runnable import CLOSING_TIMEOUT, FunctionRunnable
+from .task import Task, TaskQueue
 
 if TYPE_CHECKING:
     from ...tracer.hardware.timeline import Timeline
 
 
 class RecordedTimelines(QObject):
-    """The timelines included with Tilescope and those of this computer. found: they were read."""
+    """The timelines included with Tilescope and those of this computer. loaded: they were read."""
 
     loaded = Signal()
-    _read = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.timelines: list[Timeline] | None = None  # None until they are read
         self.waits = True  # reads in a thread; offscreen windows read synchronously
-        self._reading = False
-        self._pool = QThreadPool(self)
-        self._read.connect(self._take)
-
-    @property
-    def is_idle(self) -> bool:
-        """True if no timelines are being read."""
-        return not self._reading
+        self._tasks = TaskQueue(self)
+        self.is_idle, self.close = self._tasks.is_idle, self._tasks.close
 
     def want(self) -> None:
         """Read the timelines, unless they were read."""
-        if self.timelines is not None or self._reading:
+        if self.timelines is not None:
             return
-        if not self.waits:
+        if self.waits:
+            self._tasks.start(Task(_read_timelines, self._take, key="timelines"))
+        else:
             self._take(_read_timelines())
-            return
-        self._reading = True
-        self._pool.start(FunctionRunnable(lambda: self._read.emit(_read_timelines())))
-
-    def close(self) -> None:
-        """Wait for the reading thread."""
-        self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _take(self, timelines: list[Timeline]) -> None:
-        self._reading, self.timelines = False, timelines
+        self.timelines = timelines
         self.loaded.emit()
 
 

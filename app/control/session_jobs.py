@@ -10,18 +10,19 @@ from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
+from ...tracer.processes.process_client import RunCancelledError
 from ...tracer.run.time_estimate import duration_text
-from ...tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
+from ...tracer.run.worker_client import LaunchTooSlowError, Worker, WorkerError
 from ...tracer.run.worker_events import EARLY_NOTICE
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, build_session, scenario_of, session_of_file
 from .loading import Loading
-from .runnable import CLOSING_TIMEOUT, FunctionRunnable, return_free_memory
+from .task import Task, TaskQueue
 
 KEPT_SESSIONS = 6  # sessions kept in memory, so that switching between two scenarios is instant
 
@@ -36,6 +37,9 @@ MOST_AHEAD = 16_000_000  # accesses of the sessions in memory, about 1 GB, beyon
 LARGE = 10_000_000
 
 NO_MEMORY = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
+NO_MEMORY_FOR_FINDINGS = (
+    "There is not enough memory to look for findings in this trace; choose a smaller size."
+)
 Source = Launch | str  # of a session: a launch, or the path of a trace file
 
 
@@ -53,7 +57,6 @@ class SessionJobs(QObject):
     became_idle = Signal()
     prepared = Signal(str, str)
     preparing = Signal(str, int, int)
-    _posted = Signal(object)  # a call from a thread to the window's thread
 
     def __init__(self, worker: Worker, cache: TraceCache | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -65,38 +68,24 @@ class SessionJobs(QObject):
         self._early: dict[str, Session] = {}  # by key, shown until the final session is loaded
         self._loadings: tuple[Loading, ...] = ()  # of all owners; replaced atomically: the threads read it
         self._examining: set[Session] = set()
-        self._idle_work: list[Callable[[], None]] = []  # for a thread, once no pane waits for a picture
+        self._idle_work: list[Task[None]] = []  # once no pane waits for a picture
         self._has_dropped = False  # True if memory of dropped sessions is not returned yet
         self.calm = QTimer(self, singleShot=True, interval=CALM_DELAY)
         self.calm.timeout.connect(self._start_idle_work)
         self._tracing = ""
         self._one_at_a_time = threading.Lock()
-        self._pool, self._background_pool = QThreadPool(self), QThreadPool(self)
-        self._pool.setMaxThreadCount(2)
-        self._deferred: list[
-            Callable[[], None]
-        ] = []  # for a thread, once events are handled for the first time
-        self._has_begun = False  # whether events were handled
-        self._begin_timer = QTimer(self, singleShot=True, interval=0)
-        self._begin_timer.timeout.connect(self._begin)
-        self._background_pool.setMaxThreadCount(1)
+        # Loading begins once events are handled.
+        self._loading, self._background = TaskQueue(self, threads=2, delay=0), TaskQueue(self)
+        self._has_begun = False  # whether the first session is being loaded
+        self._loading.timer.timeout.connect(self._begin)
         self._to_prepare: dict[str, Source] = {}  # by key, in the order of preparation
         self._urgent: frozenset[str] = frozenset()  # the keys among them that the user waits for
         self._preparing = ""  # the key of the session in preparation
         self._unpreparable: set[str] = set()  # keys
-        self._preparing_pool = QThreadPool(self)
-        self._preparing_pool.setMaxThreadCount(1)
+        self._preparation = TaskQueue(self)
         self._grace = QTimer(self, singleShot=True, interval=GRACE)
         self._grace.timeout.connect(self._end_grace)
         self._grace_is_over = False  # whether another request has waited that long
-        self._posted.connect(self._call)
-
-    def _call(self, call: Callable[[], None]) -> None:
-        call()
-
-    def _post(self, function: Callable[..., None], *arguments: object) -> None:
-        """Call a function in the window's thread."""
-        self._posted.emit(partial(function, *arguments))
 
     def load(
         self, source: Source, *, replaces: Loading | None = None, patient: bool = False, early: bool = False
@@ -119,7 +108,8 @@ class SessionJobs(QObject):
             loading.show_early(self._early[key])
         if key not in self._in_progress and key != self._preparing:
             self._in_progress.add(key)
-            self._start(partial(self._make_session, key, source, None if patient else PATIENCE, early))
+            make = partial(self._make_session, key, source, None if patient else PATIENCE, early)
+            self._loading.start(_task(make, partial(self._finish, key), partial(self._fail, key)))
         return loading
 
     def _cancel(self, loading: Loading) -> bool:
@@ -147,39 +137,27 @@ class SessionJobs(QObject):
         self._requests.clear()
         self._to_prepare = {}
         self._update()
-        self._begin_timer.stop()
         self.calm.stop()
         self.worker.close()
-        pools = (self._pool, self._background_pool, self._preparing_pool)
-        for pool in pools:
-            pool.clear()
-        return all(pool.waitForDone(CLOSING_TIMEOUT) for pool in pools)
+        ends = [queue.close() for queue in (self._loading, self._background, self._preparation)]
+        return all(ends)
 
     def wait_for_first_paint(self, window: QObject) -> None:
         """Begin once a new window has been painted: Python's threads would compete with it for the GIL."""
         if not self._has_begun:
             window.installEventFilter(self)
-            self._begin_timer.setInterval(FIRST_PAINTING)
+            self._loading.timer.setInterval(FIRST_PAINTING)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Begin after the first paint of the window."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
-            self._begin_timer.setInterval(0)
+            self._loading.timer.setInterval(0)
         return False
-
-    def _start(self, work: Callable[[], None]) -> None:
-        """Run work in a thread; before the first events are handled, defer it."""
-        if self._has_begun:
-            self._pool.start(FunctionRunnable(work))
-        else:
-            self._deferred.append(work)
-            self._begin_timer.start()
 
     def _begin(self) -> None:
         self._has_begun = True
-        while self._deferred:
-            self._start(self._deferred.pop(0))
+        self._loading.timer.setInterval(0)
 
     def session_in_memory(self, source: Source) -> Session | None:
         """Return the session of a launch or of a file's path if it is in memory, else None."""
@@ -206,7 +184,7 @@ class SessionJobs(QObject):
 
         They replace those of the previous call. A pane's request waits for at most one of them, about half a second.
         """
-        self._background_pool.start(FunctionRunnable(partial(self.worker.compile_ahead, tuple(launches))))
+        self._background.start(Task(partial(self.worker.compile_ahead, tuple(launches))))
 
     def is_prepared(self) -> bool:
         """Return True if nothing is left to prepare."""
@@ -227,38 +205,33 @@ class SessionJobs(QObject):
         if key and not (self._preparing or self._in_progress):
             self._preparing = key
             self._update()
-            self._preparing_pool.start(FunctionRunnable(partial(self._prepare, key, self._to_prepare[key])))
-
-    def _prepare(self, key: str, source: Source) -> None:
-        """Load a session with its findings in a thread and send it to the window's thread."""
-        session: Session | None = None
-        result: Exception = WorkerError(
-            "The trace could not be prepared for drawing; the terminal shows the error."
-        )
-        try:
             patience = None if key in self._urgent else PATIENCE
-            session = self._session(key, source, patience).prepared().with_findings()
-        except (LaunchTooSlowError, RunCancelledError, WorkerError, TraceFileError) as error:
-            result = error
-        except MemoryError:
-            result = WorkerError(NO_MEMORY)
-        finally:
-            self._post(self._end_preparing, key, session, result)
+            prepare = partial(self._prepare, key, self._to_prepare[key], patience)
+            take, fail = partial(self._take_prepared, key), partial(self._fail_preparing, key)
+            self._preparation.start(_task(prepare, take, fail))
 
-    def _end_preparing(self, key: str, session: Session | None, result: Exception) -> None:
+    def _prepare(self, key: str, source: Source, patience: float | None) -> Session:
+        """Load a session with its findings in a thread."""
+        return self._session(key, source, patience).prepared().with_findings()
+
+    def _take_prepared(self, key: str, session: Session) -> None:
         self._preparing = ""
-        if session is not None:
-            self._finish(key, session)
-            self.prepared.emit(key, "")
-        elif isinstance(result, LaunchTooSlowError):
+        self._finish(key, session)
+        self.prepared.emit(key, "")
+        self._continue_preparing()
+
+    def _fail_preparing(self, key: str, error: BaseException) -> None:
+        self._preparing = ""
+        reason = _reason(error)
+        self._fail(key, reason)
+        if isinstance(error, LaunchTooSlowError):
             self._unpreparable |= {key} - self._urgent  # urgent ones are loaded again, with patience
-            self._fail(key, result)
-        else:
-            error = result if str(result) else WorkerError("The tracing was cancelled.")
-            self._fail(key, error)
-            if not isinstance(result, RunCancelledError):  # a cancelled one may be loaded later
-                self._unpreparable.add(key)
-                self.prepared.emit(key, str(error))
+        elif not isinstance(error, RunCancelledError):  # a cancelled one may be loaded later
+            self._unpreparable.add(key)
+            self.prepared.emit(key, str(reason))
+        self._continue_preparing()
+
+    def _continue_preparing(self) -> None:
         if self._urgent:
             self._prepare_next()
         self.calm.start()
@@ -287,23 +260,12 @@ class SessionJobs(QObject):
         self._grace_is_over = True
         self._update()
 
-    def _make_session(self, key: str, source: Source, patience: float | None, early: bool) -> None:
-        """Load a session in a thread and send it to the window's thread."""
-        failure: Exception | None = WorkerError(
-            "The trace could not be prepared for drawing; the terminal shows the error. Choose another size or kernel."
-        )
-        try:
-            self._post(self._finish, key, _prepared(self._session(key, source, patience, early=early)))
-            failure = None
-        except RunCancelledError:
-            failure = WorkerError("The tracing was cancelled.")
-        except (WorkerError, TraceFileError) as error:
-            failure = error
-        except MemoryError:
-            failure = WorkerError(NO_MEMORY)
-        finally:
-            if failure:
-                self._post(self._fail, key, failure)
+    def _make_session(self, key: str, source: Source, patience: float | None, early: bool) -> Session:
+        """Load a session in a thread; return the memory freed by its construction before its pictures are prepared."""
+        session = self._session(key, source, patience, early=early)
+        if len(session.trace) > LARGE:
+            return_free_memory()
+        return session.prepared()
 
     def _session(self, key: str, source: Source, patience: float | None, *, early: bool = False) -> Session:
         """Load a session in a thread."""
@@ -313,7 +275,9 @@ class SessionJobs(QObject):
 
         def show(first: Trace) -> None:
             with suppress(MemoryError):
-                self._post(self._take_early, key, build_session(launch, first, scenario).prepared())
+                self._background.post(
+                    self._take_early, key, build_session(launch, first, scenario).prepared()
+                )
 
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
@@ -323,11 +287,13 @@ class SessionJobs(QObject):
                 self._tracing = key
                 run = partial(self.worker.run, early=show) if early else self.worker.run
                 try:
-                    trace = run(launch, partial(self._post, self._report_blocks, key), patience=patience)
+                    trace = run(
+                        launch, partial(self._background.post, self._report_blocks, key), patience=patience
+                    )
                 finally:
                     self._tracing = ""
             if self.cache:
-                self._idle_work.append(partial(self.cache.put, launch, trace))
+                self._idle_work.append(Task(partial(self.cache.put, launch, trace)))
         return build_session(launch, trace, scenario)
 
     def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:
@@ -358,7 +324,7 @@ class SessionJobs(QObject):
         loading.finish(session)
         if not (session.is_examined or session in self._examining):
             self._examining.add(session)
-            self._idle_work.append(partial(self._examine, session))
+            self._idle_work.append(self._examination(session))
             self._schedule_idle_work()
 
     def _take_early(self, key: str, session: Session) -> None:
@@ -370,7 +336,7 @@ class SessionJobs(QObject):
         for loading in loadings:
             loading.show_early(session)
         self._examining.add(session)
-        self._background_pool.start(FunctionRunnable(partial(self._examine, session)))
+        self._background.start(self._examination(session))
 
     def _keep_early(self, key: str, reason: str) -> bool:
         """Make an early session the final one, since lockstep's order will not follow; return False without one."""
@@ -399,29 +365,28 @@ class SessionJobs(QObject):
         """Start the deferred work, unless a session is being loaded; its end schedules this again."""
         if self._has_dropped and not self._in_progress:
             self._has_dropped = False
-            self._idle_work.append(return_free_memory)
+            self._idle_work.append(Task(return_free_memory))
         while self._idle_work and not self._in_progress:
-            self._background_pool.start(FunctionRunnable(self._idle_work.pop(0)))
+            self._background.start(self._idle_work.pop(0))
         self._prepare_next()
 
-    def _examine(self, session: Session) -> None:
-        """Compute the findings of a session that is still shown, in a thread."""
-        message = "The findings could not be computed; the terminal shows the error."
-        try:
-            if any(loading.shown is session for loading in self._loadings):
-                session.with_findings()
-            message = ""
-        except MemoryError:
-            message = "There is not enough memory to look for findings in this trace; choose a smaller size."
-        finally:
-            self._post(self._end_examining, session, message)
+    def _examination(self, session: Session) -> Task[None]:
+        """Make the task that computes the findings of a session that is still shown."""
+        end = partial(self._end_examining, session)
+        return Task(partial(self._examine, session), end, end, expected=(MemoryError,))
 
-    def _end_examining(self, session: Session, message: str) -> None:
+    def _examine(self, session: Session) -> None:
+        if any(loading.shown is session for loading in self._loadings):
+            session.with_findings()
+
+    def _end_examining(self, session: Session, error: BaseException | None) -> None:
         self._examining.discard(session)
         if session.is_examined:
             self.examined.emit(session)
-        if message:
-            self.examining_failed.emit(message)
+        if isinstance(error, MemoryError):
+            self.examining_failed.emit(NO_MEMORY_FOR_FINDINGS)
+        elif error is not None:
+            self.examining_failed.emit("The findings could not be computed; the terminal shows the error.")
         if self.is_idle():
             self.became_idle.emit()
 
@@ -429,8 +394,9 @@ class SessionJobs(QObject):
         """Return True if no session is being loaded or examined."""
         return not (self._in_progress or self._examining)
 
-    def _fail(self, key: str, error: Exception) -> None:
+    def _fail(self, key: str, failure: BaseException) -> None:
         self._in_progress.discard(key)
+        error = _reason(failure)
         reason = str(error).removesuffix(".")
         if isinstance(error, LaunchTooSlowError):
             reason = f"that takes about {duration_text(error.seconds)}"
@@ -460,11 +426,32 @@ class SessionJobs(QObject):
             self.preparing.emit(key, done, total)
 
 
-def _prepared(session: Session) -> Session:
-    """Prepare a session's pictures; return the memory freed by its construction first."""
-    if len(session.trace) > LARGE:
-        return_free_memory()
-    return session.prepared()
+def _task(
+    work: Callable[[], Session], done: Callable[[Session], None], failed: Callable[[BaseException], None]
+) -> Task[Session]:
+    """Make a task that loads a session."""
+    return Task(work, done, failed, expected=(RunCancelledError, WorkerError, TraceFileError, MemoryError))
+
+
+def _reason(error: BaseException) -> Exception:
+    """Return the error that the user reads instead of one in a thread."""
+    if isinstance(error, (WorkerError, TraceFileError)):
+        return error
+    if isinstance(error, RunCancelledError):
+        return WorkerError("The tracing was cancelled.")
+    if isinstance(error, MemoryError):
+        return WorkerError(NO_MEMORY)
+    return WorkerError(
+        "The trace could not be prepared for drawing; the terminal shows the error. Choose another size or kernel."
+    )
+
+
+def return_free_memory() -> None:
+    """Return freed memory to the system: glibc keeps the free parts of its heap, 20 MB after a few launches."""
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):  # other C libraries lack it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def without_lockstep(session: Session, reason: str) -> Session:

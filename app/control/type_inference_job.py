@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from weakref import WeakSet
 
-from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...tracer.model.launch import is_python_program
 from ...tracer.storage.folders import cache_folder
@@ -17,7 +16,7 @@ from ...tracer.type_inference.client import (
     source_question,
 )
 from ..model.session import Session
-from .runnable import CLOSING_TIMEOUT, FunctionRunnable
+from .task import Task, TaskQueue
 
 ANSWERS = "compiler"  # the folder of the answers in the cache
 DELAY = 2000  # milliseconds after a session was loaded, so that the first frames are drawn first
@@ -26,11 +25,10 @@ DELAY = 2000  # milliseconds after a session was loaded, so that the first frame
 class TypeInferenceJob(QObject):
     """Adds findings about code that Numba's compiler refuses or computes in float64 to sessions.
 
-    found: a session has new findings.
+    answered: a session has new findings.
     """
 
     answered = Signal(object)
-    _answer_ready = Signal(str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -38,11 +36,8 @@ class TypeInferenceJob(QObject):
         self._answers: dict[str, Answer] = {}
         self._questions: dict[str, SourceQuestion] = {}  # not asked yet
         self._waiting: dict[str, WeakSet[Session]] = {}  # weak: a session no longer shown need not wait
-        self.soon = QTimer(self, singleShot=True, interval=DELAY)
-        self.soon.timeout.connect(self._start)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self._answer_ready.connect(self._take)
+        self._tasks = TaskQueue(self, delay=DELAY, interrupt=self._inference.close)
+        self.soon = self._tasks.timer
 
     def ask(self, session: Session) -> None:
         """Request the findings of a session's kernel; add known ones at once."""
@@ -55,7 +50,7 @@ class TypeInferenceJob(QObject):
             return
         if key not in self._waiting:
             self._questions[key] = question
-            self.soon.start()
+            self._tasks.start(Task(self._infer, self._take))
         self._waiting.setdefault(key, WeakSet()).add(session)
 
     def is_idle(self) -> bool:
@@ -64,25 +59,20 @@ class TypeInferenceJob(QObject):
 
     def close(self) -> None:
         """Stop the inference."""
-        self.soon.stop()
-        self._pool.clear()
         self._inference.close()
-        self._pool.waitForDone(CLOSING_TIMEOUT)
+        self._tasks.close()
 
-    def _start(self) -> None:
-        questions, self._questions = self._questions, {}
-        self._pool.start(FunctionRunnable(partial(self._infer, questions)))
+    def _infer(self) -> dict[str, Answer]:
+        """Wait for the answers to all questions, in the thread."""
+        questions = [self._questions.popitem() for _ in range(len(self._questions))]
+        answers = self._inference.answers_to([question for _, question in questions])
+        return {key: answer for (key, _), answer in zip(questions, answers, strict=True)}
 
-    def _infer(self, questions: dict[str, SourceQuestion]) -> None:
-        """Wait for the answers, in the thread."""
-        answers = self._inference.answers_to(list(questions.values()))
-        for key, answer in zip(questions, answers, strict=True):
-            self._answer_ready.emit(key, answer)
-
-    def _take(self, key: str, answer: Answer) -> None:
-        self._answers[key] = answer
-        for session in self._waiting.pop(key, WeakSet()):
-            self._add_to(session, answer)
+    def _take(self, answers: dict[str, Answer]) -> None:
+        self._answers |= answers
+        for key, answer in answers.items():
+            for session in self._waiting.pop(key, WeakSet()):
+                self._add_to(session, answer)
 
     def _add_to(self, session: Session, answer: Answer) -> None:
         if session.add_answer(answer):

@@ -58,9 +58,7 @@ def offscreen_window(
     window.stage.jobs.became_idle.connect(loop.quit)
     while not window.stage.jobs.is_idle():
         loop.exec()
-    window.central.spreads.ended.connect(loop.quit)
-    while not window.central.spreads.is_idle():
-        loop.exec()
+    window.central.spreads.wait()
     window.central.wait_for_compiler()
     window.central.measured.read_now()
     if problems:

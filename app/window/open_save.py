@@ -166,7 +166,7 @@ class FileOperations:
     # Programs.
 
     def open_program(self) -> None:
-        """Ask for a Python file, a notebook or a CUDA C++ file of the user's, run it under the tracer and show its launches."""
+        """Ask for a program (Python, a notebook, CUDA C++), run it under the tracer and show its launches."""
         path, _ = QFileDialog.getOpenFileName(self.window, "Open program", self.folder(), PROGRAMS)
         if path:
             self.run_program(path)

@@ -21,7 +21,7 @@ from tilescope.api.shared_worker import shared_worker
 from numba import cuda
 
 def worker():
-    return shared_worker()._alive[0].pid
+    return shared_worker().pid
 
 @cuda.jit
 def fill(a, number):

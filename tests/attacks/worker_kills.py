@@ -56,9 +56,9 @@ def drive(kills: int) -> None:
         problems.clear()
         window.change_setups(setups_of((f"{spec},schedule=random,seed={seed}",)))
         QTest.qWait(int(rng.choice([0, 5, 20, 60, 150, 400, 900]) * rng.random()))
-        busy = worker._busy
-        for process in list(worker._alive):
-            os.kill(process.pid, rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM]))
+        busy = not window.stage.jobs.is_idle()
+        if worker.pid is not None:
+            os.kill(worker.pid, rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM]))
         done["killed while it traced" if busy else "killed while idle"] += 1
         if rng.random() < 0.2:
             window.escape()

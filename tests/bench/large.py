@@ -60,7 +60,7 @@ def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
     wait_until(lambda: time.perf_counter() > rest)
     jobs = window.stage.jobs
     jobs.cache = None
-    peak = MemoryPeak([os.getpid(), jobs.worker._alive[0]._process.pid])
+    peak = MemoryPeak([os.getpid(), jobs.worker.pid])
     if looks_at_memory:
         peak.start()
     beats: list[tuple[float, float]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from tilescope.tracer.cuda_cpp.compilers import CompilerError, find_compiler
 from tilescope.tracer.cuda_cpp.session import ProgramEnd, Session, SessionOptions
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.trace import Trace
+
+LOCKSTEP = Schedule()
 
 
 def has_compiler() -> bool:
@@ -36,18 +39,18 @@ class Ran(NamedTuple):
 
 
 def run_file(
-    path: Path, *, schedule: Schedule = Schedule(), resident: int | None = None, arguments: Sequence[str] = ()
+    path: Path, *, schedule: Schedule = LOCKSTEP, resident: int | None = None, arguments: Sequence[str] = ()
 ) -> Ran:
     """Compile and run a file; its output is what it wrote to standard output."""
     built = build(path)
     traces: list[Trace] = []
     session = Session(
-        SessionOptions(schedule, resident, patience=20.0),
+        SessionOptions(schedule, resident, patience=5.0),
         lambda trace, seconds: traces.append(trace),
         lambda program: (built.sources.texts, built.compiler.version),
         lambda kernel: None,
     )
-    output = path.parent / f"{path.stem}.out"
+    output = Path(tempfile.mkdtemp()) / "output"
     command = ["/bin/sh", "-c", 'exec "$0" "$@" > "$OUTPUT"', str(built.path), *arguments]
     try:
         end = session.run(command, os.environ | {"OUTPUT": str(output)})
@@ -56,7 +59,7 @@ def run_file(
     return Ran(traces, end, output.read_text())
 
 
-def run_text(folder: Path, text: str, *, schedule: Schedule = Schedule(), resident: int | None = None) -> Ran:
+def run_text(folder: Path, text: str, *, schedule: Schedule = LOCKSTEP, resident: int | None = None) -> Ran:
     """Compile and run a text."""
     path = folder / "program.cu"
     path.write_text(text)

@@ -10,7 +10,8 @@ from typing import Any
 
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.run.worker_client import RunCancelledError, Worker
+from tilescope.tracer.processes.process_client import RunCancelledError
+from tilescope.tracer.run.worker_client import Worker
 
 # Where the shared process looks for files: in the tests' folder, not in a single test's.
 HOME = os.environ["TILESCOPE_HOME"]

@@ -94,7 +94,7 @@ def capture_window(window: MainWindow) -> tuple[Bookmark, QImage]:
     """Return all that a window shows: what it says and what one sees."""
     settle(window)
     wait_until(window.central.spreads.is_idle)  # what racing counters end at under other seeds
-    wait_until(lambda: window.central.charts.recorded.is_idle)  # what a GPU did
+    wait_until(window.central.charts.recorded.is_idle)  # what a GPU did
     wait_until(lambda: window.central.compiling.is_idle() and window.central.listings.is_idle())
     QApplication.processEvents()
     window.setFocus()  # which, where a part is hidden, goes on to another one: its frame is no part of a step

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import threading
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from ..processes.json_process import JsonProcess, StartError, module_command
+from ..processes.json_process import StartError, module_command
+from ..processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from ..storage.atomic_write import write_atomically
 from ..type_inference.answer_cache import versions
 from .job import ANSWER, NO_TARGET, CompiledCounters, Job
@@ -24,7 +24,6 @@ FORMAT = 3  # of jobs and answers: part of their digest, so that a new one ignor
 MOST = 2000  # answers that are kept
 ENDING = ".counters"
 PATIENCE = 40.0  # seconds, in addition to the kernel's time limit, before the process is killed
-REAPING = 0.2  # seconds to wait for the thread whose process was killed
 
 
 class CompiledCounting:
@@ -35,9 +34,10 @@ class CompiledCounting:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
-        self._process: JsonProcess | None = None
-        self._closed = self._cancelled = False
+        self._client = ProcessClient("compiled counting", COMMAND, ANSWER)
+        # Cancel ends the running request from another thread, rest an idle process; the next request starts another.
+        self.cancel, self.rest = self._client.cancel, self._client.rest
+        self._closed = False
 
     def cached(self, job: Job) -> CompiledCounters | None:
         """Return the cached answer, None if there is none."""
@@ -52,81 +52,38 @@ class CompiledCounting:
         cached = self.cached(job)
         if cached is not None:
             return cached
-        with self._lock:
-            answer = self._request(job)
+        answer = self._request(job)
         if is_final(answer):
             self._store(job, answer)
         return answer
 
     def prepare(self) -> None:
         """Start the process, so that it is ready for the first request."""
-        with self._lock, contextlib.suppress(StartError):
-            self._running_process()
-
-    def cancel(self) -> None:
-        """End the running request, from another thread; the next one restarts the process."""
-        self._cancelled = True
-        process = self._process
-        if process is not None:
-            process.kill()
-            self.rest(REAPING)  # else the thread that waits for the answer ends it
-
-    def rest(self, seconds: float = 0) -> None:
-        """End the process if it is idle, or becomes so in this time; the next request restarts it."""
-        if self._lock.acquire(timeout=seconds):
-            try:
-                self._end()
-            finally:
-                self._lock.release()
+        with contextlib.suppress(StartError):
+            self._client.start()
 
     def close(self) -> None:
         """End the running request, from another thread, and refuse further ones."""
         self._closed = True
-        process = self._process
-        if process is not None:
-            process.kill()
-        with self._lock:
-            self._end()
-
-    def _running_process(self) -> JsonProcess:
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._process = JsonProcess("compiled counting", COMMAND)
-        return self._process
+        self._client.close()
 
     def _request(self, job: Job) -> CompiledCounters:
-        if self._closed:
-            return CompiledCounters(reason=f"{_PASSING} since it is closed.")
         try:
-            process = self._running_process()
+            with self._client.conversation(job, job.seconds + PATIENCE) as answers:
+                return next(answers)
         except StartError as error:
             return CompiledCounters(reason=f"{_PASSING}: {error}")
-        self._cancelled = False
-        process.send(job)
-        timer = threading.Timer(job.seconds + PATIENCE, process.kill)
-        timer.start()
-        try:
-            line = next(process.lines(), None)
-        finally:
-            timer.cancel()
-        if line is not None:
-            return ANSWER.decode(line)
-        death = process.describe_death()
-        self._end()
-        if self._closed:
-            return CompiledCounters(reason=f"{_PASSING} since it is closed.")
-        if self._cancelled:
-            return CompiledCounters(reason=f"{_PASSING} since it was cancelled.")
-        if death.startswith("signal 9"):
-            return CompiledCounters(reason="Its compiled code can't be counted: it took too long.")
-        if job.generates:
-            return self._request(msgspec.structs.replace(job, generates=False))
-        return CompiledCounters(reason=f"Its compiled code can't be counted: it ended with {death}.")
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.end()
-            self._process = None
+        except RunCancelledError:
+            why = "it is closed" if self._closed else "it was cancelled"
+            return CompiledCounters(reason=f"{_PASSING} since {why}.")
+        except ProcessEndedError as error:
+            if error.death.startswith("signal 9"):
+                return CompiledCounters(reason="Its compiled code can't be counted: it took too long.")
+            if job.generates:
+                return self._request(msgspec.structs.replace(job, generates=False))
+            return CompiledCounters(
+                reason=f"Its compiled code can't be counted: it ended with {error.death}."
+            )
 
     def _store(self, job: Job, answer: CompiledCounters) -> None:
         if self._folder is None:

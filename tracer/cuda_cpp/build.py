@@ -79,11 +79,12 @@ class BuiltProgram(Struct, frozen=True):
     compiler: Compiler
 
 
-def build(main: Path, options: BuildOptions = BuildOptions(), text: str | None = None) -> BuiltProgram:
+def build(main: Path, options: BuildOptions | None = None, text: str | None = None) -> BuiltProgram:
     """Compile a program of one file; raises CompilerError, BuildError, or OSError if a file can't be read or written.
 
     text: replaces the content of `main`.
     """
+    options = options or BuildOptions()
     sources, compiler = read_sources(main, options.include_folders, text), find_compiler()
     key = _digest(
         compiler.version, *compiler.command, *compiler.program_options(), _headers_digest(), *options.definitions,
@@ -239,8 +240,8 @@ def _run(command: Sequence[str], file: Path) -> str | None:
     """Run a compiler; return None if it succeeds, otherwise its output. Raises BuildError if it does not end."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False, stdin=subprocess.DEVNULL,
-            env=os.environ | {"LC_ALL": "C.UTF-8"},
+            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False,
+            stdin=subprocess.DEVNULL, env=os.environ | {"LC_ALL": "C.UTF-8"},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise BuildError(f"the compiler did not end within {TIMEOUT} s.", str(file)) from None

@@ -53,6 +53,8 @@ class Compiler(Struct, frozen=True):
                 *common,
                 "--param",
                 "tsan-instrument-func-entry-exit=0",
+                "--param",
+                "tsan-distinguish-volatile=1",
                 "-fpermissive",
                 "-fsanitize=bounds",
                 *_fused_multiply_add(),
@@ -60,7 +62,8 @@ class Compiler(Struct, frozen=True):
         own = ["-fno-sanitize=undefined"] if self.kind == "zig" else []
         return [
             *common, *own, "-fsanitize=array-bounds", "-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm",
-            "-tsan-instrument-read-before-write=1", "-ferror-limit=20", "-ffp-contract=on", *_fused_multiply_add(),
+            "-tsan-instrument-read-before-write=1", "-mllvm", "-tsan-distinguish-volatile=1",
+            "-ferror-limit=20", "-ffp-contract=on", *_fused_multiply_add(),
         ]  # fmt: skip
 
     def runtime_options(self) -> list[str]:
@@ -70,7 +73,7 @@ class Compiler(Struct, frozen=True):
 
 
 def find_compiler() -> Compiler:
-    """Find a compiler: the one that TILESCOPE_CXX names, else clang, g++ or zig; raises CompilerError if there is none."""
+    """Find a compiler: of TILESCOPE_CXX, else clang, g++ or zig; raises CompilerError if there is none."""
     if named := os.environ.get(VARIABLE):
         compiler = _described(tuple(named.split()))
         if compiler is None:

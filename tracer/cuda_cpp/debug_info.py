@@ -16,7 +16,11 @@ from msgspec import Struct
 
 from ..model.trace import Site
 
-SKIPPED = ("/usr/", "/include/c++/")  # parts of the paths of files that are not the user's
+SKIPPED = (
+    "/usr/",
+    "/include/c++/",
+    "/cuda_cpp/include/",
+)  # parts of the paths of files that are not the user's
 _SCOPES = (
     "DW_TAG_namespace",
     "DW_TAG_subprogram",
@@ -60,6 +64,7 @@ class DebugInfo:
         self._lines: list[tuple[int, int, str, int, int]] = []  # first address, end, file, line, column
         self._functions: list[tuple[int, int, str]] = []
         self._layouts: dict[int, Layout] = {}
+        self.files: dict[str, None] = {}  # that the user wrote, in the order of the units
         if elf.has_dwarf_info():
             info = elf.get_dwarf_info()
             for unit in info.iter_CUs():
@@ -98,7 +103,7 @@ class DebugInfo:
 
         def path(number: int) -> str:
             entry = files[number if version >= 5 else number - 1]
-            name = entry.name.decode("utf-8", "replace")
+            name: str = entry.name.decode("utf-8", "replace")
             if name.startswith("/"):
                 return name
             index = entry.dir_index if version >= 5 else entry.dir_index - 1
@@ -117,7 +122,9 @@ class DebugInfo:
                 last = None
             else:
                 if state.file not in names:
-                    names[state.file] = path(state.file)
+                    names[state.file] = file = path(state.file)
+                    if not any(part in file for part in SKIPPED):
+                        self.files[file] = None
                 last = (state.address, names[state.file], state.line, state.column)
         self._path = path
 

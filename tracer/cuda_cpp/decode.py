@@ -24,15 +24,18 @@ from ..model.trace import (
     Dim3,
     KernelError,
     MissingLanes,
+    Op,
     OutOfBounds,
     Site,
     Trace,
+    no_barriers,
+    nothing_outside,
     unravel,
 )
 from .debug_info import DebugInfo, Layout
 from .regions import Region, Views
 from .rewrite import without_comments
-from .rows import ARRIVAL, OUTSIDE, ROW, WARP_ARRIVAL, WHY
+from .rows import ARRIVAL, MISALIGNED, OUTSIDE, ROW, WARP_ARRIVAL, WHY
 
 DEVICE_BASE = 256  # address in the trace at which allocations begin
 MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
@@ -41,17 +44,28 @@ COUNTED_SPACES = ("global", "shared", "constant")
 COUNTED_SIZES = (1, 2, 4, 8, 16)  # bytes of an access
 # Buffers that stand for all memory of a space and a size of access, where only counters are wanted.
 COUNTED_AS = [
-    Buffer(space, space, f"|V{size}", (1 << 62,), (1,), 0, 1, 1 << 62) for space in COUNTED_SPACES for size in COUNTED_SIZES
+    Buffer(space, space, f"|V{size}", (1 << 62,), (1,), 0, 1, 1 << 62)
+    for space in COUNTED_SPACES
+    for size in COUNTED_SIZES
 ]
-_SIZE_INDEX = np.array([COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64)
+_SIZE_INDEX = np.array(
+    [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
+)
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
+_ALLOCATION = re.compile(
+    r"cuda\w*Alloc\w*\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*\(?([A-Za-z_][\w.]*)", re.IGNORECASE
+)
+MOST_LOOKED_AT = 1000  # misaligned copies
+_VECTOR_POINTER = re.compile(r"\bu?(char|short|int|long|longlong|float|double)([24])\s*(?:const\s*)?[*>&]")
+_VECTOR_BYTES = {"char": 1, "short": 2, "long": 8, "longlong": 8, "double": 8}
 _DYNAMIC = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
 )
 _SCALARS = {
     "float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "unsigned int": "<u4", "char": "|i1",
     "unsigned char": "|u1", "short": "<i2", "unsigned short": "<u2", "long long": "<i8", "unsigned long long": "<u8",
-    "long": "<i8", "size_t": "<u8", "int32_t": "<i4", "uint32_t": "<u4", "uint8_t": "|u1", "int64_t": "<i8", "bool": "|b1",
+    "long": "<i8", "size_t": "<u8", "int32_t": "<i4", "uint32_t": "<u4", "uint8_t": "|u1", "int64_t": "<i8",
+    "bool": "|b1",
 }  # fmt: skip
 ERRORS = {
     "IllegalAddress": "accesses {size} bytes at an address that is not memory of the GPU",
@@ -75,8 +89,18 @@ class ProgramFacts(Struct, frozen=True):
     compiler: str
 
 
-def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFacts:
-    """Collect the facts of a program; raises OSError or ELFError for a file that is no program."""
+def facts_of(program: Path, texts: dict[Path, str] | None, compiler: str) -> ProgramFacts:
+    """Collect the facts of a program; raises OSError or ELFError for a file that is no program.
+
+    texts: of its files, None to read those that its debug information names.
+    """
+    debug = DebugInfo(program)
+    if texts is None:
+        texts = {
+            Path(file): Path(file).read_text("utf-8", "replace")
+            for file in debug.files
+            if Path(file).is_file()
+        }
     plain = [without_comments(text) for text in texts.values()]
     spaces = {
         match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
@@ -88,9 +112,7 @@ def facts_of(program: Path, texts: dict[Path, str], compiler: str) -> ProgramFac
         for text in plain
         for match in _DYNAMIC.finditer(text)
     ]
-    return ProgramFacts(
-        DebugInfo(program), {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler
-    )
+    return ProgramFacts(debug, {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler)
 
 
 class LaunchEvent(Struct):
@@ -104,7 +126,9 @@ class LaunchEvent(Struct):
     shared: int
     cooperative: int
     arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
-    allocations: list[tuple[int, int, int]] = []  # address, size, whether it is live
+    allocations: list[
+        tuple[int, int, int, int]
+    ] = []  # address, size, whether it is live, the call that made it
     thread_memory: int = 0
     symbols: int = 0
 
@@ -159,8 +183,8 @@ class LaunchDecoder:
         self._variable_starts = np.array(starts, np.uint64)
         self._order = np.argsort(self._variable_starts)
         # By the allocation of a row, 0 for other memory.
-        self._allocation_starts = np.array([0, *(start for start, _, _ in event.allocations)], np.uint64)
-        self._allocation_sizes = np.array([1 << 63, *(size for _, size, _ in event.allocations)], np.uint64)
+        self._allocation_starts = np.array([0, *(start for start, *_ in event.allocations)], np.uint64)
+        self._allocation_sizes = np.array([1 << 63, *(size for _, size, *_ in event.allocations)], np.uint64)
         self._kept: list[NDArray[np.void]] = []
         self._waiting: list[
             NDArray[np.void]
@@ -183,7 +207,7 @@ class LaunchDecoder:
     def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
         names: dict[int, list[str]] = {}
         layouts: dict[int, Layout] = {}
-        starts = np.array([start for start, _, _ in self._event.allocations], np.int64)
+        starts = np.array([start for start, *_ in self._event.allocations], np.int64)
         for number, (pointer, kind) in enumerate(self._event.arguments):
             index = int(np.searchsorted(starts, pointer, side="right")) - 1
             if index < 0 or not pointer or pointer >= starts[index] + self._event.allocations[index][1]:
@@ -193,10 +217,11 @@ class LaunchDecoder:
                 names[index].append(name)
             if layout.size and index not in layouts:
                 layouts[index] = layout
+        self._passed = set(names)  # numbers of the allocations that arguments name
         regions = []
         budget = 1 << 29
-        for index, (start, size, live) in enumerate(self._event.allocations):
-            name = ALIAS_SEPARATOR.join(names.get(index, ())) or f"memory{index}"
+        for index, (start, size, live, pc) in enumerate(self._event.allocations):
+            name = ALIAS_SEPARATOR.join(names.get(index, ())) or self._host_name(pc) or f"memory{index}"
             space_address = DEVICE_BASE + start - self._memory.arena
             initial = self._memory.read(start, size) if live and size <= budget else None
             budget -= size if initial is not None else 0
@@ -205,17 +230,21 @@ class LaunchDecoder:
                     start, size, name, "global", space_address, layouts.get(index, Layout(0)), True, initial
                 )
             )
-        at = 0
+        shared_end = 0
         for variable in self._facts.debug.shared:
-            at = -(-at // 16) * 16
+            shared_end = -(-shared_end // 16) * 16
             start = self._event.thread_memory + variable.offset
-            regions.append(Region(start, variable.size, variable.name, "shared", at, variable.layout, False))
-            at += variable.size
-        at = -(-at // 16) * 16
+            regions.append(
+                Region(start, variable.size, variable.name, "shared", shared_end, variable.layout, False)
+            )
+            shared_end += variable.size
+        shared_end = -(-shared_end // 16) * 16
         name, dtype = self._facts.dynamic[0] if self._facts.dynamic else ("dynamic shared", "|u1")
         if self._event.shared:
             layout = Layout(np.dtype(dtype).itemsize, dtype)
-            regions.append(Region(self._memory.dynamic, self._event.shared, name, "shared", at, layout, True))
+            regions.append(
+                Region(self._memory.dynamic, self._event.shared, name, "shared", shared_end, layout, True)
+            )
         address, offset = VARIABLES_BASE, 0
         for variable in self._facts.debug.variables:
             content = (
@@ -229,6 +258,13 @@ class LaunchDecoder:
             )
             address += -(-max(1, variable.size) // 256) * 256
         return regions
+
+    def _host_name(self, pc: int) -> str:
+        """Return the host's name of an allocation, as `cudaMalloc(&d_next, size)` has it; "" for no plain name."""
+        site = self._facts.debug.site(pc)
+        lines = self._facts.texts.get(site.file, "").splitlines() if site else []
+        calls = _ALLOCATION.findall(lines[site.line - 1]) if site and site.line <= len(lines) else []
+        return calls[0] if len(calls) == 1 else ""
 
     def _argument(self, number: int, kind: str) -> tuple[str, Layout]:
         """Return an argument's name in the kernel, and the layout of what it points to."""
@@ -278,8 +314,10 @@ class LaunchDecoder:
             self._kept = self._count_complete(rows, running)
         else:
             self._count_complete(np.concatenate([*self._waiting, rows]) if self._waiting else rows, running)
-        if self._count < MOST_COUNTED:
+        waiting = sum(map(len, self._waiting))  # of blocks that run long, perhaps without end
+        if self._count < MOST_COUNTED and waiting <= self._limits.accesses:
             return "count"
+        self._waiting = []
         self._is_stopped = True
         return "stop"
 
@@ -334,7 +372,7 @@ class LaunchDecoder:
             self._totals[name] = self._totals.get(name, 0) + number
 
     def _counted_columns(self, rows: NDArray[np.void]) -> Columns:
-        """Return what counting needs of rows: as buffers those of COUNTED_AS, and addresses as indices."""
+        """Return the columns that counting needs: buffers are those of COUNTED_AS, indices are addresses."""
         address, allocation = rows["address"], rows["allocation"]
         space = np.zeros(len(rows), np.int64)  # index in COUNTED_SPACES
         for region in self._regions[self._allocations :]:
@@ -347,7 +385,9 @@ class LaunchDecoder:
             "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
         }  # fmt: skip
         offset = address - self._allocation_starts[allocation]
-        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (rows["operation"] >= OUTSIDE)
+        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
+            (rows["operation"] & OUTSIDE) != 0
+        )
         return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
 
     def _columns(
@@ -373,19 +413,19 @@ class LaunchDecoder:
             sizes = rows["size"][chosen]
             beyond = (offsets < 0) | (offsets + sizes > views.region.size)
             outside[chosen] |= beyond
-            for found, here, first in views.match(offsets, sizes):
-                if found not in self._buffers:
-                    self._buffers[found] = len(self._buffers)
+            for view_buffer, here, first in views.match(offsets, sizes):
+                if view_buffer not in self._buffers:
+                    self._buffers[view_buffer] = len(self._buffers)
                     self._views_of_buffer.append(views)
                 accesses = chosen[here]
-                buffer[accesses] = self._buffers[found]
-                index[accesses] = (offsets[here] - first) // found.unit
-                pieces.append((accesses, found))
-        dtype = _value_type([found.dtype for _, found in pieces]) if with_values else None
+                buffer[accesses] = self._buffers[view_buffer]
+                index[accesses] = (offsets[here] - first) // view_buffer.unit
+                pieces.append((accesses, view_buffer))
+        dtype = _value_type([view_buffer.dtype for _, view_buffer in pieces]) if with_values else None
         value = np.zeros(count, dtype) if dtype is not None else None
         if value is not None:
-            for accesses, found in pieces:
-                kind = np.dtype(found.dtype)
+            for accesses, view_buffer in pieces:
+                kind = np.dtype(view_buffer.dtype)
                 if kind.kind != "V":
                     value[accesses] = _as_numbers(values[accesses], kind)
         columns: Columns = {
@@ -412,7 +452,7 @@ class LaunchDecoder:
         columns, outside = self._columns(rows)
         skipped = np.flatnonzero(outside)
         kept = np.flatnonzero(~outside)
-        record = self._outside(columns, skipped, rows)
+        record = self._outside(columns, skipped)
         columns = {name: column[kept] for name, column in columns.items()} if len(skipped) else columns
         self._add_unaccessed()
         blocks = np.arange(math.prod(self._event.grid), dtype=np.int64)
@@ -429,6 +469,7 @@ class LaunchDecoder:
                 else f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
                 "the counters cover the complete launch, the pictures only its first blocks."
             )
+        error = error or self._misaligned(rows)
         if error is not None:
             kernel_error = self._kernel_error(error)
             reached = int(rows["block"].max(initial=0)) if len(rows) else error.block
@@ -483,15 +524,18 @@ class LaunchDecoder:
             schedule=self._schedule, resident=self._resident, engine="compiled",
         )  # fmt: skip
         integers = {name: _own(column) for name, column in columns.items() if name not in ("value", "op")}
-        empty = Barriers(*(np.empty(0, np.uint8) for _ in range(7)))
-        more = {} if outside is None else {"outside": outside}
         return Trace(
-            **integers,
+            block=integers["block"],
+            thread=integers["thread"],
+            phase=integers["phase"],
             op=columns["op"].astype(np.uint8),
+            buffer=integers["buffer"],
+            site=integers["site"],
+            index=integers["index"],
             value=columns.get("value"),
             steps=steps,
-            barriers=empty if barriers is None else barriers,
-            warp_barriers=empty if warp_barriers is None else warp_barriers,
+            barriers=no_barriers() if barriers is None else barriers,
+            warp_barriers=no_barriers() if warp_barriers is None else warp_barriers,
             buffers=buffers,
             sites=tuple(self._sites) or (Site(self.kernel, file, event.line, 0),),
             initial=initial,
@@ -510,7 +554,7 @@ class LaunchDecoder:
             error=error,
             missing=missing,
             made_by=f"CUDA C++ on this processor, compiled; {facts.compiler}",
-            **more,
+            outside=nothing_outside() if outside is None else outside,
         )
 
     def _kernel_file(self) -> str:
@@ -523,16 +567,16 @@ class LaunchDecoder:
     def _add_unaccessed(self) -> None:
         """Add the buffers of arguments that the kernel did not access."""
         named = {views.region.start for views in self._views_of_buffer}
-        for views in self._views[: self._allocations]:
-            region = views.region
-            if region.start in named or re.fullmatch(r"memory\d+", region.name):
+        for number in sorted(self._passed):
+            views = self._views[number]
+            if views.region.start in named:
                 continue
             buffer = views.main_buffer()
             if buffer is not None and buffer not in self._buffers:
                 self._buffers[buffer] = len(self._buffers)
                 self._views_of_buffer.append(views)
 
-    def _outside(self, columns: Columns, rows: NDArray[np.int64], raw: NDArray[np.void]) -> OutOfBounds:
+    def _outside(self, columns: Columns, rows: NDArray[np.int64]) -> OutOfBounds:
         buffers = tuple(self._buffers)
         names = tuple(
             _element(buffers[buffer], index)
@@ -540,11 +584,12 @@ class LaunchDecoder:
                 columns["buffer"][rows].tolist(), columns["index"][rows].tolist(), strict=True
             )
         )
-        return OutOfBounds(
-            narrow(columns["block"][rows]), narrow(columns["thread"][rows]), narrow(columns["phase"][rows]),
-            np.minimum(columns["op"][rows], 2).astype(np.uint8), narrow(columns["buffer"][rows]), narrow(columns["site"][rows]),
-            narrow(rows), columns["index"][rows].astype(np.int64), names,
-        )  # fmt: skip
+        block, thread, phase, buffer, site = (
+            narrow(columns[name][rows]) for name in ("block", "thread", "phase", "buffer", "site")
+        )
+        op = np.minimum(columns["op"][rows], Op.ATOMIC).astype(np.uint8)
+        cell = columns["index"][rows].astype(np.int64)
+        return OutOfBounds(block, thread, phase, op, buffer, site, narrow(rows), cell, names)
 
     def _barriers(self, arrivals: NDArray[np.void]) -> Barriers:
         return Barriers(
@@ -567,22 +612,38 @@ class LaunchDecoder:
             self._site_numbers[other] if kind == "apart" else -1,
         )
 
+    def _misaligned(self, rows: NDArray[np.void]) -> RuntimeError_ | None:
+        """Find the first copy of a vector at a misaligned address, which stops a kernel on a GPU."""
+        for row in np.flatnonzero(rows["operation"] & MISALIGNED)[:MOST_LOOKED_AT]:
+            site = int(rows["site"][row])
+            place = tuple(self._sites)[self._site_numbers[site]]
+            lines = self._facts.texts.get(place.file, "").splitlines()[place.line - 1 : place.line]
+            if lines and (vector := _VECTOR_POINTER.search(lines[0])):
+                size = int(vector[2]) * _VECTOR_BYTES.get(vector[1], 4)
+                block, thread = int(rows["block"][row]), int(rows["thread"][row])
+                return RuntimeError_("MisalignedAddress", 0, site, block, thread, size, 0)
+        return None
+
     def _kernel_error(self, error: RuntimeError_) -> KernelError:
-        known = (
+        has_site = (
             bool(self._site_numbers)
             and error.site < len(self._site_numbers)
             and error.type not in ("Deadlock", "Exception")
         )
         site = (
             tuple(self._sites)[self._site_numbers[error.site]]
-            if known
+            if has_site
             else Site("", self._event.file, self._event.line, 0)
         )
         text = ERRORS.get(error.type, error.type).format(size=error.size)
         return KernelError(
-            error.type, f"{text}.", unravel(error.block, self._event.grid), unravel(max(0, error.thread), self._event.block),
-            site.file, site.line,
-        )  # fmt: skip
+            error.type,
+            f"{text}.",
+            unravel(error.block, self._event.grid),
+            unravel(max(0, error.thread), self._event.block),
+            site.file,
+            site.line,
+        )
 
 
 def stopped_notice(sentence: str) -> str:

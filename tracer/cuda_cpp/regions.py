@@ -56,7 +56,7 @@ class Views:
     ) -> Iterator[tuple[Buffer, NDArray[np.bool_], int]]:
         """Yield a buffer, the mask of the accesses that it describes, and the byte at which its elements begin.
 
-        offsets: bytes from the region's start, possibly outside it. sizes: bytes of each access. Both of shape (accesses,).
+        offsets: bytes from the region's start, possibly outside. sizes: bytes of each access. Shape (accesses,) each.
         """
         rest = np.ones(len(offsets), bool)
         inside = offsets % self._stride if self._stride and self._count > 1 else offsets
@@ -135,8 +135,8 @@ class Views:
 
 
 _C_NAMES = {
-    "f4": "float", "f8": "double", "i4": "int", "u4": "uint", "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort",
-    "i8": "longlong", "u8": "ulonglong",
+    "f4": "float", "f8": "double", "i4": "int", "u4": "uint", "i1": "char", "u1": "uchar", "i2": "short",
+    "u2": "ushort", "i8": "longlong", "u8": "ulonglong",
 }  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def tokenize(text: str) -> list[Token]:
         piece = match.group()
         if kind == "newline":
             is_in_macro, begins_line = False, True
-        elif begins_line and not kind == "space":
+        elif begins_line and kind != "space":
             is_in_macro = piece == "#" and bool(re.match(r"#[ \t]*define\b", text[match.start() :]))
             begins_line = False
         tokens.append(Token(piece, kind, is_in_macro))
@@ -277,7 +277,7 @@ class _Rewriter:
     def _assembly(self, index: int) -> int | None:
         """Replace inline PTX, which this machine can't run, by a message that names it."""
         opening = self._next(index + 1)
-        while self._tokens[opening].kind == "word" and self._text(opening) in ("volatile", "__volatile__"):
+        while self._text(opening) in ("volatile", "__volatile__"):
             opening = self._next(opening + 1)
         if self._text(opening) != "(" or (closing := self._closing(opening)) is None:
             return None

@@ -18,6 +18,9 @@ ARRIVAL = np.dtype(
         ("part", "<u4"), ("kind", "<u4"),
     ]
 )  # fmt: skip
+MISALIGNED = (
+    16  # a bit of `operation`: a copy of 8 or 16 bytes begins here at an address that is no multiple of that
+)
 OUTSIDE = 8  # a bit of `operation`: an index is outside the declared dimensions of its array
 WARP_ARRIVAL = 1  # the `kind` of arrivals at warp operations and fences
 WHY: tuple[Literal["waiting", "ended", "read", "unnamed", "apart"], ...] = (

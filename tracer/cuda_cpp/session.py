@@ -100,8 +100,7 @@ class _Missing(Struct):
 
 
 class _Goodbye(Struct):
-    leaks: int
-    leaked: int
+    leaks: list[tuple[int, int]]  # of each allocation that was not freed, the call that made it and its bytes
 
 
 class _Event(Struct):
@@ -118,7 +117,7 @@ class Session:
         self,
         options: SessionOptions,
         take: Take,
-        texts_of: Callable[[str], tuple[dict[Path, str], str]],
+        texts_of: Callable[[str], tuple[dict[Path, str] | None, str]],
         begin: Callable[[str], None],
     ) -> None:
         """take: called with each trace and the seconds of its launch. texts_of: returns a program's files and compiler.
@@ -148,8 +147,9 @@ class Session:
                 for key, _ in self._selector.select(POLL):
                     self._serve(key)
                 if process.poll() is not None:
-                    while any([self._serve(key) for key, _ in self._selector.select(0)]):
-                        pass
+                    while left := self._selector.select(0):
+                        for key, _ in left:
+                            self._serve(key)
                     return ProgramEnd(process.returncode, tuple(self.faults), interrupted > 0)
             except KeyboardInterrupt:  # the terminal sends it to the program too
                 if interrupted and process.poll() is None:
@@ -266,12 +266,7 @@ class _Connection:
                 )
             )
         elif kind == "goodbye":
-            goodbye = msgspec.json.decode(line, type=_Goodbye)
-            if goodbye.leaks:
-                noun = "allocation" if goodbye.leaks == 1 else "allocations"
-                text = f"{goodbye.leaks} {noun} of cudaMalloc ({goodbye.leaked:,} bytes) were not freed."
-                file = next(iter(self._facts.texts), "") if self._facts else ""
-                faults.append(ProgramFault("leak", text, file, 1))
+            self._note_leaks(msgspec.json.decode(line, type=_Goodbye))
         return "ok"
 
     def _greet(self, hello: _Hello) -> str:
@@ -281,7 +276,7 @@ class _Connection:
         except (OSError, ELFError):
             facts = None
         self._facts = facts
-        arena, rows, arrivals = self._files
+        _, rows, arrivals = self._files
         self._maps = [
             mmap.mmap(rows, 0, access=mmap.ACCESS_READ),
             mmap.mmap(arrivals, 0, access=mmap.ACCESS_READ),
@@ -355,6 +350,17 @@ class _Connection:
             return None
         sites = (self._facts.debug.site(pc) for pc in pcs)
         return next((site for site in sites if site is not None and site.file in self._facts.texts), None)
+
+    def _note_leaks(self, goodbye: _Goodbye) -> None:
+        """Note the allocations that were not freed, by the line that allocated them."""
+        sizes: dict[tuple[str, int], list[int]] = {}
+        for pc, size in goodbye.leaks:
+            site = self._user_site([pc])
+            sizes.setdefault((site.file, site.line) if site else ("", 0), []).append(size)
+        for (file, line), allocated in sizes.items():
+            text = f"{sum(allocated):,} bytes of cudaMalloc are not freed"
+            count = f" ({len(allocated):,} allocations)" if len(allocated) > 1 else ""
+            self._session.faults.append(ProgramFault("leak", f"{text}{count}; call cudaFree.", file, line))
 
     def _note_endless(self, event: _Stopped) -> None:
         site = self._user_site(event.pcs)

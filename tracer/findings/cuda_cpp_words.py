@@ -17,7 +17,9 @@ WORDS = {
     "use cuda.atomic for both": "use atomicAdd or another atomic function for both",
     "cuda.atomic": "an atomic function",
     "the array's shape": "the array's length",
-    "fill the array before the launch, as with cuda.to_device(np.zeros(...))": "fill it before the launch, as with cudaMemset",
+    "fill the array before the launch, as with cuda.to_device(np.zeros(...))": (
+        "fill it before the launch, as with cudaMemset"
+    ),
     "where Numba gets": "where a block gets",
     "the kernel does not compile": "nvcc refuses it",
 }

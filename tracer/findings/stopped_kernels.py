@@ -12,14 +12,23 @@ from ..model.trace import Trace
 
 # Names of errors in traces of CUDA C++ (`KernelError.type`), with the kind of finding and what the user can do.
 REMEDIES = {
-    "IllegalAddress": ("bounds", "pass a pointer that cudaMalloc returned, and test the index before it is used"),
+    "IllegalAddress": (
+        "bounds",
+        "pass a pointer that cudaMalloc returned, and test the index before it is used",
+    ),
     "HostMemory": ("bounds", "allocate memory with cudaMalloc and copy the data with cudaMemcpy"),
     "FreedMemory": ("bounds", "call cudaFree after the last kernel that uses the memory"),
-    "MisalignedAddress": ("bounds", "let the index be a multiple of the vector's length, or load single elements"),
+    "MisalignedAddress": (
+        "bounds",
+        "let the index be a multiple of the vector's length, or load single elements",
+    ),
     "Assertion": ("launch", "correct the input, or the condition"),
     "Trap": ("launch", "find the branch that calls it"),
     "Exception": ("launch", "a GPU has no exceptions: return an error code instead"),
-    "Deadlock": ("launch", "let every thread of the mask or the block reach the operation that the others wait at"),
+    "Deadlock": (
+        "launch",
+        "let every thread of the mask or the block reach the operation that the others wait at",
+    ),
 }
 
 
@@ -33,7 +42,9 @@ def stopped_kernel_findings(trace: Trace) -> list[Finding]:
     thread = _linear(error.thread, trace.block_dim)
     blocks = f"block {coordinates_text(block, trace.grid)}"
     place = f"thread {coordinates_text(thread, trace.block_dim)} of {blocks}"
-    statement = f"the kernel is stopped on line {error.line}: {place} {error.message.removesuffix('.')}; {remedy}."
+    statement = (
+        f"the kernel is stopped on line {error.line}: {place} {error.message.removesuffix('.')}; {remedy}."
+    )
     rows = np.flatnonzero((trace.block == block) & (trace.thread == thread))
     return [
         Finding(

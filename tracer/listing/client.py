@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import threading
 from pathlib import Path
 
 import msgspec
 
-from ..processes.json_process import JsonProcess, StartError, module_command
+from ..processes.json_process import StartError, module_command
+from ..processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from ..recording import nvidia_files
 from ..storage.atomic_write import write_atomically
 from ..type_inference.answer_cache import versions
@@ -29,8 +29,8 @@ class Listings:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._process: JsonProcess | None = None
-        self._closed = False
+        self._client = ProcessClient("compiling", COMMAND, ANSWER)
+        self.close = self._client.close
 
     def compile(self, job: ListingJob) -> Listing:
         """Return the listing of a kernel, compiled or cached; blocks until it is there."""
@@ -38,34 +38,16 @@ class Listings:
         with contextlib.suppress(OSError, msgspec.MsgspecError, ValueError):
             return ANSWER.decode(path.read_bytes())
         try:
-            answer = self._compile(job)
+            with self._client.conversation(job, PATIENCE) as answers:
+                answer = next(answers)
         except StartError as error:
             return Listing(reason=str(error))
-        if answer is None:
+        except (ProcessEndedError, RunCancelledError):
             return Listing(reason="It can't be compiled: the process that compiles it ended.")
+        finally:
+            self._client.rest()
         self._store(path, answer)
         return answer
-
-    def close(self) -> None:
-        """End the running request, from another thread, and refuse further ones."""
-        self._closed = True
-        if self._process is not None:
-            self._process.kill()
-
-    def _compile(self, job: ListingJob) -> Listing | None:
-        if self._closed:
-            return None
-        process = self._process = JsonProcess("compiling", COMMAND)
-        timer = threading.Timer(PATIENCE, process.kill)
-        timer.start()
-        try:
-            process.send(job)
-            line = next(process.lines(), None)
-        finally:
-            timer.cancel()
-            self._process = None
-            process.end()
-        return None if line is None else ANSWER.decode(line)
 
     def _store(self, path: Path, answer: Listing) -> None:
         with contextlib.suppress(OSError):

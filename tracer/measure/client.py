@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
@@ -14,13 +13,14 @@ from pathlib import Path
 import msgspec
 
 from ... import ROOT, __version__
-from ..processes.json_process import JsonProcess, StartError, module_command
-from ..run.worker_client import RunCancelledError
+from ..processes.json_process import StartError, module_command
+from ..processes.process_client import ProcessClient, ProcessEndedError
 from .cases import Case, row_of
 from .events import DeviceOpened, MeasureMessage, Request, RowMeasured, RowStarted, SamplingProgress
 from .measurement import Host, Measurement, MeasurementError, Method, Row
 
 COMMAND = module_command("tilescope.tracer.measure.process")
+MESSAGE: msgspec.json.Decoder[MeasureMessage] = msgspec.json.Decoder(MeasureMessage)
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
 NOTES = (
     "Kernel times lie between two CUDA events on a stream that waits until everything is queued, minus the "
@@ -38,17 +38,14 @@ class MeasureClient:
 
     def __init__(self, cases: Sequence[Case], precision: float = 0.01, time_limit: float = 1.0) -> None:
         self.cases, self.precision, self.time_limit = list(cases), precision, time_limit
-        self._process: JsonProcess | None = None
-        self._lock = threading.Lock()
-        self._cancelled = False
+        self._client = ProcessClient("measuring process", COMMAND, MESSAGE, is_single=True)
+        self.cancel = self._client.close  # from any thread; `run` raises RunCancelledError
         self._death = ""
 
-    def cancel(self) -> None:
-        """Stop the measurement; `run` raises Cancelled."""
-        with self._lock:
-            self._cancelled = True
-            if self._process is not None:
-                self._process.kill()
+    @property
+    def pid(self) -> int | None:
+        """The ID of the measuring process, None without one."""
+        return self._client.pid
 
     def run(self, report: Report = lambda text, done, total: None, start: Start | None = None) -> Measurement:
         """Measure all rows.
@@ -83,8 +80,6 @@ class MeasureClient:
             elif isinstance(message, RowMeasured):
                 rows[places[message.place]] = message.row
             report(self._text(message, places), len(rows), len(self.cases))
-        if self._cancelled:
-            raise RunCancelledError
         if opened is None:
             raise MeasurementError(f"The measuring process did not start ({self._death}).")
         if len(rows) == before:
@@ -103,16 +98,13 @@ class MeasureClient:
 
     def _messages(self, request: Request) -> Iterator[MeasureMessage]:
         """Yield the messages of a new process about a request."""
-        with self._lock:
-            if self._cancelled:
-                raise RunCancelledError
-            self._process = process = _spawn()
-        with process:
-            process.send(request)
-            process.end_input()
-            for line in process.lines():
-                yield msgspec.json.decode(line, type=MeasureMessage)
-            self._death = process.describe_death()
+        try:
+            with self._client.conversation(request) as messages:
+                yield from messages
+        except StartError as error:
+            raise MeasurementError(str(error)) from error
+        except ProcessEndedError as error:
+            self._death = error.death
 
     def _measurement(self, opened: DeviceOpened, rows: Sequence[Row]) -> Measurement:
         return Measurement(
@@ -131,13 +123,6 @@ def case_spec(case: Case) -> str:
     """Return the spec of a case: matmul-tiled:m=64,k=64,n=64/numpy."""
     values = ",".join(f"{name}={value}" for name, value in case.values.items() if value != "")
     return f"{case.scenario}:{values}" + (f"/{case.baseline}" if case.baseline else "")
-
-
-def _spawn() -> JsonProcess:
-    try:
-        return JsonProcess("measuring process", COMMAND)
-    except StartError as error:
-        raise MeasurementError(str(error)) from error
 
 
 def versions() -> dict[str, str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
 import msgspec
 
-from ..processes.json_process import JsonProcess, StartError, module_command
-from ..run.worker_client import RunCancelledError
+from ..processes.json_process import StartError, module_command
+from ..processes.process_client import ProcessClient, ProcessEndedError
 from .measurement import MeasurementError
 
 COMMAND = module_command("tilescope.tracer.measure.list_devices")
@@ -73,54 +71,24 @@ class DeviceListing:
     """Lists the GPUs in another process; call `run` in any thread, and `cancel` from any other."""
 
     def __init__(self, command: tuple[str, ...] = COMMAND) -> None:
-        self._command = command
-        self._process: JsonProcess | None = None
-        self._lock = threading.Lock()
-        self._cancelled = self._late = False
-
-    def cancel(self) -> None:
-        """Stop the listing; `run` raises Cancelled."""
-        with self._lock:
-            self._cancelled = True
-            if self._process is not None:
-                self._process.kill()
+        self._client = ProcessClient("measuring process", command, _DECODER)
+        self.cancel = self._client.close  # from any thread; `run` raises RunCancelledError
 
     def run(self) -> DeviceList:
-        """List the GPUs; raises MeasurementError if that fails, and Cancelled."""
-        with self._lock:
-            if self._cancelled:
-                raise RunCancelledError
-            self._process = process = _started(self._command)
-        alarm = threading.Timer(PATIENCE, self._give_up)
-        alarm.daemon = True
-        with process:
-            alarm.start()
-            line = next(process.lines(), b"")
-            alarm.cancel()
-            if self._cancelled:
-                raise RunCancelledError
-            if self._late:
-                raise MeasurementError(f"The GPU's driver has not answered for {PATIENCE:g} seconds.")
-            return _decoded(line, process)
-
-    def _give_up(self) -> None:
-        self._late = True
-        if self._process is not None:
-            self._process.kill()
-
-
-def _started(command: tuple[str, ...]) -> JsonProcess:
-    try:
-        return JsonProcess("measuring process", command)
-    except StartError as error:
-        raise MeasurementError(str(error)) from error
-
-
-def _decoded(line: bytes, process: JsonProcess) -> DeviceList:
-    try:
-        return _DECODER.decode(line)
-    except msgspec.MsgspecError as error:
-        raise MeasurementError(f"The GPUs could not be listed ({process.describe_death()}).") from error
+        """List the GPUs; raises MeasurementError if that fails, and RunCancelledError."""
+        try:
+            with self._client.conversation(seconds=PATIENCE) as lists:
+                return next(lists)
+        except StartError as error:
+            raise MeasurementError(str(error)) from error
+        except ProcessEndedError as error:
+            if error.is_late:
+                reason = f"The GPU's driver has not answered for {PATIENCE:g} seconds."
+            else:
+                reason = f"The GPUs could not be listed ({error.death})."
+            raise MeasurementError(reason) from error
+        finally:
+            self._client.rest()
 
 
 # Created at import: threads that use a type for the first time at once can crash msgspec.

@@ -13,7 +13,8 @@ from .syntax_tree import syntax_tree
 BARRIERS = re.compile(r"(?:__syncthreads\w*|__syncwarp|[\w.]*\bsync)\s*\(")
 LONGEST = 4_000_000  # characters of a text that is read
 _PIECE = re.compile(
-    r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"([^\s()\\]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+    r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"([^\s()\\]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+    re.DOTALL,
 )
 _CONDITION = re.compile(r"(?:if(?:\s+constexpr)?|while|for|switch)\s*\(|else\b|do\b")
 
@@ -41,7 +42,11 @@ class Function(Struct, frozen=True):
 @lru_cache(maxsize=16)
 def is_cpp(source: str) -> bool:
     """Return True for a text with CUDA kernels in C++ that is no Python."""
-    if not re.search(r"^[ \t]*(?:#[ \t]*include|template|__global__|extern|static|using)\b|__global__", source, re.MULTILINE):
+    if not re.search(
+        r"^[ \t]*(?:#[ \t]*include|template|__global__|extern|static|using)\b|__global__",
+        source,
+        re.MULTILINE,
+    ):
         return False
     return "__global__" in source and not syntax_tree(source).body
 
@@ -52,17 +57,30 @@ def plain(source: str) -> str:
     if len(source) > LONGEST:
         return ""
     text = _PIECE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), source)
-    return re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", lambda match: re.sub(r"[^\n]", " ", match.group()), text, flags=re.MULTILINE)
+    return re.sub(
+        r"^[ \t]*#(?:\\\n|[^\n])*",
+        lambda match: re.sub(r"[^\n]", " ", match.group()),
+        text,
+        flags=re.MULTILINE,
+    )
 
 
 @lru_cache(maxsize=16)
 def functions(source: str) -> tuple[Function, ...]:
     """List the functions of a text, in order."""
     text = plain(source)
-    found = []
+    result = []
     position = 0
     for match in re.finditer(r"\b(\w+)\s*\(", text):
-        if match.start() < position or match[1] in ("if", "for", "while", "switch", "return", "sizeof", "__launch_bounds__"):
+        if match.start() < position or match[1] in (
+            "if",
+            "for",
+            "while",
+            "switch",
+            "return",
+            "sizeof",
+            "__launch_bounds__",
+        ):
             continue
         closing = _closing(text, match.end() - 1)
         if closing is None:
@@ -76,9 +94,9 @@ def functions(source: str) -> tuple[Function, ...]:
             continue
         begin = max(text.rfind(character, 0, match.start()) for character in ";}{") + 1
         first = text.count("\n", 0, begin + len(text[begin:]) - len(text[begin:].lstrip())) + 1
-        found.append(Function(match[1], first, brace, end + 1, text.count("\n", 0, end) + 1))
+        result.append(Function(match[1], first, brace, end + 1, text.count("\n", 0, end) + 1))
         position = end
-    return tuple(found)
+    return tuple(result)
 
 
 def function_lines(source: str, name: str) -> tuple[int, int]:

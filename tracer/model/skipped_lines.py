@@ -113,7 +113,9 @@ def _cpp_replacement(source: str, line: int) -> tuple[int, int, str]:
         raise SkippedLineError(f"Line {line} has several statements; put each on a separate line first.")
     statement = statements[0]
     if not statement.is_simple:
-        raise SkippedLineError(f"Line {line} begins a block and can't be skipped; skip the lines in it one by one.")
+        raise SkippedLineError(
+            f"Line {line} begins a block and can't be skipped; skip the lines in it one by one."
+        )
     return statement.first, statement.last, f"{statement.before};"
 
 

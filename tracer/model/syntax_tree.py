@@ -11,7 +11,8 @@ LONGEST = 4_000_000  # characters of a text that is parsed
 TOO_DEEP = "The text is nested too deeply; split its longest expressions."
 DEEPEST = 150  # nested nodes: as many as ast.unparse and other recursive functions can follow
 STACK = 64 << 20  # bytes for the parser, which recurses up to 6,000 times before it fails
-_stack_size_lock = threading.Lock()  # held while a thread starts with such a stack
+# Held while a thread with such a stack parses: two parsers at once can fail with a SystemError (CPython 3.11).
+_parsing_lock = threading.Lock()
 
 
 @lru_cache(maxsize=16)
@@ -41,14 +42,14 @@ def _parsed(source: str) -> ast.Module | Exception:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of valid but suspicious code, which may be half typed
-        with _stack_size_lock:
+        with _parsing_lock:
             before = threading.stack_size(STACK)
             try:
                 thread = threading.Thread(target=parse)
                 thread.start()
             finally:
                 threading.stack_size(before)
-        thread.join()
+            thread.join()
     return results[0]
 
 

@@ -15,7 +15,8 @@ from ..findings.all_findings import findings_of
 from ..model.finding import Finding
 from ..model.launch import Launch, Schedule, decode
 from ..model.trace import Trace
-from ..run.worker_client import RunCancelledError, Worker, WorkerError
+from ..processes.process_client import RunCancelledError
+from ..run.worker_client import Worker, WorkerError
 from ..storage.launch_inputs import with_inputs
 from .candidates import candidates_of, is_mechanical
 from .definitions_only import definitions_only

@@ -17,7 +17,8 @@ import msgspec
 from ..judging.result import Judgement, JudgingTask
 from ..model.launch import Launch, encode
 from ..model.trace import Trace
-from ..processes.json_process import JsonProcess, StartError, module_command
+from ..processes.json_process import StartError, module_command
+from ..processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from ..storage.temp_folders import new_process_folder
 from ..storage.trace_file import TraceFileError, load
 from ..type_inference.question import Question
@@ -73,10 +74,6 @@ class WorkerTimeoutError(WorkerError):
         self.launch = launch
 
 
-class RunCancelledError(Exception):
-    """The run was cancelled."""
-
-
 class JudgingTimeoutError(WorkerError):
     """Judging was stopped at its time limit; `at` is the file and line it had reached, if known."""
 
@@ -90,18 +87,23 @@ class Worker:
 
     def __init__(self) -> None:
         self._folder = new_process_folder()
-        self._alive: list[JsonProcess] = []  # at most one, shared with the finalizer
+        command = [*COMMAND, str(self._folder)]
+        self._client = ProcessClient(
+            "tracing process", command, WORKER_MESSAGE, folder=self._folder, restarts=True
+        )
         self._jobs = itertools.count(1)
         self._turn = threading.Lock()  # held by the current run
-        self._state = threading.Lock()  # guards the following flags and _alive
-        self._busy = self._doomed = self._closed = False
-        self._finish = weakref.finalize(self, _tidy, self._alive, self._folder)
+        self._finish = weakref.finalize(self, _tidy, self._client, self._folder)
+
+    @property
+    def pid(self) -> int | None:
+        """The process ID, None without a process."""
+        return self._client.pid
 
     def start(self) -> None:
         """Start the process if there is none, and return immediately while it loads numba."""
-        with self._state, contextlib.suppress(WorkerError):  # the next run reports the error
-            if not (self._busy or self._closed):
-                self._ensure_started()
+        with contextlib.suppress(StartError):  # the next run reports the error
+            self._client.start()
 
     def run(
         self,
@@ -179,11 +181,8 @@ class Worker:
 
     def _do_job(self, job: Callable[[int, str], Job], listen: Callable[[WorkerMessage], None]) -> Ended:
         """Do the job that `job(number, path of the trace)` returns; return the event for its end."""
-        with self._process() as process:
-            number = next(self._jobs)
-            end = self._converse(process, job(number, self._trace_path(number)), listen)
-            process.forget_errors()
-            return end
+        number = next(self._jobs)
+        return self._converse(job(number, self._trace_path(number)), listen)
 
     def judge(
         self, task: JudgingTask, asks: Callable[[Question], None] | None = None,
@@ -205,20 +204,17 @@ class Worker:
             elif isinstance(event, Output) and output is not None:
                 output(event.text)
 
-        with self._turn, contextlib.ExitStack() as stack:
-            stack.callback(limit.stop)
-            process = stack.enter_context(self._process())
+        with self._turn, contextlib.closing(limit):
             number = next(self._jobs)
             complete_task = msgspec.structs.replace(
                 task, folder=str(self._folder), out=self._trace_path(number)
             )
             try:
-                end = self._converse(process, JudgeJob(number, complete_task), listen)
+                end = self._converse(JudgeJob(number, complete_task), listen)
             except RunCancelledError:
                 if limit.passed:
                     raise JudgingTimeoutError(seconds, limit.position) from None
                 raise
-            process.forget_errors()
             return _judgement(end, complete_task)
 
     def compile_ahead(self, launches: Iterable[Launch]) -> None:
@@ -227,81 +223,36 @@ class Worker:
         It returns before they are compiled, but may block until the process reads the request. A run that is requested
         meanwhile waits for the kernel that is being compiled.
         """
-        self.start()
-        request = Precompile([msgspec.Raw(encode(launch).encode()) for launch in launches])
-        for process in list(self._alive):
-            with contextlib.suppress(ValueError):  # another thread is ending it
-                process.send(request)
+        self._client.send(Precompile([msgspec.Raw(encode(launch).encode()) for launch in launches]))
 
     def cancel(self) -> None:
         """Cancel the current run, if there is one."""
-        with self._state:
-            if self._busy:
-                self._kill()
+        self._client.cancel()
 
     def close(self) -> None:
         """End the process and remove its files; cancels the current run. Don't call it from callbacks of `run`."""
-        with self._state:
-            self._closed = True
-            self._kill()
+        self._client.close()
         with self._turn:
             self._finish()
 
     def detach_in_child(self) -> None:
         """In a forked process, release the process and the folder, which belong to the parent."""
-        self._closed = True
         self._finish.detach()
-        for process in self._alive:
-            process.detach_in_child()
+        self._client.detach_in_child()
 
-    def _kill(self) -> None:
-        self._doomed = True
-        for process in self._alive:
-            process.kill()
-
-    @contextlib.contextmanager
-    def _process(self) -> Iterator[JsonProcess]:
-        """Context manager that gives a run the process; after an interrupted run, the next one gets a new process."""
-        with self._state:
-            if self._closed:
-                raise RunCancelledError
-            process = self._ensure_started()
-            self._busy = True
-        try:
-            yield process
-        except BaseException:
-            self._doomed = True
-            raise
-        finally:
-            self._busy = False
-            if self._doomed:
-                self.start()
-
-    def _ensure_started(self) -> JsonProcess:
-        for process in list(self._alive):
-            if self._doomed or process.poll() is not None:
-                self._alive.remove(process)
-                process.end()
-        self._doomed = False
-        if not self._alive:
-            self._alive.append(_spawn(self._folder))
-        return self._alive[0]
-
-    def _converse(
-        self, process: JsonProcess, job: Job | JudgeJob, listen: Callable[[WorkerMessage], None]
-    ) -> Ended:
+    def _converse(self, job: Job | JudgeJob, listen: Callable[[WorkerMessage], None]) -> Ended:
         """Send a job, pass the worker's events to `listen`, and return the event for its end."""
-        process.send(job)
-        for line in process.lines():
-            event = WORKER_MESSAGE.decode(line)
-            if isinstance(event, Ended):
+        try:
+            with self._client.conversation(job) as events:
+                event = next(events)
+                while not isinstance(event, Ended):
+                    listen(event)
+                    event = next(events)
                 return event
-            listen(event)
-        death = process.describe_death()
-        if self._doomed:
-            raise RunCancelledError
-        end = f"The tracing process ended unexpectedly ({death})"
-        raise WorkerError(f"{end}; the next run starts a new one.")
+        except StartError as error:
+            raise WorkerError(str(error)) from error
+        except ProcessEndedError as error:
+            raise WorkerError(f"{error}; the next run starts a new one.") from error
 
     def _trace_path(self, number: int) -> str:
         return str(self._folder / f"{number}.trace")
@@ -332,7 +283,7 @@ class _Limit:
             self._timer.start()
         self.position = (event.file, event.line)
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Stop the timer."""
         self._timer.cancel()
 
@@ -372,16 +323,6 @@ def _load_and_remove(path: str) -> Trace:
             Path(path).unlink(missing_ok=True)
 
 
-def _spawn(folder: Path) -> JsonProcess:
-    with contextlib.suppress(OSError):  # the start reports problems with the folder
-        folder.mkdir(0o700, exist_ok=True)  # the system may have cleaned its temporary files
-    try:
-        return JsonProcess("tracing process", [*COMMAND, str(folder)], folder)
-    except StartError as error:
-        raise WorkerError(str(error)) from error
-
-
-def _tidy(alive: list[JsonProcess], folder: Path) -> None:
-    for process in alive:
-        process.end()
+def _tidy(client: ProcessClient[WorkerMessage], folder: Path) -> None:
+    client.close()
     shutil.rmtree(folder, ignore_errors=True)

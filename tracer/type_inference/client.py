@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from ..model.launch import Array, Launch, Scalar
-from ..processes.json_process import JsonProcess, StartError, module_command
+from ..processes.json_process import StartError, module_command
+from ..processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from .answer_cache import AnswerCache
 from .question import ANSWER, NOTHING, Answer, Operation, Question, Refusal, SourceQuestion
 
@@ -67,7 +68,7 @@ class TypeInference:
         self._waiting: queue.SimpleQueue[AnyQuestion | None] = queue.SimpleQueue()
         self._asked_keys: set[str] = set()
         self._thread: threading.Thread | None = None
-        self._process: JsonProcess | None = None
+        self.client = ProcessClient("type inference", COMMAND, ANSWER)
         self._closed = False
         self._changed = threading.Condition()  # notified of each answer and of each failure
         self._failed: set[str] = set()
@@ -129,8 +130,7 @@ class TypeInference:
     def close(self) -> None:
         """End all questions, from any thread; later questions are ignored."""
         self._closed = True
-        if self._process is not None:
-            self._process.kill()
+        self.client.close()
         self._waiting.put(None)  # wakes the thread if it waits for a question
         with self._changed:
             self._changed.notify_all()
@@ -139,6 +139,7 @@ class TypeInference:
         try:
             self._serve_questions()
         finally:
+            self.client.rest()
             with self._changed:
                 self._is_running = False
                 self._changed.notify_all()
@@ -149,31 +150,17 @@ class TypeInference:
             self._changed.notify_all()
 
     def _serve_questions(self) -> None:
-        """Ask one question after the other, in the thread; restart the process if it dies."""
-        question = self._waiting.get()
-        while question is not None and not self._closed:
+        """Ask one question after the other, in the thread."""
+        while (question := self._waiting.get()) is not None:
             try:
-                with JsonProcess("type inference", COMMAND) as self._process:
-                    if self._closed:
-                        return
-                    lines = self._process.lines()
-                    while question is not None and self._receive_answer(question, self._process, lines):
-                        question = self._waiting.get()
-            except (StartError, msgspec.MsgspecError, ValueError):
-                return
-            if question is not None:  # this question ended the process
+                with self.client.conversation(question) as answers:
+                    answer, key = next(answers), question.key()
+            except ProcessEndedError:  # this question ended it
                 self._note_failure(question)
-                question = self._waiting.get()
-
-    def _receive_answer(self, question: AnyQuestion, process: JsonProcess, lines: Iterator[bytes]) -> bool:
-        """Ask a question and store its answer; return False if the process has ended."""
-        process.send(question)
-        line = next(lines, None)
-        if line is None:
-            return False
-        answer, key = ANSWER.decode(line), question.key()
-        with self._changed:
-            self._answers[key] = answer
-            self._changed.notify_all()
-        self._cache.put(key, answer)
-        return True
+                continue
+            except (RunCancelledError, StartError, msgspec.MsgspecError, ValueError):
+                return
+            with self._changed:
+                self._answers[key] = answer
+                self._changed.notify_all()
+            self._cache.put(key, answer)

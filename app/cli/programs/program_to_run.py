@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 from importlib import util
@@ -30,12 +31,17 @@ class ProgramToRun(NamedTuple):
     arguments: list[str]
     is_module: bool
     text: str = ""  # the path of a text that replaces the script's own, "" for none
+    is_command: bool = False  # `name` is a command such as make, which builds and runs CUDA C++
 
     def find(self) -> None:
         """Raise ProgramError if there is no such script or module."""
         from ....tracer.model.launch import is_utf8
 
         path = Path(self.name)
+        if self.is_command:
+            if shutil.which(self.name) is None:
+                raise ProgramError(f"there is no command {self.name}.")
+            return
         if not self.is_module and not _can_name_a_file(path):
             raise ProgramError(f"there is no script {self.name}.")
         if self.is_module:

@@ -80,6 +80,10 @@ def split_command_line(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
         word = words[index]
         if word == "-m" and index + 1 < len(words):
             return list(words[:index]), ProgramToRun(words[index + 1], list(words[index + 2 :]), True)
+        if word == "--" and index + 1 < len(words) and not Path(words[index + 1]).is_file():
+            return list(words[:index]), ProgramToRun(
+                words[index + 1], list(words[index + 2 :]), False, is_command=True
+            )
         if not word.startswith("-"):
             return list(words[:index]), ProgramToRun(word, list(words[index + 1 :]), False)
         index += 2 if word in OPTIONS_WITH_VALUE else 1
@@ -91,7 +95,10 @@ def split_command_line(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
     """Add the arguments of both `run` and `check`."""
     patience = PATIENCE[command]
-    usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK | FILE.cu [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
+    usage = (
+        "{0} [OPTIONS] SCRIPT | NOTEBOOK | FILE.cu [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ...\n"
+        "       {0} [OPTIONS] -- make ..."
+    )
     parser.usage = usage.format(parser.prog)
     parser.description = description
     parser.add_argument(

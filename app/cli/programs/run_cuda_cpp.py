@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ..common.arguments import UsageError
@@ -37,6 +39,8 @@ class CudaProgram:
         from ....tracer.cuda_cpp.session import Session
 
         program: ProgramToRun = self._chosen.program
+        if program.is_command:
+            return self._run_command([program.name, *program.arguments])
         path = Path(program.name).absolute()
         try:
             text = Path(program.text).read_text("utf-8", "surrogatepass") if program.text else None
@@ -58,6 +62,28 @@ class CudaProgram:
         finally:
             session.close()
         return self._judge(end, path)
+
+    def _run_command(self, words: list[str]) -> int:
+        """Run a command that builds programs with nvcc and runs them; our stand-in for nvcc comes first on its PATH."""
+        from ....tracer.cuda_cpp.compilers import CompilerError, find_compiler
+        from ....tracer.cuda_cpp.nvcc import write_script
+        from ....tracer.cuda_cpp.session import Session
+
+        try:
+            version = find_compiler().version
+        except CompilerError as error:
+            print_error(str(error))
+            return 2
+        session = Session(_options(self._chosen), self._take, lambda _: (None, version), self._begin)
+        try:
+            with TemporaryDirectory(prefix="tilescope-nvcc-") as folder:
+                script = write_script(Path(folder))
+                path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
+                settings = {"PATH": path, "NVCC": str(script), "CUDACXX": str(script)}
+                end = session.run(words, os.environ | settings)
+        finally:
+            session.close()
+        return self._judge(end, Path(words[0]))
 
     def _judge(self, end: ProgramEnd, path: Path) -> int:
         for fault in end.faults:
@@ -83,7 +109,9 @@ def is_cuda_cpp_program(program: ProgramToRun) -> bool:
     """Return True for a program in CUDA C++."""
     from ....tracer.model.launch import is_cuda_cpp
 
-    return not program.is_module and is_cuda_cpp(program.name) and Path(program.name).is_file()
+    return program.is_command or (
+        not program.is_module and is_cuda_cpp(program.name) and Path(program.name).is_file()
+    )
 
 
 def check_options(chosen: Namespace) -> None:

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
+from ....tracer.model.launch import is_cuda_cpp
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -104,8 +105,8 @@ class Editor(Page):
         self._base = text
 
     def set_editable(self, editable: bool) -> None:
-        """Allow or forbid editing. A shortened text and CUDA C stay read-only."""
-        editable = editable and self.shows_exact_text and not self.file.endswith(".cu")
+        """Allow or forbid editing. A shortened text stays read-only."""
+        editable = editable and self.shows_exact_text
         if editable != self.isReadOnly() and editable == self.has_handles:
             return
         self.setReadOnly(not editable)
@@ -116,6 +117,10 @@ class Editor(Page):
         self.has_handles = editable
         self._place_gutter()
         self._gutter.update()
+
+    def _comment(self, cursor: QTextCursor) -> None:
+        """Comment lines out in the file's language, or uncomment them."""
+        keys.comment(cursor, "//" if is_cuda_cpp(self.file) else "#")
 
     def is_editable(self) -> bool:
         """Return True if the user can change the text."""
@@ -284,7 +289,7 @@ class Editor(Page):
         elif key == Qt.Key.Key_Backspace and held in (NO_KEYS, SHIFT):
             return self._write(keys.erase_level)
         elif key == Qt.Key.Key_Slash and held & CONTROL:
-            self._write(keys.comment)
+            self._write(self._comment)
         elif key == Qt.Key.Key_Home and held in (NO_KEYS, SHIFT):
             self._write(partial(keys.go_to_line_start, select=bool(held)))
         elif event.text() == "\u00a0":  # Shift+Space on some keyboards; Python rejects it
@@ -345,7 +350,7 @@ class Editor(Page):
         if self.is_editable():
             menu.addAction("Undo\tCtrl+Z", self.undo).setEnabled(self.history.can_undo())
             menu.addAction("Redo\tCtrl+Shift+Z", self.redo).setEnabled(self.history.can_redo())
-            menu.addAction("Comment or uncomment\tCtrl+/", partial(self._write, keys.comment))
+            menu.addAction("Comment or uncomment\tCtrl+/", partial(self._write, self._comment))
             menu.addAction("Skip or restore line\tCtrl+Shift+X", self._toggle_here)
         return menu
 

@@ -11,18 +11,17 @@ from .highlight import python_line
 from .history import difference, utf16_length
 
 LEVEL = 4  # columns of a level of indentation
-COMMENT = "# "
 Move, Mode = QTextCursor.MoveOperation, QTextCursor.MoveMode
 
 
 def break_line(cursor: QTextCursor) -> None:
-    """Break the line and repeat its indent, one level deeper after a colon."""
+    """Break the line and repeat its indent, one level deeper after a colon or an opening brace."""
     cursor.beginEditBlock()
     cursor.removeSelectedText()
     block, column = cursor.block(), cursor.positionInBlock()
     before, after = block.text()[:column], block.text()[column:]
     indent = before[: len(before) - len(before.lstrip())]
-    opens_block = _code(block, before).rstrip().endswith(":")
+    opens_block = _code(block, before).rstrip().endswith((":", "{"))
     for _ in range(len(after) - len(after.lstrip())):
         cursor.deleteChar()
     cursor.insertText("\n" + indent + (level(cursor.document()) if opens_block else ""))
@@ -77,18 +76,18 @@ def erase_level(cursor: QTextCursor) -> bool:
     return True
 
 
-def comment(cursor: QTextCursor) -> None:
-    """Comment lines out, or uncomment them if all are comments."""
+def comment(cursor: QTextCursor, sign: str = "#") -> None:
+    """Comment lines out, or uncomment them if all are comments. sign: begins a comment, "//" in C++."""
     texts = [block.text() for block in _blocks(cursor) if block.text().strip()]
-    if all(text.lstrip().startswith("#") for text in texts):
-        _change_lines(cursor, _uncommented)
+    if all(text.lstrip().startswith(sign) for text in texts):
+        _change_lines(cursor, lambda text: _uncommented(text, sign))
         return
     column = min(len(text) - len(text.lstrip()) for text in texts)
-    _change_lines(cursor, lambda text: text[:column] + COMMENT + text[column:] if text.strip() else text)
+    _change_lines(cursor, lambda text: f"{text[:column]}{sign} {text[column:]}" if text.strip() else text)
 
 
-def _uncommented(text: str) -> str:
-    before, sign, after = text.partition("#")
+def _uncommented(text: str, mark: str) -> str:
+    before, sign, after = text.partition(mark)
     return before + (after[1:] if after.startswith(" ") else after) if sign and not before.strip() else text
 
 

@@ -296,7 +296,8 @@ class SourceView(View):
     def _highlighted_file(self) -> str:
         """Return the file with highlighted lines, preferably the one that is shown."""
         assert self.highlight
-        files = sorted(file for file, _ in self.highlight.lines if not file.endswith(".cu"))
+        twin = cuda_c_of(self.session) if self.session else None
+        files = sorted(file for file, _ in self.highlight.lines if twin is None or file != twin[0])
         return self.editor.file if self.editor.file in files else next(iter(files), self._home)
 
     def _lines(self) -> frozenset[int]:
@@ -306,7 +307,11 @@ class SourceView(View):
 
     def _shows_cuda_c(self) -> bool:
         """Whether the editor shows the kernel in CUDA C that is timed, and not what the trace ran."""
-        return self.session is not None and (twin := cuda_c_of(self.session)) is not None and self.editor.file == twin[0]
+        return (
+            self.session is not None
+            and (twin := cuda_c_of(self.session)) is not None
+            and self.editor.file == twin[0]
+        )
 
     def _show_twin(self, site: int, look: str) -> None:
         """Show the twin's line of the chosen warp below a kernel in CUDA C."""

@@ -13,9 +13,9 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
+from ....tracer.model.cpp_text import is_cpp
 from ....tracer.model.finding import Finding
 from ....tracer.model.launch import Launch
-from ....tracer.model.cpp_text import is_cpp
 from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
 from ....tracer.model.skipped_lines import barrier_lines, first_line
 from ....tracer.model.syntax_tree import syntax_problem

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
-from ....tracer.run.worker_client import RunCancelledError
+from ....tracer.processes.process_client import RunCancelledError
 from ....tracer.storage.temp_folders import new_process_folder
 from ....tracer.storage.trace_file import TraceFileError, save
-from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
+from ...control.task import Task, TaskQueue
 from ...exercise.document import Exercise
 from ...exercise.mistakes import ExerciseError
 
@@ -39,50 +41,45 @@ class Judged(Struct, frozen=True, eq=False):
 class JudgeJob(QObject):
     """Judges one text at a time, then the newest one.
 
-    judged: a Judged. failed: (Exercise, one sentence). begun, rested: judging has started, or is idle again.
+    judged: a Judged. failed: (Exercise, one sentence). begun: judging has started. rested: it is idle again.
     make: creates the judge on first use.
     """
 
     judged = Signal(object)
     failed = Signal(object, str)
     begun = Signal()
-    rested = Signal()
-    _ended = Signal(object)
 
     def __init__(self, parent: QObject, make: Callable[[], Judge]) -> None:
         super().__init__(parent)
         self.make = make
         self._judge: Judge | None = None
         self._folder: Path | None = None
-        self._number = 0
-        self._current: tuple[Exercise, str] | None = None
-        self._next: tuple[Exercise, str] | None = None
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self._grace = QTimer(self, singleShot=True, interval=GRACE)
-        self._grace.timeout.connect(self._cancel)
-        self._ended.connect(self._take)
+        self._numbers = count(1)
+        self._tasks = TaskQueue(self, interrupt=self._cancel, grace=GRACE)
+        self.rested = self._tasks.became_idle
 
     def ask(self, exercise: Exercise, text: str) -> None:
         """Judge a text soon; a running one may finish within the grace period."""
         if self._judge is None:
             self._judge = self.make()
-        if self._current is None:
-            self._start((exercise, text))
-        elif self._current != (exercise, text):
-            self._next = exercise, text
-            self._grace.start()
-        else:
-            self._next = None
+        task = Task(
+            partial(self._run, exercise, text),
+            self.judged.emit,
+            partial(self._fail, exercise),
+            key=(exercise, text),
+            expected=(RunCancelledError, ExerciseError, TraceFileError),
+            begun=self.begun.emit,
+        )
+        self._tasks.start(task, newest_only=True)
 
     def is_busy(self) -> bool:
         """Return True if a text is being judged."""
-        return self._current is not None
+        return not self._tasks.is_idle()
 
     def drop(self) -> None:
         """Cancel all requests."""
-        self._next = None
-        self._cancel()
+        self._tasks.keep(())
+        self._tasks.interrupt()
 
     def owns(self, path: str) -> bool:
         """Return True if a trace is one of these temporary ones."""
@@ -90,38 +87,23 @@ class JudgeJob(QObject):
 
     def close(self) -> None:
         """End the processes, wait briefly for the thread, and remove the traces."""
-        self._next = None
-        self._grace.stop()
         if self._judge is not None:
             self._judge.close()
-        self._pool.waitForDone(CLOSING_TIMEOUT)
+        self._tasks.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _start(self, asked: tuple[Exercise, str]) -> None:
-        self._current, self._number = asked, self._number + 1
-        number = self._number
-        self._pool.start(FunctionRunnable(lambda: self._run(number, *asked)))
-        self.begun.emit()
+    def _run(self, exercise: Exercise, text: str) -> Judged:
+        """Judge a text in the thread."""
+        assert self._judge
+        verdict = self._judge.judge(exercise, text)
+        return Judged(exercise, text, verdict, self._save_trace(verdict))
 
-    def _run(self, number: int, exercise: Exercise, text: str) -> None:
-        """Judge a text in the thread, and emit the outcome in every case."""
-        outcome: Judged | str = UNKNOWN
-        try:
-            assert self._judge
-            verdict = self._judge.judge(exercise, text)
-            outcome = Judged(exercise, text, verdict, self._save_trace(number, verdict))
-        except RunCancelledError:
-            outcome = ""
-        except (ExerciseError, TraceFileError) as error:
-            outcome = str(error)
-        finally:
-            self._ended.emit(outcome)
-
-    def _save_trace(self, number: int, verdict: Verdict) -> str:
+    def _save_trace(self, verdict: Verdict) -> str:
         """Save a verdict's trace and return its path; raises TraceFileError."""
         if verdict.trace is None:
             return ""
+        number = next(self._numbers)
         if self._folder is None:
             self._folder = new_process_folder()
         shutil.rmtree(self._folder / str(number - KEPT_TRACES), ignore_errors=True)
@@ -130,22 +112,15 @@ class JudgeJob(QObject):
         save(verdict.trace, path, compress=False)
         return str(path)
 
-    def _take(self, outcome: Judged | str) -> None:
-        now, self._current = self._current, None
-        self._grace.stop()
-        following, self._next = self._next, None
-        if following is not None:
-            self._start(following)
-        else:
-            self.rested.emit()
-        if outcome == "" and following is None and self._judge is not None:
-            self._judge.start()  # warm again before it is needed
-        if isinstance(outcome, Judged):
-            self.judged.emit(outcome)
-        elif outcome and now is not None:
-            self.failed.emit(now[0], outcome)
+    def _fail(self, exercise: Exercise, error: BaseException) -> None:
+        if isinstance(error, RunCancelledError):
+            if self._judge is not None and not self.is_busy():
+                self._judge.start()  # warm again before it is needed
+            return
+        is_known = isinstance(error, (ExerciseError, TraceFileError))
+        self.failed.emit(exercise, str(error) if is_known else UNKNOWN)
 
     def _cancel(self) -> None:
         """Cancel the running judge."""
-        if self._current is not None and self._judge is not None:
+        if self._judge is not None:
             self._judge.cancel()

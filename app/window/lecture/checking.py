@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSize, Qt, QThreadPool, Signal
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from ....kernels.scenarios.catalogue import find
-from ....tracer.run.worker_client import RunCancelledError
-from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
+from ....tracer.processes.process_client import RunCancelledError
 from ...control.session_jobs import PATIENCE, SessionJobs
+from ...control.task import Task, TaskQueue
 from ...lecture.document import Lecture
 from ...lecture.problems import Problem
 from ...model.bookmark import Setup
@@ -25,43 +26,37 @@ from ...widgets.theme import Theme
 class CheckJob(QObject):
     """Checks one lecture at a time.
 
-    found: (Lecture, its problems). progress: the number of the current step. failed: one sentence.
+    checked: (Lecture, its problems). failed: one sentence.
     """
 
     checked = Signal(object, object)
-    progress = Signal(int)
     failed = Signal(str)
 
     def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.jobs = jobs
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
+        self._tasks = TaskQueue(self)
         self._is_over = False
 
     def start(self, lecture: Lecture) -> None:
         """Check a lecture; the signals report the result."""
-        self._pool.start(FunctionRunnable(lambda: self._check(lecture)))
+        check, show = partial(self._check, lecture), partial(self.checked.emit, lecture)
+        self._tasks.start(Task(check, show, self._fail, expected=(RunCancelledError,)))
 
     def close(self) -> None:
         """Wait briefly for the check to end; the worker must be closed before."""
         self._is_over = True
-        self._pool.clear()
-        self._pool.waitForDone(CLOSING_TIMEOUT)
+        self._tasks.close()
 
-    def _check(self, lecture: Lecture) -> None:
+    def _check(self, lecture: Lecture) -> tuple[Problem, ...]:
         """Check a lecture in the thread; its traces are made when no pane waits for the worker."""
         from ...lecture.check import check_lecture  # the window starts without it
 
-        message = "The lecture could not be checked; the terminal shows the error."
-        try:
-            self.checked.emit(lecture, check_lecture(lecture, self._session_of, self.progress.emit))
-            message = ""
-        except RunCancelledError:
-            message = ""
-        finally:
-            if message and not self._is_over:
-                self.failed.emit(message)
+        return check_lecture(lecture, self._session_of)
+
+    def _fail(self, error: BaseException) -> None:
+        if not (self._is_over or isinstance(error, RunCancelledError)):
+            self.failed.emit("The lecture could not be checked; the terminal shows the error.")
 
     def _session_of(self, setup: Setup) -> Session:
         """Load the session of a setup; raises Cancelled once the window closes, and the errors of `check_lecture`."""

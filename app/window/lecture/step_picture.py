@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, cast
 
 import msgspec
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QRegion
 from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 
@@ -254,10 +254,7 @@ class StepPictures:
         if self._window.central.measured.sources is None:
             self._window.central.measured.read_now()
         self._window.central.wait_for_compiler()
-        spreads, loop = self._window.central.spreads, QEventLoop()
-        spreads.ended.connect(loop.quit)
-        while not spreads.is_idle():
-            loop.exec()
+        self._window.central.spreads.wait()
         self._settle()
 
     def image(self, scale: float = 1.0) -> QImage:

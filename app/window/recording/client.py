@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from ....tracer.processes.json_process import JsonProcess, StartError, module_command
-from .messages import Answer, Ask, Failed, Message, Show, Stop, Write, Written
+from ....tracer.processes.json_process import StartError, module_command
+from ....tracer.processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
+from ...control.task import Task, TaskQueue
+from .messages import Answer, Ask, Failed, Show, Stop, Write, Written
 
 COMMAND = module_command("tilescope.app.window.film_renderer")
-GRACE = 3.0  # seconds that it has to remove an unfinished file
+ANSWER: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
+GRACE = 3000  # milliseconds that it has to remove an unfinished file
 
 
 class RenderingProcess(QObject):
@@ -21,21 +22,20 @@ class RenderingProcess(QObject):
 
     def __init__(self, show: Show, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._process: JsonProcess | None = None
+        self.refusal = ""  # the reason why it could not be started
         self._is_closed = self._writes = False
-        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._client = ProcessClient("rendering process", COMMAND, ANSWER)
+        self._tasks = TaskQueue(self)
+        self._send = self._client.send
         try:
-            self._process = JsonProcess("rendering process", COMMAND)
+            self._client.start()
         except StartError as error:
-            self._refusal = str(error)
+            self.refusal = str(error)
+            self._client.close()
             return
-        self._process.send(show)
-        self._thread.start()
-
-    @property
-    def refusal(self) -> str:
-        """The reason why it could not be started, "" if it was."""
-        return "" if self._process else self._refusal
+        self._send(show)
+        listen = Task(self._listen, failed=self._fail, expected=(ProcessEndedError, RunCancelledError))
+        self._tasks.start(listen)
 
     def ask(self, question: Ask) -> None:
         """Ask for a preview and an estimate; a later question replaces an earlier one."""
@@ -53,24 +53,26 @@ class RenderingProcess(QObject):
     def close(self) -> None:
         """End the process, after it has removed an unfinished file."""
         self._is_closed = True
-        if self._process is not None:
-            if self._writes:
-                self._process.end_input()
-                self._thread.join(GRACE)
-            self._process.end()
-            self._process = None
-
-    def _send(self, message: Message) -> None:
-        if self._process is not None:
-            self._process.send(message)
+        if self._writes:
+            self._client.end_input()
+            self._tasks.close(GRACE)
+        self._client.close()
+        self._tasks.close()
 
     def _listen(self) -> None:
-        process = self._process
-        assert process is not None
-        for line in process.lines():
-            answer = msgspec.json.decode(line, type=Answer)
-            self._writes &= not isinstance(answer, Written | Failed)
-            if not self._is_closed:
-                self.answered.emit(answer)
+        """Post the answers, in the thread."""
+        with self._client.conversation() as answers:
+            try:
+                for answer in answers:
+                    self._tasks.post(self._take, answer)
+            finally:
+                self._client.close()  # no other process has the state to show
+
+    def _take(self, answer: Answer) -> None:
+        self._writes &= not isinstance(answer, Written | Failed)
         if not self._is_closed:
-            self.answered.emit(Failed(f"Rendering failed: {process.describe_death()}."))
+            self.answered.emit(answer)
+
+    def _fail(self, error: BaseException) -> None:
+        if isinstance(error, ProcessEndedError):
+            self._take(Failed(f"Rendering failed: {error.death}."))

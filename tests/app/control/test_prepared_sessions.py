@@ -12,7 +12,8 @@ from tilescope.app.control import session_jobs
 from tilescope.app.control.session_jobs import KEPT_SESSIONS, SessionJobs
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker, WorkerError
+from tilescope.tracer.processes.process_client import RunCancelledError
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, Worker, WorkerError
 from windows import wait_until
 
 

@@ -12,7 +12,7 @@ from tilescope.app.exercise.goals import COUNTERS
 from tilescope.app.exercise.judge import Judge
 from tilescope.app.exercise.mistakes import ExerciseError
 from tilescope.tracer.model.launch import decode
-from tilescope.tracer.run.worker_client import RunCancelledError
+from tilescope.tracer.processes.process_client import RunCancelledError
 
 BODY = "        out[i] = a[i] + 10\n"
 SHARED = RIGHT.replace("import cuda", "import cuda, float32").replace(

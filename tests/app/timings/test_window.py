@@ -321,7 +321,7 @@ def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
 def test_escape_cancels_and_nothing_is_saved(timings):
     timings.show_choice(replace(timings.choice, subjects=(ChartSubject("python-threads"),)))
     timings.measure()
-    wait_until(lambda: timings.job._client._process is not None)
+    wait_until(lambda: timings.job.client.pid is not None)
     QTest.keyClick(timings, Qt.Key.Key_Escape)
     wait_until(lambda: not timings.job.is_running)
     assert "cancelled" in timings.notice.sentence.text()
@@ -331,10 +331,9 @@ def test_escape_cancels_and_nothing_is_saved(timings):
 def test_closing_ends_the_measurement(timings):
     timings.show_choice(replace(timings.choice, subjects=(ChartSubject("python-threads"),)))
     timings.measure()
-    wait_until(lambda: timings.job._client._process is not None)
-    process = timings.job._client._process
+    wait_until(lambda: timings.job.client.pid is not None)
     timings.close()
-    assert process.poll() is not None
+    assert timings.job.client.pid is None
     assert not list(own_folder().glob("*.json"))
 
 

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication
 
 from tilescope.app.window.toolbar.drag_gesture import COARSE, HOVER_DELAY, NOTCH
 from tilescope.app.window.toolbar.toolbar import IDLE_DELAY
-from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
+from tilescope.tracer.processes.process_client import RunCancelledError
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, Worker
 from windows import enter, open_window, parameter_field, press, settle, wait_until
 
 SPEC = "copy-stride:count=64,threads=32,stride=8"
@@ -105,7 +106,7 @@ def shown_strides(window):
 
 
 def workers(window):
-    return [process.pid for process in window.stage.jobs.worker._alive]
+    return window.stage.jobs.worker.pid
 
 
 def entries(window):

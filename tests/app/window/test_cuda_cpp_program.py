@@ -58,16 +58,15 @@ def click_at(window, line: int) -> None:
     """Click beside a line."""
     editor(window).go_to(line)
     top = next(top for number, top, _ in editor(window).lines_in_sight() if number == line)
-    QTest.mouseClick(
-        editor(window).findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7)
-    )
+    QTest.mouseClick(editor(window).findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7))
 
 
 def test_a_barrier_is_removed_by_a_click_and_the_race_appears(window):
     assert editor(window).file_text() == REVERSE
     assert list(editor(window).barriers) == [5]
     click_at(window, 5)
-    wait_until(lambda: kernels(window) == ["reverse", "reverse"] and window.stage.is_settled())
+    wait_until(lambda: kernels(window) == ["reverse", "reverse"])
+    settle(window)
     assert [races(session) for session in window.stage.sessions] == [0, 1]
     click_at(window, 5)
     wait_until(lambda: kernels(window) == ["reverse"] and window.stage.is_settled())
@@ -82,3 +81,4 @@ def test_a_text_that_does_not_compile_is_one_sentence_at_its_line(window):
     problems = window.side.source.problems
     wait_until(lambda: [problem.line for problem in problems.problems] == [9])
     assert kernels(window) == ["reverse"]
+    window.editing.editing.undo_all()  # else the window asks before it closes

@@ -9,7 +9,8 @@ import pytest
 
 from tilescope.tracer.model.launch import Limits
 from tilescope.tracer.model.plan import KEEP_ALL, launch_of, parse_spec
-from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
+from tilescope.tracer.processes.process_client import RunCancelledError
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, Worker
 from windows import PAIR, enter, open_window, settle, wait_until
 
 

@@ -22,8 +22,9 @@ from tilescope.tracer.compiled.driver.signals import delay_signals
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.processes.process_client import RunCancelledError
 from tilescope.tracer.run import engine
-from tilescope.tracer.run.worker_client import RunCancelledError, Worker
+from tilescope.tracer.run.worker_client import Worker
 
 # Block 0 ends, so that there is progress to wait for; the threads of block 1 never do.
 ENDLESS = """
@@ -97,7 +98,7 @@ from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.model.launch import decode
 worker = Worker()
 launch = decode(Path({str(tmp_path / "launch.json")!r}).read_text())
-worker.run(launch, lambda done, of: print(worker._alive[0]._process.pid, flush=True))
+worker.run(launch, lambda done, of: print(worker.pid, flush=True))
 """
     with subprocess.Popen([sys.executable, "-c", window], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

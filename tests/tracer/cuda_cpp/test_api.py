@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuda_cpp import Ran, run_file, run_text
+from cuda_cpp import Ran, run_file
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.cuda_cpp.build import BuildError, build
 from tilescope.tracer.cuda_cpp.compilers import VARIABLE
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.trace import Op
@@ -181,7 +180,7 @@ def test_textures_and_surfaces(tmp_path, compiler):
         "",
         *(" ".join(f"{value:g}" for value in row) for row in (point, linear, wrapped)),
         *(f"{30 * i} {i * 51 / 255:g} 1 {(4 + i) / 255:.4f}" for i in range(4)),
-        "0 {:g} {:g}".format(image[1, 1] + 100, image[2, 3] + 200),
+        f"0 {image[1, 1] + 100:g} {image[2, 3] + 200:g}",
     ]
     # Each thread loads 1, 4 and 1 texels, and stores 3 numbers.
     sample = ran.traces[0]

@@ -89,7 +89,9 @@ def test_a_matrix_product_has_the_result_of_numpy_and_the_counters_of_its_twin(t
     assert ran.output.split() == [f"{value:g}" for value in expected.ravel()]
     (trace,) = ran.traces
     square = [Array((16, 16), "float32", "ones") for _ in range(3)]
-    twin = run(launch(tmp_path, TWIN, tuple(square), grid=(2, 2, 1), block=(8, 8, 1), engine="compiled"), _ignore)
+    twin = run(
+        launch(tmp_path, TWIN, tuple(square), grid=(2, 2, 1), block=(8, 8, 1), engine="compiled"), _ignore
+    )
     assert totals_of(trace, requests_of(trace)) == totals_of(twin, requests_of(twin))
     assert len(trace) == len(twin) and trace.grid == twin.grid and trace.block_dim == twin.block_dim
     assert findings_of(trace, requests_of(trace)) == [] and ran.end.faults == ()
@@ -101,7 +103,12 @@ def test_each_load_reads_what_was_stored_last(tmp_path):
     (trace,) = run_text(tmp_path, MATMUL).traces
     latest = {}
     for block, buffer, index, op, value in zip(
-        trace.block.tolist(), trace.buffer.tolist(), trace.index.tolist(), trace.op.tolist(), trace.value.tolist(), strict=True
+        trace.block.tolist(),
+        trace.buffer.tolist(),
+        trace.index.tolist(),
+        trace.op.tolist(),
+        trace.value.tolist(),
+        strict=True,
     ):
         place = block if trace.buffers[buffer].space == "shared" else -1, buffer, index
         if op == Op.STORE:
@@ -172,9 +179,15 @@ def test_structures_variables_and_vectors_have_their_own_buffers(tmp_path):
     kinds, vectors = ran.traces
     buffers = {buffer.name: buffer for buffer in kinds.buffers}
     assert buffers["bodies.mass"].unit == 16 and buffers["bodies.position.y"].dtype == "<f4"
-    assert buffers["view.data"].shape == (32,) and buffers["wide"].dtype == "<f8" and buffers["bytes"].dtype == "|u1"
+    assert (
+        buffers["view.data"].shape == (32,)
+        and buffers["wide"].dtype == "<f8"
+        and buffers["bytes"].dtype == "|u1"
+    )
     assert buffers["weights"].space == "constant" and buffers["counter"].space == "global"
-    operations = {(kinds.buffers[b].name, Op(o)) for b, o in zip(kinds.buffer.tolist(), kinds.op.tolist(), strict=True)}
+    operations = {
+        (kinds.buffers[b].name, Op(o)) for b, o in zip(kinds.buffer.tolist(), kinds.op.tolist(), strict=True)
+    }
     assert {("counter", Op.REDUCTION), ("bodies.mass", Op.ATOMIC)} <= operations
     (vector,) = {buffer.itemsize for buffer in vectors.buffers}
     counters = totals_of(vectors, requests_of(vectors))

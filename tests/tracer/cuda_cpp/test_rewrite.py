@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tilescope.tracer.cuda_cpp.rewrite import kernel_names, read_sources, rewrite, tokenize, write_mirror
 
 PIECES = st.sampled_from(
-    ["<<<", ">>>", "(", ")", "a", " ", "\n", "::", "__shared__", "extern", "float", ";", "[", "]", '"x"', "//", "/*", "*/",
-     "{", "}", ",", "#define", "asm", "'", "R\"(", ")\""]
+    ["<<<", ">>>", "(", ")", "a", " ", "\n", "::", "__shared__", "extern", "float", ";", "[", "]", '"x"', "//", "/*",
+     "*/", "{", "}", ",", "#define", "asm", "'", "R\"(", ")\""]
 )  # fmt: skip
 
 
@@ -29,8 +29,14 @@ def test_the_tokens_of_any_text_are_the_text_and_rewriting_keeps_its_lines(text)
             'tilescope_run("k<T, 4>", TilescopeConfig(__FILE__, __LINE__, g, b, 0, s), '
             "[=](auto... tilescope_values) TILESCOPE_HELPER { k<T, 4>(tilescope_values...); },a);",
         ),
-        ("ns::k<<<f(1, 2), 3>>>();", 'tilescope_kernel("ns::k", TilescopeConfig(__FILE__, __LINE__, f(1, 2), 3), ns::k)();'),
-        ("extern __shared__ float s[];", "float* const s __attribute__((unused)) = (float*)tilescope_dynamic;"),
+        (
+            "ns::k<<<f(1, 2), 3>>>();",
+            'tilescope_kernel("ns::k", TilescopeConfig(__FILE__, __LINE__, f(1, 2), 3), ns::k)();',
+        ),
+        (
+            "extern __shared__ float s[];",
+            "float* const s __attribute__((unused)) = (float*)tilescope_dynamic;",
+        ),
         (
             "extern __shared__ __align__(16) unsigned char s[];",
             "unsigned char* const s __attribute__((unused)) = (unsigned char*)tilescope_dynamic;",

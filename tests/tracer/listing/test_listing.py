@@ -58,7 +58,8 @@ def test_a_listing_is_kept_for_all_launches_of_the_kernel(joined, tmp_path, monk
     listings = Listings(tmp_path)
     first = listings.compile(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
     monkeypatch.setattr(
-        "tilescope.tracer.listing.client.JsonProcess", lambda *_: pytest.fail("it was compiled again")
+        "tilescope.tracer.processes.process_client.JsonProcess",
+        lambda *_: pytest.fail("it was compiled again"),
     )
     same = listings.compile(ListingJob(launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})))
     assert same == first

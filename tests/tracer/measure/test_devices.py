@@ -13,7 +13,7 @@ from tilescope.tracer.measure import devices
 from tilescope.tracer.measure.devices import COMMAND, DeviceList, DeviceListing, facts
 from tilescope.tracer.measure.list_devices import device_list
 from tilescope.tracer.measure.measurement import MeasurementError
-from tilescope.tracer.run.worker_client import RunCancelledError
+from tilescope.tracer.processes.process_client import RunCancelledError
 
 DRIVER = SimpleNamespace(
     get_version=lambda: (13, 0), cuDeviceTotalMem=lambda number: 11_000_000_000 * (number + 1)

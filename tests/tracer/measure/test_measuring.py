@@ -26,7 +26,7 @@ from tilescope.tracer.measure.events import (
 )
 from tilescope.tracer.measure.measurement import MeasurementError, load
 from tilescope.tracer.measure.process import problem_of, serve
-from tilescope.tracer.run.worker_client import RunCancelledError
+from tilescope.tracer.processes.process_client import RunCancelledError
 
 # --- rows
 

@@ -109,7 +109,7 @@ def worker() -> Iterator[Worker]:
 
 def test_the_worker_reports_it_and_stays_warm(worker: Worker, tmp_path: Path):
     worker.run(launch_of_source(tmp_path, HEAD + "    a[i] = 2 * a[i]\n"))
-    process = worker._alive[0].pid
+    process = worker.pid
     launched = launch_of_source(tmp_path, FOR_EVER)
     with pytest.raises(
         WorkerTimeoutError, match=r"The launch has not ended after \d+ s; it was in the loop of line"
@@ -117,7 +117,7 @@ def test_the_worker_reports_it_and_stays_warm(worker: Worker, tmp_path: Path):
         worker.run(launched, patience=1.0)
     assert raised.value.launch == launched and raised.value.line == line_of(launched, "while x")
     assert worker.run(launch_of_source(tmp_path, HEAD + "    a[i] = 3 * a[i]\n")).value is not None
-    assert worker._alive[0].pid == process
+    assert worker.pid == process
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,10 @@ from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.processes.process_client import RunCancelledError
 from tilescope.tracer.run import worker_client
 from tilescope.tracer.run.worker import PERIOD, Printed, reporter
-from tilescope.tracer.run.worker_client import RunCancelledError, Worker, WorkerError
+from tilescope.tracer.run.worker_client import Worker, WorkerError
 from tilescope.tracer.run.worker_events import Output, Progress, WorkerMessage
 from tilescope.tracer.storage.trace_file import load
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -123,11 +125,11 @@ def test_answers_waited_for_one_by_one_come_from_one_process_and_none_comes_of_o
     inference = TypeInference(seconds=200)
     asked = [source_question(launch(text, name)) for text, name in ((OPENS, "kernel"), (TEXT, "ok_guarded"))]
     refused = inference.answer_to(asked[0])
-    process = inference._process
+    process = inference.client.pid
     assert refused.refusal is not None and process is not None
     assert inference.answer_to(asked[1]).refusal is None
-    assert inference._process is process and inference.answer_to(asked[0]) == refused
-    process.kill()
+    assert inference.client.pid == process and inference.answer_to(asked[0]) == refused
+    os.kill(process, signal.SIGKILL)
     assert inference.answer_to(source_question(launch("\n" + OPENS, "kernel"))) == NOTHING
     inference.close()
     assert inference.answer_to(source_question(launch("\n\n" + OPENS, "kernel"))) == NOTHING

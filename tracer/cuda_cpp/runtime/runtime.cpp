@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <deque>
 #include <exception>
 #include <link.h>
 #include <string>
@@ -127,6 +128,8 @@ struct Fiber {
   // The last address that the thread read, and how often in a row: a thread that waits for another reads it forever.
   uint64_t polled;
   uint32_t polls;
+  void* latest;  // where it accessed memory last
+  bool is_misaligned;  // the next access is of a vector whose address is no multiple of its size
   bool is_outside;  // an index of the next access is outside the declared dimensions of its array
 };
 
@@ -153,8 +156,9 @@ struct Block {
 
 struct Allocation {
   uint64_t address, size;
-  int kind;      // 0 device, 1 managed, 2 pinned
+  int kind;  // 0 device, 1 managed, 2 pinned
   bool is_live, is_touched;
+  uint64_t pc;  // the user's call that allocated it, from the start of the image
 };
 
 const size_t STACK = 256 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
@@ -182,6 +186,7 @@ uint64_t random_state;
 int resident_wanted;
 bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
+bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
@@ -194,6 +199,13 @@ struct {
   int thread, size, operation;
   const char* type;
 } fault;
+// A launch that a kernel made. Its closure is never freed.
+struct Queued {
+  TilescopeLaunch launch;
+  std::vector<const void*> pointers;
+  std::vector<std::string> types;
+};
+std::deque<Queued> queued;
 struct Poison { uint64_t offset, size; int width; };
 std::vector<Poison> shared_poison;
 struct Symbol { uint64_t offset, size; };
@@ -322,6 +334,7 @@ inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_p
 }
 
 void hand_over(bool is_end);
+void run_fast();
 
 // --- accesses
 
@@ -374,6 +387,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     fiber->is_outside = false;
     return;
   }
+  fiber->latest = pc;
   bool is_read = operation != TILESCOPE_STORE;
   if (order != SEQUENTIAL) {
     yield_to_host();
@@ -416,6 +430,10 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   r->thread = fiber->number;
   r->phase = fiber->phase;
   r->operation = operation;
+  if (fiber->is_misaligned && (address & 15)) {
+    r->operation |= TILESCOPE_MISALIGNED;
+    fiber->is_misaligned = false;
+  }
   if (fiber->is_outside && !allocation) {
     r->operation |= TILESCOPE_OUTSIDE;
     fiber->is_outside = false;
@@ -440,6 +458,9 @@ void record_range(void* pc, const void* pointer, size_t size, unsigned operation
 void copy_recorded(void* pc, void* target, const void* source, size_t size) {
   char* to = (char*)target;
   const char* from = (const char*)source;
+  // Copies of vectors arrive here too: whether a misaligned one is an error, the source tells (`decode.py`).
+  bool is_misaligned = (size == 8 || size == 16) && (((uint64_t)to | (uint64_t)from) & (size - 1));
+  if (is_misaligned) now->is_misaligned = true;
   while (size) {
     unsigned piece = 16;
     while (piece > size || (((uint64_t)to | (uint64_t)from) & (piece - 1))) piece /= 2;
@@ -698,12 +719,18 @@ bool release_stuck_warp() {
   return false;
 }
 
+// Run threads up to a barrier at once, unless the kernel may depend on the order.
+void run_fast() {
+  if (!has_volatile) order = SEQUENTIAL;
+}
+
 // Give the running blocks `patience` seconds of CPU time until the next of them ends.
 void restart_timer(double seconds) {
-  if (patience <= 0) return;
+  if (patience <= 0 || control < 0) return;
   itimerval timer{};
   timer.it_value.tv_sec = (time_t)seconds;
   timer.it_value.tv_usec = (suseconds_t)((seconds - (time_t)seconds) * 1e6);
+  timer.it_interval.tv_usec = 10000;  // again, if it came between two turns
   setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
@@ -758,7 +785,7 @@ void run_blocks(uint32_t end) {
     if (is_recording && recorded_below != UINT32_MAX) {  // once the recorded blocks have ended, the others may run fast
       bool is_any_recorded = false;
       for (auto& block : resident) is_any_recorded |= block.alive && block.number < recorded_below;
-      if (!is_any_recorded) is_recording = false, order = SEQUENTIAL;
+      if (!is_any_recorded) is_recording = false, run_fast();
     }
     if (is_counting && !is_alive) {  // the blocks that were resident have ended
       if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
@@ -851,17 +878,22 @@ long long next_number() {
 void say_goodbye() {
   if (control < 0 || has_left) return;
   has_left = true;
-  uint64_t count = 0, bytes = 0;
+  std::string text = "{\"event\":\"goodbye\",\"leaks\":[";
+  bool is_first = true;
   for (auto& allocation : allocations) {
-    if (allocation.is_live && allocation.kind == 0) count++, bytes += allocation.size;
+    if (!allocation.is_live || allocation.kind != 0) continue;
+    text += format("%s[%llu,%llu]", is_first ? "" : ",", (unsigned long long)allocation.pc, (unsigned long long)allocation.size);
+    is_first = false;
   }
-  send_text(format("{\"event\":\"goodbye\",\"leaks\":%llu,\"leaked\":%llu}\n", (unsigned long long)count, (unsigned long long)bytes));
+  send_text(text + "]}\n");
   receive_line();
 }
 
 void check_time(int, siginfo_t*, void* context) {
   // A block takes longer than its limit: name the line that runs now.
-  if (!in_launch || !now) return;
+  Fiber* fiber = now;
+  if (!in_launch || !fiber) return;
+  Quiet quiet;
   uint64_t pc = 0;
 #if defined(__x86_64__)
   pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
@@ -883,14 +915,17 @@ void check_time(int, siginfo_t*, void* context) {
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
   }
+  if (fiber->latest) text += format(",%llu", (unsigned long long)fiber->latest - image_base);
   text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
-                 now ? now->number : 0, (unsigned long long)(rows_before + (row - rows)));
+                 fiber->number, (unsigned long long)(rows_before + (row - rows)));
   send_text(text);
   receive_line();
   _exit(113);
 }
 
 void report_crash(int number, siginfo_t* info, void* context) {
+  Fiber* fiber = now;
+  Quiet quiet;
   uint64_t pc = 0;
 #if defined(__x86_64__)
   pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
@@ -899,10 +934,10 @@ void report_crash(int number, siginfo_t* info, void* context) {
 #endif
   if (control >= 0 && !has_left) {
     has_left = true;
-    bool is_overflow = now && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
+    bool is_overflow = fiber && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
     send_text(format("{\"event\":\"crash\",\"signal\":%d,\"pcs\":[%llu],\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d}\n",
-                     number, (unsigned long long)(pc - image_base + 1), now != nullptr, is_overflow,
-                     block_now ? block_now->number : 0, now ? now->number : 0));
+                     number, (unsigned long long)(pc - image_base + 1), fiber != nullptr, is_overflow,
+                     block_now ? block_now->number : 0, fiber ? fiber->number : 0));
     receive_line();
   }
   signal(number, SIG_DFL);
@@ -1010,7 +1045,7 @@ void hand_over(bool is_end) {
   send_text(text + "}\n");
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
-  if (reply == "count" || reply == "stop") is_counting = true, order = SEQUENTIAL;
+  if (reply == "count" || reply == "stop") is_counting = true, run_fast();
   if (reply.compare(0, 5, "keep ") == 0) recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
   rows_before += row - rows;
   row = rows;
@@ -1028,7 +1063,7 @@ extern "C" {
   void __tsan_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }                \
   void __tsan_unaligned_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }        \
   void __tsan_unaligned_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }      \
-  void __tsan_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
+  void __tsan_volatile_read##n(void* a) { has_volatile |= now != nullptr, record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
   void __tsan_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }       \
   void __tsan_unaligned_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }   \
   void __tsan_unaligned_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); } \
@@ -1249,7 +1284,9 @@ void* tilescope_allocate(size_t size, int kind) {
   size_t filled = size < (64u << 20) ? size : 64u << 20;  // larger ones stay zero beyond, to save memory
   memset(memory, 0xA5, (filled + 63) / 64 * 64);
   arena_next += (size + 2 * GAP + 511) / 512 * 512;
-  allocations.push_back({(uint64_t)memory, size, kind, true, false});
+  // The caller of cudaMalloc, which calls `tilescope_allocate_to` and this.
+  uint64_t pc = (uint64_t)__builtin_return_address(2) - image_base;
+  allocations.push_back({(uint64_t)memory, size, kind, true, kind != 0, pc});
   return memory;
 }
 
@@ -1315,6 +1352,7 @@ void tilescope_start() { start(); }
 }
 
 void tilescope_missing(const char* name, const char* file, int line) {
+  Quiet quiet;
   fprintf(stderr, "%s:%d: Tilescope does not know %s\n", file, line, name);
   if (control >= 0 && !has_left) {
     send_text("{\"event\":\"missing\",\"name\":" + quoted(name) + ",\"file\":" + quoted(file) + format(",\"line\":%d}\n", line));
@@ -1326,6 +1364,14 @@ void tilescope_missing(const char* name, const char* file, int line) {
 
 void tilescope_launch(const TilescopeLaunch* launch) {
   start();
+  if (now) {  // a kernel launches another one: it runs once this one has ended
+    Quiet quiet;
+    queued.push_back({*launch, {}, {}});
+    Queued& entry = queued.back();
+    entry.pointers.assign(launch->pointers, launch->pointers + launch->count);
+    for (int i = 0; i < launch->count; i++) entry.types.push_back(launch->types[i]);
+    return;
+  }
   const unsigned *g = launch->grid, *b = launch->block;
   uint64_t threads = (uint64_t)b[0] * b[1] * b[2], blocks = (uint64_t)g[0] * g[1] * g[2];
   if (sticky_error) return;
@@ -1346,10 +1392,6 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     if (control >= 0) send_text(text + "}\n"), receive_line();
     return;
   }
-  if (in_launch) {
-    fprintf(stderr, "%s:%d: a kernel launches another one, which Tilescope cannot run.\n", launch->file, launch->line);
-    tilescope_missing("launches within kernels", launch->file, launch->line);
-  }
   for (int i = 0; i < launch->count; i++) {  // memory that nothing has written holds the poison of its type
     uint32_t number = allocation_of((uint64_t)launch->pointers[i]);
     if (!launch->pointers[i] || !number) continue;
@@ -1365,7 +1407,8 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     text += ",\"allocations\":[";
     bool is_first = true;
     for (auto& allocation : allocations) {
-      text += format("%s[%llu,%llu,%d]", is_first ? "" : ",", (unsigned long long)allocation.address, (unsigned long long)allocation.size, allocation.is_live);
+      text += format("%s[%llu,%llu,%d,%llu]", is_first ? "" : ",", (unsigned long long)allocation.address,
+                     (unsigned long long)allocation.size, allocation.is_live, (unsigned long long)allocation.pc);
       is_first = false;
     }
     text += format("],\"thread_memory\":%llu,\"symbols\":%d}\n", (unsigned long long)shared_base, (int)symbols.size());
@@ -1384,6 +1427,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   body = launch->run, closure = launch->closure;
   is_counting = false;
   recorded_below = UINT32_MAX;
+  has_volatile = false;
   order = wanted_order;
   row = rows, arrival_count = 0, rows_before = 0, pending = nullptr;
   mask_faults.clear();
@@ -1419,6 +1463,15 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   }
   if (control >= 0) hand_over(true);
   resident.clear();
+  while (!queued.empty() && !sticky_error) {
+    Queued entry = std::move(queued.front());
+    queued.pop_front();
+    std::vector<const char*> types;
+    for (auto& type : entry.types) types.push_back(type.c_str());
+    entry.launch.pointers = entry.pointers.data();
+    entry.launch.types = types.data();
+    tilescope_launch(&entry.launch);
+  }
 }
 }
 

@@ -14,10 +14,12 @@ import numpy as np
 from ...measure.measurement import MeasurementError
 from ...model.launch import Launch
 from ...model.trace import Trace
-from ...processes.json_process import JsonProcess, StartError, module_command
+from ...processes.json_process import StartError, module_command
+from ...processes.process_client import ProcessClient, ProcessEndedError
 from .notes import Notes, NotesError, NotesReply, NotesRequest, load
 
 COMMAND = module_command("tilescope.tracer.hardware.accesses.run_on_gpu")
+REPLY = msgspec.json.Decoder(NotesReply)
 SPARE = 16  # additional notes per thread
 MOST = 2_000_000  # accesses of a launch that can be noted
 
@@ -51,8 +53,7 @@ class GpuNotes:
     """
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
-        self._command = command
-        self._process: JsonProcess | None = None
+        self._client = ProcessClient("measuring process", command, REPLY)
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +61,7 @@ class GpuNotes:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        self._client.close()
 
     def __call__(self, launch: Launch, room: int) -> Notes:
         """Note a launch; each thread has room for `room` notes.
@@ -77,26 +78,13 @@ class GpuNotes:
             return load(path)
 
     def _request(self, wanted: NotesRequest) -> NotesReply:
-        process = self._running_process()
-        process.send(wanted)
-        for line in process.lines():
-            reply = msgspec.json.decode(line, type=NotesReply)
-            if reply.is_last:
-                self._end()
-            return reply
-        death = process.describe_death()
-        self._end()
-        raise NotesError(f"The measuring process ended while it ran ({death}).")
-
-    def _running_process(self) -> JsonProcess:
-        if self._process is None:
-            try:
-                self._process = JsonProcess("measuring process", self._command)
-            except StartError as error:
-                raise NotesError(str(error)) from error
-        return self._process
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.end()
+        try:
+            with self._client.conversation(wanted) as replies:
+                reply = next(replies)
+        except StartError as error:
+            raise NotesError(str(error)) from error
+        except ProcessEndedError as error:
+            raise NotesError(f"The measuring process ended while it ran ({error.death}).") from error
+        if reply.is_last:
+            self._client.rest()
+        return reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,8 @@ from msgspec import Struct
 from ...measure.cases import Case
 from ...measure.client import case_spec, revision
 from ...measure.measurement import MeasurementError
-from ...processes.json_process import JsonProcess, StartError, module_command
+from ...processes.json_process import StartError, module_command
+from ...processes.process_client import ProcessClient, ProcessEndedError
 from .events import (
     NoDevice,
     TimelineMessage,
@@ -23,6 +25,7 @@ from .events import (
 from .refusal import reason_for_refusal
 
 COMMAND = module_command("tilescope.tracer.hardware.marks.process")
+MESSAGE: msgspec.json.Decoder[TimelineMessage] = msgspec.json.Decoder(TimelineMessage)
 Report = Callable[[str, int, int], None]
 Start = Callable[[TimelineRequest], Iterator[TimelineMessage]]
 
@@ -80,12 +83,9 @@ def _listen(
 
 def _messages(request: TimelineRequest) -> Iterator[TimelineMessage]:
     """Yield the messages of a new process about a request."""
+    client = ProcessClient("process that records timelines", COMMAND, MESSAGE, is_single=True)
     try:
-        process = JsonProcess("process that records timelines", COMMAND)
+        with suppress(ProcessEndedError), client.conversation(request) as messages:
+            yield from messages
     except StartError as error:
         raise MeasurementError(str(error)) from error
-    with process:
-        process.send(request)
-        process.end_input()
-        for line in process.lines():
-            yield msgspec.json.decode(line, type=TimelineMessage)

@@ -141,9 +141,9 @@ def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the
     jobs = window.stage.jobs
     make, may_go_on = jobs._prepare, threading.Event()
 
-    def prepare(key, source):
+    def prepare(*words):
         assert may_go_on.wait(60)
-        make(key, source)
+        return make(*words)
 
     monkeypatch.setattr(jobs, "_prepare", prepare)
     one = random.randrange(2**31)  # which no cache has

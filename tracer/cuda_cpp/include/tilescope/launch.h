@@ -53,11 +53,12 @@ struct TilescopeArguments {
 template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* kernel, TilescopeConfig config, F run, A... values) {
   TilescopeArguments arguments;
   (void)std::initializer_list<int>{(arguments.note(values), 0)...};
-  auto call = [&]() TILESCOPE_HELPER { run(values...); };
+  auto call = [=]() TILESCOPE_HELPER { run(values...); };
   using Call = decltype(call);
+  Call* kept = tilescope_in_kernel() ? new Call(call) : &call;  // the launch of a kernel runs later
   TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
                          {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
-                         [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, &call,
+                         [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
                          arguments.count, arguments.pointers, arguments.types};
   tilescope_launch(&launch);
 }
