@@ -96,7 +96,15 @@ class MainWindow(QMainWindow):
         self.scrub = ParameterScrub(self.stage, self._run, self.bookmark, self.history, self)
         central = self.central
         self.lectures = Lectures(
-            LecturePlaces(self, central, central.foot, central.caption, self.notice, central.show_layout),
+            LecturePlaces(
+                self,
+                central,
+                central.foot,
+                central.caption,
+                self.notice,
+                central.show_layout,
+                central.transport.note_colour,
+            ),
             self.stage,
             self.look,
             self.stored_settings,

@@ -38,7 +38,7 @@ class PaneDetail(NamedTuple):
     counters: TileForm  # the form of the counters
 
 
-LECTURE = PaneDetail(0, 0, "line")  # the caption shows the rest
+LECTURE = PaneDetail(0, 1, "line")  # the caption shows the rest; the colours always have their meaning
 
 
 def detail_of(width: float, height: float) -> PaneDetail:

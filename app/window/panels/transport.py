@@ -59,6 +59,13 @@ class TransportDetail(NamedTuple):
     speed: bool = True  # moments a second
 
 
+LECTURE_DETAILS = (  # in a lecture, which keeps the colours' meanings
+    TransportDetail(speed=False, link=False),
+    TransportDetail("some", speed=False, link=False),
+    TransportDetail("some", speed=False, link=False, where=False),
+    TransportDetail("none", speed=False, link=False, where=False),
+    TransportDetail("none", speed=False, link=False, where=False, ends=False),
+)
 DETAILS = (  # from a wide row to a narrow one
     TransportDetail(),
     TransportDetail("some"),
@@ -128,7 +135,16 @@ class Transport(QFrame):
 
     def show_colour(self, name: str) -> None:
         """Show what colours the cells, one of COLOURS."""
+        if name != self.colour.currentData():
+            self.note_colour("")
         self.colour.choose(name)
+        self._fit(self.width())
+
+    def note_colour(self, before: str) -> None:
+        """Show next to the colour what coloured the cells in a lecture's previous step; "" if that is the same."""
+        text = COLOURS.get(before, "")
+        tip = f"The colours have a new meaning. The previous step showed: {text}." if text else ""
+        self.colour_chip.note(self.colour, f"was: {text}" if text else "", tip)
         self._fit(self.width())
 
     def refresh(self) -> None:
@@ -218,7 +234,7 @@ class Transport(QFrame):
 
     def _fit(self, width: int) -> None:
         """Hide as few parts as needed for one row."""
-        details = [d._replace(speed=False, link=False) for d in DETAILS] if self.slim else DETAILS
+        details = LECTURE_DETAILS if self.slim else DETAILS
         detail = next((detail for detail in details if self._needed(detail) <= width), details[-1])
         if (detail, self.linked) != self._shown:
             self._shown = detail, self.linked
