@@ -242,6 +242,7 @@ class MainWindow(QMainWindow):
             )
         )  # fmt: skip
         self.toolbar.share.setMenu(self.share)
+        self.lectures.page_asked.connect(self.share.ask_for_page)
 
     def _toggle_layout(self) -> None:
         """Enter or leave full screen with a lecture; without one, switch the layout."""

@@ -33,6 +33,7 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         Command("Restart timer", "", lectures.restart_clock),
         LINE,
         Command("Check this lecture", "", lectures.check),
+        Command("Save as web page…", "", lectures.page_asked.emit),
         Command("Leave the lecture", "", lectures.leave),
     ]
 

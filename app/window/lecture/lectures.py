@@ -52,10 +52,12 @@ class WindowParts(NamedTuple):
 class Lectures(QObject):
     """Opens and leaves lectures, and shows the state of the player.
 
-    asking: a question is open, so no part of the window may give away its answer.
+    asking: a question is open, so no part of the window may give away its answer. page_asked: the user wants the
+    lecture as a web page.
     """
 
     asking = Signal(bool)  # whether a question is open
+    page_asked = Signal()
 
     def __init__(
         self,
