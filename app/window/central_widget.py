@@ -30,6 +30,7 @@ from ..model.setup_edits import differences
 from ..model.spotlight import Highlight, resolve_highlights
 from ..views.memory.view_data import COLOUR_BY
 from ..views.timeline.view import TimelineView
+from ..widgets.appearance import dress
 from ..widgets.controls import UNBOUND, Themed
 from ..widgets.notice import News, Notice
 from ..widgets.picture_drag import PictureDrag
@@ -50,8 +51,10 @@ if TYPE_CHECKING:
 
 # Pixels at the normal text size below which some parts are left out.
 LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
+NARROW_WITH_LARGE_TEXT = 1200  # large text is for the pictures: they keep their room
 SIDE_SHARE = 2  # parts of the width for the inspector, where a pane has three
 SIDE = 0.8  # the inspector's text size in a lecture, relative to that of the pictures
+FRAME = 2 / 3  # the text size of headings, timelines and transport, likewise
 BAR: dict[LayoutChoice, bool] = {"ordinary": True, "lecture": False}  # whether the toolbar is shown
 LECTURE_HEIGHT = 720  # the height in pixels at which a lecture's pictures have the normal text size
 
@@ -84,6 +87,7 @@ class CentralWidget(QWidget):
         self._pictures_only = False  # whether only pictures and caption are shown
         self._keeps_verdicts = False  # hides how launches ended, while a lecture asks
         self._side_theme: Theme | None = None
+        self._foot_theme: Theme | None = None
         self._ordinary_splitters: tuple[bytes, ...] = (
             b"",
             b"",
@@ -194,6 +198,7 @@ class CentralWidget(QWidget):
             self.page.set_theme(theme)
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
+        self._foot_theme = None
         self.toolbar.speak(self.theme)
         self.arrange()
 
@@ -237,6 +242,7 @@ class CentralWidget(QWidget):
         if self._defer("arrange"):
             return
         height, width = self.height() / self.theme.scale, self.width() / self.theme.scale
+        self._scale_foot()
         self._set_gaps()
         for i, timeline in enumerate(self.timelines):
             enough = height >= (LOWER if self.layout_choice == "ordinary" else LOWEST)
@@ -247,13 +253,14 @@ class CentralWidget(QWidget):
         self.caption.fit(self.size())
         self.charts.fit(self.layout_choice, self.height())
         for pane in self.panes:
-            pane.show_layout(self.layout_choice, self._picture_scale())
+            pane.show_layout(self.layout_choice, self._picture_scale(), FRAME * self._picture_scale())
             pane.heading.show_close(len(self.panes) > 1 and self.layout_choice == "ordinary")
         side = replace(self.theme, scale=max(self.theme.scale, SIDE * self._picture_scale()))
         if side != self._side_theme:
             self._side_theme = side
             self.side.set_theme(side)
-        wanted = self.side_wanted == "auto" and width >= NARROW and self.layout_choice == "ordinary"
+        narrow = NARROW if self.theme.scale <= 1 else NARROW_WITH_LARGE_TEXT
+        wanted = self.side_wanted == "auto" and width >= narrow and self.layout_choice == "ordinary"
         wanted = (wanted or self.side_wanted == "shown") and not self._pictures_only
         appears = self.side.isHidden() and wanted
         self.side.setVisible(wanted)
@@ -266,6 +273,16 @@ class CentralWidget(QWidget):
             self._share_lecture_height(shown)
         else:
             self._share_height(shown, height < LOW)
+
+    def _scale_foot(self) -> None:
+        """Enlarge timelines and transport in a lecture on a very large screen, as the headings of the panes."""
+        theme = replace(self.theme, scale=max(self.theme.scale, FRAME * self._picture_scale()))
+        if theme != self._foot_theme:
+            self._foot_theme = theme
+            dress(self.foot, theme, self.theme)
+            self.transport.set_theme(theme)
+            for timeline in self.timelines:
+                timeline.set_theme(theme)
 
     def _picture_scale(self) -> float:
         """Compute the smallest text size of the pictures: in a lecture it follows the size of the window."""
@@ -457,7 +474,11 @@ class CentralWidget(QWidget):
             self.side.source.show_compiled(self._shows_fates())
 
     def _add_pane(self, i: int) -> None:
-        pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
+        pane, timeline, stage = (
+            Pane(PANE_NAMES[i], self.theme),
+            TimelineView(self._foot_theme or self.theme),
+            self.stage,
+        )
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
             view.selection_asked.connect(lambda selection: self.selected.emit(i, selection))

@@ -19,6 +19,7 @@ from ...views.counters.numbers import has_conflicts
 from ...views.counters.view import CountersView, TileForm
 from ...views.histogram.view import HistogramView
 from ...views.memory.view import MemoryView
+from ...widgets.appearance import dress
 from ...widgets.theme import Theme
 from .pane_heading import PaneHeading
 from .progress_overlay import ProgressOverlay
@@ -71,7 +72,7 @@ class Pane(QFrame):
         self.selection = Selection()
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
-        self.enlarged = 1.0
+        self.enlarged = self.heading_scale = 1.0
         self.shows_picture_only = False  # whether heading and counters are hidden
         self.conflicts = False  # whether the session has bank conflicts
         self.heading = PaneHeading(theme)
@@ -152,7 +153,9 @@ class Pane(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
         self.theme = theme
-        self.heading.set_theme(theme)
+        heading = replace(theme, scale=max(theme.scale, self.heading_scale))
+        dress(self.heading, heading, theme)
+        self.heading.set_theme(heading)
         self.overlay.set_theme(theme)
         for view, factor in (
             (self.memory, 1.0),
@@ -164,12 +167,12 @@ class Pane(QFrame):
         self.focus_border.update()
         self._fit_details()
 
-    def show_layout(self, choice: LayoutChoice, scale: float) -> None:
-        """Show the details of a layout, with at least this text size in the pictures."""
+    def show_layout(self, choice: LayoutChoice, scale: float, heading_scale: float) -> None:
+        """Show the details of a layout, with at least these text sizes in the pictures and the heading."""
         self.layout_choice = choice
         self.memory.large = choice == "lecture"
-        if scale != self.enlarged:
-            self.enlarged = scale
+        if (scale, heading_scale) != (self.enlarged, self.heading_scale):
+            self.enlarged, self.heading_scale = scale, heading_scale
             self.set_theme(self.theme)
         self._fit_details()
 

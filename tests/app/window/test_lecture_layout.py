@@ -144,6 +144,23 @@ def test_what_timelines_do_not_need_is_the_pictures(window):
     assert timelines[0].y() == timelines[1].y() and timelines[0].geometry().right() < timelines[1].x()
 
 
+def test_on_a_very_large_screen_headings_timelines_and_buttons_grow_with_the_pictures(window):
+    central = window.central
+    parts = [central.transport.play, central.timelines[0], central.panes[0].heading.title]
+    press(window, "F5")
+    seek(window, window.playhead.end)
+    hall = [part.height() for part in parts]
+    window.resize(2 * HALL)
+    seek(window, window.playhead.end)
+    for before, part in zip(hall, parts, strict=True):
+        assert part.height() >= 1.7 * before
+    press(window, "F5")  # the ordinary layout
+    window.resize(HALL)
+    press(window, "F5")
+    seek(window, window.playhead.end)
+    assert [part.height() for part in parts] == hall
+
+
 def test_a_lecture_keeps_the_meaning_of_colours_at_1024_by_640(window):
     press(window, "F5")
     window.resize(1024, 640)
