@@ -18,6 +18,7 @@ from ..common.dimming import dim_theme
 from ..common.drawing import text_width
 from ..common.exchange_paint import LANES
 from ..common.geometry import Box
+from ..common.outside import outside_of
 from ..common.pieces import ByIdentity
 from ..common.wording import buffer_text, mark_of
 from . import descriptions
@@ -247,6 +248,8 @@ class MemoryArrangement:
         items = legend.legend_items(groups, trace.buffers, touched, has_hatch, mark_of(trace), self.theme)
         if items and self.data.races:
             items.insert(-1, legend.LegendItem("", "race", "in a race"))
+        if items and len(outside_of(data.session)):
+            items.insert(-1, legend.LegendItem("", "outside", "outside its array"))
         return legend.legend_rows(items, state.width - 2 * self.theme.px(12), state.legend, self.theme)
 
     def _legend_height(self, state: ViewState) -> float:

@@ -74,6 +74,7 @@ DETAILS = (  # from a wide row to a narrow one
     TransportDetail("some", captions=False, where=False, colour=False),
     TransportDetail("some", captions=False, where=False, colour=False, link=False),
     TransportDetail("some", captions=False, where=False, colour=False, link=False, speed=False),
+    TransportDetail("some", captions=False, where=False, colour=False, link=False, speed=False, ends=False),
     TransportDetail("none", captions=False, where=False, colour=False, link=False),
     TransportDetail("none", captions=False, where=False, colour=False, link=False, legend=False),
     TransportDetail("none", captions=False, where=False, colour=False, link=False, legend=False, ends=False),

@@ -93,11 +93,12 @@ def test_large_text_gives_up_the_inspector_before_pictures_and_the_words_of_the_
     wear(window, 1600, 900, 1.6)
     assert window.side.isHidden()
     assert window.central.transport.legend.labels == "some"
-    press(window, "Ctrl+B")  # who wants it
-    assert window.side.isVisible()
-    press(window, "Ctrl+B")
     wear(window, 1600, 900, 1.0)
     assert window.side.isVisible()
+    wear(window, 1600, 900, 1.6)
+    press(window, "Ctrl+R")  # on request
+    assert window.side.isVisible()
+    window.central.side_wanted = "auto"
 
 
 @pytest.mark.parametrize(("width", "height", "scale"), SIZES)
