@@ -134,6 +134,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
+        self.editing.remedies.proved.connect(self.exercises.work.take_proven)
         central.is_own_file = self._is_temporary
         self.editing.editing.is_suspended = self.exercises.work.is_here
         self.desk = LectureAuthoring(self, self.lectures, self.stage, self._screen, self.files.launch_of)
