@@ -187,7 +187,7 @@ class LecturePlayer(QObject):
         return self.lecture.steps[self.number] if self.lecture else None
 
     def previous_colour(self) -> str:
-        """Return what coloured the cells in the previous step; "" if this step's colours mean the same."""
+        """Return the previous step's colouring; "" if this step's colours mean the same."""
         if self.lecture is None or self.number == 0:
             return ""
         before, now = (self.scenes[i].look.colour_by for i in (self.number - 1, self.number))
