@@ -103,7 +103,6 @@ class MainWindow(QMainWindow):
                 central.caption,
                 self.notice,
                 central.show_layout,
-                central.transport.note_colour,
             ),
             self.stage,
             self.look,

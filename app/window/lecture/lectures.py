@@ -44,9 +44,6 @@ class WindowParts(NamedTuple):
     caption: CaptionBar  # for caption and question
     notice: Notice  # for errors
     show_layout: Callable[[LayoutChoice], None]
-    note_colour: Callable[
-        [str], None
-    ]  # shows what coloured the cells in the previous step, "" if that is the same
 
 
 class Lectures(QObject):
@@ -232,7 +229,6 @@ class Lectures(QObject):
         self._watch.watch(player.lecture.path if player.lecture else None)
         self.blank.show_blank(player.is_blank)
         self._show_text()
-        self.places.note_colour(player.previous_colour())
         self._show_card()
         self.asking.emit(self.is_asking())
         run = player.agree if player.runnable else None

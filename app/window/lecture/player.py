@@ -186,13 +186,6 @@ class LecturePlayer(QObject):
         """The current step."""
         return self.lecture.steps[self.number] if self.lecture else None
 
-    def previous_colour(self) -> str:
-        """Return the previous step's colouring; "" if this step's colours mean the same."""
-        if self.lecture is None or self.number == 0:
-            return ""
-        before, now = (self.scenes[i].look.colour_by for i in (self.number - 1, self.number))
-        return before if before != now else ""
-
     def next(self) -> None:
         """Advance to the step's final moment, to the answer of its question, or to the next step."""
         step = self.step

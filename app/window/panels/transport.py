@@ -137,16 +137,7 @@ class Transport(QFrame):
 
     def show_colour(self, name: str) -> None:
         """Show what colours the cells, one of COLOURS."""
-        if name != self.colour.currentData():
-            self.note_colour("")
         self.colour.choose(name)
-        self._fit(self.width())
-
-    def note_colour(self, before: str) -> None:
-        """Show next to the colour what coloured the cells in a lecture's previous step; "" if that is the same."""
-        text = COLOURS.get(before, "")
-        tip = f"The colours have a new meaning. The previous step showed: {text}." if text else ""
-        self.colour_chip.note(self.colour, f"was: {text}" if text else "", tip)
         self._fit(self.width())
 
     def refresh(self) -> None:

@@ -189,18 +189,3 @@ def test_leaving_shows_what_was_shown_before_and_offers_the_way_back(window, tmp
     window.notice.clear()
     assert capture_window(window) == before
     assert not window.commands["Next step"].isEnabled()
-
-
-def test_a_step_that_colours_cells_by_something_else_announces_it(window, player):
-    transport = window.central.transport
-    note = transport.colour_chip.notes[transport.colour]
-    go_to_step(window, LAST)
-    assert transport.colour.currentText() == "reads" and transport.colour_chip.isVisible()
-    assert note.isVisible() and note.text() == "was: automatic"
-    press(window, "C")  # the user chooses another colour
-    assert not note.isVisible()
-    go_to_step(window, LAST)
-    assert note.isVisible()
-    press(window, "PageUp")
-    wait_for_step(window)
-    assert not note.isVisible()
