@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .api.checking import FindingsError, check
     from .api.errors import PartialLaunchWarning, TilescopeError
-    from .api.findings import Finding
+    from .api.findings import Edit, Finding
     from .api.launches import Accesses, KernelRaised, TracedLaunch
     from .api.tracing import trace, trace_launches
 
 __version__ = "0.1.0"
 __all__ = [
     "Accesses",
+    "Edit",
     "Finding",
     "FindingsError",
     "KernelRaised",
@@ -30,7 +31,7 @@ ROOT = Path(__file__).resolve().parent  # the folder of the package
 _PUBLIC = {
     "api.checking": ("FindingsError", "check"),
     "api.errors": ("PartialLaunchWarning", "TilescopeError"),
-    "api.findings": ("Finding",),
+    "api.findings": ("Edit", "Finding"),
     "api.launches": ("Accesses", "KernelRaised", "TracedLaunch"),
     "api.tracing": ("trace", "trace_launches"),
 }  # by module, which is imported when one of its names is first asked for

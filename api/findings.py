@@ -17,6 +17,17 @@ COMPILER_SECONDS = 20.0  # to wait for Numba's compiler
 
 
 @dataclass(frozen=True)
+class Edit:
+    """A change of some lines of a file."""
+
+    __module__ = "tilescope"
+
+    line: int  # the first changed one, from 1
+    old: tuple[str, ...]  # the lines there; none where lines are inserted
+    new: tuple[str, ...]  # their replacements
+
+
+@dataclass(frozen=True)
 class Finding:
     """A finding about launches, as `tilescope check` reports it; str() is the line that it prints."""
 
@@ -29,6 +40,7 @@ class Finding:
     file: str  # the file of the line
     line: int  # from 1
     kernel: str  # name of the function
+    fix: tuple[Edit, ...] = ()  # the remedy as changes of the file, if it was tried and works
 
     def __str__(self) -> str:
         return text_line(vars(self) | {"file": _display_name(self.file)})
@@ -51,4 +63,5 @@ def findings_of(launches: Iterable[tuple[Trace, Question | None]]) -> tuple[Find
 
 def _public(data: FindingData) -> Finding:
     names = ("kind", "severity", "message", "remedy", "file", "line", "kernel")
-    return Finding(**{name: data[name] for name in names})
+    fix = [Edit(edit["line"], tuple(edit["old"]), tuple(edit["new"])) for edit in data.get("fix", ())]
+    return Finding(**{name: data[name] for name in names}, fix=tuple(fix))

@@ -13,6 +13,7 @@ from ..exercise.matching import exercise_for, read_student_text
 from ..exercise.mistakes import ExerciseError
 from ..exercise.output import json_of, task_text, verdict_text
 from ..exercise.progress import Progress, stored_progress
+from ..exercise.remedies import prove_remedies
 from .common.arguments import Parser, UsageError
 from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise
@@ -117,7 +118,8 @@ def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
     exercise = exercise_named(name, folder) if name else exercise_for(path, text, folder)
     judge = Judge()
     try:
-        verdict = judge.judge(exercise, text, path, _print_kernel_output if form == "text" else None)
+        output = _print_kernel_output if form == "text" else None
+        verdict = prove_remedies(judge.judge(exercise, text, path, output))
     finally:
         judge.close()
     if form == "json":

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from ...tracer.model.finding import Finding
-from ...tracer.remedies.trial import ProvenFix, TrialCase, Trials, trial_case
-from ...tracer.storage.temp_folders import new_process_folder
+from ...tracer.remedies.trial import ProvenFix, Trials
 from ..model.session import Session
 from .task import Task, TaskQueue
 
@@ -46,18 +43,8 @@ class RemedyJob(QObject):
 
     def _fixes_of(self, session: Session) -> Fixes:
         """Try the remedies of a session, in the thread."""
-        folder = new_process_folder()
-        try:
-            untried, trace = session.untried_remedies, session.trace
-            cases = [(finding, trial_case(trace, finding, untried, folder)) for finding in untried]
-            return list(self._prove([(finding, case) for finding, case in cases if case is not None]))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _prove(self, cases: list[tuple[Finding, TrialCase]]) -> Iterable[tuple[Finding, ProvenFix]]:
         self._trials = Trials()
-        fixes = self._trials.prove_all([case for _, case in cases])
-        return [(finding, fix) for (finding, _), fix in zip(cases, fixes, strict=True) if fix is not None]
+        return self._trials.prove_findings(session.trace, session.untried_remedies)
 
     def _take(self, session: Session, fixes: Fixes) -> None:
         if fixes:

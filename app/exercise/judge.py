@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ...tracer.findings.float64 import KIND as FLOAT64
 from ...tracer.findings.float64 import float64_lines
 from ...tracer.findings.not_compiled import KIND, SEVERITY, refusal_message
@@ -21,6 +23,7 @@ from ..model.visible_text import escape_controls
 from .document import Exercise, student_file
 from .goals import Goal, GoalError, names_of_case
 from .mistakes import ExerciseError
+from .remedies import leave_out_untried
 from .verdict import GoalVerdict, Verdict
 
 ANSWERS = "compiler"  # the folder of the compiler's answers in the cache
@@ -132,9 +135,10 @@ def _verdict(
         f.severity == "error" for f in compiled
     )
     right = complete and all(case.correct for case in judgement.cases)
+    cases = [replace(case, findings=leave_out_untried(case.findings)) for case in judgement.cases]
     passed = right and not errors and all(goal.met for goal in goals)
     return Verdict(
-        exercise.name, passed, escape_controls(judgement.error), judgement.line, judgement.cases, compiled, goals,
+        exercise.name, passed, escape_controls(judgement.error), judgement.line, tuple(cases), compiled, goals,
         judgement.stub_counters, time.perf_counter() - start, trace,
     )  # fmt: skip
 

@@ -151,6 +151,9 @@ def _differing(values: Sequence[Values]) -> list[str]:
 
 
 def _listed(words: Sequence[str]) -> str:
+    """Join words with commas, or with semicolons if the words contain commas."""
+    if len(words) > 1 and any(", " in word for word in words):
+        return f"{'; '.join(words[:-1])}; and {words[-1]}"
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 

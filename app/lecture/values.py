@@ -161,6 +161,9 @@ class BufferNames(Names):
         return Quantity(_simplify_float(float(value)) if value == value else float("nan"), pane.mark)
 
 
+BUFFER_VALUES = ("elements", "rows", "columns", "reads", "most_reads", "sum", "largest", "smallest")
+
+
 def _simplify_float(value: float) -> float:
     """Convert a float with an integer value to int."""
     return int(value) if math.isfinite(value) and value == int(value) else value
@@ -284,6 +287,20 @@ class PaneNames(Names):
         if self.measured is None:
             raise ExpressionError(f"There are no measurements of the launch of {self.description}.")
         return self.measured
+
+    def counter_names(self) -> list[str]:
+        """List the counters of the launch that are not 0."""
+        total = self.session.counters.total
+        return [name for name in SUMS if sum_of(total, name)]
+
+    def plain_names(self) -> list[str]:
+        """List the numbers of the launch's size, place and findings."""
+        return [*self._shape, *self.values, "findings", "races", "errors", "correct", "largest_error"]
+
+    def buffer_names(self) -> list[str]:
+        """List the numbers of the buffers whose names can be written in an expression."""
+        names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
+        return [f"{name}.{value}" for name in names if name.isidentifier() for value in BUFFER_VALUES]
 
     def part(self, name: str) -> Quantity | Names:
         """Look up a buffer by its name, else anything that `get` returns; raises ExpressionError."""

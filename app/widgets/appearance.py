@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ..model.bookmark import ThemeChoice, WordChoice
@@ -104,3 +104,12 @@ def apply_theme(theme: Theme, window: QWidget | None = None) -> None:
     dressed, style = window or application, style_sheet(theme)
     if dressed.styleSheet() != style:  # motion and words do not change it
         dressed.setStyleSheet(style)
+
+
+def dress(widget: QWidget, theme: Theme, usual: Theme) -> None:
+    """Give a widget the font and style sheet of a theme, if its text size differs from the window's usual one."""
+    differs = theme.scale != usual.scale
+    style = style_sheet(theme) if differs else ""
+    if widget.styleSheet() != style:
+        widget.setFont(theme.font() if differs else QFont())
+        widget.setStyleSheet(style)

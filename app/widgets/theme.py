@@ -282,7 +282,10 @@ QFrame#chip QLineEdit:focus, QFrame#chip QComboBox:focus { border: 1px solid $ac
 QFrame#chip QLineEdit[invalid="true"] { border: 2px solid $bad; border-radius: $s4px; }
 QComboBox { background: $panel; border: 1px solid $control; border-radius: $s6px; padding: $s2px $s4px;
     min-height: $s20px; combobox-popup: 0; }
-QComboBox::drop-down { border: none; width: $s15px; }
+Combo::drop-down { border: none; width: $s15px; }
+QFileDialog QToolButton { border: 1px solid transparent; background: $control; padding: $s2px; }
+QFileDialog QToolButton:hover, QFileDialog QToolButton:checked { border: 1px solid $text; }
+QFileDialog QToolButton:focus { border: 1px solid $accent; padding: $s2px; }
 QComboBox QAbstractItemView { background: $panel; border: 1px solid $border; outline: none; padding: $s4px;
     selection-background-color: $accent; selection-color: $accent_text; }
 QComboBox QAbstractItemView::item { padding: $s2px $s4px; }

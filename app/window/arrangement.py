@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSplitter, QVBoxLayout, QWidge
 from ..state.view_models import LayoutView, layout_view
 from ..state.window_state import FIRST_STATE
 from ..views.timeline.view import TimelineView
+from ..widgets.appearance import dress
 from ..widgets.controls import UNBOUND
 from ..widgets.theme import Theme
 from .panels.caption import CaptionBar
@@ -23,7 +24,9 @@ from .toolbar.toolbar import Toolbar
 
 # Pixels at the normal text size below which some parts are left out.
 LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
+NARROW_WITH_LARGE_TEXT = 1200  # large text is for the pictures: they keep their room
 SIDE = 0.8  # the inspector's text size in a lecture, relative to that of the pictures
+FRAME = 2 / 3  # the text size of headings, timelines and transport, likewise
 LECTURE_HEIGHT = 720  # the height in pixels at which a lecture's pictures have the normal text size
 
 
@@ -49,6 +52,7 @@ class Arrangement:
         self.height_moved = False  # whether the user has changed the height of the foot
         self.width_moved = False  # and the widths
         self._side_theme: Theme | None = None
+        self.foot_theme: Theme | None = None  # of timelines and transport, None until they are arranged
         # The user's splitter states, while a lecture's layout is shown.
         self._ordinary: tuple[bytes, ...] = (b"", b"")
         self._build()
@@ -129,7 +133,8 @@ class Arrangement:
 
     def shows_side(self, layout: LayoutView) -> bool:
         """Return True if a layout shows the inspector in this window."""
-        return layout.shows_side(self.parts.window.width() / self.theme.scale >= NARROW)
+        narrow = NARROW if self.theme.scale <= 1 else NARROW_WITH_LARGE_TEXT
+        return layout.shows_side(self.parts.window.width() / self.theme.scale >= narrow)
 
     def arrange(self) -> None:
         """Hide the least important parts in a low or narrow window, and show them again in a larger one.
@@ -139,6 +144,7 @@ class Arrangement:
         """
         parts, window = self.parts, self.parts.window
         height = window.height() / self.theme.scale
+        self._scale_foot()
         self._set_gaps()
         for i, timeline in enumerate(parts.timelines):
             enough = height >= (LOWEST if self.layout.is_lecture else LOWER)
@@ -150,7 +156,7 @@ class Arrangement:
         if self.charts is not None:
             self.charts.fit(self.layout.layout, window.height())
         for pane in parts.panes:
-            pane.show_layout(self.layout.is_lecture, self._picture_scale())
+            pane.show_layout(self.layout.is_lecture, self._picture_scale(), FRAME * self._picture_scale())
         self._arrange_side()
         if not self.width_moved:
             self._distribute_width()
@@ -171,6 +177,16 @@ class Arrangement:
         self.parts.side.setVisible(shown)
         if appears:
             self._draw_side()  # skipped while it was hidden
+
+    def _scale_foot(self) -> None:
+        """Enlarge timelines and transport in a lecture on a very large screen, as the headings of the panes."""
+        theme = replace(self.theme, scale=max(self.theme.scale, FRAME * self._picture_scale()))
+        if theme != self.foot_theme:
+            self.foot_theme = theme
+            dress(self.foot, theme, self.theme)
+            self.parts.transport.set_theme(theme)
+            for timeline in self.parts.timelines:
+                timeline.set_theme(theme)
 
     def _picture_scale(self) -> float:
         """Compute the smallest text size of the pictures: in a lecture it follows the size of the window."""

@@ -173,7 +173,10 @@ class CentralWidget(QWidget):
             lambda: self.results.trust_pane(i),
             lambda: align_headings(self.panes),
         )
-        pane, timeline = Pane(PANE_NAMES[i], self.theme, requests), TimelineView(self.theme)
+        pane, timeline = (
+            Pane(PANE_NAMES[i], self.theme, requests),
+            TimelineView(self.arrangement.foot_theme or self.theme),
+        )
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
             view.selection_asked.connect(lambda selection: self._ask.select(i, selection))
@@ -225,6 +228,7 @@ class CentralWidget(QWidget):
             part.set_theme(theme)
         for pane, timeline in zip(self.panes, self.timelines, strict=True):
             timeline.set_difference_text(theme.translate(pane.shown.difference))
+        self.arrangement.foot_theme = None
         self.toolbar.speak(self.theme)
         self.arrangement.arrange()
 

@@ -108,6 +108,7 @@ class MainWindow(QMainWindow):
             self.show_bookmark,
         )
         central.results.is_own_file = self._is_temporary
+        self.editing.remedies.proved.connect(self.exercises.work.take_proven)
         self.editing.editing.is_suspended = self.exercises.work.is_here
         self.outputs = Outputs(
             OutputParts(

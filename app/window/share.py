@@ -17,10 +17,10 @@ from ..model.visible_text import escape_controls
 from ..widgets.notice import Notice
 
 NO_TRACE, NO_LECTURE = "no trace is shown", "no lecture is open"
-WRITING = "a handout is being written"
+WRITING = "a lecture is being written"
 PICTURES = {"PNG picture…": ".png", "SVG picture…": ".svg", "PDF picture…": ".pdf"}
 FILM, PAGE, HANDOUT = "Film…", "Web page…", "Handout…"
-PDF = "Handouts (*.pdf)"
+PDF, PAGES = "Handouts (*.pdf)", "Web pages (*.html)"
 
 
 class ShareParts(NamedTuple):
@@ -74,36 +74,52 @@ class ShareMenu(QMenu):
             action.setText(f"{text}  ({reasons[text]})" if text in reasons else text)
 
     def _ask_for_handout(self) -> None:
-        """Ask for a name and write the lecture's handout in another process."""
+        self._ask_for_file("Write handout", PDF, ".pdf", self.write_handout)
+
+    def ask_for_page(self) -> None:
+        """Ask for a name and write the open lecture as a web page in another process."""
+        if self._process is not None:
+            self.parts.notice.inform(f"{WRITING[0].upper()}{WRITING[1:]}. Wait until it is saved.")
+        else:
+            self._ask_for_file("Write web page", PAGES, ".html", self.write_page)
+
+    def _ask_for_file(self, title: str, kinds: str, suffix: str, write: Callable[[Path, Path], None]) -> None:
         lecture = self.parts.lecture()
         if lecture is None:
             return
-        suggestion = str(Path(self.parts.folder()) / f"{lecture.path.stem}.pdf")
-        path, _ = QFileDialog.getSaveFileName(self.parts.window, "Write handout", suggestion, PDF)
+        suggestion = str(Path(self.parts.folder()) / f"{lecture.path.stem}{suffix}")
+        path, _ = QFileDialog.getSaveFileName(self.parts.window, title, suggestion, kinds)
         if path:
-            self.write_handout(lecture.path, Path(path).with_suffix(".pdf"))
+            write(lecture.path, Path(path).with_suffix(suffix))
 
     def write_handout(self, lecture: Path, path: Path) -> None:
         """Write the handout of a lecture's file as PDF; the notice reports the result."""
+        self._write("handout", "lecture", lecture, path)
+
+    def write_page(self, lecture: Path, path: Path) -> None:
+        """Write a lecture's file as a web page that replays it; the notice reports the result."""
+        self._write("web page", "render", lecture, path)
+
+    def _write(self, noun: str, command: str, lecture: Path, path: Path) -> None:
         process = self._process = QProcess(self)
         process.setProcessChannelMode(QProcess.ProcessChannelMode.MergedChannels)
-        process.finished.connect(lambda code, _status: self._report(process, code, path))
+        process.finished.connect(lambda code, _status: self._report(noun, process, code, path))
         program, *words = module_command("tilescope")
-        process.start(program, [*words, "lecture", str(lecture), "-o", str(path)])
-        self.parts.notice.inform(f"Writing the handout {escape_controls(path.name)}…")
+        process.start(program, [*words, command, str(lecture), "-o", str(path)])
+        self.parts.notice.inform(f"Writing the {noun} {escape_controls(path.name)}…")
 
-    def _report(self, process: QProcess, code: int, path: Path) -> None:
+    def _report(self, noun: str, process: QProcess, code: int, path: Path) -> None:
         output = process.readAll().toStdString().strip().splitlines()
         self._process = None
         process.deleteLater()
         if code == 0:
-            self.parts.notice.inform(f"The handout was saved as {path}.")
+            self.parts.notice.inform(f"The {noun} was saved as {escape_controls(str(path))}.")
         else:
             reason = escape_controls(output[-1]) if output else "The process ended early."
-            self.parts.notice.error(f"The handout was not written. {reason}", "file")
+            self.parts.notice.error(f"The {noun} was not written. {reason}", "file")
 
     def close_process(self) -> None:
-        """End a process that still writes a handout, since the window closes."""
+        """End a process that still writes a lecture, since the window closes."""
         if self._process is not None:
             self._process.finished.disconnect()
             self._process.kill()

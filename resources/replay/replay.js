@@ -217,6 +217,8 @@ class Page {
     if (!this.paneViews || !this.paneViews.length) return;
     const kinds = new Map(this.paneViews.flatMap(({ session }) => session.timeline.kinds));
     const rows = [...kinds].sort(([a], [b]) => a - b).map(([code, name]) => make("li", {}, swatch(this.tables, code), name));
+    const outside = this.paneViews.map(({ session }) => session.timeline.outside).find(Boolean);
+    if (outside) rows.push(make("li", {}, crossSwatch(this.tables), outside));
     this.legend.replaceChildren(...rows);
   }
 

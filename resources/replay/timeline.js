@@ -3,6 +3,7 @@
 const STRIP = 8, HANDLE = 11, BAND = 15, AXIS = 16, EDGE = 8; // heights, and the space at both ends, in CSS pixels
 const GAP = 3, PATTERN = 5, PITCH = 6; // the smallest cell with a gap around it, with a pattern; of a hatch
 const LOW = 860, ROWS = 66, LOW_ROWS = 48; // of the window; of all rows, and of these in a window lower than that
+const ARM = 3.5; // half of a cross, in CSS pixels
 const CODE = "0".charCodeAt(0), MOST_ROW = 22;
 
 class Timeline {
@@ -101,6 +102,7 @@ class Timeline {
     this.drawStrip(context, shown);
     this.drawBands(context, ratio);
     this.drawAxis(context);
+    this.drawOutside(context);
     if (this.data.warps > 1) this.drawMark(context, Math.floor(thread / 32));
   }
 
@@ -162,6 +164,19 @@ class Timeline {
       context.fillText(text, Math.min(Math.max(x, EDGE + half), this.width - EDGE - half), y + 5);
     }
     context.textAlign = "start";
+  }
+
+  // A red cross for each access outside its array; a line where a moment is narrow.
+  drawOutside(context) {
+    const tall = this.rowHeight, arm = Math.min(ARM, tall / 3);
+    for (const [warp, moment] of this.block.outside) {
+      const left = this.x(moment), right = this.x(moment + 1), y = this.top + (warp + 0.5) * tall;
+      if (right < EDGE || left > this.width - EDGE) continue;
+      if (right - left < 4 * arm) {
+        context.fillStyle = this.ink("bad");
+        context.fillRect((left + right) / 2 - 0.75, y - tall / 2, 1.5, tall);
+      } else drawCross(context, (left + right) / 2, y, arm, Math.min(1.8 * arm, tall / 2), (name) => this.ink(name));
+    }
   }
 
   drawMark(context, warp) {
@@ -268,6 +283,32 @@ function patternAt(name, x, y, width, height) {
 function wholeStep(length, most) {
   const least = Math.max(1, length / Math.max(1, most)), power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least);
+}
+
+// A red cross on a disc of the panel's colour.
+function drawCross(context, x, y, arm, high, ink) {
+  context.fillStyle = ink("panel");
+  context.beginPath();
+  context.ellipse(x, y, 1.8 * arm, high, 0, 0, 2 * Math.PI);
+  context.fill();
+  context.strokeStyle = ink("bad");
+  context.lineWidth = 1.8;
+  context.beginPath();
+  context.moveTo(x - arm, y - arm);
+  context.lineTo(x + arm, y + arm);
+  context.moveTo(x - arm, y + arm);
+  context.lineTo(x + arm, y - arm);
+  context.stroke();
+}
+
+// The cross for the legend.
+function crossSwatch(tables) {
+  const side = 14, ratio = window.devicePixelRatio || 1, size = Math.round(side * ratio);
+  const canvas = make("canvas", { width: size, height: size, class: "swatch", "aria-hidden": "true" });
+  const context = canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  drawCross(context, side / 2, side / 2, ARM, 1.8 * ARM, (name) => tables.data.look.palette[name][tables.dark]);
+  return canvas;
 }
 
 // A square of a kind for the legend.

@@ -66,6 +66,9 @@ def test_findings_come_before_what_the_function_raises(a):
         tilescope.check(lambda: launch(reverse, a) + launch(None, a))
     assert isinstance(caught.value.__cause__, TypeError)
     assert [finding.kind for finding in caught.value.findings] == ["race"]
+    (edit,) = caught.value.findings[0].fix  # a trial proved it
+    assert (edit.old, edit.new) == ((), ("    cuda.syncthreads()",))
+    assert isinstance(edit, tilescope.Edit) and edit.line == caught.value.findings[0].line
     assert [one.kernel for one in caught.value.launches] == ["reverse"]
 """
 

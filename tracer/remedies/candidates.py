@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from itertools import pairwise
+from typing import Protocol
 
 from ..analysis.kernel_structure import kernel_file, site_in_kernel
 from ..findings.race_barrier_placement import WARP_BARRIER
@@ -22,7 +23,19 @@ CAN_BE_TRIED = re.compile(
 )
 
 
-def is_mechanical(finding: Finding) -> bool:
+class Advice(Protocol):
+    """A finding's kind and remedy."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the finding."""
+
+    @property
+    def remedy(self) -> str:
+        """What to change, "" for nothing."""
+
+
+def is_mechanical(finding: Advice) -> bool:
     """Return True if a finding's remedy is a change of its kernel's text, which must be tried before it is shown."""
     return finding.kind in ("race", "barrier") and bool(CAN_BE_TRIED.match(finding.remedy))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from ..model.trace import Trace
 from ..processes.process_client import RunCancelledError
 from ..run.worker_client import Worker, WorkerError
 from ..storage.launch_inputs import with_inputs
+from ..storage.temp_folders import new_process_folder
 from .candidates import candidates_of, is_mechanical
 from .definitions_only import definitions_only
 from .kernel_text import Edit, Fix
@@ -183,6 +185,17 @@ class Trials:
             return [prove(case, self._run, deadline) for case in cases]
         finally:
             self._worker.close()
+
+    def prove_findings(self, trace: Trace, untried: list[Finding]) -> list[tuple[Finding, ProvenFix]]:
+        """Prove the remedies of a launch's findings; return the findings with remedies that work."""
+        folder = new_process_folder()
+        try:
+            cases = [(finding, trial_case(trace, finding, untried, folder)) for finding in untried]
+            tried = [(finding, case) for finding, case in cases if case is not None]
+            fixes = self.prove_all([case for _, case in tried])
+            return [(finding, fix) for (finding, _), fix in zip(tried, fixes, strict=True) if fix is not None]
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         """End the trials; `prove_all` then returns soon, in its own thread."""

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.model.notebook_cells import cell_of
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
 
+    PrepareTrial = Callable[[Trace, Finding, list[Finding]], TrialCase | None]
+
 MOST_LAUNCHES_TRIED = 64  # launches of a program from which remedies are tried
 SECONDS_BEFORE_NOTICE = 3.0  # of waiting for Numba's compiler before a terminal shows a notice
 FindingData = dict[str, Any]  # a finding as plain data
@@ -35,21 +38,26 @@ COMPILED = ", compiled"  # the end of the first part of `made_by` for compiled c
 
 
 def summary(
-    number: int, trace: Trace, seconds: float, requests: Requests, caller: Caller | None
-) -> dict[str, Any]:
-    """Describe a launch as plain data: its kernel, time with tracing, memory counters and findings."""
+    number: int, trace: Trace, seconds: float, requests: Requests, caller: Caller | None,
+    prepare: PrepareTrial | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Describe a launch as plain data: its kernel, time with tracing, memory counters and findings.
+
+    prepare: as in `launch_findings`.
+    """
     from ....tracer.analysis.counters import counters_of
 
     return {
         "launch": number, "kernel": trace.kernel, "grid": list(trace.grid), "block": list(trace.block_dim),
         "seconds": seconds, "accesses": trace.accesses, "counters": counters_of(trace, requests).total,
-        "engine": engine_of(trace), "made_by": trace.made_by, "findings": launch_findings(trace, requests, caller),
+        "engine": engine_of(trace), "made_by": trace.made_by,
+        "findings": launch_findings(trace, requests, caller, (), prepare),
     }  # fmt: skip
 
 
 def launch_findings(
     trace: Trace, requests: Requests, caller: Caller | None, also: Sequence[int] = (),
-    prepare: Callable[[Trace, Finding, list[Finding]], TrialCase | None] | None = None,
+    prepare: PrepareTrial | None = None,
 ) -> list[FindingData]:  # fmt: skip
     """List the findings of a launch, as plain data.
 
@@ -248,6 +256,57 @@ def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[F
     ]  # fmt: skip
 
 
+class RemedyTrials:
+    """Tries the remedies of a program's findings in a separate process, once the program has ended."""
+
+    def __init__(self) -> None:
+        self._inputs: Path | None = None  # the folder of the inputs of the launches that try remedies
+
+    def prepare(
+        self, number: int, trace: Trace, finding: Finding, findings: list[Finding]
+    ) -> TrialCase | None:
+        """Prepare the trial of a remedy, in the first launches of a program; None if it can't be tried.
+
+        number: of the launch, from 0.
+        """
+        from ....tracer.analysis.kernel_structure import kernel_file
+        from ....tracer.model.launch import is_cuda_cpp
+        from ....tracer.remedies.candidates import is_mechanical
+        from ....tracer.remedies.trial import trial_case
+        from ....tracer.storage.temp_folders import new_process_folder
+
+        if not is_mechanical(finding) or number >= MOST_LAUNCHES_TRIED or is_cuda_cpp(kernel_file(trace)):
+            return None
+        if self._inputs is None:
+            self._inputs = new_process_folder()
+        return trial_case(trace, finding, findings, self._inputs)
+
+    def prove(self, cases: list[TrialCase]) -> list[ProvenFix | None]:
+        """Try all cases, and remove their inputs."""
+        from ....tracer.remedies.trial import Trials
+
+        try:
+            return Trials().prove_all(cases) if cases else []
+        finally:
+            if self._inputs is not None:
+                shutil.rmtree(self._inputs, ignore_errors=True)
+            self._inputs = None
+
+
+def with_proven_fix(data: FindingData, fix: ProvenFix) -> FindingData:
+    """Add a remedy that worked, and its edits, to a finding."""
+    from ....tracer.model.finding import RelatedPlace, message_of
+    from ....tracer.remedies.trial import with_remedy
+
+    edits = [{"line": edit.line, "old": list(edit.old), "new": list(edit.new)} for edit in fix.edits]
+    statement, file = with_remedy(data["statement"], fix.remedy), data["file"]
+    also = [
+        RelatedPlace("" if p["file"] == file else p["file"], p["line"], p["name"]) for p in data["places"]
+    ]
+    message = message_of(statement, tuple(also))
+    return data | {"statement": statement, "message": message, "remedy": fix.remedy, "fix": edits}
+
+
 class EnginesUsed:
     """The engines that ran each kernel's launches, with counts and reasons."""
 
@@ -305,7 +364,7 @@ class FindingCollector:
         self._also: list[int] = []  # blocks of the next launch that were examined separately
         self._last: list[FindingData] = []  # the findings there
         self.compiler = CompilerFindings(seconds)
-        self._inputs: Path | None = None  # the folder of the inputs of launches that try remedies
+        self._remedies = RemedyTrials()
 
     def add(self, trace: Trace, question: Question | None = None) -> None:
         """Add a launch; question: for Numba's compiler, unless it was asked already."""
@@ -318,7 +377,7 @@ class FindingCollector:
         elif caller is None:
             self.compiler.note(number, self.compiler.key, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
-        prepare = None if caller else self._prepare_trial
+        prepare = None if caller else partial(self._remedies.prepare, number)
         findings = launch_findings(trace, requests, caller, self._also, prepare)
         self.engines.note(trace)
         self._add([*self._mismatches, *findings], number)
@@ -327,36 +386,12 @@ class FindingCollector:
         self._add([f for f in self._last if self._cause_of(f, number) not in causes], number)
         self._also, self._last = [], []
 
-    def _prepare_trial(self, trace: Trace, finding: Finding, findings: list[Finding]) -> TrialCase | None:
-        """Prepare the trial of a remedy, for the first few findings."""
-        from ....tracer.analysis.kernel_structure import kernel_file
-        from ....tracer.model.launch import is_cuda_cpp
-        from ....tracer.remedies.candidates import is_mechanical
-        from ....tracer.remedies.trial import trial_case
-        from ....tracer.storage.temp_folders import new_process_folder
-
-        if (
-            not is_mechanical(finding)
-            or len(self._kernels) > MOST_LAUNCHES_TRIED
-            or is_cuda_cpp(kernel_file(trace))
-        ):
-            return None
-        if self._inputs is None:
-            self._inputs = new_process_folder()
-        return trial_case(trace, finding, findings, self._inputs)
-
     def _prove_remedies(self) -> None:
-        """Add the remedies that work to the findings, and remove the inputs of their trials."""
-        if self._inputs is None:
-            return
-        from ....tracer.remedies.trial import Trials
-
+        """Add the remedies that work to the findings."""
         causes = [(cause, trial) for cause in self._found.values() if (trial := cause.trial) is not None]
-        fixes = Trials().prove_all([trial for _, trial in causes])
+        fixes = self._remedies.prove([trial for _, trial in causes])
         for (cause, _), fix in zip(causes, fixes, strict=True):
             cause.end_trial(fix)
-        shutil.rmtree(self._inputs, ignore_errors=True)
-        self._inputs = None
 
     def refuse(self, kernel: Any, refusal: Refusal) -> None:
         """Add a launch that Numba refuses, unless its kernel is a library's."""
@@ -380,7 +415,8 @@ class FindingCollector:
         from ....tracer.analysis.requests import requests_of
 
         self._also = trace.recorded.tolist()
-        findings = launch_findings(trace, requests_of(trace), caller_of(trace))
+        prepare = partial(self._remedies.prepare, len(self._kernels))
+        findings = launch_findings(trace, requests_of(trace), caller_of(trace), (), prepare)
         self._last = [finding for finding in findings if finding["kind"] != "part"]
 
     def _cause_of(self, finding: FindingData, launch: int) -> tuple[str, ...]:
@@ -463,13 +499,9 @@ class _Cause:
 
     def end_trial(self, fix: ProvenFix | None) -> None:
         """Add the remedy that worked in the trial, if one did."""
-        from ....tracer.remedies.trial import with_remedy
-
         self._worst = self._worst | {"trial": None}
         if fix is not None:
-            edits = [{"line": edit.line, "old": list(edit.old), "new": list(edit.new)} for edit in fix.edits]
-            statement = with_remedy(self._worst["statement"], fix.remedy)
-            self._worst |= {"statement": statement, "remedy": fix.remedy, "fix": edits}
+            self._worst = with_proven_fix(self._worst, fix)
 
     def merged(self) -> FindingData:
         """Merge them to one finding."""

@@ -25,11 +25,14 @@ from .findings_output import (
     CompilerFindings,
     EnginesUsed,
     FindingCollector,
+    FindingData,
     OutsideReport,
+    RemedyTrials,
     caller_of,
     sort_findings,
     split_cells,
     summary,
+    with_proven_fix,
     without_internal_keys,
 )
 from .program_to_run import ProgramToRun
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
     from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
+    from ....tracer.remedies.trial import TrialCase
     from ....tracer.run.program_hook import RecordingOptions
     from ....tracer.type_inference.question import Refusal
 
@@ -269,6 +273,8 @@ class LaunchSaver:
         self.behind = BackgroundWriter()
         self._engines = EnginesUsed()
         self._outside = OutsideReport()
+        self._remedies = RemedyTrials()
+        self._untried: list[tuple[int, int, FindingData]] = []  # launch, index, and finding with its trial
         try:
             if self.folder is not None:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -340,7 +346,10 @@ class LaunchSaver:
         requests = requests_of(trace)
         if caller is None:
             self.compiler.note(number, key, trace, requests)
-        data = summary(number, trace, seconds, requests, caller)
+        prepare = None if caller else partial(self._remedies.prepare, number)
+        data = summary(number, trace, seconds, requests, caller, prepare)
+        entries = enumerate(data["findings"])
+        self._untried += [(number, i, finding) for i, finding in entries if finding.get("trial") is not None]
         data["findings"] = [split_cells(without_internal_keys(finding)) for finding in data["findings"]]
         with lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(data) + "\n")
@@ -349,9 +358,15 @@ class LaunchSaver:
         """Add findings and counters of the compiler to the lines, once the program has ended."""
         from ....tracer.storage.atomic_write import write_atomically
 
-        compiler_findings, compiled = self.compiler.findings(), self._compiled.counted()
-        if compiler_findings or compiled:
+        compiler_findings, compiled, proven = (
+            self.compiler.findings(),
+            self._compiled.counted(),
+            self._proven(),
+        )
+        if compiler_findings or compiled or proven:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+            for number, i, finding in proven:
+                launches[number]["findings"][i] = split_cells(without_internal_keys(finding))
             for number, findings in compiler_findings.items():
                 launches[number]["findings"] = sort_findings(
                     launches[number]["findings"]
@@ -362,6 +377,21 @@ class LaunchSaver:
             ]
             launches[: len(completed)] = completed
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
+
+    def _proven(self) -> list[tuple[int, int, FindingData]]:
+        """Try the remedies, each once for all launches with the same text; return the findings with proven ones."""
+        cases: dict[tuple[str, ...], TrialCase] = {}
+        keys = []
+        for _, _, finding in self._untried:
+            keys.append((finding["kind"], finding["name"], str(finding["line"]), finding["trial"].source))
+            cases.setdefault(keys[-1], finding["trial"])
+        fixes = dict(zip(cases, self._remedies.prove(list(cases.values())), strict=True))
+        proven = zip(self._untried, map(fixes.__getitem__, keys), strict=True)
+        return [
+            (number, i, with_proven_fix(finding, fix))
+            for (number, i, finding), fix in proven
+            if fix is not None
+        ]
 
     def close(self) -> None:
         """Finish, complete the lines, and report the saved launches."""

@@ -32,6 +32,7 @@ from .race_card import RaceCard, shown_access
 
 NONE = "No findings: there are no errors and no avoidable costs."
 NO_MATCH = "No finding matches the filter."
+PROOF = "Tried in four orders: the finding disappears. Undo takes the change back."
 LOOKING = "Analysing the launch…"
 
 
@@ -92,12 +93,16 @@ class FindingsView(View):
             widget.setAutoFillBackground(False)  # the view itself paints the panel
         self._column.addWidget(self._area)
         self.fix = QPushButton("Do it")
+        self.fix.setObjectName("primary")
         self.fix.setAccessibleName("Apply the remedy")
         self.fix.clicked.connect(self._ask_for_fix)
         self.fix.hide()
         self._fix_row = QHBoxLayout()
+        self.proof = PlainLabel(PROOF)
+        self.proof.setWordWrap(True)
+        self.proof.hide()
         self._fix_row.addWidget(self.fix)
-        self._fix_row.addStretch(1)
+        self._fix_row.addWidget(self.proof, 1)
         self._column.addLayout(self._fix_row)
 
     def load(self, session: Session | None) -> None:
@@ -130,8 +135,11 @@ class FindingsView(View):
             button.setFont(theme.font(12))
             button.setIcon(sign_icon(name, theme, theme.px(14)))
             button.setIconSize(QSize(theme.px(14), theme.px(14)))
-        self.fix.setFont(theme.font(13))
-        self._fix_row.setContentsMargins(margin, 0, margin, theme.px(8))
+        self.fix.setFont(theme.font(13, bold=True))
+        self.proof.setFont(theme.font(12))
+        self.proof.setPalette(text_palette(theme, "muted"))
+        self._fix_row.setContentsMargins(margin, 0, margin, theme.px(10))
+        self._fix_row.setSpacing(theme.px(10))
         self.list.set_theme(self.theme)
         self.card.set_theme(self.theme)
         chosen = self.chosen()
@@ -176,6 +184,7 @@ class FindingsView(View):
         chosen = self.chosen()
         is_proven = chosen is not None and bool(chosen.remedy and chosen.fixed_text)
         self.fix.setVisible(is_proven)
+        self.proof.setVisible(is_proven)
         if chosen is not None and is_proven:
             self.fix.setToolTip(plain_tip(f"Change the kernel's text and run it: {chosen.remedy}"))
         shown = self.card.isVisibleTo(self._area)

@@ -18,6 +18,7 @@ from ..common.dimming import dim_theme
 from ..common.drawing import text_width
 from ..common.exchange_paint import LANES
 from ..common.geometry import Box
+from ..common.outside import outside_of
 from ..common.pieces import ByIdentity
 from ..common.wording import buffer_text, mark_of
 from . import descriptions
@@ -32,9 +33,6 @@ from .view_data import ColourGroup, MemoryViewData, Tops
 
 LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
-
-
-LEGIBLE_CELL = 40  # pixels: the side of a cell, at the normal text size, with room for any value
 
 
 class Zoom(NamedTuple):
@@ -107,29 +105,6 @@ class MemoryArrangement:
         """Compute the layout without magnification."""
         key = (state[:4], state.large, state.only)
         return self._memoised("layout", lambda: self._compute_layout(state), key)
-
-    def lecture_legend(self, state: ViewState) -> int:
-        """Return the rows of the legend for large cells: 0 if the legend's space makes the values unreadable."""
-        without_legend, with_legend = state._replace(legend=0), state._replace(legend=1)
-        return self._memoised(
-            "lecture legend",
-            lambda: int(self._hides_values(without_legend) or self._has_large_cells(with_legend)),
-            (without_legend[:4], state.only),
-        )
-
-    def _has_large_cells(self, state: ViewState) -> bool:
-        """Check whether every cell has room for any value."""
-        places = self._compute_layout(state).places.values()
-        return all(min(place.cell, place.row) >= self.theme.px(LEGIBLE_CELL) for place in places)
-
-    def _hides_values(self, state: ViewState) -> bool:
-        """Check whether some cells have no room for their values, whichever block is selected."""
-        buffers = self.data.session.trace.buffers
-        return any(
-            min(place.cell, place.row) < TEXT_FROM
-            or (buffers[number].space == "global" and self.value_text(state, number, place) is None)
-            for number, place in self._compute_layout(state).places.items()
-        )
 
     def zoomed(self, state: ViewState) -> MemoryLayout:
         """Compute the layout with magnification."""
@@ -273,11 +248,13 @@ class MemoryArrangement:
         items = legend.legend_items(groups, trace.buffers, touched, has_hatch, mark_of(trace), self.theme)
         if items and self.data.races:
             items.insert(-1, legend.LegendItem("", "race", "in a race"))
+        if items and len(outside_of(data.session)):
+            items.insert(-1, legend.LegendItem("", "outside", "outside its array"))
         return legend.legend_rows(items, state.width - 2 * self.theme.px(12), state.legend, self.theme)
 
     def _legend_height(self, state: ViewState) -> float:
         """Compute the height of the legend from its permitted rows, so that pictures side by side align."""
-        margin = 14 if state.legend else 3 if state.large else 6
+        margin = (5 if state.large else 14) if state.legend else 3 if state.large else 6
         return state.legend * words.line_height(self.theme) + self.theme.px(margin)
 
     def _memoised(self, name: str, compute: Callable[[], T], key: Hashable) -> T:

@@ -101,16 +101,18 @@ def short_text(value: np.generic, letters: int, digits: int = 4) -> str:
         return text if len(text) <= letters else "…"
     if not isinstance(value, np.floating):
         return next((t for t in (value_text(value),) if len(t) <= letters), "…")
-    number = float(value)
-    candidates = (text for n in range(digits, 0, -1) for text in _number_texts(number, n))
+    candidates = (text for n in range(digits, 0, -1) for text in _number_texts(value, n))
     return next((text for text in candidates if len(text) <= letters), "…")
 
 
-def _number_texts(number: float, digits: int) -> Iterator[str]:
+def _number_texts(value: np.floating[Any], digits: int) -> Iterator[str]:
     """Yield a number with `digits` significant digits, then with `digits` digits after the point."""
+    number = float(value)
     if abs(number) >= 10**digits:
         yield f"{number:.0f}"  # 268 is better than 2.7e+02, but not for 1e+30
-    yield f"{number:.{digits}g}"
+    text = f"{number:.{digits}g}"
+    is_rounded = "e" not in text and np.isfinite(number) and type(value)(text) != value
+    yield f"{number:#.{digits}g}".removesuffix(".") if is_rounded else text  # 1.0 is rounded, 1 is exact
     if abs(number) < 1:
         text = f"{number:.{digits}f}"
         yield text.rstrip("0") if float(text) else text  # 0.00 is almost zero, 0 is zero

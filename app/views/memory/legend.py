@@ -15,12 +15,14 @@ from ..common import cell_colours
 from ..common.drawing import MIDDLE, draw_badge, draw_hatch, draw_text, text_width
 from ..common.heat import HEATS
 from ..common.wording import EXACT, buffer_text, count_text, value_text
-from .paint import colour_table, draw_race_sign
+from .layout.ghosts import Ghost
+from .paint import colour_table, draw_ghosts, draw_race_sign
 from .text import SMALL, line_height
 from .view_data import ColourGroup
 
 SCALE_WIDTH = 46.0
 TEXT = "text"
+SIGNS = ("hatch", "race", "outside")  # in a square instead of a scale
 LONGEST_NAMES = 12  # letters; longer lists of names are replaced by their space
 GAPS = (18, 12)  # between two items: the usual one, and one for little room
 LegendRows = list[list[tuple[float, "LegendItem"]]]
@@ -29,7 +31,7 @@ LegendRows = list[list[tuple[float, "LegendItem"]]]
 class LegendItem(NamedTuple):
     """One entry of the legend: words, then a colour scale, words.
 
-    scale: a measure (see ColourGroup), "hatch", "race", TEXT for none, or "" for words in a badge.
+    scale: a measure (see ColourGroup), one of SIGNS, TEXT for none, or "" for words in a badge.
     """
 
     before: str
@@ -103,9 +105,8 @@ def _arrange_rows(items: Sequence[LegendItem], width: float, gap: float, theme: 
 def _item_width(item: LegendItem, theme: Theme) -> float:
     font, gap = theme.font(SMALL), theme.px(5)
     words = sum(text_width(text, font) + gap for text in (item.before, item.after) if text)
-    return words + {"hatch": theme.px(16), "race": theme.px(16), "": theme.px(8), TEXT: 0}.get(
-        item.scale, theme.px(SCALE_WIDTH)
-    )
+    widths = dict.fromkeys(SIGNS, theme.px(16)) | {"": theme.px(8), TEXT: 0}
+    return words + widths.get(item.scale, theme.px(SCALE_WIDTH))
 
 
 def legend_picture(rows: LegendRows, width: float, height: float, ratio: float, theme: Theme) -> QPixmap:
@@ -135,7 +136,7 @@ def _draw_item(painter: QPainter, x: float, y: float, item: LegendItem, theme: T
     draw_text(painter, QRectF(x, y, width + 1, line), item.before, *style)
     if item.scale not in ("", TEXT):
         x += width + gap if item.before else 0
-        scale_width = theme.px(14 if item.scale in ("hatch", "race") else SCALE_WIDTH - 5)
+        scale_width = theme.px(14 if item.scale in SIGNS else SCALE_WIDTH - 5)
         _draw_scale(
             painter, QRectF(x, y + line / 2 - theme.px(5), scale_width, theme.px(10)), item.scale, theme
         )
@@ -151,6 +152,9 @@ def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> Non
     if scale == "race":
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_race_sign(painter, box.center().x(), box.center().y(), theme)
+        return
+    if scale == "outside":
+        draw_ghosts(painter, [Ghost((box.x() + 1, box.y() - 1, 12, 12), "")], theme)
         return
     if scale != "value":
         painter.fillRect(QRectF(box.x(), box.y(), box.height(), box.height()), theme.colour("cell_unread"))

@@ -264,12 +264,9 @@ class MemoryView(View):
     def _state(self) -> ViewState:
         room = self.width(), self.height(), self._legend, self._paired_space
         look = self._colour_by, self._tops, self._zoom
-        state = ViewState(
+        return ViewState(
             *room, *look, self.moment, self.selection, self._large, self._only, self.highlight, self.keep
         )
-        if not self._large or self._picture is None:
-            return state
-        return state._replace(legend=self._picture.lecture_legend(state))
 
     def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether memory is highlighted."""

@@ -83,6 +83,7 @@ class KernelEditing(QObject):
         self.editing.restored.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
         self.remedies = RemedyJob(self)
+        self.remedies.proved.connect(self._note_proved)
         self.stage.jobs.examined.connect(self._try_remedies)
 
     def _try_remedies(self, session: Session) -> None:
@@ -153,6 +154,11 @@ class KernelEditing(QObject):
     def _note_examined(self, session: Session) -> None:
         if session in self.stage.sessions:
             self.show_differences()
+
+    def _note_proved(self, session: Session) -> None:
+        """Add the remedies that work to the marks in the text."""
+        if session is self.stage.focused():
+            self._mark_problems()
 
     def _mark_problems(self) -> None:
         """Mark the lines of an edited kernel that have errors."""

@@ -183,6 +183,25 @@ class ExerciseWork(QObject):
         elif self._pictured is None:
             self._ask_for_picture(judged)
 
+    def take_proven(self, session: Session) -> None:
+        """Add the remedies that were proven for the pane's session to the verdict on the same text."""
+        last = self._last
+        if (
+            last is None
+            or last is not self._pictured
+            or session is not self.stage.focused()
+            or not self.is_here()
+        ):
+            return
+        from ...exercise.remedies import with_remedies
+
+        self._last = self._pictured = msgspec.structs.replace(
+            last, verdict=with_remedies(last.verdict, session.all_findings, session.trace)
+        )
+        self.judged.emit(self._last.verdict, last.text != self.text)
+        if last.text == self.text and self._shows_text():
+            self._mark(self._last.verdict)
+
     def _ask_for_picture(self, judged: Judged) -> None:
         """Judge the stub for its picture if the text can't be launched."""
         assert self.exercise

@@ -33,6 +33,7 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         Command("Restart timer", "", lectures.restart_clock),
         LINE,
         Command("Check this lecture", "", lectures.check),
+        Command("Save as web page…", "", lectures.page_asked.emit),
         Command("Leave the lecture", "", lectures.leave),
     ]
 
@@ -44,8 +45,10 @@ def allow(entries: Mapping[str, QAction], lectures: Lectures) -> None:
     def update() -> None:
         for name in names:
             entries[name].setEnabled(name in ALWAYS or lectures.player.lecture is not None)
+        entries["Next step"].setEnabled(lectures.player.has_next())
 
     lectures.player.changed.connect(update)
+    lectures.player.awaited_changed.connect(update)
     update()
 
 

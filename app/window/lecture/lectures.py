@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...control.stage import Stage
@@ -47,7 +47,12 @@ class WindowParts(NamedTuple):
 
 
 class Lectures(QObject):
-    """Opens and leaves lectures, and shows the state of the player."""
+    """Opens and leaves lectures, and shows the state of the player.
+
+    page_asked: the user wants the lecture as a web page.
+    """
+
+    page_asked = Signal()
 
     def __init__(
         self,

@@ -200,6 +200,14 @@ class LecturePlayer(QObject):
         else:
             self.go(self.number + 1)
 
+    def has_next(self) -> bool:
+        """Return True if `next` shows something else: the picture, a final moment, an answer or a step."""
+        step, lecture = self.step, self.lecture
+        if lecture is None or step is None:
+            return False
+        asks = bool(step.change.question) and not self.is_revealed
+        return self.is_blank or self.is_playing or asks or self.number + 1 < len(lecture.steps)
+
     def previous(self) -> None:
         """Go back to the previous step, played and with its question answered."""
         if self.lecture is None or self._unblank():

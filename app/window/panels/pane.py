@@ -21,6 +21,7 @@ from ...views.counters.numbers import has_conflicts
 from ...views.counters.view import CountersView, TileForm
 from ...views.histogram.view import HistogramView
 from ...views.memory.view import MemoryView
+from ...widgets.appearance import dress
 from ...widgets.controls import nothing
 from ...widgets.theme import Theme
 from .pane_heading import HeadingView, PaneHeading
@@ -41,7 +42,7 @@ class PaneDetail(NamedTuple):
     counters: TileForm  # the form of the counters
 
 
-LECTURE = PaneDetail(0, 0, "line")  # the caption shows the rest
+LECTURE = PaneDetail(0, 1, "line")  # the caption shows the rest; the colours always have their meaning
 
 
 def detail_of(width: float, height: float) -> PaneDetail:
@@ -78,7 +79,7 @@ class Pane(QFrame):
         self._is_laid_out = True  # for the current session
         self.selection = Selection()
         self.is_lecture = False  # the layout
-        self.enlarged = 1.0
+        self.enlarged = self.heading_scale = 1.0
         self.conflicts = False  # whether the session has bank conflicts
         self.heading = PaneHeading(theme, ask.fit, ask.show_chart, ask.close)
         self.veil = Veil(self.heading, lambda: self.theme)
@@ -171,7 +172,9 @@ class Pane(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
         self.theme = theme
-        self.heading.set_theme(theme)
+        heading = replace(theme, scale=max(theme.scale, self.heading_scale))
+        dress(self.heading, heading, theme)
+        self.heading.set_theme(heading)
         self.overlay.set_theme(theme)
         for view, factor in (
             (self.memory, 1.0),
@@ -183,11 +186,11 @@ class Pane(QFrame):
         self.focus_border.update()
         self._fit_details()
 
-    def show_layout(self, is_lecture: bool, scale: float) -> None:
-        """Show the details of a layout, with at least this text size in the pictures."""
+    def show_layout(self, is_lecture: bool, scale: float, heading_scale: float) -> None:
+        """Show the details of a layout, with at least these text sizes in the pictures and the heading."""
         self.is_lecture = self.memory.large = is_lecture
-        if scale != self.enlarged:
-            self.enlarged = scale
+        if (scale, heading_scale) != (self.enlarged, self.heading_scale):
+            self.enlarged, self.heading_scale = scale, heading_scale
             self.set_theme(self.theme)
         self._fit_details()
 

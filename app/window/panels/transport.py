@@ -59,13 +59,22 @@ class TransportDetail(NamedTuple):
     speed: bool = True  # moments a second
 
 
+LECTURE_DETAILS = (  # in a lecture, which keeps the colours' meanings
+    TransportDetail(speed=False, link=False),
+    TransportDetail("some", speed=False, link=False),
+    TransportDetail("some", speed=False, link=False, where=False),
+    TransportDetail("none", speed=False, link=False, where=False),
+    TransportDetail("none", speed=False, link=False, where=False, ends=False),
+)
 DETAILS = (  # from a wide row to a narrow one
     TransportDetail(),
     TransportDetail("some"),
     TransportDetail("some", captions=False),
     TransportDetail("some", captions=False, where=False),
     TransportDetail("some", captions=False, where=False, colour=False),
-    TransportDetail("none", captions=False, where=False, colour=False),
+    TransportDetail("some", captions=False, where=False, colour=False, link=False),
+    TransportDetail("some", captions=False, where=False, colour=False, link=False, speed=False),
+    TransportDetail("some", captions=False, where=False, colour=False, link=False, speed=False, ends=False),
     TransportDetail("none", captions=False, where=False, colour=False, link=False),
     TransportDetail("none", captions=False, where=False, colour=False, link=False, legend=False),
     TransportDetail("none", captions=False, where=False, colour=False, link=False, legend=False, ends=False),
@@ -204,7 +213,7 @@ class Transport(QFrame):
 
     def _fit(self, width: int) -> None:
         """Hide as few parts as needed for one row."""
-        details = [d._replace(speed=False, link=False) for d in DETAILS] if self.slim else DETAILS
+        details = LECTURE_DETAILS if self.slim else DETAILS
         detail = next((detail for detail in details if self._needed(detail) <= width), details[-1])
         if (detail, self.linked) != self._shown:
             self._shown = detail, self.linked

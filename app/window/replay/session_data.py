@@ -14,6 +14,7 @@ from ...model.kernel_source import cuda_c_of, function_lines, kernel_file, sourc
 from ...model.session import Session
 from ...model.visible_text import escape_controls, escape_controls_in_lines
 from ...views.common.activity import block_activity
+from ...views.common.outside import outside_of
 from ...views.common.wording import (
     MARKS,
     block_text,
@@ -178,6 +179,7 @@ def _timeline(session: Session, say: Say, blocks: Collection[int]) -> dict[str, 
         "numbers": gaps(trace.blocks[few].tolist()),
         "blocks": {str(block): _block(session, say, block) for block in sorted(blocks)},
         "kinds": [[LOOKS.index(kind), say(kind)] for kind in kinds],
+        "outside": "outside its array" if len(outside_of(session)) else "",
     }
 
 
@@ -201,4 +203,5 @@ def _block(session: Session, say: Say, number: int) -> dict[str, Any]:
             for phase in phases
             if block.end[phase] > block.start[phase]
         ],
+        "outside": [list(pair) for pair in outside_of(session).warp_moments(number)],
     }

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import groupby
+
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QWidget
 
 from ...lecture.edit.text import step_parts
+from ...lecture.number_list import listed_numbers
+from ...model.visible_text import escape_controls
+from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 from ..panels.caption import CaptionBar
@@ -20,8 +27,8 @@ KEYS = "Ctrl+Enter applies, Escape cancels"
 class CaptionEditor(QFrame):
     """Two fields over the caption bar during editing.
 
-    Ctrl+Enter or leaving the fields applies the edit; Escape cancels it. An invalid text stays in its field, with the
-    reason below. closed: the editor was closed.
+    Ctrl+Enter or leaving the fields applies the edit; Escape cancels it. Ctrl+Space lists the numbers that a caption
+    can show. An invalid text stays in its field, with the reason below. closed: the editor was closed.
     """
 
     closed = Signal()
@@ -37,6 +44,13 @@ class CaptionEditor(QFrame):
         self.beside = PlainLabel("Notes for the speaker")
         for label in (self.heading, self.keys, self.beside):
             label.setObjectName("muted")
+        tip = "Numbers that a caption can show, with their present values (Ctrl+Space)"
+        self.numbers = button("Insert a number", tip, "down", "Insert a number", self.list_numbers)
+        self.menu: QMenu | None = None  # of the numbers
+        shortcut = QShortcut(
+            QKeySequence("Ctrl+Space"), self.caption, context=Qt.ShortcutContext.WidgetShortcut
+        )
+        shortcut.activated.connect(self.list_numbers)
         self.foot.setWordWrap(True)
         self._build()
         self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
@@ -54,7 +68,10 @@ class CaptionEditor(QFrame):
 
     def _build(self) -> None:
         self.grid = QGridLayout(self)
-        self.grid.addWidget(self.heading, 0, 0)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.numbers)
+        self.grid.addLayout(head, 0, 0)
         self.grid.addWidget(self.beside, 0, 1)
         self.grid.addWidget(self.caption, 1, 0, Qt.AlignmentFlag.AlignTop)
         self.grid.addWidget(self.notes, 1, 1, Qt.AlignmentFlag.AlignTop)
@@ -79,6 +96,25 @@ class CaptionEditor(QFrame):
         self.raise_()
         self._place()
         self._preview()
+        self.caption.setFocus()
+
+    def list_numbers(self) -> None:
+        """Show a menu of the numbers that a caption can show, with their present values."""
+        player = self.writer.player
+        names = names_of(player) if player.number == self.number else None
+        menu = self.menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        for group, numbers in groupby(listed_numbers(names or {}), lambda number: number.group):
+            part = menu.addMenu(group[:1].upper() + group[1:])
+            for number in numbers:
+                text = f"{number.text}\t{escape_controls(number.value)}".replace("&", "&&")
+                part.addAction(text, partial(self._insert, number.text))
+        if menu.isEmpty():
+            menu.addAction("The step has no numbers").setEnabled(False)
+        menu.popup(self.numbers.mapToGlobal(QPoint(0, self.numbers.height())))
+
+    def _insert(self, expression: str) -> None:
+        self.caption.insertPlainText(f"{{{expression}}}")
         self.caption.setFocus()
 
     def _fill(self, number: int) -> None:
@@ -151,6 +187,7 @@ class CaptionEditor(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size; the caption has the font size of the caption bar."""
         self.theme = theme
+        paint_icon(self.numbers, theme)
         gap = theme.px(8)
         self.grid.setContentsMargins(theme.px(10), gap, theme.px(10), gap)
         self.grid.setSpacing(theme.px(4))

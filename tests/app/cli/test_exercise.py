@@ -231,3 +231,17 @@ def test_an_exercise_that_cannot_judge_is_status_2_and_no_output(home, capsys):
         and "The exercise ten can't be judged: " in error
         and "it is int, not a dict" in error
     )
+
+
+def test_a_remedy_is_printed_once_it_is_proven(home, capsys):
+    assert told(capsys, "centre", "-o", "centre.py")[0] == 0  # its stub has a race
+    status, said, _ = told(capsys, "check", "centre.py", "--format", "json")
+    races = [
+        finding
+        for case in json.loads(said)["cases"]
+        for finding in case["findings"]
+        if finding["kind"] == "race"
+    ]
+    assert status == 1 and races
+    for race in races:
+        assert race["remedy"].startswith("put cuda.syncthreads() ") and race["remedy"] in race["message"]

@@ -88,7 +88,7 @@ def test_what_is_missing_is_said_with_the_sizes_and_the_command_that_records_it(
     here = asked(m=64, tile=16)
     assert missing_text(here, recorded) == (
         "No GPU timeline was recorded for Tiled, shared memory at 64 × 16 × 32, tile 16; "
-        "recorded: 1,024, tile 8 and 32 × 16 × 32, tile 8."
+        "recorded: 1,024, tile 8; and 32 × 16 × 32, tile 8."
     )
     assert command_for(here) == "tilescope measure --timeline matmul-tiled:m=64,k=16,n=32"
     assert "at 64 × 16 × 32; recorded: 1,024 and" in missing_text(asked(m=64), recorded)

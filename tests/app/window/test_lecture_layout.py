@@ -143,6 +143,37 @@ def test_what_timelines_do_not_need_is_the_pictures(window):
     assert timelines[0].y() == timelines[1].y() and timelines[0].geometry().right() < timelines[1].x()
 
 
+def test_on_a_very_large_screen_headings_timelines_and_buttons_grow_with_the_pictures(window):
+    central = window.central
+    parts = [central.transport.play, central.timelines[0], central.panes[0].heading.title]
+    press(window, "F5")
+    seek(window, window.playhead.end)
+    hall = [part.height() for part in parts]
+    window.resize(2 * HALL)
+    seek(window, window.playhead.end)
+    for before, part in zip(hall, parts, strict=True):
+        assert part.height() >= 1.7 * before
+    press(window, "F5")  # the ordinary layout
+    window.resize(HALL)
+    press(window, "F5")
+    seek(window, window.playhead.end)
+    assert [part.height() for part in parts] == hall
+
+
+def test_a_lecture_keeps_the_meaning_of_colours_at_1024_by_640(window):
+    press(window, "F5")
+    window.resize(1024, 640)
+    seek(window, window.playhead.end)
+    transport = window.central.transport
+    assert window.bookmark().layout == "lecture"
+    assert transport.colour_chip.isVisible() and transport.legend.isVisible()
+    for pane in window.central.panes:
+        image = pane.memory.grab().toImage()
+        ground = image.pixelColor(1, image.height() - 2)
+        foot = range(image.height() - 26, image.height() - 6)
+        assert any(image.pixelColor(x, y) != ground for y in foot for x in range(0, image.width(), 3))
+
+
 @pytest.fixture
 def bar():
     made = CaptionBar(Theme.named("light"))

@@ -19,7 +19,7 @@ def test_the_button_applies_the_remedy_and_undo_reverts_it():
         wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
         row = next(r for r, f in enumerate(window.focused_session().findings) if f.fixed_text)
         findings.list.setCurrentRow(row)
-        assert findings.fix.isVisible()
+        assert findings.fix.isVisible() and findings.proof.isVisible()
         assert "before line" in findings.chosen().remedy
         before = source.text()
         QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)

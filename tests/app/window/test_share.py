@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QRect, QTimer
+from PySide6.QtWidgets import QComboBox, QFileDialog, QToolButton
 
 from tilescope.app.lecture.library import TOUR
 from tilescope.app.window.recording.dialog import RenderDialog
 from tilescope.app.window.share import FILM, HANDOUT, NO_LECTURE, PAGE
-from windows import settle, wait_until
+from windows import press, settle, wait_until
 
 
 def open_menu(window):
@@ -66,3 +67,43 @@ def test_the_handout_of_an_open_lecture_is_written(window, tmp_path, monkeypatch
     assert path.read_bytes().startswith(b"%PDF")
     window.lectures.leave()
     settle(window)
+
+
+def test_the_menu_of_lectures_writes_a_web_page(window, tmp_path, monkeypatch):
+    entry, path = window.commands["Save as web page…"], tmp_path / "tour.html"
+    assert not entry.isEnabled()  # without a lecture
+    window.lectures.open(TOUR)
+    settle(window)
+    menu = open_menu(window)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    entry.trigger()
+    assert HANDOUT in menu.reasons()
+    wait_until(lambda: HANDOUT not in menu.reasons())
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    window.lectures.leave()
+    settle(window)
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_qts_own_file_dialog_shows_its_arrows_and_icons(window, is_dark):
+    window.look.use("dark" if is_dark else "light")
+    images = []
+
+    def look():
+        (dialog,) = window.findChildren(QFileDialog)
+        arrows = [
+            (box, QRect(box.width() - 16, 0, 16, box.height())) for box in dialog.findChildren(QComboBox)
+        ]
+        images.extend(box.grab(end).toImage() for box, end in arrows)
+        enabled = [button for button in dialog.findChildren(QToolButton) if button.isEnabled()]
+        images.extend(button.grab().toImage() for button in enabled)
+        dialog.reject()
+
+    QTimer.singleShot(0, window, lambda: wait_until(lambda: window.findChildren(QFileDialog)) or look())
+    press(window, "Ctrl+E")
+    assert len(images) > 4
+    for image in images:
+        ground = image.pixelColor(5, 6).lightness()
+        inner = [(x, y) for x in range(5, image.width() - 5) for y in range(6, image.height() - 6)]
+        assert max(abs(image.pixelColor(x, y).lightness() - ground) for x, y in inner) > 60
+    window.look.use("light")

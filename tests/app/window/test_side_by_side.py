@@ -88,6 +88,20 @@ def test_at_the_largest_text_there_are_still_matrices_and_a_timeline(window):
     assert window.central.timelines[1].isVisible()
 
 
+def test_large_text_gives_up_the_inspector_before_pictures_and_the_words_of_the_legend(window):
+    wear(window, 1600, 900, 1.0)
+    assert window.side.isVisible()
+    wear(window, 1600, 900, 1.6)
+    assert window.side.isHidden()
+    assert window.central.transport.legend.labels == "some"
+    wear(window, 1600, 900, 1.0)
+    assert window.side.isVisible()
+    wear(window, 1600, 900, 1.6)
+    press(window, "Ctrl+R")  # on request
+    assert window.side.isVisible()
+    window.central.side_wanted = "auto"
+
+
 @pytest.mark.parametrize(("width", "height", "scale"), SIZES)
 def test_the_transport_keeps_to_one_row(window, width, height, scale):
     wear(window, width, height, scale)

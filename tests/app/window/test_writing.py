@@ -7,6 +7,7 @@ import os
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
@@ -156,6 +157,26 @@ def test_a_caption_is_written_in_place(window, tmp_path):
     arrived(window)
     assert "So many: {left.threads}\n\n> Say it\n> once.\n" in path.read_text()
     assert "So many: " in window.central.caption.text.text()
+
+
+def test_numbers_are_chosen_from_a_list_with_their_present_values(window, tmp_path):
+    presented(window, tmp_path / "mine.md")
+    press(window, "F2")
+    editor = window.desk.caption
+    editor.caption.setPlainText("So far ")
+    editor.caption.moveCursor(QTextCursor.MoveOperation.End)
+    press(window, "Ctrl+Space")
+    parts = [action.menu() for action in editor.menu.actions()]
+    assert "so far" in parts[0].title()  # the numbers of the moment are first
+    entries = {entry.text().split("\t")[0]: entry for part in parts for entry in part.actions()}
+    assert entries["left.threads"].text() == "left.threads\t16"
+    now, total = (entries[f"left.{name}global_requests"].text().split("\t")[1] for name in ("now.", ""))
+    assert now != total
+    editor.menu.close()
+    entries["left.now.global_requests"].trigger()
+    assert editor.caption.words() == "So far {left.now.global_requests}" and editor.caption.hasFocus()
+    wait_until(lambda: editor.foot.text() == f"Reads: So far {now}")
+    editor.give_up()
 
 
 def test_escape_gives_a_caption_up_and_leaving_it_takes_it(window, tmp_path):

@@ -131,6 +131,9 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
     problems = window.side.source.problems
     assert [problem.severity for problem in problems.problems] == ["error"]
     assert "which nothing orders" in problems.problems[0].sentence
+    wait_until(
+        lambda: "put cuda.syncthreads() " in problems.problems[0].sentence
+    )  # once a trial has proven it
     click_beside(window, SECOND)
     assert window.stage.setups[1].without == (FIRST, SECOND) and not window.stage.setups[0].is_edited
     click_beside(window, FIRST)

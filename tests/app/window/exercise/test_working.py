@@ -367,4 +367,5 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
         panel.hint.click()
         settle(window)
     wait_until(lambda: any("cuda.syncthreads()" in text for text in said()[1]))  # once the remedy is proven
-    assert "cuda.syncthreads()" in said()[0].text
+    assert "cuda.syncthreads()" in said()[0].text  # of the panel
+    assert "cuda.syncthreads()" in " ".join(said()[2])  # of the source

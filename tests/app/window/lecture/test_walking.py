@@ -42,9 +42,11 @@ def test_page_down_goes_on_to_where_a_step_stands_to_its_answer_and_to_the_next_
         (5, False, False),
     ]
     assert player.number == LAST  # and stays there
+    assert not window.commands["Next step"].isEnabled() and window.commands["Previous step"].isEnabled()
     press(window, "PageUp")
     wait_for_step(window)
     assert (player.number, player.is_revealed) == (4, True)
+    assert window.commands["Next step"].isEnabled()
 
 
 def test_a_step_plays_at_its_pace_and_stands(window, player):

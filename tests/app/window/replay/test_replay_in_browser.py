@@ -11,10 +11,11 @@ from PIL import Image
 from PySide6.QtGui import QImage, QPainter
 
 from browser import Browser, needs_chromium, open_browser
+from launching import Array, launch, trace
 from replays import FORM, showing_of, write_replay
 from sessions import matmul
 from tilescope.app.model.phase_steps import follow_running_block
-from tilescope.app.model.session import Selection, Session
+from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.counters.numbers import tiles_of
 from tilescope.app.views.memory.arrangement import ViewState, Zoom
 from tilescope.app.views.memory.picture import MemoryPicture
@@ -24,6 +25,12 @@ from tilescope.app.window.replay.showing import looks_of
 
 pytestmark = needs_chromium
 HOSTILE = "</script><script>window.taken=1</script><b>bold</b> & \u202e\"'"
+BEYOND = """
+@cuda.jit
+def kernel(a, out):
+    t = cuda.threadIdx.x
+    out[t] = a[t + 1]
+"""
 SIZES = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
 
@@ -216,6 +223,33 @@ def painted(sessions: tuple[Session, ...], now: int, theme: str, size: tuple[int
     picture.paint(painter, state, pieces._replace(above=above))
     painter.end()
     return Image.frombytes("RGB", size, bytes(image.constBits()), "raw", "BGRX")
+
+
+def reds(image: Image.Image) -> int:
+    """Count the pixels in the red of mistakes."""
+    red = tuple(bytes.fromhex(Theme.named("light").palette.bad[1:]))
+    return int((np.abs(np.asarray(image.convert("RGB"), int) - red).max(axis=2) < 12).sum())
+
+
+def drawn(page: Browser, selector: str) -> Image.Image:
+    """Return what a canvas shows."""
+    address = page.run("return document.querySelector(arguments[0]).toDataURL()", selector)
+    return Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2])))
+
+
+def test_accesses_outside_arrays_are_crossed_in_the_timeline_and_in_the_legend(chromium, tmp_path):
+    arrays = (Array((64,), fill="arange"), Array((64,), fill="zeros"))
+    made = trace(tmp_path, BEYOND, arrays, block=(64, 1, 1))
+    session = build_session(launch(tmp_path, BEYOND, arrays, block=(64, 1, 1)), made, None)
+    chromium.size(1280, 800)
+    chromium.prefer(color_scheme="light")
+    chromium.open(write_replay(tmp_path, session))
+    assert reds(drawn(chromium, ".timeline-row canvas")) > 5
+    assert reds(drawn(chromium, ".legend li:last-child canvas")) > 5
+    assert (
+        chromium.run("return document.querySelector('.legend li:last-child').textContent")
+        == "outside its array"
+    )
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
