@@ -114,7 +114,8 @@ def _moments_by_step(runs: Runs) -> Ints:
     warp[group_starts(runs.block_position, runs.warp)[1:]] = 1
     lift = np.cumsum(warp) * (int(runs.step.max()) + 1)
     step = np.maximum.accumulate(runs.step + lift) - lift
-    order = np.argsort(step, kind="stable")
+    # A warp operation before a barrier has the step of the next access, which may come after the barrier.
+    order = np.lexsort((runs.phase, step))
     new = np.zeros(len(order), np.int64)
     new[_cuts(_next_in_another_moment(runs, order))] = 1
     moment = np.empty_like(new)

@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuda_cpp import Ran, run_file
+from cuda_cpp import Ran, needs_compiler, run_file, run_text
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.cuda_cpp.build import BuildError, build
 from tilescope.tracer.cuda_cpp.compilers import VARIABLE
 from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.trace import Op
 
 PROGRAMS = Path(__file__).parent / "programs"
+LOCKSTEP = Schedule("lockstep")
 
 
 @pytest.fixture(params=["clang++", "g++"])
@@ -27,11 +29,11 @@ def compiler(request, monkeypatch) -> str:
     return request.param
 
 
-def _run(folder: Path, name: str) -> Ran:
+def _run(folder: Path, name: str, schedule: Schedule = LOCKSTEP) -> Ran:
     """Run a copy of a program."""
     path = folder / f"{name}.cu"
     shutil.copyfile(PROGRAMS / path.name, path)
-    return run_file(path)
+    return run_file(path, schedule=schedule)
 
 
 def _half(value: float) -> str:
@@ -290,3 +292,106 @@ def test_vector_and_complex_arithmetic(tmp_path, compiler):
     ran = _run(tmp_path, "vector_math")
     assert ran.output.splitlines() == lines
     assert ran.end.faults == ()
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "schedule", [Schedule("sequential"), Schedule("random", 3)], ids=lambda schedule: schedule.kind
+)
+def test_collectives_have_no_faults_in_any_order(tmp_path, schedule):
+    for name in ("collectives", "groups"):
+        ran = _run(tmp_path, name, schedule)
+        for trace in ran.traces:
+            findings = findings_of(trace, requests_of(trace))
+            assert [finding.statement for finding in findings if finding.severity == "error"] == []
+            assert {Path(site.file).name for site in trace.sites} == {f"{name}.cu"}
+
+
+def test_a_pointer_without_type_cannot_be_launched(tmp_path, compiler):
+    text = (
+        "__global__ void k(int n) {}\nint main() {\n  void* f = (void*)k;\n  int n = 1;\n  void* a[] = {&n};\n"
+        "  cudaLaunchKernel(f, 1, 1, a, 0, 0);\n}\n"
+    )
+    (fault,) = run_text(tmp_path, text).end.faults
+    assert fault.text == "Tilescope does not know launches of a kernel by a pointer of type void*."
+    assert fault.line == 6
+
+
+SHARED_HALVES = """
+#include <cuda_fp16.h>
+#include <cstdio>
+__global__ void reverse(const half* in, half* out) {
+    __shared__ half tile[4][8];
+    __shared__ half2 pairs[16];
+    tile[threadIdx.x / 8][threadIdx.x % 8] = in[threadIdx.x];
+    __syncthreads();
+    half value = tile[3 - threadIdx.x / 8][7 - threadIdx.x % 8];
+    value += in[threadIdx.x];
+    if (threadIdx.x < 16) pairs[threadIdx.x] = __halves2half2(value, value);
+    out[threadIdx.x] = value;
+}
+int main() {
+    half *in, *out;
+    cudaMallocManaged(&in, 64);
+    cudaMallocManaged(&out, 64);
+    for (int i = 0; i < 32; i++) in[i] = i;
+    reverse<<<1, 32>>>(in, out);
+    cudaDeviceSynchronize();
+    printf("%g %g", (float)out[0], (float)out[31]);
+}
+"""
+
+
+def test_shared_arrays_of_halves_are_loaded_and_stored_at_their_lines(tmp_path, compiler):
+    ran = run_text(tmp_path, SHARED_HALVES)
+    (trace,) = ran.traces
+    assert ran.output == "31 31" and trace.error is None
+    lines = {
+        (trace.sites[site].line, Op(op).name)
+        for site, op in zip(trace.site.tolist(), trace.op.tolist(), strict=True)
+    }
+    assert lines == {(7, "LOAD"), (7, "STORE"), (9, "LOAD"), (10, "LOAD"), (11, "STORE"), (12, "STORE")}
+
+
+VECTORS = """
+#include <cstdio>
+union Parts { float4 vector; float parts[4]; };
+__device__ float4 operator+(float4 a, float4 b) { return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+__global__ void add(float4* out, const float4* in) {
+    out[threadIdx.x] = in[threadIdx.x] + in[31 - threadIdx.x];
+    float4 own = out[threadIdx.x], zero = {}, some = {1, 2, 3, 4};
+    Parts parts;
+    parts.vector = own;
+    own.x = parts.parts[1] + zero.y + some.z;
+    out[threadIdx.x] = own;
+}
+int main() {
+    float4 *in, *out;
+    cudaMallocManaged(&in, 512);
+    cudaMallocManaged(&out, 512);
+    for (int i = 0; i < 32; i++) in[i] = make_float4(i, 1, 2, 3);
+    add<<<1, 32>>>(out, in);
+    cudaDeviceSynchronize();
+    printf("%g %g", out[3].x, out[3].w);
+}
+"""
+
+
+def test_vectors_that_functions_take_and_return_are_accessed_at_their_lines(tmp_path, compiler):
+    ran = run_text(tmp_path, VECTORS)
+    (trace,) = ran.traces
+    assert ran.output == "5 6"
+    accesses = sorted(
+        (trace.sites[site].line, Op(op).name, trace.buffers[buffer].name)
+        for site, op, buffer in zip(
+            trace.site.tolist(), trace.op.tolist(), trace.buffer.tolist(), strict=True
+        )
+    )
+    kinds = [
+        (6, "LOAD", "in"),
+        (6, "LOAD", "in"),
+        (6, "STORE", "out"),
+        (7, "LOAD", "out"),
+        (11, "STORE", "out"),
+    ]
+    assert accesses == [kind for kind in kinds for _ in range(32)]

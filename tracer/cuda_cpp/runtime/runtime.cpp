@@ -1352,6 +1352,7 @@ void tilescope_start() { start(); }
 }
 
 void tilescope_missing(const char* name, const char* file, int line) {
+  start();
   Quiet quiet;
   fprintf(stderr, "%s:%d: Tilescope does not know %s\n", file, line, name);
   if (control >= 0 && !has_left) {

@@ -39,7 +39,11 @@
 #define __host__
 #define __managed__
 #define __constant__
+#if defined(__clang__)
 #define __shared__ static thread_local
+#else  // otherwise g++ guards arrays of classes with constructors by a variable, which kernels would read
+#define __shared__ static thread_local __constinit
+#endif
 #define __grid_constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)

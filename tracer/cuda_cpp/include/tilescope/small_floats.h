@@ -42,6 +42,7 @@ TILESCOPE_HELPER inline double tilescope_fused(double a, double b, double c) {
   struct alignas(2) T {                                                                              \
     unsigned short bits;                                                                             \
     T() = default;                                                                                   \
+    TILESCOPE_COPIES(T)                                                                              \
     TILESCOPE_HELPER T(float v) : bits((unsigned short)tilescope_round(v, exponent, mantissa)) {}    \
     TILESCOPE_HELPER T(double v) : bits((unsigned short)tilescope_round(v, exponent, mantissa)) {}   \
     TILESCOPE_HELPER T(int v) : T((double)v) {}                                                      \
@@ -76,6 +77,7 @@ TILESCOPE_HELPER inline double tilescope_fused(double a, double b, double c) {
   struct alignas(4) T2 {                                                                             \
     T x, y;                                                                                          \
     T2() = default;                                                                                  \
+    TILESCOPE_COPIES(T2)                                                                             \
     TILESCOPE_HELPER T2(T a, T b) : x(a), y(b) {}                                                    \
   };                                                                                                 \
   TILESCOPE_FUNCTION T2 make_##T2(T a, T b) { return T2(a, b); }                                     \
