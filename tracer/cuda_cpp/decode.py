@@ -72,10 +72,10 @@ ERRORS = {
     "HostMemory": "accesses {size} bytes of the host's memory, which a GPU cannot reach",
     "FreedMemory": "accesses {size} bytes of memory that cudaFree has freed",
     "MisalignedAddress": "accesses {size} bytes at an address that is not a multiple of {size}",
-    "Assertion": "an assertion failed",
-    "Trap": "the kernel called __trap()",
-    "Exception": "the kernel threw an exception",
-    "Deadlock": "this thread and others wait for each other without end",
+    "Assertion": "fails an assertion",
+    "Trap": "calls __trap()",
+    "Exception": "throws an exception",
+    "Deadlock": "and others wait for each other without end",
 }
 
 
@@ -628,7 +628,7 @@ class LaunchDecoder:
         has_site = (
             bool(self._site_numbers)
             and error.site < len(self._site_numbers)
-            and error.type not in ("Deadlock", "Exception")
+            and error.type != "Deadlock"
         )
         site = (
             tuple(self._sites)[self._site_numbers[error.site]]

@@ -150,6 +150,7 @@ class Session:
                     while left := self._selector.select(0):
                         for key, _ in left:
                             self._serve(key)
+                    self._note_signal(process.returncode, interrupted > 0)
                     return ProgramEnd(process.returncode, tuple(self.faults), interrupted > 0)
             except KeyboardInterrupt:  # the terminal sends it to the program too
                 if interrupted and process.poll() is None:
@@ -157,6 +158,13 @@ class Session:
                 interrupted = interrupted or time.monotonic()
             if interrupted and time.monotonic() - interrupted > KILL_DELAY and process.poll() is None:
                 process.send_signal(signal.SIGKILL)
+
+    def _note_signal(self, status: int, was_interrupted: bool) -> None:
+        """Note a signal that ended the program, unless the program itself reported it."""
+        if status < 0 and not was_interrupted and not any(fault.kind == "crash" for fault in self.faults):
+            known = -status in signal.valid_signals()
+            name = signal.Signals(-status).name if known else f"signal {-status}"
+            self.faults.append(ProgramFault("crash", f"the program was ended by {name}.", "", 0))
 
     def close(self) -> None:
         """Close the socket and remove its folder."""
@@ -385,7 +393,12 @@ class _Connection:
             signal.Signals(event.signal).name if event.signal in signal.valid_signals() else str(event.signal)
         )
         if event.overflow:
-            text = "the stack of a thread is full: the kernel recurses too deeply or has very large local arrays."
+            owner, kernel = ("a thread", "the kernel") if event.in_kernel else ("the program", "it")
+            text = f"the stack of {owner} is full: {kernel} recurses too deeply or has very large local arrays."
+        elif event.in_kernel and launch and not event.signal:
+            text = f"the kernel {launch.kernel} calls exit, which a GPU does not have."
+        elif event.in_kernel and launch and event.signal == signal.SIGFPE:
+            text = f"the kernel {launch.kernel} divides an integer by 0; a GPU would go on with an undefined result."
         elif event.in_kernel and launch:
             text = f"the kernel {launch.kernel} ended the program by {name}."
         else:

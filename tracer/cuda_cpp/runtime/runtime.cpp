@@ -12,8 +12,11 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <dlfcn.h>
 #include <exception>
+#include <execinfo.h>
 #include <link.h>
+#include <pthread.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -161,7 +164,7 @@ struct Allocation {
   uint64_t pc;  // the user's call that allocated it, from the start of the image
 };
 
-const size_t STACK = 256 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
+const size_t STACK = 512 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
 const size_t MOST_ARRIVALS = 1 << 22, COUNTED_AT_ONCE = 1 << 18;
 const uint32_t POLLS = 256;  // reads of the same value before a thread counts as waiting
 
@@ -623,7 +626,8 @@ void thread_main() {
   try {
     body(closure);
   } catch (...) {
-    if (!fault.type) fault = {0, 0, block_now->number, now->number, 0, 0, "Exception"};
+    uint32_t site = now->latest ? site_of(now->latest) : UINT32_MAX;
+    if (!fault.type) fault = {0, site, block_now->number, now->number, 0, 0, "Exception"};
   }
   complete_store();
   now->state = DONE;
@@ -638,6 +642,8 @@ void begin_block(Block& block, uint32_t number, size_t place) {
   block.waiting = block.grid_waiting = 0;
   memset(block.votes, 0, sizeof block.votes);
   block.meetings.assign((threads_per_block + 31) / 32, {});
+  static size_t guarded;  // stacks with a part at their end that can't be accessed: one that is too deep ends there
+  for (; guarded < (place + 1) * threads_per_block; guarded++) mprotect(stacks + STACK * guarded, GUARD, PROT_NONE);
   unsigned width = tilescope_blockDim_x, height = tilescope_blockDim_y;
   for (int i = 0; i < threads_per_block; i++) {
     Fiber& fiber = block.fibers[i];
@@ -875,9 +881,26 @@ long long next_number() {
   return value;
 }
 
+// Report what ends the program, with its callers. It allocates nothing, because the heap may be corrupt.
+void send_crash(int number, uint64_t pc, Fiber* fiber, bool is_overflow) {
+  static char text[4096];
+  void* frames[64];
+  int count = backtrace(frames, 64);
+  int n = snprintf(text, sizeof text, "{\"event\":\"crash\",\"signal\":%d,\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d,\"pcs\":[%llu",
+                   number, fiber != nullptr, is_overflow, block_now ? block_now->number : 0, fiber ? fiber->number : 0, (unsigned long long)(pc - image_base));
+  for (int i = 0; i < count; i++) n += snprintf(text + n, sizeof text - n, ",%llu", (unsigned long long)frames[i] - image_base);
+  n += snprintf(text + n, sizeof text - n, "]}\n");
+  char answer;
+  if (send(control, text, n, MSG_NOSIGNAL) == n) while (recv(control, &answer, 1, 0) == 1 && answer != '\n') {}
+}
+
 void say_goodbye() {
   if (control < 0 || has_left) return;
   has_left = true;
+  if (in_launch && now) {  // the kernel called exit
+    send_crash(0, image_base, now, false);
+    return;
+  }
   std::string text = "{\"event\":\"goodbye\",\"leaks\":[";
   bool is_first = true;
   for (auto& allocation : allocations) {
@@ -934,17 +957,30 @@ void report_crash(int number, siginfo_t* info, void* context) {
 #endif
   if (control >= 0 && !has_left) {
     has_left = true;
-    bool is_overflow = fiber && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
-    send_text(format("{\"event\":\"crash\",\"signal\":%d,\"pcs\":[%llu],\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d}\n",
-                     number, (unsigned long long)(pc - image_base + 1), fiber != nullptr, is_overflow,
-                     block_now ? block_now->number : 0, fiber ? fiber->number : 0));
-    receive_line();
+    uint64_t address = (uint64_t)info->si_addr, top;
+#if defined(__x86_64__)
+    top = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RSP];
+#else
+    top = ((ucontext_t*)context)->uc_mcontext.sp;
+#endif
+    bool is_overflow = number == SIGSEGV && (fiber ? address - (uint64_t)stacks < STACK * MOST_THREADS : address - top + 65536 < 131072);
+    send_crash(number, pc + 1, fiber, is_overflow);
   }
   signal(number, SIG_DFL);
   raise(number);
 }
 
+// A process that `fork` made has no GPU: CUDA's calls fail in it (cudaErrorInitializationError).
+void leave_to_parent() {
+  if (control >= 0) close(control);
+  control = -1;
+  sticky_error = 3;
+}
+
 void watch_signals() {
+  void* frame;
+  backtrace(&frame, 1);  // loads a library, which a signal's handler must not
+  pthread_atfork(nullptr, nullptr, leave_to_parent);
   static char stack[1 << 16];
   stack_t alternative{};
   alternative.ss_sp = stack;
@@ -1341,6 +1377,13 @@ void tilescope_forget_errors() { error_now = sticky_error = 0; }
 void tilescope_start() { start(); }
 
 // Replaces the C library's: an assertion that fails in a kernel ends the kernel and not the program.
+// A kernel that throws ends here: a GPU has no exceptions.
+__attribute__((weak)) void* __cxa_allocate_exception(size_t size) noexcept(true) {
+  if (now) stop_thread("Exception", 0, TILESCOPE_PC, 0, 0);
+  static void* (*allocate)(size_t) = (void* (*)(size_t))dlsym(RTLD_NEXT, "__cxa_allocate_exception");
+  return allocate(size);
+}
+
 [[noreturn]] void __assert_fail(const char* text, const char* file, unsigned line, const char* function) noexcept(true) {
   if (now) {
     printf("%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, function, tilescope_blockIdx_x,
