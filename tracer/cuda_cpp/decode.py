@@ -626,9 +626,7 @@ class LaunchDecoder:
 
     def _kernel_error(self, error: RuntimeError_) -> KernelError:
         has_site = (
-            bool(self._site_numbers)
-            and error.site < len(self._site_numbers)
-            and error.type != "Deadlock"
+            bool(self._site_numbers) and error.site < len(self._site_numbers) and error.type != "Deadlock"
         )
         site = (
             tuple(self._sites)[self._site_numbers[error.site]]

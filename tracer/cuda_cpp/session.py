@@ -394,7 +394,9 @@ class _Connection:
         )
         if event.overflow:
             owner, kernel = ("a thread", "the kernel") if event.in_kernel else ("the program", "it")
-            text = f"the stack of {owner} is full: {kernel} recurses too deeply or has very large local arrays."
+            text = (
+                f"the stack of {owner} is full: {kernel} recurses too deeply or has very large local arrays."
+            )
         elif event.in_kernel and launch and not event.signal:
             text = f"the kernel {launch.kernel} calls exit, which a GPU does not have."
         elif event.in_kernel and launch and event.signal == signal.SIGFPE:

@@ -72,7 +72,17 @@ def test_check_names_the_files_as_the_user_did(program, tmp_path):
         ("a[i] *= 2;", "while (n) { }", 6, "does not end"),
         ("a[i] *= 2;", "while (n) a[i] += 1;", 6, "does not end"),
         ("a[i] *= 2;", "*(int*)0 = 1;", 6, "the kernel is stopped on line 6"),
-        ("return 3;", "abort();", 1, "ended by SIGABRT"),
+        ("a[i] *= 2;", "while (n) printf(\"x\");", 6, "does not end"),
+        ("a[i] *= 2;", "if (i == 5) throw 3;", 6, "thread 5 of block 0 throws an exception"),
+        ("a[i] *= 2;", "exit(3);", 6, "the kernel twice calls exit"),
+        ("a[i] *= 2;", "a[i] /= n - 32;", 6, "the kernel twice divides an integer by 0"),
+        ("int i = threadIdx.x;", "int i = threadIdx.x; twice(a, n);", 4, "the stack of a thread is full"),
+        ("<<<1, 32>>>", "<<<dim3(1, 65536), 32>>>", 12, "the launch of twice is refused"),
+        ("return 3;", "abort();", 16, "ended by SIGABRT"),
+        ("return 3;", "throw 3;", 16, "ended by SIGABRT"),
+        ("return 3;", "free(main(argc, argv) + argv);", 8, "the stack of the program is full"),
+        ("return 3;", "free(argv); free(argv);", 16, "ended by SIG"),
+        ("return 3;", "raise(SIGKILL);", 1, "ended by SIGKILL"),
         ("cudaFree(a);", "*(volatile int*)8 = 1;", 15, "ended by SIGSEGV"),
         ("cudaFree(a);", "", 10, "128 bytes of cudaMalloc are not freed"),
     ],
@@ -83,6 +93,29 @@ def test_what_goes_wrong_is_one_sentence_at_the_users_line(program, tmp_path, ol
     rows = [row for row in done.stdout.splitlines() if any(part in row for part in sentence.split("|"))]
     assert rows and rows[0].startswith(f"program.cu:{line}: "), done.stdout + done.stderr
     assert done.returncode in (1, 2) and "Traceback" not in done.stderr
+
+
+def test_a_forked_process_changes_nothing_in_its_parents_traces(program, tmp_path):
+    child = (
+        'if (fork() == 0) { twice<<<1, 32>>>(a, 32); printf("%d;", cudaGetLastError()); exit(0); } wait(0);'
+    )
+    text = "#include <sys/wait.h>\n#include <unistd.h>\n" + MAIN.replace(
+        "cudaFree(a);", child + "cudaFree(a);"
+    )
+    program(text)
+    done = run_tilescope("run", "--json", "lines.json", "program.cu", folder=tmp_path)
+    assert done.returncode == 3 and "3;" in done.stdout  # cudaErrorInitializationError
+    assert len((tmp_path / "lines.json").read_text().splitlines()) == 1 and "not freed" not in done.stderr
+
+
+def test_a_programs_input_and_status_are_its_own(program, tmp_path):
+    program(MAIN.replace("return 3;", 'int x; return scanf("%d", &x) == 1 ? x : 99;'))
+    assert run_tilescope("run", "program.cu", folder=tmp_path, input="7\n").returncode == 7
+
+
+def test_a_byte_order_mark_and_windows_lines_are_read(program, tmp_path):
+    program().write_bytes(b"\xef\xbb\xbf" + MAIN.replace("\n", "\r\n").encode())
+    assert run_tilescope("run", "program.cu", folder=tmp_path).stdout == "1 \n"
 
 
 def test_options_of_numbas_kernels_are_refused(program, tmp_path):
