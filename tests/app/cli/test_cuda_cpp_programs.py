@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -76,13 +77,12 @@ def test_check_names_the_files_as_the_user_did(program, tmp_path):
         ("a[i] *= 2;", "if (i == 5) throw 3;", 6, "thread 5 of block 0 throws an exception"),
         ("a[i] *= 2;", "exit(3);", 6, "the kernel twice calls exit"),
         ("a[i] *= 2;", "a[i] /= n - 32;", 6, "the kernel twice divides an integer by 0"),
-        ("int i = threadIdx.x;", "int i = threadIdx.x; twice(a, n);", 4, "the stack of a thread is full"),
+        ("a[i] *= 2;", "twice(a, n + 1);", 6, "the stack of a thread is full"),
         ("<<<1, 32>>>", "<<<dim3(1, 65536), 32>>>", 12, "the launch of twice is refused"),
         ("return 3;", "abort();", 16, "ended by SIGABRT"),
         ("return 3;", "throw 3;", 16, "ended by SIGABRT"),
-        ("return 3;", "free(main(argc, argv) + argv);", 8, "the stack of the program is full"),
         ("return 3;", "free(argv); free(argv);", 16, "ended by SIG"),
-        ("return 3;", "raise(SIGKILL);", 1, "ended by SIGKILL"),
+        ("return 3;", "system(\"kill -9 $PPID\");", 1, "ended by SIGKILL"),
         ("cudaFree(a);", "*(volatile int*)8 = 1;", 15, "ended by SIGSEGV"),
         ("cudaFree(a);", "", 10, "128 bytes of cudaMalloc are not freed"),
     ],
@@ -111,6 +111,13 @@ def test_a_forked_process_changes_nothing_in_its_parents_traces(program, tmp_pat
 def test_a_programs_input_and_status_are_its_own(program, tmp_path):
     program(MAIN.replace("return 3;", 'int x; return scanf("%d", &x) == 1 ? x : 99;'))
     assert run_tilescope("run", "program.cu", folder=tmp_path, input="7\n").returncode == 7
+
+
+def test_a_function_of_the_host_that_calls_itself_without_end_is_named(program, tmp_path):
+    deep = "int deep(int n) {\n    volatile char c[999];\n    return c[n % 9] = deep(n + 1);\n}\n"
+    program(deep + MAIN.replace("return 3;", "return deep(0);"))
+    done = run_tilescope("check", "program.cu", folder=tmp_path)
+    assert re.match(r"program.cu:[123]: error: launch: the stack of the program is full", done.stdout)
 
 
 def test_a_byte_order_mark_and_windows_lines_are_read(program, tmp_path):

@@ -938,6 +938,11 @@ void check_time(int, siginfo_t*, void* context) {
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
   }
+  if (pc - image_low >= image_high - image_low) {  // in a library, which may keep no frames
+    void* frames[16];
+    int count = backtrace(frames, 16);
+    for (int i = 0; i < count; i++) text += format(",%llu", (unsigned long long)frames[i] - image_base);
+  }
   if (fiber->latest) text += format(",%llu", (unsigned long long)fiber->latest - image_base);
   text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
                  fiber->number, (unsigned long long)(rows_before + (row - rows)));
