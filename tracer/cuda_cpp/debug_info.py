@@ -84,9 +84,10 @@ class DebugInfo:
         if index < 0 or not self._lines[index][0] <= address < self._lines[index][1]:
             return None
         _, _, file, line, column = self._lines[index]
-        return Site(self._function(address), file, line, max(0, column - 1))
+        return Site(self.function(address), file, line, max(0, column - 1))
 
-    def _function(self, address: int) -> str:
+    def function(self, address: int) -> str:
+        """Return the name of the function at an address, without template arguments; "" if it is unknown."""
         index = bisect.bisect_right(self._function_starts, address) - 1
         if index >= 0 and address < self._functions[index][1]:
             return self._functions[index][2]

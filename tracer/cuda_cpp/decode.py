@@ -125,6 +125,7 @@ class LaunchEvent(Struct):
     block: Dim3
     shared: int
     cooperative: int
+    function: int  # the kernel's address, from the start of the image; 0 if it is unknown
     arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
     allocations: list[
         tuple[int, int, int, int]
@@ -174,7 +175,8 @@ class LaunchDecoder:
         self._sites: dict[Site, int] = {}
         self._buffers: dict[Buffer, int] = {}
         self._views_of_buffer: list[Views] = []
-        self.kernel = event.kernel.partition("<")[0].rpartition("::")[2].strip()
+        named = event.kernel.partition("<")[0].rpartition("::")[2].strip()
+        self.kernel = (facts.debug.function(event.function) if event.function else "") or named
         self._parameters = self._kernel_parameters()
         self._regions = self._make_regions(symbols)
         self._views = [Views(region) for region in self._regions]

@@ -217,6 +217,16 @@ class _Rewriter:
                     position -= 1
                 position = step_back(position)
                 continue
+            if text == "]":  # an array of kernels
+                depth = 0
+                while position >= 0:
+                    depth += self._out[position] == "]"
+                    depth -= self._out[position] == "["
+                    if not depth:
+                        break
+                    position -= 1
+                position = step_back(position)
+                continue
             if text == ")":  # (*pointer) or a macro's parameter in brackets
                 depth = 0
                 while position >= 0:

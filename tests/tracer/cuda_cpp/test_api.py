@@ -11,6 +11,7 @@ import pytest
 
 from cuda_cpp import Ran, run_file
 from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.cuda_cpp.build import BuildError, build
 from tilescope.tracer.cuda_cpp.compilers import VARIABLE
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.trace import Op
@@ -248,7 +249,7 @@ def test_host_code_of_pytorch_extensions(tmp_path, compiler):
         ("typedef cub::BlockTopK<int, 32> Top;", "Tilescope does not know cub::BlockTopK."),
         ("int x = cudaDeviceProp().luidMask;", "Tilescope does not know cudaDeviceProp::luidMask."),
         (
-            "__device__ auto f() { return cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block()); }",
+            "__device__ void f(cg::thread_block block) { cg::tiled_partition<64>(block); }",
             "Tilescope does not know tiles of more than 32 threads.",
         ),
         ("int x = missing_of_mine;", None),
@@ -256,13 +257,36 @@ def test_host_code_of_pytorch_extensions(tmp_path, compiler):
     ],
 )
 def test_what_is_missing_is_one_sentence_at_its_line(tmp_path, compiler, line, sentence):
-    text = f"#include <thrust/device_vector.h>\n#include <thrust/reduce.h>\n#include <cub/cub.cuh>\n#include <cooperative_groups.h>\n{line}\nint main() {{}}\n"
+    headers = ("thrust/device_vector.h", "thrust/reduce.h", "cub/cub.cuh", "cooperative_groups.h")
+    text = "".join(f"#include <{header}>\n" for header in headers)
+    text += f"namespace cg = cooperative_groups;\n{line}\nint main() {{}}\n"
     path = tmp_path / "program.cu"
     path.write_text(text)
     with pytest.raises(BuildError) as caught:
         build(path)
     error = caught.value
-    assert (error.file, error.line) == (str(path), 5)
+    assert (error.file, error.line) == (str(path), 6)
     assert len(str(error)) <= 200 and "\n" not in str(error)
     if sentence is not None:
         assert str(error) == sentence
+
+
+def test_vector_and_complex_arithmetic(tmp_path, compiler):
+    lines = []
+    for i in range(4):
+        speed = np.array([i, 1.0, -i])
+        position = np.full(3, float(i)) + speed / 2
+        energy = speed @ speed / 2 + 1  # a normalized vector has the length 1
+        lines.append(" ".join(f"{value:g}" for value in [*np.clip(position, -1, 3), energy]))
+    steps = []
+    for i in range(8):
+        c, z, k = complex(-2 + 3 * i / 8, 0.25), 0j, 0
+        while k < 50 and abs(z) < 2:
+            z, k = z * z + c, k + 1
+        steps.append(k)
+    # The quantile of 97.5 %, the inverse of erf at 0.5, sine and cosine of 45 degrees.
+    special = ["1.96", "0.47694", "0.70711", "0.70711"]
+    lines.append(" ".join([*map(str, steps), *special, "3", "7"]) + " ")
+    ran = _run(tmp_path, "vector_math")
+    assert ran.output.splitlines() == lines
+    assert ran.end.faults == ()

@@ -1,5 +1,6 @@
 // Linear algebra (cuBLAS): matrices by columns, sums in the order of their elements. Results differ from a GPU's in rounding.
 #pragma once
+#include "cuComplex.h"
 #include <vector>
 
 #include "cuda_bf16.h"

@@ -21,6 +21,7 @@ struct TilescopeLaunch {
   int count;
   const void* const* pointers;
   const char* const* types;
+  const void* function;  // the kernel's address, null if it is unknown
 };
 
 extern "C" {

@@ -1428,8 +1428,9 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   std::string text;
   if (control >= 0) {
     text = "{\"event\":\"" + std::string(is_refused ? "refused" : "launch") + "\",\"kernel\":" + quoted(launch->kernel) + ",\"file\":" + quoted(launch->file);
-    text += format(",\"line\":%d,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared\":%llu,\"cooperative\":%d,\"arguments\":[", launch->line, g[0], g[1],
-                   g[2], b[0], b[1], b[2], (unsigned long long)launch->shared, launch->is_cooperative);
+    text += format(",\"line\":%d,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared\":%llu,\"cooperative\":%d,\"function\":%llu,\"arguments\":[", launch->line, g[0], g[1],
+                   g[2], b[0], b[1], b[2], (unsigned long long)launch->shared, launch->is_cooperative,
+                   (unsigned long long)(launch->function ? (uint64_t)launch->function - image_base : 0));
     for (int i = 0; i < launch->count; i++) {
       text += format("%s[%llu,", i ? "," : "", (unsigned long long)launch->pointers[i]) + quoted(launch->types[i]) + "]";
     }

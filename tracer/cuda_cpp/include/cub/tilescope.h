@@ -557,3 +557,17 @@ struct DeviceHistogram {
 #undef TILESCOPE_STORAGE
 }  // namespace cub
 #define CUB_VERSION 300000
+
+// What programs use around CUB's algorithms.
+namespace cub {
+TILESCOPE_HELPER inline unsigned LaneId() { return tilescope_lane(); }
+TILESCOPE_HELPER inline unsigned WarpId() { return tilescope_thread() / 32; }
+}  // namespace cub
+#define CubDebug(call) (call)
+#define CubDebugExit(call)                                                                          \
+  do {                                                                                              \
+    if (cudaError_t tilescope_result_of_call = (call)) {                                            \
+      fprintf(stderr, "CUDA error %d [%s, %d]: %s\n", (int)tilescope_result_of_call, __FILE__, __LINE__, cudaGetErrorString(tilescope_result_of_call)); \
+      exit(1);                                                                                      \
+    }                                                                                               \
+  } while (0)

@@ -2,6 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <cassert>
+#include <cfloat>
+#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <initializer_list>
+#include <math.h>
 #include <new>
 #include <type_traits>
 #include <utility>

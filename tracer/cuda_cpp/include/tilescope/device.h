@@ -30,6 +30,7 @@ TILESCOPE_CALL inline void __threadfence_block() { tilescope_fence(TILESCOPE_PC,
 TILESCOPE_CALL inline void __trap() { tilescope_trap(TILESCOPE_PC, "Trap"); }
 inline void __nanosleep(unsigned) {}
 inline void __brkpt() {}
+inline void __prof_trigger(int) {}
 
 // --- warp operations
 template <class T> TILESCOPE_HELPER inline uint64_t tilescope_bits(T value) {
@@ -196,6 +197,9 @@ TILESCOPE_FUNCTION unsigned __byte_perm(unsigned x, unsigned y, unsigned selecto
 }
 TILESCOPE_FUNCTION unsigned __sad(int a, int b, unsigned c) { return c + (unsigned)(a > b ? a - b : b - a); }
 TILESCOPE_FUNCTION unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a > b ? a - b : b - a); }
+TILESCOPE_FUNCTION int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
+TILESCOPE_FUNCTION unsigned __uhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b) >> 1); }
+TILESCOPE_FUNCTION unsigned __urhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b + 1) >> 1); }
 TILESCOPE_FUNCTION int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
 TILESCOPE_FUNCTION int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 4; i++) c += (int)(signed char)(a >> 8 * i) * (int)(signed char)(b >> 8 * i);
@@ -266,6 +270,8 @@ TILESCOPE_FUNCTION float sinpif(float x) { return (float)std::sin(x * 3.14159265
 TILESCOPE_FUNCTION float cospif(float x) { return (float)std::cos(x * 3.14159265358979323846); }
 TILESCOPE_FUNCTION double sinpi(double x) { return std::sin(x * 3.14159265358979323846); }
 TILESCOPE_FUNCTION double cospi(double x) { return std::cos(x * 3.14159265358979323846); }
+TILESCOPE_FUNCTION void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
+TILESCOPE_FUNCTION void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = cospi(x); }
 TILESCOPE_FUNCTION void __sincosf(float x, float* s, float* c) { *s = std::sin(x), *c = std::cos(x); }
 TILESCOPE_FUNCTION float norm3df(float a, float b, float c) { return std::sqrt(a * a + b * b + c * c); }
 TILESCOPE_FUNCTION double norm3d(double a, double b, double c) { return std::sqrt(a * a + b * b + c * c); }
@@ -273,6 +279,33 @@ TILESCOPE_FUNCTION float rnorm3df(float a, float b, float c) { return 1 / std::s
 TILESCOPE_FUNCTION float rhypotf(float a, float b) { return 1 / std::hypot(a, b); }
 TILESCOPE_FUNCTION float normcdff(float x) { return 0.5f * std::erfc(-x * 0.70710678f); }
 TILESCOPE_FUNCTION double normcdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
+// The inverse of the distribution function: Newton steps from a point on the right side of the root.
+TILESCOPE_FUNCTION double normcdfinv(double p) {
+  if (p <= 0 || p >= 1) return p == 0 ? -HUGE_VAL : p == 1 ? HUGE_VAL : std::nan("");
+  double low = -40, high = 40, x = 0;
+  for (int i = 0; i < 80; i++) {
+    (normcdf(x) < p ? low : high) = x;
+    double next = x - (normcdf(x) - p) * 2.50662827463100050242 * std::exp(x * x / 2);
+    x = next > low && next < high ? next : (low + high) / 2;
+  }
+  return x;
+}
+TILESCOPE_FUNCTION float normcdfinvf(float p) { return (float)normcdfinv(p); }
+TILESCOPE_FUNCTION double erfinv(double y) { return normcdfinv((y + 1) / 2) * 0.70710678118654752440; }
+TILESCOPE_FUNCTION float erfinvf(float y) { return (float)erfinv(y); }
+TILESCOPE_FUNCTION double erfcinv(double y) { return -normcdfinv(y / 2) * 0.70710678118654752440; }
+TILESCOPE_FUNCTION float erfcinvf(float y) { return (float)erfcinv(y); }
+TILESCOPE_FUNCTION float rnormf(int n, const float* p) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += (double)p[i] * p[i];
+  return (float)(1 / std::sqrt(sum));
+}
+TILESCOPE_FUNCTION float normf(int n, const float* p) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += (double)p[i] * p[i];
+  return (float)std::sqrt(sum);
+}
+TILESCOPE_FUNCTION float norm4df(float a, float b, float c, float d) { return std::sqrt(a * a + b * b + c * c + d * d); }
 TILESCOPE_FUNCTION float erfcxf(float x) { return (float)(std::exp((double)x * x) * std::erfc((double)x)); }
 
 // CUDA has `min` and `max` of all pairs of number types; the standard library only of equal ones.
@@ -310,4 +343,7 @@ TILESCOPE_FUNCTION unsigned long long __globaltimer() { return (unsigned long lo
 // --- addresses
 TILESCOPE_FUNCTION size_t __cvta_generic_to_shared(const void* p) { return (size_t)p; }
 TILESCOPE_FUNCTION unsigned __isShared(const void* p) { return tilescope_space(p) == 1; }
+TILESCOPE_FUNCTION size_t __cvta_generic_to_global(const void* p) { return (size_t)p; }
+TILESCOPE_FUNCTION unsigned __isLocal(const void* p) { return tilescope_space(p) == 2; }
+TILESCOPE_FUNCTION unsigned __isConstant(const void*) { return 0; }
 TILESCOPE_FUNCTION unsigned __isGlobal(const void* p) { return tilescope_space(p) == 0; }

@@ -6,9 +6,11 @@ typedef enum cudaError {
   cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInitializationError = 3,
   cudaErrorInvalidConfiguration = 9, cudaErrorInvalidPitchValue = 12, cudaErrorInvalidSymbol = 13,
   cudaErrorInvalidDevicePointer = 17, cudaErrorInvalidMemcpyDirection = 21, cudaErrorInsufficientDriver = 35,
-  cudaErrorInvalidDeviceFunction = 98, cudaErrorNoDevice = 100, cudaErrorInvalidDevice = 101,
-  cudaErrorInvalidResourceHandle = 400, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700,
-  cudaErrorLaunchOutOfResources = 701, cudaErrorLaunchTimeout = 702, cudaErrorAssert = 710,
+  cudaErrorInvalidHostPointer = 16, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoDevice = 100, cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidKernelImage = 200, cudaErrorNoKernelImageForDevice = 209, cudaErrorECCUncorrectable = 214,
+  cudaErrorInvalidPtx = 218, cudaErrorInvalidResourceHandle = 400, cudaErrorSymbolNotFound = 500, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchOutOfResources = 701, cudaErrorLaunchTimeout = 702, cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorPeerAccessNotEnabled = 705, cudaErrorAssert = 710,
   cudaErrorHostMemoryAlreadyRegistered = 712, cudaErrorMisalignedAddress = 716, cudaErrorLaunchFailure = 719,
   cudaErrorCooperativeLaunchTooLarge = 720, cudaErrorNotSupported = 801, cudaErrorUnknown = 999
 } cudaError_t;
@@ -107,6 +109,14 @@ struct cudaDeviceProp {
   size_t sharedMemPerBlockOptin;
   int maxBlocksPerMultiProcessor;
   size_t reservedSharedMemPerBlock;
+  char luid[8];
+  unsigned luidDeviceNodeMask;
+  size_t texturePitchAlignment, surfaceAlignment;
+  int maxTexture1DMipmap, maxTexture1DLinear, maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3DAlt[3];
+  int maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemapLayered[2];
+  int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+  int multiGpuBoardGroupID, pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, canUseHostPointerForRegisteredMem;
+  int accessPolicyMaxWindowSize, hostRegisterSupported, memoryPoolsSupported, clusterLaunch, unifiedFunctionPointers;
 };
 TILESCOPE_HELPER inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (device) return tilescope_result(cudaErrorInvalidDevice);
@@ -125,6 +135,11 @@ TILESCOPE_HELPER inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, i
   p->sharedMemPerMultiprocessor = 233472, p->regsPerMultiprocessor = 65536, p->managedMemory = 1;
   p->singleToDoublePrecisionPerfRatio = 2, p->concurrentManagedAccess = p->computePreemptionSupported = p->cooperativeLaunch = 1;
   p->sharedMemPerBlockOptin = TILESCOPE_MAX_SHARED, p->maxBlocksPerMultiProcessor = 32, p->reservedSharedMemPerBlock = 1024;
+  p->texturePitchAlignment = 32, p->surfaceAlignment = 512, p->maxTexture1DLinear = 268435456, p->accessPolicyMaxWindowSize = 134213632;
+  p->maxTexture1DLayered[0] = 32768, p->maxTexture1DLayered[1] = 2048;
+  p->maxTexture2DLayered[0] = p->maxTexture2DLayered[1] = 32768, p->maxTexture2DLayered[2] = 2048;
+  p->maxSurface1D = 32768, p->maxSurface2D[0] = 131072, p->maxSurface2D[1] = 65536;
+  p->hostRegisterSupported = p->memoryPoolsSupported = p->clusterLaunch = p->canUseHostPointerForRegisteredMem = 1;
   return cudaSuccess;
 }
 TILESCOPE_HELPER inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
@@ -177,6 +192,16 @@ inline cudaError_t cudaDriverGetVersion(int* version) { *version = 13000; return
 inline cudaError_t cudaRuntimeGetVersion(int* version) { *version = 13000; return cudaSuccess; }
 inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { *can = 0; return cudaSuccess; }
 inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return tilescope_result(cudaErrorInvalidDevice); }
+inline cudaError_t cudaDeviceDisablePeerAccess(int) { return tilescope_result(cudaErrorPeerAccessNotEnabled); }
+inline cudaError_t cudaGetDeviceFlags(unsigned* flags) { *flags = cudaDeviceScheduleAuto; return cudaSuccess; }
+inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { *device = 0; return cudaSuccess; }
+inline cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+inline cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (device) return tilescope_result(cudaErrorInvalidDevice);
+  snprintf(text, (size_t)length, "0000:00:00.0");
+  return cudaSuccess;
+}
+inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
@@ -213,6 +238,9 @@ TILESCOPE_HELPER inline cudaError_t cudaEventElapsedTime(float* milliseconds, cu
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
   return tilescope_result(cudaSuccess);
 }
+TILESCOPE_HELPER inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) { return cudaEventRecord(event, stream); }
+inline cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) { *priority = 0; return cudaSuccess; }
+inline cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned* flags) { *flags = cudaStreamDefault; return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaEventDestroy(cudaEvent_t event) { delete event; return cudaSuccess; }
 
 // --- memory
@@ -239,6 +267,23 @@ template <class T> TILESCOPE_HELPER cudaError_t cudaHostGetDevicePointer(T** dev
 TILESCOPE_HELPER inline cudaError_t cudaFree(void* p) { return tilescope_result(tilescope_free(p) ? cudaErrorInvalidValue : cudaSuccess); }
 TILESCOPE_HELPER inline cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return cudaFree(p); }
 TILESCOPE_HELPER inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
+TILESCOPE_HELPER inline cudaError_t cudaHostGetFlags(unsigned* flags, void* p) {
+  if (tilescope_is_device(p) != 3) return tilescope_result(cudaErrorInvalidValue);
+  *flags = cudaHostAllocMapped;
+  return cudaSuccess;
+}
+template <class T> inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T*, size_t = 0, unsigned = 4) { return cudaSuccess; }
+// Pools of memory: allocations come from the device's memory, whatever the pool.
+typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic, cudaMemPoolReuseAllowInternalDependencies,
+  cudaMemPoolAttrReleaseThreshold
+};
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) { *pool = nullptr; return cudaSuccess; }
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int) { *pool = nullptr; return cudaSuccess; }
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+template <class T> TILESCOPE_HELPER cudaError_t cudaMallocFromPoolAsync(T** p, size_t n, cudaMemPool_t, cudaStream_t) { return tilescope_allocate_to((void**)p, n, 0); }
 struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPos { size_t x, y, z; };
@@ -268,6 +313,13 @@ TILESCOPE_HELPER inline cudaError_t cudaMemcpy(void* to, const void* from, size_
 TILESCOPE_HELPER inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t = nullptr) {
   return cudaMemcpy(to, from, size, kind);
 }
+TILESCOPE_HELPER inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
+  if (to_device || from_device) return tilescope_result(cudaErrorInvalidDevice);
+  return cudaMemcpy(to, from, size, cudaMemcpyDeviceToDevice);
+}
+TILESCOPE_HELPER inline cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t size, cudaStream_t = nullptr) {
+  return cudaMemcpyPeer(to, to_device, from, from_device, size);
+}
 TILESCOPE_HELPER inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
   if (width > to_pitch || width > from_pitch) return tilescope_result(cudaErrorInvalidPitchValue);
   for (size_t y = 0; y < height; y++) {
@@ -288,6 +340,15 @@ TILESCOPE_HELPER inline cudaError_t cudaMemsetAsync(void* to, int value, size_t 
 TILESCOPE_HELPER inline cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   for (size_t y = 0; y < height; y++) {
     if (cudaError_t error = cudaMemset((char*)to + y * pitch, value, width)) return error;
+  }
+  return cudaSuccess;
+}
+TILESCOPE_HELPER inline cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t = nullptr) {
+  return cudaMemset2D(to, pitch, value, width, height);
+}
+TILESCOPE_HELPER inline cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent size) {
+  for (size_t z = 0; z < size.depth; z++) {
+    if (cudaError_t error = cudaMemset2D((char*)to.ptr + z * to.ysize * to.pitch, to.pitch, value, size.width, size.height)) return error;
   }
   return cudaSuccess;
 }
@@ -346,6 +407,9 @@ template <class F> TILESCOPE_HELPER cudaError_t cudaOccupancyMaxActiveBlocksPerM
   *blocks = by_threads < by_shared ? by_threads : by_shared;
   if (*blocks > 32) *blocks = 32;
   return cudaSuccess;
+}
+template <class F> inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, F function, int threads, size_t shared, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
 }
 template <class F> inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F, size_t = 0, int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024, *grid = 264;

@@ -6,6 +6,7 @@ struct TilescopeConfig {
   const char* file;
   int line;
   int is_cooperative = 0;
+  const void* function = nullptr;  // the kernel, if it is known by its address
   TilescopeConfig(const char* file_, int line_, dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
       : grid(grid_), block(block_), shared(shared_), file(file_), line(line_) {}
 };
@@ -59,7 +60,7 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* k
   TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
                          {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
                          [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
-                         arguments.count, arguments.pointers, arguments.types};
+                         arguments.count, arguments.pointers, arguments.types, config.function};
   tilescope_launch(&launch);
 }
 
@@ -70,7 +71,9 @@ template <class... P> struct TilescopeKernel {
   void (*function)(P...);
   TILESCOPE_HELPER void operator()(P... arguments) const {
     void (*called)(P...) = function;
-    tilescope_run(name, config, [called](P... values) TILESCOPE_HELPER { called(values...); }, arguments...);
+    TilescopeConfig named = config;
+    named.function = (const void*)called;
+    tilescope_run(name, named, [called](P... values) TILESCOPE_HELPER { called(values...); }, arguments...);
   }
 };
 template <class... P> TILESCOPE_HELPER inline TilescopeKernel<P...> tilescope_kernel(const char* name, TilescopeConfig config, void (*function)(P...)) {

@@ -1,0 +1,1 @@
+#pragma once  // tilescope/cuda.h has its contents
