@@ -26,7 +26,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.launch import Limits, Schedule
-from ..model.trace import Site, Trace
+from ..model.trace import Dim3, Site, Trace
 from .decode import LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, RuntimeError_, facts_of
 from .rows import ARRIVAL, ROW, SCHEDULES
 
@@ -45,6 +45,7 @@ class SessionOptions(Struct, frozen=True):
     resident: int | None = None  # blocks that run at once; None means as many as fit 8,192 threads
     patience: float | None = None  # seconds of CPU time for a block; None for no limit
     limits: Limits = Limits()
+    sample: Callable[[str, Dim3, Dim3], int] | None = None  # how many blocks of a launch run, 0 for all
 
 
 class ProgramFault(Struct, frozen=True):
@@ -331,8 +332,11 @@ class _Connection:
             event, self._facts, memory, symbols, options.schedule, resident, options.limits
         )
         self._decoder.add_sites(self._pcs)
-        self._session.begin(self._decoder.kernel)
-        return "go"
+        kernel = self._decoder.kernel
+        sampled = options.sample(kernel, event.grid, event.block) if options.sample else 0
+        self._decoder.sampled = sampled
+        self._session.begin(kernel)
+        return f"sample {sampled}" if sampled else "go"
 
     def _read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         assert self._hello is not None

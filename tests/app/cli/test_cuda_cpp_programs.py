@@ -120,6 +120,15 @@ def test_a_function_of_the_host_that_calls_itself_without_end_is_named(program, 
     assert re.match(r"program.cu:[123]: error: launch: the stack of the program is full", done.stdout)
 
 
+@pytest.mark.parametrize("grid", ["1 << 21", "dim3(2147483647, 65535, 9)"])
+def test_of_a_launch_that_is_too_large_some_blocks_run(program, tmp_path, grid):
+    program(MAIN.replace("<<<1, 32>>>", f"<<<{grid}, 1024>>>").replace("*= 2;", "= blockIdx.x ? a[i] : 0;"))
+    done = run_tilescope("run", "--json", "lines.json", "program.cu", folder=tmp_path)
+    assert "too many to run here. 4,096 of them ran" in done.stderr and done.returncode == 3
+    (line,) = map(json.loads, (tmp_path / "lines.json").read_text().splitlines())
+    assert [finding["kind"] for finding in line["findings"] if finding["severity"] == "note"] == ["part"]
+
+
 def test_a_byte_order_mark_and_windows_lines_are_read(program, tmp_path):
     program().write_bytes(b"\xef\xbb\xbf" + MAIN.replace("\n", "\r\n").encode())
     assert run_tilescope("run", "program.cu", folder=tmp_path).stdout == "1 \n"

@@ -191,6 +191,7 @@ bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
 bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
+uint64_t sampled, grid_blocks;  // of a launch that is too large: how many blocks run, evenly from all
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
 void* closure;
@@ -740,11 +741,14 @@ void restart_timer(double seconds) {
   setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
-// Run the blocks below `end`, as many at once as `resident` holds.
+// Number the block that runs as the n-th.
+uint32_t block_number(uint64_t n) { return sampled ? (grid_blocks - 1) * n / (sampled - 1) : n; }
+
+// Run `end` blocks, as many at once as `resident` holds.
 void run_blocks(uint32_t end) {
   uint32_t next = 0;
   for (size_t i = 0; i < resident.size(); i++) {
-    if (next < end) begin_block(resident[i], next++, i);
+    if (next < end) begin_block(resident[i], block_number(next++), i);
     else resident[i].alive = 0;
   }
   std::vector<std::pair<uint32_t, uint32_t>> ready;
@@ -784,7 +788,7 @@ void run_blocks(uint32_t end) {
     }
     if (fault.type) return;
     for (size_t i = 0; i < resident.size(); i++) {
-      if (!resident[i].alive && next < end && !is_counting) begin_block(resident[i], next++, i), restart_timer(patience);
+      if (!resident[i].alive && next < end && !is_counting) begin_block(resident[i], block_number(next++), i), restart_timer(patience);
       is_alive |= resident[i].alive > 0;
     }
     if (!is_alive && next >= end) return;
@@ -795,7 +799,7 @@ void run_blocks(uint32_t end) {
     }
     if (is_counting && !is_alive) {  // the blocks that were resident have ended
       if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
-      begin_block(resident[0], next++, 0), restart_timer(patience);
+      begin_block(resident[0], block_number(next++), 0), restart_timer(patience);
       continue;
     }
     if (!has_moved && !release_grid_barrier() && !release_stuck_warp()) {
@@ -1467,7 +1471,11 @@ void tilescope_launch(const TilescopeLaunch* launch) {
       at += (symbol.size + 15) / 16 * 16;
     }
     send_text(text);
-    is_recording = receive_line() == "go";
+    std::string reply = receive_line();
+    sampled = reply.compare(0, 7, "sample ") ? 0 : strtoul(reply.c_str() + 7, nullptr, 10);
+    is_recording = sampled || reply == "go";
+    grid_blocks = blocks < UINT32_MAX ? blocks : UINT32_MAX;
+    if (sampled) blocks = sampled;
   }
   threads_per_block = threads;
   dynamic_size = launch->shared;
