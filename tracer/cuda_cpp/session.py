@@ -163,8 +163,8 @@ class Session:
     def _note_signal(self, status: int, was_interrupted: bool) -> None:
         """Note a signal that ended the program, unless the program itself reported it."""
         if status < 0 and not was_interrupted and not any(fault.kind == "crash" for fault in self.faults):
-            known = -status in signal.valid_signals()
-            name = signal.Signals(-status).name if known else f"signal {-status}"
+            is_valid = -status in signal.valid_signals()
+            name = signal.Signals(-status).name if is_valid else f"signal {-status}"
             self.faults.append(ProgramFault("crash", f"the program was ended by {name}.", "", 0))
 
     def close(self) -> None:
