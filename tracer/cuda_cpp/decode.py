@@ -38,6 +38,7 @@ from .rewrite import without_comments
 from .rows import ARRIVAL, MISALIGNED, OUTSIDE, ROW, WARP_ARRIVAL, WHY
 
 DEVICE_BASE = 256  # address in the trace at which allocations begin
+MOST_BLOCKS = (1 << 32) - 1  # blocks whose numbers the runtime can hold
 MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
 VARIABLES_BASE = 1 << 40  # the same for the program's variables
 COUNTED_SPACES = ("global", "shared", "constant")
@@ -72,10 +73,10 @@ ERRORS = {
     "HostMemory": "accesses {size} bytes of the host's memory, which a GPU cannot reach",
     "FreedMemory": "accesses {size} bytes of memory that cudaFree has freed",
     "MisalignedAddress": "accesses {size} bytes at an address that is not a multiple of {size}",
-    "Assertion": "an assertion failed",
-    "Trap": "the kernel called __trap()",
-    "Exception": "the kernel threw an exception",
-    "Deadlock": "this thread and others wait for each other without end",
+    "Assertion": "fails an assertion",
+    "Trap": "calls __trap()",
+    "Exception": "throws an exception",
+    "Deadlock": "and others wait for each other without end",
 }
 
 
@@ -196,6 +197,7 @@ class LaunchDecoder:
         self._totals: dict[str, int] | None = None
         self._first_blocks = 0  # number of blocks that are recorded, 0 for all
         self._is_stopped = False  # whether the launch went on without rows
+        self.sampled = 0  # blocks that run, evenly from all; 0 for all
 
     # --- memory
 
@@ -457,7 +459,7 @@ class LaunchDecoder:
         record = self._outside(columns, skipped)
         columns = {name: column[kept] for name, column in columns.items()} if len(skipped) else columns
         self._add_unaccessed()
-        blocks = np.arange(math.prod(self._event.grid), dtype=np.int64)
+        blocks = self._blocks_that_run()
         recorded = np.unique(rows["block"]).astype(np.int64) if is_capped else blocks
         if is_part:
             blocks, self._totals, self._count = recorded, {}, len(rows)
@@ -475,7 +477,7 @@ class LaunchDecoder:
         if error is not None:
             kernel_error = self._kernel_error(error)
             reached = int(rows["block"].max(initial=0)) if len(rows) else error.block
-            blocks = recorded = np.arange(max(reached, error.block) + 1, dtype=np.int64)
+            blocks = recorded = blocks[blocks <= max(reached, error.block)]
         else:
             kernel_error = None
         is_warp = arrivals["kind"] == WARP_ARRIVAL
@@ -493,6 +495,12 @@ class LaunchDecoder:
             notice=notice,
             accesses=self._count - len(skipped),
         )
+
+    def _blocks_that_run(self) -> NDArray[np.int64]:
+        if not self.sampled:
+            return np.arange(math.prod(self._event.grid), dtype=np.int64)
+        last = min(math.prod(self._event.grid), MOST_BLOCKS) - 1
+        return np.array([last * i // (self.sampled - 1) for i in range(self.sampled)], np.int64)
 
     def _trace(
         self,
@@ -628,9 +636,7 @@ class LaunchDecoder:
 
     def _kernel_error(self, error: RuntimeError_) -> KernelError:
         has_site = (
-            bool(self._site_numbers)
-            and error.site < len(self._site_numbers)
-            and error.type not in ("Deadlock", "Exception")
+            bool(self._site_numbers) and error.site < len(self._site_numbers) and error.type != "Deadlock"
         )
         site = (
             tuple(self._sites)[self._site_numbers[error.site]]

@@ -360,7 +360,7 @@ def read_sources(main: Path, include_folders: Sequence[Path] = (), text: str | N
     text: replaces the content of `main`.
     """
     main = main.absolute()
-    texts: dict[Path, str] = {main: main.read_text("utf-8", "replace") if text is None else text}
+    texts: dict[Path, str] = {main: main.read_text("utf-8-sig", "replace") if text is None else text}
     waiting = [main]
     while waiting:
         file = waiting.pop()
@@ -368,7 +368,7 @@ def read_sources(main: Path, include_folders: Sequence[Path] = (), text: str | N
             for folder in (file.parent, *include_folders):
                 path = Path(_normalized(folder / name))
                 if path not in texts and path.is_file():
-                    texts[path] = path.read_text("utf-8", "replace")
+                    texts[path] = path.read_text("utf-8-sig", "replace")
                     waiting.append(path)
                 if path in texts:
                     break

@@ -26,7 +26,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.launch import Limits, Schedule
-from ..model.trace import Site, Trace
+from ..model.trace import Dim3, Site, Trace
 from .decode import LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, RuntimeError_, facts_of
 from .rows import ARRIVAL, ROW, SCHEDULES
 
@@ -45,6 +45,7 @@ class SessionOptions(Struct, frozen=True):
     resident: int | None = None  # blocks that run at once; None means as many as fit 8,192 threads
     patience: float | None = None  # seconds of CPU time for a block; None for no limit
     limits: Limits = Limits()
+    sample: Callable[[str, Dim3, Dim3], int] | None = None  # how many blocks of a launch run, 0 for all
 
 
 class ProgramFault(Struct, frozen=True):
@@ -150,6 +151,7 @@ class Session:
                     while left := self._selector.select(0):
                         for key, _ in left:
                             self._serve(key)
+                    self._note_signal(process.returncode, interrupted > 0)
                     return ProgramEnd(process.returncode, tuple(self.faults), interrupted > 0)
             except KeyboardInterrupt:  # the terminal sends it to the program too
                 if interrupted and process.poll() is None:
@@ -157,6 +159,13 @@ class Session:
                 interrupted = interrupted or time.monotonic()
             if interrupted and time.monotonic() - interrupted > KILL_DELAY and process.poll() is None:
                 process.send_signal(signal.SIGKILL)
+
+    def _note_signal(self, status: int, was_interrupted: bool) -> None:
+        """Note a signal that ended the program, unless the program itself reported it."""
+        if status < 0 and not was_interrupted and not any(fault.kind == "crash" for fault in self.faults):
+            is_valid = -status in signal.valid_signals()
+            name = signal.Signals(-status).name if is_valid else f"signal {-status}"
+            self.faults.append(ProgramFault("crash", f"the program was ended by {name}.", "", 0))
 
     def close(self) -> None:
         """Close the socket and remove its folder."""
@@ -323,8 +332,11 @@ class _Connection:
             event, self._facts, memory, symbols, options.schedule, resident, options.limits
         )
         self._decoder.add_sites(self._pcs)
-        self._session.begin(self._decoder.kernel)
-        return "go"
+        kernel = self._decoder.kernel
+        sampled = options.sample(kernel, event.grid, event.block) if options.sample else 0
+        self._decoder.sampled = sampled
+        self._session.begin(kernel)
+        return f"sample {sampled}" if sampled else "go"
 
     def _read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         assert self._hello is not None
@@ -385,7 +397,14 @@ class _Connection:
             signal.Signals(event.signal).name if event.signal in signal.valid_signals() else str(event.signal)
         )
         if event.overflow:
-            text = "the stack of a thread is full: the kernel recurses too deeply or has very large local arrays."
+            owner, kernel = ("a thread", "the kernel") if event.in_kernel else ("the program", "it")
+            text = (
+                f"the stack of {owner} is full: {kernel} recurses too deeply or has very large local arrays."
+            )
+        elif event.in_kernel and launch and not event.signal:
+            text = f"the kernel {launch.kernel} calls exit, which a GPU does not have."
+        elif event.in_kernel and launch and event.signal == signal.SIGFPE:
+            text = f"the kernel {launch.kernel} divides an integer by 0; a GPU would go on with an undefined result."
         elif event.in_kernel and launch:
             text = f"the kernel {launch.kernel} ended the program by {name}."
         else:

@@ -16,7 +16,7 @@ from .program_to_run import ProgramToRun
 
 if TYPE_CHECKING:
     from ....tracer.cuda_cpp.session import ProgramEnd, ProgramFault, SessionOptions
-    from ....tracer.model.trace import Trace
+    from ....tracer.model.trace import Dim3, Trace
 
 INTERRUPTED = 130  # the exit status after Ctrl+C
 LEAKS = "leak"  # a fault that is a warning
@@ -140,5 +140,19 @@ def collect_faults(collector: FindingCollector, faults: list[FindingData]) -> No
 def _options(chosen: Namespace) -> SessionOptions:
     from ....tracer.cuda_cpp.session import SessionOptions
     from ....tracer.model.launch import Schedule
+    from ....tracer.run.launch_size import choose_sample_blocks, is_too_large, sampling_notice
 
-    return SessionOptions(Schedule(chosen.schedule, chosen.seed), chosen.resident, chosen.patience)
+    noted: set[str] = set()  # kernels with a notice
+
+    def sample(kernel: str, grid: Dim3, block: Dim3) -> int:
+        if chosen.blocks == "all" or not is_too_large(grid, block):
+            return 0
+        count = len(choose_sample_blocks(grid, block))
+        if kernel not in noted:
+            noted.add(kernel)
+            print_error(sampling_notice(kernel, grid, count))
+        return count
+
+    return SessionOptions(
+        Schedule(chosen.schedule, chosen.seed), chosen.resident, chosen.patience, sample=sample
+    )

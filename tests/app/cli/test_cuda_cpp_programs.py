@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -72,7 +73,16 @@ def test_check_names_the_files_as_the_user_did(program, tmp_path):
         ("a[i] *= 2;", "while (n) { }", 6, "does not end"),
         ("a[i] *= 2;", "while (n) a[i] += 1;", 6, "does not end"),
         ("a[i] *= 2;", "*(int*)0 = 1;", 6, "the kernel is stopped on line 6"),
-        ("return 3;", "abort();", 1, "ended by SIGABRT"),
+        ("a[i] *= 2;", "while (n) printf(\"x\");", 6, "does not end"),
+        ("a[i] *= 2;", "if (i == 5) throw 3;", 6, "thread 5 of block 0 throws an exception"),
+        ("a[i] *= 2;", "exit(3);", 6, "the kernel twice calls exit"),
+        ("a[i] *= 2;", "a[i] /= n - 32;", 6, "the kernel twice divides an integer by 0"),
+        ("a[i] *= 2;", "twice(a, n + 1);", 3, "the stack of a thread is full"),
+        ("<<<1, 32>>>", "<<<dim3(1, 65536), 32>>>", 12, "the launch of twice is refused"),
+        ("return 3;", "abort();", 16, "ended by SIGABRT"),
+        ("return 3;", "throw 3;", 16, "ended by SIGABRT"),
+        ("return 3;", "free(argv); free(argv);", 16, "ended by SIG"),
+        ("return 3;", "system(\"kill -9 $PPID\");", 1, "ended by SIGKILL"),
         ("cudaFree(a);", "*(volatile int*)8 = 1;", 15, "ended by SIGSEGV"),
         ("cudaFree(a);", "", 10, "128 bytes of cudaMalloc are not freed"),
     ],
@@ -83,6 +93,45 @@ def test_what_goes_wrong_is_one_sentence_at_the_users_line(program, tmp_path, ol
     rows = [row for row in done.stdout.splitlines() if any(part in row for part in sentence.split("|"))]
     assert rows and rows[0].startswith(f"program.cu:{line}: "), done.stdout + done.stderr
     assert done.returncode in (1, 2) and "Traceback" not in done.stderr
+
+
+def test_a_forked_process_changes_nothing_in_its_parents_traces(program, tmp_path):
+    child = (
+        'if (fork() == 0) { twice<<<1, 32>>>(a, 32); printf("%d;", cudaGetLastError()); exit(0); } wait(0);'
+    )
+    text = "#include <sys/wait.h>\n#include <unistd.h>\n" + MAIN.replace(
+        "cudaFree(a);", child + "cudaFree(a);"
+    )
+    program(text)
+    done = run_tilescope("run", "--json", "lines.json", "program.cu", folder=tmp_path)
+    assert done.returncode == 3 and "3;" in done.stdout  # cudaErrorInitializationError
+    assert len((tmp_path / "lines.json").read_text().splitlines()) == 1 and "not freed" not in done.stderr
+
+
+def test_a_programs_input_and_status_are_its_own(program, tmp_path):
+    program(MAIN.replace("return 3;", 'int x; return scanf("%d", &x) == 1 ? x : 99;'))
+    assert run_tilescope("run", "program.cu", folder=tmp_path, input="7\n").returncode == 7
+
+
+def test_a_function_of_the_host_that_calls_itself_without_end_is_named(program, tmp_path):
+    deep = "int deep(int n) {\n    volatile char c[999];\n    return c[n % 9] = deep(n + 1);\n}\n"
+    program(deep + MAIN.replace("return 3;", "return deep(0);"))
+    done = run_tilescope("check", "program.cu", folder=tmp_path)
+    assert re.match(r"program.cu:[123]: error: launch: the stack of the program is full", done.stdout)
+
+
+@pytest.mark.parametrize("grid", ["1 << 21", "dim3(2147483647, 65535, 9)"])
+def test_of_a_launch_that_is_too_large_some_blocks_run(program, tmp_path, grid):
+    program(MAIN.replace("<<<1, 32>>>", f"<<<{grid}, 1024>>>").replace("*= 2;", "= blockIdx.x ? a[i] : 0;"))
+    done = run_tilescope("run", "--json", "lines.json", "program.cu", folder=tmp_path)
+    assert "too many to run here. 4,096 of them ran" in done.stderr and done.returncode == 3
+    (line,) = map(json.loads, (tmp_path / "lines.json").read_text().splitlines())
+    assert [finding["kind"] for finding in line["findings"] if finding["severity"] == "note"] == ["part"]
+
+
+def test_a_byte_order_mark_and_windows_lines_are_read(program, tmp_path):
+    program().write_bytes(b"\xef\xbb\xbf" + MAIN.replace("\n", "\r\n").encode())
+    assert run_tilescope("run", "program.cu", folder=tmp_path).stdout == "1 \n"
 
 
 def test_options_of_numbas_kernels_are_refused(program, tmp_path):

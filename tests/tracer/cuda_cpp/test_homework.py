@@ -34,6 +34,10 @@ OUTPUTS = {
     "softmax": "1.000",
     "compact": "43",
     "copies": "255",
+    "matmul": "2 798",
+    "sort": "0 1 63",
+    "dot": "500",
+    "mandelbrot": "1 50",
 }
 
 
@@ -173,6 +177,24 @@ FAULTS = (
         "reinterpret_cast<float4*>(out",
     ),
     Fault("copies", "(out, in, n);\n", "(out, host, n);\n", "bounds", "reinterpret_cast<float4*>(out"),
+    Fault("copies", "float4*>(out + i)", "float4*>(out + i + 1)", "bounds", "reinterpret_cast<float4*>(out"),
+    Fault(
+        "matmul",
+        "        __syncthreads();  // all have read\n",
+        "",
+        "race",
+        "left[threadIdx.y][threadIdx.x] =",
+    ),
+    Fault("matmul", "y < n && column < n ?", "column < n ?", "bounds", "left[threadIdx.y][threadIdx.x] ="),
+    Fault("matmul", "dim3(TILE, TILE)>>>", "dim3(TILE, TILE, 65)>>>", "fault: is refused", "multiply<<<"),
+    Fault("sort", "            __syncthreads();\n", "", "race", "values"),
+    Fault("sort", "__shared__ int values[64]", "__shared__ int values[60]", "bounds", "values[t] = data[t]"),
+    Fault("dot", "0xffffffff, sum", "0xffff, sum", "barrier", "__shfl_xor_sync"),
+    Fault("dot", "atomicAdd(result, sum)", "*result += sum", "race", "*result += sum"),
+    Fault("dot", "    dot<<<", "    cudaFree(a);\n    dot<<<", "bounds", "sum += a[i]"),
+    Fault("dot", "    cudaMemset(result, 0, sizeof(double));\n", "", "unwritten", "atomicAdd(result"),
+    Fault("mandelbrot", "        steps++;\n", "", "fault: does not end", "z"),
+    Fault("mandelbrot", "x >= width || y", "x > width || y", "bounds", "pixels[y * width + x]"),
 )
 
 

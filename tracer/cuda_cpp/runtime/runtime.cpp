@@ -12,8 +12,11 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <dlfcn.h>
 #include <exception>
+#include <execinfo.h>
 #include <link.h>
+#include <pthread.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -161,7 +164,7 @@ struct Allocation {
   uint64_t pc;  // the user's call that allocated it, from the start of the image
 };
 
-const size_t STACK = 256 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
+const size_t STACK = 512 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
 const size_t MOST_ARRIVALS = 1 << 22, COUNTED_AT_ONCE = 1 << 18;
 const uint32_t POLLS = 256;  // reads of the same value before a thread counts as waiting
 
@@ -188,6 +191,7 @@ bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
 bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
+uint64_t sampled, grid_blocks;  // of a launch that is too large: how many blocks run, evenly from all
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
 void* closure;
@@ -623,7 +627,8 @@ void thread_main() {
   try {
     body(closure);
   } catch (...) {
-    if (!fault.type) fault = {0, 0, block_now->number, now->number, 0, 0, "Exception"};
+    uint32_t site = now->latest ? site_of(now->latest) : UINT32_MAX;
+    if (!fault.type) fault = {0, site, block_now->number, now->number, 0, 0, "Exception"};
   }
   complete_store();
   now->state = DONE;
@@ -638,6 +643,8 @@ void begin_block(Block& block, uint32_t number, size_t place) {
   block.waiting = block.grid_waiting = 0;
   memset(block.votes, 0, sizeof block.votes);
   block.meetings.assign((threads_per_block + 31) / 32, {});
+  static size_t guarded;  // stacks with a part at their end that can't be accessed: one that is too deep ends there
+  for (; guarded < (place + 1) * threads_per_block; guarded++) mprotect(stacks + STACK * guarded, GUARD, PROT_NONE);
   unsigned width = tilescope_blockDim_x, height = tilescope_blockDim_y;
   for (int i = 0; i < threads_per_block; i++) {
     Fiber& fiber = block.fibers[i];
@@ -734,11 +741,14 @@ void restart_timer(double seconds) {
   setitimer(ITIMER_VIRTUAL, &timer, nullptr);
 }
 
-// Run the blocks below `end`, as many at once as `resident` holds.
+// Number the block that runs as the n-th.
+uint32_t block_number(uint64_t n) { return sampled ? (grid_blocks - 1) * n / (sampled - 1) : n; }
+
+// Run `end` blocks, as many at once as `resident` holds.
 void run_blocks(uint32_t end) {
   uint32_t next = 0;
   for (size_t i = 0; i < resident.size(); i++) {
-    if (next < end) begin_block(resident[i], next++, i);
+    if (next < end) begin_block(resident[i], block_number(next++), i);
     else resident[i].alive = 0;
   }
   std::vector<std::pair<uint32_t, uint32_t>> ready;
@@ -778,7 +788,7 @@ void run_blocks(uint32_t end) {
     }
     if (fault.type) return;
     for (size_t i = 0; i < resident.size(); i++) {
-      if (!resident[i].alive && next < end && !is_counting) begin_block(resident[i], next++, i), restart_timer(patience);
+      if (!resident[i].alive && next < end && !is_counting) begin_block(resident[i], block_number(next++), i), restart_timer(patience);
       is_alive |= resident[i].alive > 0;
     }
     if (!is_alive && next >= end) return;
@@ -789,7 +799,7 @@ void run_blocks(uint32_t end) {
     }
     if (is_counting && !is_alive) {  // the blocks that were resident have ended
       if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
-      begin_block(resident[0], next++, 0), restart_timer(patience);
+      begin_block(resident[0], block_number(next++), 0), restart_timer(patience);
       continue;
     }
     if (!has_moved && !release_grid_barrier() && !release_stuck_warp()) {
@@ -875,9 +885,26 @@ long long next_number() {
   return value;
 }
 
+// Report what ends the program, with its callers. It allocates nothing, because the heap may be corrupt.
+void send_crash(int number, uint64_t pc, Fiber* fiber, bool is_overflow) {
+  static char text[4096];
+  void* frames[64];
+  int count = backtrace(frames, 64);
+  int n = snprintf(text, sizeof text, "{\"event\":\"crash\",\"signal\":%d,\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d,\"pcs\":[%llu",
+                   number, fiber != nullptr, is_overflow, block_now ? block_now->number : 0, fiber ? fiber->number : 0, (unsigned long long)(pc - image_base));
+  for (int i = 0; i < count; i++) n += snprintf(text + n, sizeof text - n, ",%llu", (unsigned long long)frames[i] - image_base);
+  n += snprintf(text + n, sizeof text - n, "]}\n");
+  char answer;
+  if (send(control, text, n, MSG_NOSIGNAL) == n) while (recv(control, &answer, 1, 0) == 1 && answer != '\n') {}
+}
+
 void say_goodbye() {
   if (control < 0 || has_left) return;
   has_left = true;
+  if (in_launch && now) {  // the kernel called exit
+    send_crash(0, image_base, now, false);
+    return;
+  }
   std::string text = "{\"event\":\"goodbye\",\"leaks\":[";
   bool is_first = true;
   for (auto& allocation : allocations) {
@@ -915,6 +942,11 @@ void check_time(int, siginfo_t*, void* context) {
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
   }
+  if (pc - image_low >= image_high - image_low) {  // in a library, which may keep no frames
+    void* frames[16];
+    int count = backtrace(frames, 16);
+    for (int i = 0; i < count; i++) text += format(",%llu", (unsigned long long)frames[i] - image_base);
+  }
   if (fiber->latest) text += format(",%llu", (unsigned long long)fiber->latest - image_base);
   text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
                  fiber->number, (unsigned long long)(rows_before + (row - rows)));
@@ -934,17 +966,30 @@ void report_crash(int number, siginfo_t* info, void* context) {
 #endif
   if (control >= 0 && !has_left) {
     has_left = true;
-    bool is_overflow = fiber && (uint64_t)info->si_addr - (uint64_t)stacks < STACK * MOST_THREADS;
-    send_text(format("{\"event\":\"crash\",\"signal\":%d,\"pcs\":[%llu],\"in_kernel\":%d,\"overflow\":%d,\"block\":%u,\"thread\":%d}\n",
-                     number, (unsigned long long)(pc - image_base + 1), fiber != nullptr, is_overflow,
-                     block_now ? block_now->number : 0, fiber ? fiber->number : 0));
-    receive_line();
+    uint64_t address = (uint64_t)info->si_addr, top;
+#if defined(__x86_64__)
+    top = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RSP];
+#else
+    top = ((ucontext_t*)context)->uc_mcontext.sp;
+#endif
+    bool is_overflow = number == SIGSEGV && (fiber ? address - (uint64_t)stacks < STACK * MOST_THREADS : address - top + 65536 < 131072);
+    send_crash(number, pc + 1, fiber, is_overflow);
   }
   signal(number, SIG_DFL);
   raise(number);
 }
 
+// A process that `fork` made has no GPU: CUDA's calls fail in it (cudaErrorInitializationError).
+void leave_to_parent() {
+  if (control >= 0) close(control);
+  control = -1;
+  sticky_error = 3;
+}
+
 void watch_signals() {
+  void* frame;
+  backtrace(&frame, 1);  // loads a library, which a signal's handler must not
+  pthread_atfork(nullptr, nullptr, leave_to_parent);
   static char stack[1 << 16];
   stack_t alternative{};
   alternative.ss_sp = stack;
@@ -1341,6 +1386,13 @@ void tilescope_forget_errors() { error_now = sticky_error = 0; }
 void tilescope_start() { start(); }
 
 // Replaces the C library's: an assertion that fails in a kernel ends the kernel and not the program.
+// A kernel that throws ends here: a GPU has no exceptions.
+__attribute__((weak)) void* __cxa_allocate_exception(size_t size) noexcept(true) {
+  if (now) stop_thread("Exception", 0, TILESCOPE_PC, 0, 0);
+  static void* (*allocate)(size_t) = (void* (*)(size_t))dlsym(RTLD_NEXT, "__cxa_allocate_exception");
+  return allocate(size);
+}
+
 [[noreturn]] void __assert_fail(const char* text, const char* file, unsigned line, const char* function) noexcept(true) {
   if (now) {
     printf("%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, function, tilescope_blockIdx_x,
@@ -1420,7 +1472,11 @@ void tilescope_launch(const TilescopeLaunch* launch) {
       at += (symbol.size + 15) / 16 * 16;
     }
     send_text(text);
-    is_recording = receive_line() == "go";
+    std::string reply = receive_line();
+    sampled = reply.compare(0, 7, "sample ") ? 0 : strtoul(reply.c_str() + 7, nullptr, 10);
+    is_recording = sampled || reply == "go";
+    grid_blocks = blocks < UINT32_MAX ? blocks : UINT32_MAX;
+    if (sampled) blocks = sampled;
   }
   threads_per_block = threads;
   dynamic_size = launch->shared;
