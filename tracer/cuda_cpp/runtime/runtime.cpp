@@ -928,7 +928,10 @@ void check_time(int, siginfo_t*, void* context) {
   pc = ((ucontext_t*)context)->uc_mcontext.pc;
 #endif
   std::string text = format("{\"event\":\"endless\",\"pcs\":[%llu", (unsigned long long)(pc - image_base + 1));
-  // The callers, by their frames, in case the signal came in this runtime.
+  // The callers, in case the signal came in this runtime or a library, which may keep no frames.
+  void* callers[24];
+  int count = backtrace(callers, 24);
+  for (int i = 0; i < count; i++) text += format(",%llu", (unsigned long long)callers[i] - image_base);
   uint64_t* frame = nullptr;
 #if defined(__x86_64__)
   frame = (uint64_t*)((ucontext_t*)context)->uc_mcontext.gregs[REG_RBP];
@@ -941,11 +944,6 @@ void check_time(int, siginfo_t*, void* context) {
     if (!frame[1]) break;
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
-  }
-  if (pc - image_low >= image_high - image_low) {  // in a library, which may keep no frames
-    void* frames[16];
-    int count = backtrace(frames, 16);
-    for (int i = 0; i < count; i++) text += format(",%llu", (unsigned long long)frames[i] - image_base);
   }
   if (fiber->latest) text += format(",%llu", (unsigned long long)fiber->latest - image_base);
   text += format("],\"block\":%u,\"thread\":%d,\"accesses\":%llu}\n", block_now ? block_now->number : 0,
