@@ -334,6 +334,21 @@ def drags(home: str) -> None:
         )
 
 
+def cuda_cpp(home: str) -> None:
+    """Print what programs in CUDA C++ cost, from the text to the trace."""
+    print(f"CUDA C++, naive product, from the text to the trace; median of {ROUNDS}")
+    for size, order, asked in (
+        ("64", "sequential", "10"),
+        ("64", "lockstep", "60"),
+        ("256", "sequential", ""),
+    ):
+        figures = medians("cuda_cpp", size, order, home=home)
+        of = f"({asked} ns)" if asked else "(1.5 s in all)"
+        rest = f"s   {figures['ns']:.0f} ns an access {of}, {figures['accesses']:,} accesses"
+        show(f"{size}-cube, {order}", f"{figures['traced']:.2f}", rest)
+        show(f"{size}-cube, {order}, edited", f"{figures['edit']:.2f}", "s   (0.5 for a 64-cube)")
+
+
 REPLAYS = {
     "64-cube, naive beside tiled": ("matmul-naive-col-on-x matmul-tiled", 10),
     "lecture of 16 steps": ("tiling", 15),
@@ -369,4 +384,5 @@ if __name__ == "__main__":
         editing(folder)
         drags(folder)
         recordings(folder)
+        cuda_cpp(folder)
         replays(folder)

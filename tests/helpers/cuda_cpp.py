@@ -45,7 +45,7 @@ def run_file(
     built = build(path)
     traces: list[Trace] = []
     session = Session(
-        SessionOptions(schedule, resident, patience=5.0),
+        SessionOptions(schedule, resident, patience=2.0),
         lambda trace, seconds: traces.append(trace),
         lambda program: (built.sources.texts, built.compiler.version),
         lambda kernel: None,

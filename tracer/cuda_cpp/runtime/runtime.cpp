@@ -1383,7 +1383,6 @@ void tilescope_forget_errors() { error_now = sticky_error = 0; }
 
 void tilescope_start() { start(); }
 
-// Replaces the C library's: an assertion that fails in a kernel ends the kernel and not the program.
 // A kernel that throws ends here: a GPU has no exceptions.
 __attribute__((weak)) void* __cxa_allocate_exception(size_t size) noexcept(true) {
   if (now) stop_thread("Exception", 0, TILESCOPE_PC, 0, 0);
@@ -1391,6 +1390,7 @@ __attribute__((weak)) void* __cxa_allocate_exception(size_t size) noexcept(true)
   return allocate(size);
 }
 
+// Replaces the C library's: an assertion that fails in a kernel ends the kernel and not the program.
 [[noreturn]] void __assert_fail(const char* text, const char* file, unsigned line, const char* function) noexcept(true) {
   if (now) {
     printf("%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, function, tilescope_blockIdx_x,
