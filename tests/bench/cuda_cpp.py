@@ -2,7 +2,7 @@
 
 python tests/bench/cuda_cpp.py SIZE ORDER
 
-edit: a changed text is compiled, runs, and its trace is built. traced: an unchanged program runs, and its trace is built.
+edit: a changed text is compiled, runs, and is traced. traced: an unchanged program runs and is traced.
 """
 
 from __future__ import annotations
