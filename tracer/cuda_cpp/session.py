@@ -223,6 +223,7 @@ class _Connection:
         for file in self._files:
             os.close(file)
         self._files = []
+        self._decoder, self._maps = None, []  # which may hold half a gigabyte
 
     def read(self) -> bool:
         """Read and answer messages; return False once the program has closed the connection."""

@@ -30,7 +30,6 @@ def shown(monkeypatch):
 def said(capsys, tmp_path, monkeypatch):
     """Return the sentence with which a command line is refused, in a folder with a program in it."""
     (tmp_path / "race.py").write_text("print('hello')\n")
-    (tmp_path / "kernel.cu").write_text("__global__ void k() {}\n")
     monkeypatch.chdir(tmp_path)
 
     def of(*arguments):
@@ -42,7 +41,7 @@ def said(capsys, tmp_path, monkeypatch):
     return of
 
 
-@pytest.mark.parametrize("name", ["mine.py", "mine.ipynb"])
+@pytest.mark.parametrize("name", ["mine.py", "mine.ipynb", "mine.cu"])
 def test_a_program_is_run_with_and_without_the_word_open(shown, tmp_path, name):
     path = tmp_path / name
     path.touch()
@@ -68,8 +67,6 @@ def test_traces_and_scenarios_are_opened_as_before(shown, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["kernel.cu"], "kernel.cu is CUDA C++, which can't be traced yet"),
-        (["open", "kernel.cu"], "kernel.cu is CUDA C++, which can't be traced yet"),
         (["rcae.py"], "there is no file rcae.py; did you mean race.py?"),
         (["open", "rcae.py"], "there is no file rcae.py; did you mean race.py?"),
         (["gone.md"], "there is no file gone.md; check its name and folder."),
