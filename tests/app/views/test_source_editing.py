@@ -299,8 +299,8 @@ def test_the_keyboard_leaves_the_text_and_a_text_that_cant_be_changed_keeps_no_k
 
 @pytest.mark.parametrize(
     ("file", "text"),
-    [("k.cu", "int a;\n"), ("k.py", "a = '\u202e'\n"), ("k.py", "x = 1\n" * 50_002)],
-    ids=["CUDA C", "what can't be seen", "too many lines"],
+    [("k.py", "a = '\u202e'\n"), ("k.py", "x = 1\n" * 50_002)],
+    ids=["what can't be seen", "too many lines"],
 )
 def test_what_is_not_the_file_to_the_letter_stays_as_it_is(file, text):
     application()
@@ -313,6 +313,18 @@ def test_what_is_not_the_file_to_the_letter_stays_as_it_is(file, text):
     press(editor, (CONTROL | SHIFT, Key.Key_X))
     assert editor.text() == shown and not lines and not editor.is_editable() and editor.handle() == 0
     assert editor.file_text() == text
+
+
+def test_a_line_of_cuda_cpp_is_commented_out_as_in_cpp():
+    application()
+    editor = Editor(Theme.named("light"))
+    editor.show_text("k.cu", "  int a;\n", 1)
+    editor.set_editable(True)
+    put(editor, 1, 0)
+    press(editor, (CONTROL, Key.Key_Slash))
+    assert editor.file_text() == "  // int a;\n"
+    press(editor, (CONTROL, Key.Key_Slash))
+    assert editor.file_text() == "  int a;\n"
 
 
 def test_a_file_keeps_its_line_ends():

@@ -48,7 +48,8 @@ def test_sessions_are_made_once_a_window_that_is_shown_is_painted(tmp_path, show
     window.show_bookmark(first_bookmark(PAIR, None))
     window.setVisible(shown)
     settle(window)
-    assert notes[:2] == (["painted", "looked for"] if shown else ["looked for", "looked for"])
+    before = notes[: notes.index("looked for")]
+    assert set(before) == ({"painted"} if shown else set())
     assert watching.parent() is window.central.side.source
     window.close()
     window.deleteLater()
