@@ -52,6 +52,7 @@ class Arrangement:
         self.height_moved = False  # whether the user has changed the height of the foot
         self.width_moved = False  # and the widths
         self._side_theme: Theme | None = None
+        self._transport_height = 0  # with margins, when the parts were last arranged
         self.foot_theme: Theme | None = None  # of timelines and transport, None until they are arranged
         # The user's splitter states, while a lecture's layout is shown.
         self._ordinary: tuple[bytes, ...] = (b"", b"")
@@ -160,11 +161,17 @@ class Arrangement:
         self._arrange_side()
         if not self.width_moved:
             self._distribute_width()
+        self._transport_height = self._height_without_timelines()
         shown = [timeline for timeline in parts.timelines if not timeline.isHidden()]
         if self.layout.is_lecture:
             self._share_lecture_height(shown)
         else:
             self._share_height(shown, height < LOW)
+
+    def fit_transport(self) -> None:
+        """Arrange the parts again if the transport needs another height, as with a longer legend."""
+        if self._height_without_timelines() != self._transport_height:
+            self.arrange()
 
     def _arrange_side(self) -> None:
         """Show or hide the inspector, with the text size of the layout."""

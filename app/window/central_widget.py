@@ -124,8 +124,8 @@ class CentralWidget(QWidget):
         store.subscribe(lambda: len(stage.sessions), self._make_panes)
         store.subscribe(lambda: self._views.compute(store.state, stage.sessions), self._render_panes)
         store.subscribe(lambda: bar_view(store.state, stage.sessions), self._render_bar)
-        store.subscribe(self._transport_view, self.transport.render_view)
-        store.subscribe(self._loaded, lambda sessions: self.transport.serve(sessions, PANE_NAMES))
+        store.subscribe(self._transport_view, self._render_transport)
+        store.subscribe(self._loaded, self._serve_transport)
         store.subscribe(self._side_view, self.side.render_view)
         store.subscribe(lambda: store.state.chart, self.charts.render_view)
         store.subscribe(
@@ -143,6 +143,14 @@ class CentralWidget(QWidget):
     def _side_view(self) -> SideView:
         highlights, focus = self._views.highlights(self.store.state, self.stage.sessions), self.stage.focus
         return side_view(self.store.state, self._loaded(), highlights[focus] if highlights else None)
+
+    def _render_transport(self, view: TransportView) -> None:
+        self.transport.render_view(view)
+        self.arrangement.fit_transport()
+
+    def _serve_transport(self, sessions: tuple[Session, ...]) -> None:
+        self.transport.serve(sessions, PANE_NAMES)
+        self.arrangement.fit_transport()
 
     def _transport_view(self) -> TransportView:
         state, head = self.store.state, self.playhead
