@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 
 from msgspec.structs import replace
 
@@ -50,6 +51,10 @@ def _is_product(left: tuple[int, ...], above: tuple[int, ...], result: tuple[int
     return left[1] == above[0] and result == (left[0], above[1])
 
 
+ROUNDING = 1e-6  # pixels
+SMALLER = (0.7, 0.4, 0.2, 0.1)  # factors of the labels' room, where the buffers do not fit with all of it
+
+
 def arrange(
     buffers: Sequence[Buffer],
     roles: Mapping[str, int],
@@ -61,10 +66,35 @@ def arrange(
     """Compute the layout of buffers in `room`; roles: from `roles_of`; stored: the buffers that are written.
 
     shown: the numbers of the visible buffers, None for all; buffers with roles are always among them.
+    Labels get less room than they need if the buffers would not fit otherwise.
     Local buffers get the free room left of a product's left factor, below its tiles, if that makes all cells larger.
     Otherwise, or if the other pane has a strip, they get a strip below. Global buffers without a role get a strip on
     the right of a product.
     """
+    layout = _arranged(buffers, roles, room, metrics, stored, shown)
+    for factor in SMALLER:
+        if _fits(layout, room):
+            break
+        layout = _arranged(buffers, roles, room, replace(metrics, line=factor * metrics.line), stored, shown)
+    return layout
+
+
+def _fits(layout: MemoryLayout, room: Box) -> bool:
+    """Check that all buffers are in the room and none overlaps another one."""
+    boxes = [place.box for place in layout.places.values()]
+    inside = all(box.right <= room.right + 1 and box.bottom <= room.bottom + 1 for box in boxes)
+    return inside and not any(
+        min(box.right, other.right) - max(box.x, other.x) > ROUNDING
+        and min(box.bottom, other.bottom) - max(box.y, other.y) > ROUNDING
+        for box, other in combinations(boxes, 2)
+    )
+
+
+def _arranged(
+    buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics, stored: Collection[int],
+    shown: Collection[int] | None,
+) -> MemoryLayout:  # fmt: skip
+    """Compute the layout with labels of this size."""
     spaces = {
         s: [n for n, b in enumerate(buffers) if b.space == s and (shown is None or n in shown)]
         for s in ("global", "constant", "shared", "local")
