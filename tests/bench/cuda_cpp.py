@@ -47,7 +47,6 @@ def traced(path: Path, text: str, size: str, order: str) -> Trace:
         SessionOptions(Schedule(order)),
         lambda trace, seconds: traces.append(trace),
         lambda program: (built.sources.texts, built.compiler.version),
-        lambda kernel: None,
     )
     try:
         session.run([str(built.path), size])

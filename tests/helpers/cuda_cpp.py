@@ -48,7 +48,6 @@ def run_file(
         SessionOptions(schedule, resident, patience=2.0),
         lambda trace, seconds: traces.append(trace),
         lambda program: (built.sources.texts, built.compiler.version),
-        lambda kernel: None,
     )
     output = Path(tempfile.mkdtemp()) / "output"
     command = ["/bin/sh", "-c", 'exec "$0" "$@" > "$OUTPUT"', str(built.path), *arguments]

@@ -135,7 +135,7 @@ class LaunchEvent(Struct):
     symbols: int = 0
 
 
-class RuntimeError_(Struct):
+class KernelFault(Struct):
     """The error that ended a kernel, as the runtime reports it."""
 
     type: str
@@ -203,7 +203,7 @@ class LaunchDecoder:
 
     def _kernel_parameters(self) -> list[tuple[str, Layout]]:
         versions = self._facts.debug.parameters.get(self.kernel, [])
-        count = len([argument for argument in self._event.arguments if not argument[1].startswith("@")])
+        count = len([argument for argument in self._event.arguments if "@" not in argument[1]])
         return next(
             (version for version in versions if len(version) == count), versions[0] if versions else []
         )
@@ -445,7 +445,7 @@ class LaunchDecoder:
 
     # --- the trace
 
-    def finish(self, faults: list[tuple[int, ...]], error: RuntimeError_ | None) -> Trace:
+    def finish(self, faults: list[tuple[int, ...]], error: KernelFault | None) -> Trace:
         """Build the trace of the ended launch."""
         notice = ""
         is_part = self._is_stopped or self._first_blocks > 0
@@ -622,7 +622,7 @@ class LaunchDecoder:
             self._site_numbers[other] if kind == "apart" else -1,
         )
 
-    def _misaligned(self, rows: NDArray[np.void]) -> RuntimeError_ | None:
+    def _misaligned(self, rows: NDArray[np.void]) -> KernelFault | None:
         """Find the first copy of a vector at a misaligned address, which stops a kernel on a GPU."""
         for row in np.flatnonzero(rows["operation"] & MISALIGNED)[:MOST_LOOKED_AT]:
             site = int(rows["site"][row])
@@ -631,10 +631,10 @@ class LaunchDecoder:
             if lines and (vector := _VECTOR_POINTER.search(lines[0])):
                 size = int(vector[2]) * _VECTOR_BYTES.get(vector[1], 4)
                 block, thread = int(rows["block"][row]), int(rows["thread"][row])
-                return RuntimeError_("MisalignedAddress", 0, site, block, thread, size, 0)
+                return KernelFault("MisalignedAddress", 0, site, block, thread, size, 0)
         return None
 
-    def _kernel_error(self, error: RuntimeError_) -> KernelError:
+    def _kernel_error(self, error: KernelFault) -> KernelError:
         has_site = (
             bool(self._site_numbers) and error.site < len(self._site_numbers) and error.type != "Deadlock"
         )

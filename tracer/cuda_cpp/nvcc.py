@@ -29,7 +29,7 @@ _WITH_VALUE = frozenset(
         "-isystem-after", "-default-stream", "--default-stream", "-idirafter", "-rdc", "--relocatable-device-code",
     )
 )  # fmt: skip
-# Libraries whose functions our headers define, or that a GPU alone has.
+# Libraries that are not linked: our headers define their functions, or only a GPU has them.
 _LIBRARIES = (
     "cuda",
     "cudart",

@@ -31,6 +31,7 @@ _KERNEL = re.compile(
     r"\b(\w+)\s*\(",
     re.DOTALL,
 )
+_DEFINED_KERNEL = re.compile(r"__global__[^;{}]*?\b(\w+)\s*\([^;{}]*\)\s*\{")
 _UNUSED_ATOMICS = frozenset(
     f"atomic{name}{scope}"
     for name in ("Add", "Sub", "Max", "Min", "And", "Or", "Xor", "Inc", "Dec")
@@ -92,8 +93,11 @@ def rewrite(text: str, template_kernels: frozenset[str] = frozenset()) -> str:
 
 
 def template_kernels(text: str) -> frozenset[str]:
-    """Find the kernels that are templates, by name."""
-    return frozenset(_TEMPLATE_KERNEL.findall(without_comments(text)))
+    """Find the kernels whose name does not tell their type: templates, and names with several definitions."""
+    plain = without_comments(text)
+    defined = _DEFINED_KERNEL.findall(plain)
+    overloaded = {name for name in defined if defined.count(name) > 1}
+    return frozenset(_TEMPLATE_KERNEL.findall(plain)) | overloaded
 
 
 class _Rewriter:

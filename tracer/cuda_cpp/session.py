@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ..model.launch import Limits, Schedule
 from ..model.trace import Dim3, Site, Trace
-from .decode import LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, RuntimeError_, facts_of
+from .decode import KernelFault, LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, facts_of
 from .rows import ARRIVAL, ROW, SCHEDULES
 
 VARIABLE = "TILESCOPE_CUDA_SESSION"  # names the socket to the program
@@ -81,7 +81,7 @@ class _Rows(Struct):
     sites: list[int]
     running: list[int] = []
     faults: list[tuple[int, int, int, int, int, int, int, int]] = []
-    error: RuntimeError_ | None = None
+    error: KernelFault | None = None
 
 
 class _Stopped(Struct):
@@ -119,13 +119,12 @@ class Session:
         options: SessionOptions,
         take: Take,
         texts_of: Callable[[str], tuple[dict[Path, str] | None, str]],
-        begin: Callable[[str], None],
     ) -> None:
-        """take: called with each trace and the seconds of its launch. texts_of: returns a program's files and compiler.
+        """take: called with each trace and the seconds of its launch.
 
-        begin: called with the kernel's name before each launch.
+        texts_of: returns a program's files and compiler.
         """
-        self.options, self._take, self._begin = options, take, begin
+        self.options, self._take = options, take
         self._texts_of = texts_of
         self.faults: list[ProgramFault] = []
         self._folder = tempfile.mkdtemp(prefix="tilescope-cuda-")
@@ -194,9 +193,6 @@ class Session:
     def facts_of(self, program: str) -> ProgramFacts:
         texts, compiler = self._texts_of(program)
         return facts_of(Path(program), texts, compiler)
-
-    def begin(self, kernel: str) -> None:
-        self._begin(kernel)
 
     def take(self, trace: Trace, seconds: float) -> None:
         self._take(trace, seconds)
@@ -336,7 +332,6 @@ class _Connection:
         kernel = self._decoder.kernel
         sampled = options.sample(kernel, event.grid, event.block) if options.sample else 0
         self._decoder.sampled = sampled
-        self._session.begin(kernel)
         return f"sample {sampled}" if sampled else "go"
 
     def _read_memory(self, address: int, size: int) -> NDArray[np.uint8]:

@@ -215,7 +215,7 @@ def execute_run(chosen: Namespace) -> int:
 def _run_cuda_cpp(chosen: Namespace, saver: LaunchSaver) -> int:
     """Run a CUDA C++ program and save the trace of every launch; return its exit status."""
     check_options(chosen)
-    program = CudaProgram(chosen, saver.save_launch, lambda kernel: None)
+    program = CudaProgram(chosen, saver.save_launch)
     try:
         status = program.run()
     finally:
@@ -507,7 +507,7 @@ def _check_cuda_cpp(chosen: Namespace) -> int:
         raise UsageError("--counters is for Numba's kernels; run --json writes the counters of CUDA C++.")
     check_options(chosen)
     collector = FindingCollector()
-    program = CudaProgram(chosen, lambda trace, seconds: collector.add(trace), lambda kernel: None)
+    program = CudaProgram(chosen, lambda trace, seconds: collector.add(trace))
     with _output_to_stderr() as output:
         verdict = Verdict(collector, ForkedLaunches(), chosen.program.name, chosen.format, output)
         status = program.run()

@@ -25,11 +25,9 @@ LEAKS = "leak"  # a fault that is a warning
 class CudaProgram:
     """A CUDA C++ program that is to be run, and the faults that no trace shows."""
 
-    def __init__(
-        self, chosen: Namespace, take: Callable[[Trace, float], None], begin: Callable[[str], None]
-    ) -> None:
-        """take: called with the trace and seconds of each launch. begin: called with the kernel's name before it."""
-        self._chosen, self._take, self._begin = chosen, take, begin
+    def __init__(self, chosen: Namespace, take: Callable[[Trace, float], None]) -> None:
+        """take: called with the trace and seconds of each launch."""
+        self._chosen, self._take = chosen, take
         self.faults: list[FindingData] = []
 
     def run(self) -> int:
@@ -55,7 +53,6 @@ class CudaProgram:
             _options(self._chosen),
             self._take,
             lambda _: (built.sources.texts, built.compiler.version),
-            self._begin,
         )
         try:
             end = session.run([str(built.path), *program.arguments])
@@ -74,7 +71,7 @@ class CudaProgram:
         except CompilerError as error:
             print_error(str(error))
             return 2
-        session = Session(_options(self._chosen), self._take, lambda _: (None, version), self._begin)
+        session = Session(_options(self._chosen), self._take, lambda _: (None, version))
         try:
             with TemporaryDirectory(prefix="tilescope-nvcc-") as folder:
                 script = write_script(Path(folder))

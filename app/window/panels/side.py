@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
@@ -63,6 +63,13 @@ class ShowsOutput(Protocol):
     """A view of a program's output."""
 
     output_of: Callable[[], str]
+
+
+@runtime_checkable
+class AsksForFix(Protocol):
+    """A view that asks for the proven remedy of a finding."""
+
+    fix_asked: SignalInstance
 
 
 def _code(theme: Theme) -> View:
@@ -143,8 +150,8 @@ class Inspector(QFrame):
         view.moment_asked.connect(self._ask.seek)
         view.selection_asked.connect(self._ask.select)
         view.line_asked.connect(self._show_line)
-        if name == "findings":
-            view.fix_asked.connect(self._ask.fix)  # type: ignore[attr-defined]
+        if isinstance(view, AsksForFix):
+            view.fix_asked.connect(self._ask.fix)
 
     def render_view(self, view: SideView) -> None:
         """Show everything but the session and the moment."""

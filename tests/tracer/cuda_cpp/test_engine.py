@@ -258,7 +258,7 @@ def test_what_stops_a_kernel_is_an_error_at_its_line_and_the_program_goes_on(tmp
     text = (
         "#include <cstdio>\n#include <cassert>\n__global__ void stop(float* p, float* host) {\n"
         f"    {FAULTS[kind]}\n}}\n"
-        "int main() {\n    float *p, mine = 0;\n    cudaMalloc(&p, 64);\n    stop<<<2, 32>>>(p, &mine);\n"
+        "int main() {\n    float *p, number = 0;\n    cudaMalloc(&p, 64);\n    stop<<<2, 32>>>(p, &number);\n"
         '    printf("%d after", (int)cudaDeviceSynchronize());\n}\n'
     )
     ran = run_text(tmp_path, text)

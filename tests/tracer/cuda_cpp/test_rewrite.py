@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilescope.tracer.cuda_cpp.rewrite import kernel_names, read_sources, rewrite, tokenize, write_mirror
+from tilescope.tracer.cuda_cpp.rewrite import (
+    kernel_names,
+    read_sources,
+    rewrite,
+    template_kernels,
+    tokenize,
+    write_mirror,
+)
 
 PIECES = st.sampled_from(
     ["<<<", ">>>", "(", ")", "a", " ", "\n", "::", "__shared__", "extern", "float", ";", "[", "]", '"x"', "//", "/*",
@@ -57,6 +64,11 @@ def test_a_launch_of_a_template_without_arguments_is_known_by_its_declaration():
     text = "template <class T> __global__ void k(T* a) {}\nvoid f(float* a) { k<<<1, 1>>>(a); }"
     assert "tilescope_run" in rewrite(text, frozenset(["k"]))
     assert kernel_names(text) == ["k"]
+
+
+def test_a_name_with_several_kernels_is_resolved_by_the_arguments():
+    one, two = "__global__ void k(int* a) { }\n", "__global__ void k(int* a, int n) { }\n"
+    assert template_kernels(one + two) == {"k"} and template_kernels(one) == frozenset()
 
 
 def test_a_launch_over_several_lines_keeps_the_lines_below(tmp_path):

@@ -1337,7 +1337,10 @@ int tilescope_free(void* pointer) {
   if (!pointer) return 0;
   uint32_t number = allocation_of((uint64_t)pointer);
   if (!number || allocations[number - 1].address != (uint64_t)pointer || !allocations[number - 1].is_live) return 1;
-  allocations[number - 1].is_live = false;
+  Allocation& freed = allocations[number - 1];
+  freed.is_live = false;
+  uint64_t page = sysconf(_SC_PAGESIZE), begin = (freed.address + page - 1) / page * page, end = (freed.address + freed.size) / page * page;
+  if (end > begin) madvise((void*)begin, end - begin, control < 0 ? MADV_DONTNEED : MADV_REMOVE);  // addresses are not used again
   return 0;
 }
 

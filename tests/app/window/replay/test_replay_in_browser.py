@@ -232,15 +232,15 @@ def reds(image: Image.Image) -> int:
 
 
 def drawn(page: Browser, selector: str) -> Image.Image:
-    """Return what a canvas shows."""
+    """Return the picture on a canvas."""
     address = page.run("return document.querySelector(arguments[0]).toDataURL()", selector)
     return Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2])))
 
 
 def test_accesses_outside_arrays_are_crossed_in_the_timeline_and_in_the_legend(chromium, tmp_path):
     arrays = (Array((64,), fill="arange"), Array((64,), fill="zeros"))
-    made = trace(tmp_path, BEYOND, arrays, block=(64, 1, 1))
-    session = build_session(launch(tmp_path, BEYOND, arrays, block=(64, 1, 1)), made, None)
+    traced = trace(tmp_path, BEYOND, arrays, block=(64, 1, 1))
+    session = build_session(launch(tmp_path, BEYOND, arrays, block=(64, 1, 1)), traced, None)
     chromium.size(1280, 800)
     chromium.prefer(color_scheme="light")
     chromium.open(write_replay(tmp_path, session))
