@@ -93,7 +93,7 @@ def rewrite(text: str, template_kernels: frozenset[str] = frozenset()) -> str:
 
 
 def template_kernels(text: str) -> frozenset[str]:
-    """Find the kernels whose name does not tell their type: templates, and names with several definitions."""
+    """Find the kernels that only their arguments identify: templates, and names with several definitions."""
     plain = without_comments(text)
     defined = _DEFINED_KERNEL.findall(plain)
     overloaded = {name for name in defined if defined.count(name) > 1}
