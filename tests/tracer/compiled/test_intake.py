@@ -37,22 +37,36 @@ for k in range(300):
 
 
 class Counted:
-    """How many rows the driver has put into columns, and how many compiled code."""
+    """How many rows the driver has put into columns, and how many compiled code.
+
+    The parts of a launch run in threads, so counts are appended: += in two threads may lose one of them.
+    """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.driver = self.code = 0
+        self._driver: list[int] = []
+        self._code: list[int] = []
         keep, catch_up = RowRecorder._keep, RowRecorder._catch_up
 
         def counted_keep(recorder: RowRecorder, rows: Any) -> None:
-            self.driver += len(rows)
+            self._driver.append(len(rows))
             keep(recorder, rows)
 
         def counted_catch_up(recorder: RowRecorder) -> None:
-            self.code += recorder._intake.taken
+            self._code.append(recorder._intake.taken)
             catch_up(recorder)
 
         patch.setattr(RowRecorder, "_keep", counted_keep)
         patch.setattr(RowRecorder, "_catch_up", counted_catch_up)
+
+    @property
+    def driver(self) -> int:
+        """Number of rows that the driver has put into columns."""
+        return sum(self._driver)
+
+    @property
+    def code(self) -> int:
+        """Number of rows that compiled code has put into columns."""
+        return sum(self._code)
 
 
 def run(trace: Launch, *, by_code: bool) -> tuple[Trace, Counted]:
