@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from ..model.launch import Limits, Schedule
 from ..model.trace import Dim3, Site, Trace
+from .debug_info import HEADERS
 from .decode import KernelFault, LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, facts_of
 from .rows import ARRIVAL, ROW, SCHEDULES
 
@@ -51,7 +52,7 @@ class SessionOptions(Struct, frozen=True):
 class ProgramFault(Struct, frozen=True):
     """What ended a program, or went wrong in it, outside a trace: one sentence at the user's line."""
 
-    kind: str  # "endless", "crash", "missing", "refused", "leak"
+    kind: str  # "endless", "crash", "early", "missing", "refused", "leak"
     text: str
     file: str
     line: int
@@ -98,6 +99,15 @@ class _Missing(Struct):
     name: str
     file: str
     line: int
+
+
+class _HostAccess(Struct):
+    """An access of the program outside kernels: to device memory, or before it has waited."""
+
+    kind: int  # of the memory: 0 device, 1 managed, 2 pinned
+    writes: int
+    work: str  # the kernel or call that the program has not waited for
+    pcs: list[int]
 
 
 class _Goodbye(Struct):
@@ -271,6 +281,8 @@ class _Connection:
                     "missing", f"Tilescope does not know {missing.name}.", missing.file, missing.line
                 )
             )
+        elif kind == "host":
+            return self._note_host_access(msgspec.json.decode(line, type=_HostAccess))
         elif kind == "goodbye":
             self._note_leaks(msgspec.json.decode(line, type=_Goodbye))
         return "ok"
@@ -358,6 +370,31 @@ class _Connection:
             return None
         sites = (self._facts.debug.site(pc) for pc in pcs)
         return next((site for site in sites if site is not None and site.file in self._facts.texts), None)
+
+    def _note_host_access(self, event: _HostAccess) -> str:
+        """Note an access of the user's code; return "library" for one that a library makes."""
+        sites = [self._facts.debug.site(pc) for pc in event.pcs] if self._facts else []
+        user_site = self._user_site(event.pcs)
+        if user_site is None or any(site and HEADERS in site.file for site in sites):
+            return "library"
+        verb = "writes" if event.writes else "reads"
+        if not event.kind:
+            text = (
+                f"host code {verb} device memory, which only kernels can access, and the program ends with"
+                " SIGSEGV; copy the memory with cudaMemcpy."
+            )
+            kind = "crash"
+        else:
+            memory = ("managed", "pinned")[event.kind - 1]
+            text = (
+                f"host code {verb} {memory} memory that {event.work} may still use; call cudaDeviceSynchronize"
+                " before."
+            )
+            kind = "early"
+        fault = ProgramFault(kind, text, user_site.file, user_site.line)
+        if fault not in self._session.faults:
+            self._session.faults.append(fault)
+        return "user"
 
     def _note_leaks(self, goodbye: _Goodbye) -> None:
         """Note the allocations that were not freed, by the line that allocated them."""

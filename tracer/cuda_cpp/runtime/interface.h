@@ -50,6 +50,9 @@ int tilescope_free(void* pointer);  // 0, or 1 for a pointer that was not alloca
 int tilescope_is_device(const void* pointer);  // 0, or 1 more than the kind
 uint64_t tilescope_size_of(const void* pointer);  // bytes from it to the end of its allocation
 void tilescope_touch(const void* pointer);  // the host writes to this allocation
+void tilescope_allow_host(const void* pointer);  // the host may access this allocation, as through references of Thrust
+void tilescope_wait();  // the host waits for all launches and copies
+void tilescope_copy_without_waiting(const void* to, const void* from, size_t size);  // an asynchronous copy
 int tilescope_is_symbol(const void* pointer);  // whether it points to a variable of the program
 int tilescope_space(const void* pointer);  // 0 global, 1 shared, 2 local, 3 the host's
 long long tilescope_clock();

@@ -175,9 +175,9 @@ TILESCOPE_HELPER inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDevic
 TILESCOPE_HELPER inline cudaError_t cudaGetDeviceCount(int* count) { tilescope_start(); *count = 1; return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaSetDevice(int device) { return tilescope_result(device ? cudaErrorInvalidDevice : cudaSuccess); }
 TILESCOPE_HELPER inline cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
-inline cudaError_t cudaDeviceSynchronize() { fflush(stdout); return tilescope_result(cudaSuccess); }
+inline cudaError_t cudaDeviceSynchronize() { tilescope_wait(); fflush(stdout); return tilescope_result(cudaSuccess); }
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
-TILESCOPE_HELPER inline cudaError_t cudaDeviceReset() { tilescope_forget_errors(); return cudaSuccess; }
+TILESCOPE_HELPER inline cudaError_t cudaDeviceReset() { tilescope_wait(); tilescope_forget_errors(); return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) { *free = 149000000000ull, *total = 150000000000ull; return cudaSuccess; }
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount };
 inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
@@ -217,7 +217,7 @@ TILESCOPE_HELPER inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* s
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { *least = 0, *greatest = -5; return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { delete stream; return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return tilescope_result(cudaSuccess); }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*function)(void*), void* data) { function(data); return cudaSuccess; }
 inline cudaError_t cudaStreamAddCallback(cudaStream_t s, void (*function)(cudaStream_t, cudaError_t, void*), void* data, unsigned) {
@@ -232,7 +232,7 @@ TILESCOPE_HELPER inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStrea
   return tilescope_result(cudaSuccess);
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return tilescope_result(cudaSuccess); }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaDeviceSynchronize(); }
 TILESCOPE_HELPER inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!begin->is_recorded || !end->is_recorded) return tilescope_result(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
@@ -264,8 +264,8 @@ template <class T> TILESCOPE_HELPER cudaError_t cudaMallocPitch(T** p, size_t* p
   return tilescope_allocate_to((void**)p, *pitch * height, 0);
 }
 template <class T> TILESCOPE_HELPER cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) { *device = (T*)host; return cudaSuccess; }
-TILESCOPE_HELPER inline cudaError_t cudaFree(void* p) { return tilescope_result(tilescope_free(p) ? cudaErrorInvalidValue : cudaSuccess); }
-TILESCOPE_HELPER inline cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return cudaFree(p); }
+TILESCOPE_HELPER inline cudaError_t cudaFree(void* p) { tilescope_wait(); return tilescope_result(tilescope_free(p) ? cudaErrorInvalidValue : cudaSuccess); }
+TILESCOPE_HELPER inline cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return tilescope_result(tilescope_free(p) ? cudaErrorInvalidValue : cudaSuccess); }
 TILESCOPE_HELPER inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
 TILESCOPE_HELPER inline cudaError_t cudaHostGetFlags(unsigned* flags, void* p) {
   if (tilescope_is_device(p) != 3) return tilescope_result(cudaErrorInvalidValue);
@@ -303,15 +303,21 @@ TILESCOPE_HELPER inline cudaError_t tilescope_check_copy(void* to, const void* f
   if ((target && tilescope_size_of(to) < size) || (source && tilescope_size_of(from) < size)) return cudaErrorInvalidValue;
   return cudaSuccess;
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+TILESCOPE_HELPER inline cudaError_t tilescope_copy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   if (int sticky = tilescope_sticky_error()) return (cudaError_t)sticky;
   if (cudaError_t error = tilescope_check_copy(to, from, size, kind)) return tilescope_result(error);
   memmove(to, from, size);
   tilescope_touch(to);
   return cudaSuccess;
 }
+TILESCOPE_HELPER inline cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  tilescope_wait();
+  return tilescope_copy(to, from, size, kind);
+}
 TILESCOPE_HELPER inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, size, kind);
+  cudaError_t error = tilescope_copy(to, from, size, kind);
+  if (!error) tilescope_copy_without_waiting(to, from, size);
+  return error;
 }
 TILESCOPE_HELPER inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
   if (to_device || from_device) return tilescope_result(cudaErrorInvalidDevice);
@@ -354,11 +360,13 @@ TILESCOPE_HELPER inline cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, c
 }
 template <class T> TILESCOPE_HELPER cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t size, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
   if (offset + size > sizeof(T)) return tilescope_result(cudaErrorInvalidValue);
+  tilescope_wait();
   memcpy((char*)&symbol + offset, from, size);
   return tilescope_result(cudaSuccess);
 }
 template <class T> TILESCOPE_HELPER cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t size, size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   if (offset + size > sizeof(T)) return tilescope_result(cudaErrorInvalidValue);
+  tilescope_wait();
   memcpy(to, (const char*)&symbol + offset, size);
   return tilescope_result(cudaSuccess);
 }
