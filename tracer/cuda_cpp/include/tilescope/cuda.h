@@ -61,3 +61,4 @@
 #include "host.h"
 #include "launch.h"
 #include "textures.h"
+#include "graphs.h"

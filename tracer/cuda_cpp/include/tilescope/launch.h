@@ -7,8 +7,9 @@ struct TilescopeConfig {
   int line;
   int is_cooperative = 0;
   const void* function = nullptr;  // the kernel, if it is known by its address
-  TilescopeConfig(const char* file_, int line_, dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
-      : grid(grid_), block(block_), shared(shared_), file(file_), line(line_) {}
+  cudaStream_t stream;
+  TilescopeConfig(const char* file_, int line_, dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t stream_ = nullptr)
+      : grid(grid_), block(block_), shared(shared_), file(file_), line(line_), stream(stream_) {}
 };
 
 template <class T> TILESCOPE_HELPER constexpr const char* tilescope_type_name() {
@@ -51,7 +52,18 @@ struct TilescopeArguments {
   }
 };
 
+// Keep a launch in the graph of a captured stream (`graphs.h`).
+template <class F> TILESCOPE_HELPER void tilescope_keep_launch(const char* kernel, const TilescopeConfig& config, F launch);
+
 template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* kernel, TilescopeConfig config, F run, A... values) {
+  if (config.stream && config.stream->graph) {
+    tilescope_keep_launch(kernel, config, [=] {
+      TilescopeConfig later = config;
+      later.stream = nullptr;
+      tilescope_run(kernel, later, run, values...);
+    });
+    return;
+  }
   TilescopeArguments arguments;
   (void)std::initializer_list<int>{(arguments.note(values), 0)...};
   auto call = [=]() TILESCOPE_HELPER { run(values...); };
