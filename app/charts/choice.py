@@ -94,6 +94,19 @@ def _baselines(scenario: Scenario) -> list[str]:
     return [f"{scenario.name}/{baseline.name}" for baseline in scenario.baselines]
 
 
+Span = tuple[float, float]
+
+
+class Sight(Struct, frozen=True):
+    """The visible part of a chart, as the user zoomed, hid and pointed. The default shows everything."""
+
+    x: Span | None = None  # the visible values of the horizontal axis; None for all
+    y: tuple[Span | None, ...] = ()  # of the vertical axis of each plot
+    hidden: tuple[str, ...] = ()  # the keys of hidden series
+    locked: str = ""  # axes that don't zoom: "", "x", "y" or "xy"
+    cursor: int = -1  # the number of the value pointed at, -1 for none
+
+
 class Choice(Struct, frozen=True):
     """A chart to draw."""
 
@@ -107,6 +120,7 @@ class Choice(Struct, frozen=True):
     published: bool = True  # published times are shown next to the measured ones
     over: str = ""  # the parameter on the axis of an `over` chart, "" for the one with the most values
     show: Quantity = ""  # the only panel to draw, "" for all panels
+    sight: Sight = Sight()  # the visible part
 
     @property
     def kinds(self) -> tuple[TimingKind, ...]:
@@ -132,9 +146,9 @@ def with_chart(choice: Choice, chart: ChartKind) -> Choice:
     has_lowest = chart == "ladder" and any(map(is_on_cpu, choice.subjects))
     has_highest = chart == "cublas" and any(subject.baseline == CUBLAS for subject in choice.subjects)
     if chart not in USUAL_SUBJECTS or has_lowest or has_highest:
-        return replace(choice, chart=chart)
+        return replace(choice, chart=chart, sight=Sight())
     default = usual_choice(chart)
-    return replace(choice, chart=chart, subjects=default.subjects, problem="", shape=default.shape)
+    return replace(choice, chart=chart, subjects=default.subjects, problem="", shape=default.shape, sight=Sight())
 
 
 def timing_of(row: Row, kind: TimingKind) -> Timing | None:

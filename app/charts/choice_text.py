@@ -10,6 +10,7 @@ The first word is the chart. After `over` comes the parameter, then the subjects
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -24,6 +25,8 @@ from .choice import (
     SHOWN_OF,
     ChartSubject,
     Choice,
+    Sight,
+    Span,
     problems,
     shapes,
     usual_choice,
@@ -154,6 +157,40 @@ def _one_of(key: str, value: str, values: dict[str, Any], problem: str = "is not
     raise CatalogueError(f"{key}={value} {problem}; there are {available}.")
 
 
+def _with_x(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    return replace(choice, sight=replace(choice.sight, x=_span("x", value)))
+
+
+def _with_y(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    spans = tuple(None if word == "auto" else _span("y", word) for word in value.split(","))
+    return replace(choice, sight=replace(choice.sight, y=spans))
+
+
+def _span(key: str, word: str) -> Span:
+    """Read the two ends of an axis, in the values of the axis: 100:2500."""
+    try:
+        low, high = map(float, word.split(":"))
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise CatalogueError(f"{key}={word} is no range; write the lower and the upper end, as in {key}=100:2500.")
+    return low, high
+
+
+def _with_hidden(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    return replace(choice, sight=replace(choice.sight, hidden=tuple(filter(None, value.split(",")))))
+
+
+def _with_locked(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    return replace(choice, sight=replace(choice.sight, locked=_one_of("lock", value, {w: w for w in ("x", "y", "xy")})))
+
+
+def _with_cursor(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
+    if not value.isdecimal() or int(value) < 1:
+        raise CatalogueError(f"at={value} is no number of a bar or point; the first one is at=1.")
+    return replace(choice, sight=replace(choice.sight, cursor=int(value) - 1))
+
+
 READERS: dict[str, Callable[[Choice, str, Sequence[Source] | None], Choice]] = {
     "size": _with_size,
     "time": _reader("kind", "time", {kind: kind for kind in TIMING_KINDS}),
@@ -162,6 +199,11 @@ READERS: dict[str, Callable[[Choice, str, Sequence[Source] | None], Choice]] = {
     "axis": _reader("log", "axis", AXES),
     "show": _with_show,
     "published": _reader("published", "published", YES),
+    "x": _with_x,
+    "y": _with_y,
+    "hide": _with_hidden,
+    "lock": _with_locked,
+    "at": _with_cursor,
 }
 
 
@@ -181,8 +223,24 @@ def choice_text(choice: Choice) -> str:
         else "",
         "show": choice.show,
         "published": "" if choice.published else "no",
+        **_sight_words(choice.sight),
     }
     return " ".join(filter(None, (*words, *(f"{key}={value}" for key, value in keys.items() if value))))
+
+
+def _sight_words(sight: Sight) -> dict[str, str]:
+    """Return the words of a visible part; "" for what is as usual."""
+    return {
+        "x": _span_word(sight.x) if sight.x else "",
+        "y": ",".join(_span_word(span) if span else "auto" for span in sight.y),
+        "hide": ",".join(sight.hidden),
+        "lock": sight.locked,
+        "at": str(sight.cursor + 1) if sight.cursor >= 0 else "",
+    }
+
+
+def _span_word(span: Span) -> str:
+    return ":".join(f"{end:.6g}" for end in span)
 
 
 def _subject_word(subject: ChartSubject) -> str:

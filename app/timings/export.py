@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ...tracer.storage.atomic_write import write_atomically
+from ..charts.choice import Sight
 from ..charts.figure import Figure
 from ..charts.table import csv_text, json_text
 from ..widgets.vector_picture import pdf_of, svg_of
@@ -31,10 +32,11 @@ class Page(Struct, frozen=True):
     size: tuple[int, int] = (1600, 900)
     theme: str = "light"
     text_size: float = 1.0
+    sight: Sight = Sight()  # the visible part of the figure
 
     def theme_for(self, figure: Figure) -> Theme:
         """Return the theme; the text grows with the page to be legible on a slide, as long as everything fits."""
-        from ..views.charts.paint import fitting_theme
+        from ..views.charts.view import fitting_theme
         from ..widgets.theme import Theme
 
         shares = self.size[0] / NORMAL_SIZE[0], self.size[1] / NORMAL_SIZE[1]
@@ -110,8 +112,6 @@ def _pdf(figure: Figure, page: Page) -> bytes:
 
 
 def _draw(painter: QPainter, figure: Figure, page: Page) -> None:
-    from PySide6.QtCore import QRectF
+    from ..views.charts.view import draw_figure
 
-    from ..views.charts.paint import draw_figure
-
-    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.theme_for(figure))
+    draw_figure(painter, figure, page.size, page.theme_for(figure), page.sight)

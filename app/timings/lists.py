@@ -12,7 +12,7 @@ from ...kernels.scenarios.catalogue import find, groups
 from ..charts.choice import ChartSubject, is_on_cpu, slots_of, subject_of_key
 from ..charts.sources import Source
 from ..model.visible_text import escape_controls, escape_controls_in_lines
-from ..views.charts.ink import Ink
+from ..views.plotting.style import draw_symbol
 from ..widgets.icons import DENSITY
 from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme, check_box_palette, check_box_sheet, flat_sheet
@@ -151,9 +151,8 @@ def _sign(slot: int, theme: Theme) -> QIcon:
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.scale(DENSITY, DENSITY)
-    painter.scale(theme.scale, theme.scale)
-    Ink(painter, Theme.named(theme.name)).sign(QPointF(8, 8), slot)
+    painter.scale(DENSITY * theme.scale, DENSITY * theme.scale)
+    draw_symbol(painter, theme, slot, QPointF(8, 8))
     painter.end()
     return QIcon(pixmap)
 

@@ -1,252 +1,295 @@
-"""A panel of bars: names at the left, bars with samples and intervals, values at the right."""
+"""A plot of bars: names at the left, bars with samples and intervals, values at the right."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
 from msgspec import Struct
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPen
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
 
-from ...charts.figure import Bar, BarPanel, Published
+from ...charts.figure import Bar, BarPanel
 from ...charts.wording import number_text, time_text
-from ..common.geometry import Scale, log_range
-from .axis import axis_height, draw_axis
-from .ink import Ink, draw_sign, wrapped
+from ...model.visible_text import escape_controls
+from ...widgets.theme import Theme
+from ..common.geometry import log_range
+from ..plotting.axis import coordinate_of, coordinate_value
+from ..plotting.labels import PlotLabel
+from ..plotting.plot import Plot, PlotMark, Span
+from ..plotting.style import TINT, colour_of, pen_of
+from .wording import mark_text
 
-# Pixels: a normal bar, the thickest bar, and the smallest pitch.
-BAR, THICK, SMALLEST_TEXT_ROW = 40, 110, 15
-ROW = 44  # the preferred pixels of a bar with its name
-SHARE = 0.46  # the largest share of a panel's width for names
-LEVELS = 13  # heights of the dots of a bar
-FAR = 0.98  # the share of a bar's samples that its axis must contain
-Hits = list[tuple[QRectF, str]]
-
-
-class BarRows(Struct, frozen=True):
-    """The layout of a panel: the boxes of names and plot, and the height of a bar's row."""
-
-    names: QRectF
-    plot: QRectF
-    pitch: float
+# Pixels: a normal bar, the thickest bar, the preferred row of a bar, and the row below which names shrink.
+BAR, THICK, ROW, SMALLEST_TEXT_ROW, ROOMY = 40, 110, 44, 15, 36
+SHARE = 0.46  # the largest share of a plot's width for names
+LEVELS = 13  # heights of the samples of a bar
+FAR = 0.98  # the share of a bar's samples that the first view must contain
+GAP = 8  # pixels between a bar and its value
+Values = NDArray[np.float64]
 
 
 class NameLine(Struct, frozen=True):
-    """A line of a name; kernels' names are bold."""
+    """A line of a bar's name; kernels' names are bold."""
 
     text: str
     size: float
     bold: bool = True
 
-    def width(self, ink: Ink) -> float:
-        """Return the width."""
-        return ink.width(self.text, self.size, bold=self.bold)
+
+class BarNames(pg.AxisItem):
+    """The axis with the names of bars, in one or two lines each. A kernel is only named at its first bar."""
+
+    def __init__(self, panel: BarPanel, hidden: Sequence[bool], theme: Theme) -> None:
+        super().__init__("left")
+        self.panel, self.theme, self.hidden, self.pitch = panel, theme, hidden, 0.0
+        self.setStyle(showValues=False)
+
+    def _metrics(self, line: NameLine) -> QFontMetricsF:
+        return QFontMetricsF(self.theme.font(line.size, bold=line.bold))
+
+    def fit(self, pitch: float, width: float) -> None:
+        """Take the width of the longest name, for rows of this height in a plot of this width."""
+        self.pitch = pitch
+        widths = [self._metrics(line).horizontalAdvance(line.text) for lines in self._names() for line in lines]
+        self.setWidth(min(max(widths, default=0.0) + self.theme.px(15), SHARE * width))
+
+    def _names(self) -> list[list[NameLine]]:
+        before = ["", *(bar.datum.name for bar in self.panel.bars)]
+        bars = zip(self.panel.bars, before, strict=False)
+        return [self._lines(bar, is_first=bar.datum.name != last) for bar, last in bars]
+
+    def _lines(self, bar: Bar, *, is_first: bool) -> list[NameLine]:
+        size = text_size(self.theme, self.pitch)
+        heights = [QFontMetricsF(self.theme.font(s)).height() for s in (size, size - 1)]
+        if not is_first:
+            return [NameLine(bar.part or bar.datum.name, size - 1, bold=False)]
+        if bar.part and self.pitch >= sum(heights):
+            return [NameLine(bar.datum.name, size), NameLine(bar.part, size - 1, bold=False)]
+        return [NameLine(", ".join(filter(None, (bar.datum.name, bar.part))), size)]
+
+    def paint(self, painter: QPainter, option: object, widget: object) -> None:
+        """Write the names next to their bars; those of hidden bars are struck out."""
+        view, box = self.linkedView(), self.rect()
+        for row, lines in enumerate(self._names()):
+            y = self.mapFromItem(view, view.mapFromView(QPointF(0, row))).y()
+            if not box.top() <= y <= box.bottom():
+                continue
+            lines = self._broken(lines)
+            step = max(self._metrics(line).height() for line in lines) - self.theme.px(1)
+            for number, line in enumerate(lines):
+                font = self.theme.font(line.size, bold=line.bold)
+                if self.hidden[row]:
+                    font = type(font)(font)
+                    font.setStrikeOut(True)
+                painter.setFont(font)
+                painter.setPen(self.theme.colour("text" if line.bold and not self.hidden[row] else "muted"))
+                middle = y + (number - (len(lines) - 1) / 2) * step
+                line_box = QRectF(0, middle - step, box.width() - self.theme.px(14), 2 * step)
+                text = escape_controls(line.text)
+                text = self._metrics(line).elidedText(text, Qt.TextElideMode.ElideRight, line_box.width() + 1)
+                painter.drawText(line_box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _broken(self, lines: list[NameLine]) -> list[NameLine]:
+        """Break a single line that is too long into two, if there is room."""
+        line, room = lines[0], self.rect().width() - self.theme.px(14)
+        metrics = self._metrics(line)
+        if len(lines) > 1 or metrics.horizontalAdvance(line.text) <= room or self.pitch < 2 * metrics.height():
+            return lines
+        words = line.text.split()
+        fitting = [n for n in range(1, len(words)) if metrics.horizontalAdvance(" ".join(words[:n])) <= room]
+        cut = max(fitting, default=1)
+        parts = filter(None, (" ".join(words[:cut]), " ".join(words[cut:])))
+        return [NameLine(text, line.size, line.bold) for text in parts]
 
 
-def preferred_height(panel: BarPanel, ink: Ink, width: float) -> float:
-    """Return the preferred height of a panel of this width."""
-    row = ink.px(ROW) + any(bar.published for bar in panel.bars) * ink.height(12) / 2
-    return len(panel.bars) * row + axis_height(ink, panel.axis, width)
-
-
-def draw_bars(ink: Ink, panel: BarPanel, box: QRectF) -> Hits:
-    """Draw a panel in a box; return the tooltips and their boxes."""
-    names = _names(ink, panel, (box.height() - axis_height(ink, panel.axis, box.width())) / len(panel.bars))
-    rows = _rows(ink, panel, names, box)
-    scale = _scale(panel, rows.plot)
-    draw_axis(ink, panel.axis, scale, rows.plot, QRectF(box.left(), rows.plot.bottom(), box.width(), 0))
-    if panel.reference is not None:
-        x = scale.to_pixel(panel.reference)
-        ink.line(x, rows.plot.top(), x, rows.plot.bottom(), "text", 1.5)
-    hits: Hits = []
-    for number, bar in enumerate(panel.bars):
-        top = rows.plot.top() + number * rows.pitch
-        row = QRectF(rows.plot.left(), top, rows.plot.width(), rows.pitch)
-        body = _draw_bar(ink, bar, scale, row)
-        _draw_value(ink, bar, scale, row, body)
-        name_box = QRectF(rows.names.left(), top, rows.names.width(), rows.pitch)
-        _draw_name(ink, names[number], name_box.translated(0, body.center().y() - row.center().y()))
-        hits.append((QRectF(box.left(), top, box.width(), rows.pitch), bar_text(bar, panel)))
-    return hits
-
-
-def bar_text(bar: Bar, panel: BarPanel) -> str:
-    """Describe a bar."""
-    name = ", ".join(filter(None, (bar.datum.name, bar.part)))
-    if panel.axis.label != "time":
-        ends = f"95 % interval {number_text(bar.low)} to {number_text(bar.high)}"
-        return f"{name}: {bar.text} ({ends})\n{bar.datum.origin}, measured"
-    ends = f"95 % interval {time_text(bar.low)} to {time_text(bar.high)}, {len(bar.datum.samples):,} samples"
-    lines = [f"{name}: {bar.text}", ends, f"{bar.datum.origin}, measured"]
-    return "\n".join([*lines, *(f"published: {mark.text} ({mark.document})" for mark in bar.published)])
-
-
-def _size(ink: Ink, pitch: float) -> float:
+def text_size(theme: Theme, pitch: float) -> float:
     """Return the text size of a row: smaller if there are many rows."""
-    return 13 * min(1.0, pitch / ink.px(SMALLEST_TEXT_ROW))
+    return 13 * min(1.0, pitch / (SMALLEST_TEXT_ROW * theme.scale))
 
 
-def _names(ink: Ink, panel: BarPanel, pitch: float) -> list[list[NameLine]]:
-    """Return the lines of all names; a kernel is only named at its first bar."""
-    before = ["", *(bar.datum.name for bar in panel.bars)]
-    size = _size(ink, pitch)
-    return [
-        _name_lines(ink, b, b.datum.name != last, size, pitch)
-        for b, last in zip(panel.bars, before, strict=False)
-    ]
+class Samples(pg.ScatterPlotItem):
+    """The samples of bars, spread over their heights; those in one half of a pixel are drawn once.
+
+    So a frame costs the same for a million samples as for a thousand.
+    """
+
+    def __init__(self, theme: Theme, slot: int) -> None:
+        colour = colour_of(theme, slot, 0.55)
+        super().__init__(size=3 * theme.scale, pen=None, brush=pg.mkBrush(colour), pxMode=True)
+        self.rows: list[tuple[float, list[Values]]] = []  # the row, and the sorted samples of each level
+
+    def add_bar(self, row: float, samples: Values) -> None:
+        """Add the samples of a bar, in coordinates of the view."""
+        levels = 1 + np.arange(len(samples)) * 5 % LEVELS
+        self.rows.append((row, [np.sort(samples[levels == level]) for level in range(1, LEVELS + 1)]))
+
+    def show_view(self, low: float, high: float, pixels: float, thickness: float) -> None:
+        """Draw what is visible between two coordinates of the view."""
+        edges = np.linspace(low, high, max(2, int(2 * pixels)) + 1)
+        xs, ys = [np.empty(0)], [np.empty(0)]
+        for row, levels in self.rows:
+            for level, samples in enumerate(levels):
+                start, end = np.searchsorted(samples, (low, high))
+                shown = samples[start:end]
+                if len(shown) > len(edges):
+                    shown = edges[np.flatnonzero(np.diff(np.searchsorted(shown, edges)))]
+                xs.append(shown)
+                ys.append(np.full(len(shown), row + thickness * ((level + 1) / (LEVELS + 1) - 0.5)))
+        self.setData(np.concatenate(xs), np.concatenate(ys))
 
 
-def _name_lines(ink: Ink, bar: Bar, first: bool, size: float, pitch: float) -> list[NameLine]:
-    """Return the lines of a bar's name. first: it is the kernel's first bar. pitch: the available height."""
-    small, has_two_lines = size - 1, pitch >= ink.height(size) + ink.height(size - 1)
-    if not first:
-        return [NameLine(bar.part or bar.datum.name, small, bold=False)]
-    if has_two_lines and bar.part:
-        return [NameLine(bar.datum.name, size), NameLine(bar.part, small, bold=False)]
-    return [NameLine(", ".join(filter(None, (bar.datum.name, bar.part))), size)]
+class BarPlot(Plot):
+    """Draws a panel of bars. hidden: whether each bar is hidden."""
+
+    def __init__(self, panel: BarPanel, hidden: Sequence[bool], theme: Theme) -> None:
+        self.names = BarNames(panel, hidden, theme)
+        super().__init__(panel.axis, self.names, theme)
+        self.panel, self.hidden = panel, hidden
+        self.free = (True, False)
+        self.vb.invertY(True)
+        shown = [bar for bar, is_hidden in zip(panel.bars, hidden, strict=True) if not is_hidden]
+        self.set_home(first_view(panel, shown), (-0.5, len(panel.bars) - 0.5), y_is_fixed=True)
+        self.bars = [(row, bar) for row, bar in enumerate(panel.bars) if not hidden[row]]
+        self.marks = [
+            PlotMark(self.place(bar.value), row, bar_text(bar, panel), bar.datum) for row, bar in self.bars
+        ]
+        self.values = [PlotLabel(bar.text, theme, bold=True) for _, bar in self.bars]
+        self.dots: dict[int, Samples] = {}
+        self.published = pg.ScatterPlotItem(
+            symbol="rhombus", size=theme.px(10), pen=pen_of(theme, "panel"), brush=theme.colour("text")
+        )
+        self.rectangles = pg.BarGraphItem(x0=[0], x1=[0], y=[0], height=[0], pen=None, brushes=[])
+        self.add(self.rectangles)
+        for row, bar in self.bars:
+            dots = self.dots.setdefault(bar.slot, Samples(theme, bar.slot))
+            values = np.asarray(bar.dots, np.float64)
+            dots.add_bar(row, np.log10(values) if panel.axis.log else values)
+        # Filled when the height of a row is known.
+        self.medians = [pg.ErrorBarItem(beam=0, pen=pen_of(theme, colour_of(theme, b.slot), 2.5)) for _, b in self.bars]
+        self.intervals = pg.ErrorBarItem(pen=pen_of(theme, "text", 1.4))
+        self.notes = [(row, mark, PlotLabel(mark.text, theme)) for row, bar in self.bars for mark in bar.published]
+        if panel.reference is not None:
+            self.add(pg.InfiniteLine(self.place(panel.reference), 90, pen_of(theme, "text", 1.5)))
+        labels = (label for _, _, label in self.notes)
+        for item in (*self.dots.values(), *self.medians, self.intervals, self.published, *self.values, *labels):
+            self.add(item)
+
+    def place(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        return coordinate_of(self.panel.axis, value)
+
+    def fit(self, width: float, height: float) -> None:
+        """Fill a box of this size: the names, and the thickness of bars."""
+        theme, count = self.theme, max(len(self.panel.bars), 1)
+        pitch = (height - self.bottom.height()) / count
+        self.names.fit(pitch, width)
+        is_roomy = pitch > ROOMY * theme.scale
+        line = QFontMetricsF(theme.font(12)).height()
+        below = [line if bar.published and is_roomy else 0.0 for _, bar in self.bars]
+        usual = min(0.62 * pitch, max(theme.px(BAR), 0.4 * pitch), theme.px(THICK))
+        self._show_bars([min(usual, pitch - b - theme.px(GAP)) / pitch for b in below], [b / pitch for b in below])
+        self._is_roomy, self._line = is_roomy, line / pitch
+        for label in self.values:
+            label.setFont(theme.font(text_size(theme, pitch), bold=True))
+
+    def _show_bars(self, thickness: list[float], below: list[float]) -> None:
+        """Draw bars of these thicknesses in rows, shifted up by half of what is below them."""
+        self.thickness, theme = dict(zip((row for row, _ in self.bars), thickness, strict=True)), self.theme
+        self.middles = {row: row - b / 2 for (row, _), b in zip(self.bars, below, strict=True)}
+        ends = np.asarray([self.place(bar.value) for _, bar in self.bars])
+        middles = np.asarray(list(self.middles.values()))
+        base = self.home[0][0] - 2 * (self.home[0][1] - self.home[0][0]) if self.panel.axis.log else 0.0
+        self.rectangles.setOpts(
+            x0=np.full(len(ends), base), x1=ends, y=middles, height=np.asarray(thickness),
+            brushes=[pg.mkBrush(colour_of(theme, bar.slot, TINT)) for _, bar in self.bars],
+        )  # fmt: skip
+        for end, middle, thick, median in zip(ends, middles, thickness, self.medians, strict=True):
+            half = np.asarray([thick / 2])
+            median.setData(x=np.asarray([end]), y=np.asarray([middle]), top=half, bottom=half)
+        low = np.asarray([self.place(max(bar.low, coordinate_value(self.panel.axis, base))) for _, bar in self.bars])
+        high = np.asarray([self.place(bar.high) for _, bar in self.bars])
+        beam = 0.44 * min(thickness, default=0.0)
+        self.intervals.setData(x=ends, y=middles, left=ends - low, right=high - ends, beam=beam)
+        self.marks = [
+            PlotMark(mark.x, middle, mark.text, mark.content)
+            for mark, middle in zip(self.marks, middles.tolist(), strict=True)
+        ]
+
+    def arrange_labels(self) -> None:
+        """Place the values, and draw the samples of the visible part."""
+        low, high = self.vb.viewRange()[0]
+        pixels = self.vb.width()
+        for dots in self.dots.values():
+            dots.show_view(low, high, pixels, min(self.thickness.values(), default=0.5))
+        points = [
+            (self.place(mark.microseconds), self._note_row(row)) for row, mark, _ in self.notes
+        ]
+        self.published.setData(*zip(*points, strict=True) if points else ([], []))
+        for (x, y), (_, mark, label) in zip(points, self.notes, strict=True):
+            self._name_published(label, QPointF(x, y), (f"{mark.text}, {mark.document}", mark.text))
+        per_pixel = (high - low) / max(pixels, 1)
+        for (row, bar), label in zip(self.bars, self.values, strict=True):
+            width, _ = label.size_in_pixels()
+            is_next = self._is_roomy or not bar.published
+            end = self._room_behind(bar, (width + 2 * GAP) * per_pixel, high) if is_next else self.home[0][1]
+            label.put(QPointF(end, self.middles[row]), width / 2 + self.theme.px(GAP), 0)
+            label.setVisible(low <= end <= high + per_pixel)
+
+    def _note_row(self, row: int) -> float:
+        """Return the vertical coordinate of a published time."""
+        if not self._is_roomy:
+            return float(row)
+        return self.middles[row] + self.thickness[row] / 2 + self._line / 2
+
+    def _name_published(self, label: PlotLabel, point: QPointF, texts: Sequence[str]) -> None:
+        """Write the GPU next to a diamond, with the document if that fits too."""
+        place, room = self.vb.mapFromView(point).x(), self.vb.width()
+        away = self.theme.px(10)
+        label.setVisible(False)
+        for text in texts if self._is_roomy else ():
+            label.setText(escape_controls(text))
+            width, _ = label.size_in_pixels()
+            for offset in (away + width / 2, -away - width / 2):
+                if place + offset - width / 2 >= 0 and place + offset + width / 2 <= room:
+                    label.put(point, offset, 0)
+                    label.setVisible(0 <= place <= room)
+                    return
+
+    def _room_behind(self, bar: Bar, width: float, end_of_view: float) -> float:
+        """Find the end of a bar, or of samples after it, that has this much room behind it."""
+        end = self.place(bar.high)
+        for dot in sorted(dot for dot in map(self.place, bar.dots[:2000]) if end < dot <= end_of_view):
+            if dot - end >= width:
+                break
+            end = dot
+        return end
 
 
-def _draw_name(ink: Ink, lines: list[NameLine], box: QRectF) -> None:
-    """Write lines right-aligned and vertically centred in a box."""
-    lines = _broken(ink, lines, box)
-    line_height = max(ink.height(line.size) for line in lines) - ink.px(1)
-    for number, line in enumerate(lines):
-        line_box = box.translated(0, (number - (len(lines) - 1) / 2) * line_height)
-        colour, right = "text" if line.bold else "muted", Qt.AlignmentFlag.AlignRight
-        ink.text(line_box, line.text, line.size, ink=colour, bold=line.bold, align=right)
-
-
-def _broken(ink: Ink, lines: list[NameLine], box: QRectF) -> list[NameLine]:
-    """Break a single line that is too long into two, if there is room."""
-    (first, *more) = lines
-    parts = wrapped(ink, first.text, box.width(), first.size, bold=first.bold)
-    if more or len(parts) < 2 or box.height() < 2 * ink.height(first.size):
-        return lines
-    return [NameLine(text, first.size, first.bold) for text in (parts[0], " ".join(parts[1:]))]
-
-
-def _rows(ink: Ink, panel: BarPanel, names: list[list[NameLine]], box: QRectF) -> BarRows:
-    bars = panel.bars
-    longest = max((line.width(ink) for lines in names for line in lines), default=0)
-    left = min(longest + ink.px(15), SHARE * box.width())
-    right = max((ink.width(bar.text, bold=True) for bar in bars), default=0) + ink.px(14)
-    below = axis_height(ink, panel.axis, box.width())
-    plot = QRectF(box.left() + left, box.top(), box.width() - left - right, box.height() - below)
-    names_box = QRectF(box.left(), box.top(), left - ink.px(14), plot.height())
-    return BarRows(names_box, plot, plot.height() / max(len(bars), 1))
-
-
-def _scale(panel: BarPanel, plot: QRectF) -> Scale:
-    """Return a scale that contains the intervals, nearly all samples and published times."""
+def first_view(panel: BarPanel, bars: Sequence[Bar]) -> Span:
+    """Return the coordinates that contain intervals, nearly all samples and published times."""
     ends = [1.0] if panel.reference else []
-    for bar in panel.bars:
-        ordered = sorted(bar.dots)
-        limits = [ordered[int(share * (len(ordered) - 1))] for share in (1 - FAR, FAR)] if ordered else []
+    for bar in bars:
+        ordered = np.sort(bar.dots)
+        limits = [float(ordered[int(share * (len(ordered) - 1))]) for share in (1 - FAR, FAR)] if len(ordered) else []
         ends += [bar.low, bar.high, *limits, *(mark.microseconds for mark in bar.published)]
     if panel.axis.log:
-        return Scale(*log_range(ends or [1.0], 1.4), plot.left(), plot.right(), True)
-    return Scale(0.0, 1.04 * max(ends, default=1.0), plot.left(), plot.right())
+        low, high = log_range(ends or [1.0], 1.4)
+        return coordinate_of(panel.axis, low), coordinate_of(panel.axis, high)
+    return 0.0, 1.04 * max(ends, default=1.0)
 
 
 def samples_beyond(panel: BarPanel) -> int:
-    """Count the samples outside the axis."""
-    scale = _scale(panel, QRectF(0, 0, 1, 1))
-    return sum(not scale.low <= sample <= scale.high for bar in panel.bars for sample in bar.dots)
+    """Count the samples outside the first view."""
+    low, high = (coordinate_value(panel.axis, place) for place in first_view(panel, panel.bars))
+    return sum(not low <= sample <= high for bar in panel.bars for sample in bar.dots)
 
 
-def _draw_bar(ink: Ink, bar: Bar, scale: Scale, row: QRectF) -> QRectF:
-    """Draw a bar with its samples and published times; return its rectangle."""
-    colour, painter = ink.colour(bar.slot), ink.painter
-    below = ink.height(12) if bar.published and _is_roomy(ink, row) else 0.0
-    usual = min(0.62 * row.height(), max(ink.px(BAR), 0.4 * row.height()), ink.px(THICK))
-    thickness = min(usual, row.height() - below - ink.px(8))
-    top = row.center().y() - (thickness + below) / 2
-    body = QRectF(scale.start, top, scale.to_pixel(bar.value) - scale.start, thickness)
-    tint = QColor(colour)
-    tint.setAlphaF(0.28)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(tint)
-    painter.drawRect(body)
-    _draw_dots(ink, bar, scale, body, colour)
-    _draw_median(ink, bar, scale, body, colour)
-    for mark in bar.published:
-        _draw_published(ink, mark, scale, row, body)
-    return body
-
-
-def _draw_value(ink: Ink, bar: Bar, scale: Scale, row: QRectF, body: QRectF) -> None:
-    """Write the value after the bar, in the first gap between its samples, without crossing grid lines.
-
-    If a diamond is at the same height, the value is right of the plot: next to the diamond it would seem to be its
-    value.
-    """
-    size, gap = _size(ink, row.height()), ink.px(8)
-    width, height = ink.width(bar.text, size, bold=True) + 2, ink.height(size)
-    is_next_to_bar = _is_roomy(ink, row) or not bar.published
-    end = _room_behind(bar, scale, width + 2 * gap) if is_next_to_bar else scale.end
-    value_box = QRectF(end + gap, body.center().y() - height / 2, width, height)
-    ink.painter.fillRect(value_box, ink.theme.colour("panel"))
-    ink.text(value_box, bar.text, size, bold=True)
-
-
-def _room_behind(bar: Bar, scale: Scale, width: float) -> float:
-    """Find the end of a bar, or of samples after it, that has this much room behind it."""
-    end = scale.to_pixel(bar.high)
-    for dot_x in sorted(scale.to_pixel(dot) for dot in bar.dots if bar.high < dot <= scale.high):
-        if dot_x - end >= width:
-            break
-        end = dot_x
-    return end
-
-
-def _draw_dots(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor) -> None:
-    """Draw every sample at its value, spread over the bar's height; equal dots are drawn once."""
-    inside = [(n, value) for n, value in enumerate(bar.dots) if scale.low <= value <= scale.high]
-    step = body.height() / (LEVELS + 1)
-    dots = {
-        (round(2 * scale.to_pixel(value)) / 2, body.top() + step * (1 + n * 5 % LEVELS)): None
-        for n, value in inside
-    }
-    tint = QColor(colour)
-    tint.setAlphaF(0.55)
-    ink.painter.setPen(Qt.PenStyle.NoPen)
-    ink.painter.setBrush(tint)
-    for dot in dots:
-        ink.painter.drawEllipse(QPointF(*dot), ink.px(1.5), ink.px(1.5))
-
-
-def _draw_median(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor) -> None:
-    x, y, reach = body.right(), body.center().y(), body.height() * 0.22
-    ink.painter.setPen(QPen(colour, ink.px(2.5)))
-    ink.painter.drawLine(QLineF(x, body.top(), x, body.bottom()))
-    low, high = scale.to_pixel(max(bar.low, scale.low)), scale.to_pixel(bar.high)
-    ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(1.4)))
-    for line in (QLineF(low, y, high, y), *(QLineF(e, y - reach, e, y + reach) for e in (low, high))):
-        ink.painter.drawLine(line)
-
-
-def _draw_published(ink: Ink, mark: Published, scale: Scale, row: QRectF, body: QRectF) -> None:
-    """Draw a diamond at a published time, with its GPU next to it if there is room."""
-    roomy, x = _is_roomy(ink, row), scale.to_pixel(mark.microseconds)
-    y = body.bottom() + ink.height(12) / 2 + ink.px(2) if roomy else row.center().y()
-    ink.painter.setPen(QPen(ink.theme.colour("panel"), ink.px(1)))
-    ink.painter.setBrush(ink.theme.colour("text"))
-    draw_sign(ink.painter, "diamond", QPointF(x, y), ink.px(5))
-    if roomy:
-        _name_published(ink, mark, QPointF(x, y), scale)
-
-
-def _name_published(ink: Ink, mark: Published, place: QPointF, scale: Scale) -> None:
-    """Write the GPU next to a diamond, with the document if that fits too."""
-    away, height = ink.px(10), ink.height(12)
-    for text in (f"{mark.text}, {mark.document}", mark.text):
-        width = ink.width(text, 12) + 2
-        for left in (place.x() + away, place.x() - away - width):
-            if scale.start <= left and left + width <= scale.end:
-                box = QRectF(left, place.y() - height / 2, width, height)
-                ink.painter.fillRect(box, ink.theme.colour("panel"))
-                ink.text(box, text, 12)
-                return
-
-
-def _is_roomy(ink: Ink, row: QRectF) -> bool:
-    """Return True if a line of text fits below a bar."""
-    return row.height() > ink.px(36)
+def bar_text(bar: Bar, panel: BarPanel) -> str:
+    """Describe a bar: its value, its interval, its samples and its origin."""
+    name = ", ".join(filter(None, (bar.datum.name, bar.part)))
+    text_of = time_text if panel.axis.label == "time" else number_text
+    marks = [f"published: {mark.text} ({mark.document})" for mark in bar.published]
+    return mark_text(f"{name}: {bar.text}", bar.datum, (text_of(bar.low), text_of(bar.high)), marks)

@@ -60,7 +60,7 @@ def clipped(painter: QPainter, region: QRectF | QPainterPath) -> Iterator[None]:
     painter.save()
     is_svg = painter.paintEngine().type() == QPaintEngine.Type.SVG
     if is_svg:
-        _draw_clip_mark(painter, region, CLIP_BEGIN)
+        draw_clip_mark(painter, region, CLIP_BEGIN)
     elif isinstance(region, QRectF):
         painter.setClipRect(region, Qt.ClipOperation.IntersectClip)
     else:
@@ -70,10 +70,11 @@ def clipped(painter: QPainter, region: QRectF | QPainterPath) -> Iterator[None]:
     finally:
         painter.restore()
         if is_svg:
-            _draw_clip_mark(painter, region, CLIP_END)
+            draw_clip_mark(painter, region, CLIP_END)
 
 
-def _draw_clip_mark(painter: QPainter, region: QRectF | QPainterPath, colour: ClipMark) -> None:
+def draw_clip_mark(painter: QPainter, region: QRectF | QPainterPath, colour: ClipMark) -> None:
+    """Draw the shape that marks the begin or the end of a clip in SVG."""
     path = region if isinstance(region, QPainterPath) else QPainterPath()
     if isinstance(region, QRectF):
         path.addRect(region)

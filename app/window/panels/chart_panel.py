@@ -16,8 +16,7 @@ from ...charts.figure import Figure
 from ...charts.sources import default_sources, sources
 from ...charts.vocabulary import terminology_of, with_terminology
 from ...model.bookmark import LayoutChoice
-from ...views.charts.paint import fitting_theme
-from ...views.charts.view import ChartView
+from ...views.charts.view import ChartView, fitting_theme
 from ...widgets.controls import button, paint_icon
 from ...widgets.theme import Theme
 

@@ -138,6 +138,6 @@ def _chart_form(document: ReplayDocument, figure: Figure, width: int) -> dict[st
 
 def _drawn(figure: Figure, width: int, height: int, theme: Theme) -> Picture:
     def draw(painter: QPainter) -> None:
-        draw_figure(painter, figure, QRectF(0, 0, width, height), theme)
+        draw_figure(painter, figure, (width, height), theme, sight)
 
     return record_drawing(draw, width, height)
