@@ -36,6 +36,8 @@ TITLES: dict[ChartKind, str] = {
     "copies": "With and without copies",
 }
 NAMED = 4  # kernels that a note lists by name
+MOST_SERIES = 400  # bars or lines of a panel
+Panels = tuple[BarPanel | PointPanel, ...]
 Builder = Callable[[ChartRows, Choice], tuple[tuple[BarPanel | PointPanel, ...], tuple[str, ...]]]
 BUILDERS: dict[ChartKind, Builder] = {
     "bars": time_bars,
@@ -56,6 +58,7 @@ def build(chosen: Sequence[Source], choice: Choice) -> Figure:
         choice = replace(choice, over=over_parameter_of(chosen, choice))
     rows = chosen_rows(chosen, choice)
     panels, notes = BUILDERS[choice.chart](rows, choice)
+    panels, notes = _drawable(tuple(_with_log(panel, choice) for panel in panels), notes)
     drawn = [
         m for _, measured_rows in rows for m in measured_rows if choice.chart != "roofline" or on_gpu(m.row)
     ]
@@ -69,6 +72,24 @@ def build(chosen: Sequence[Source], choice: Choice) -> Figure:
         origins=tuple(source.line for source in sources),
         method=_method(choice, sources, drawn),
         notes=(*notes, *missing),
+    )
+
+
+def _with_log(panel: BarPanel | PointPanel, choice: Choice) -> BarPanel | PointPanel:
+    """Make the vertical axis of points, and both axes of a roofline, logarithmic or linear, if that is chosen."""
+    if isinstance(panel, BarPanel) or choice.log is None:
+        return panel
+    x = replace(panel.x, log=choice.log) if panel.roofs else panel.x
+    return replace(panel, x=x, y=replace(panel.y, log=choice.log))
+
+
+def _drawable(panels: Panels, notes: tuple[str, ...]) -> tuple[Panels, tuple[str, ...]]:
+    """Return the panels and their notes; instead of too many series a note with their number."""
+    number = max((len(p.bars if isinstance(p, BarPanel) else p.series) for p in panels), default=0)
+    if number <= MOST_SERIES:
+        return panels, notes
+    return (), (
+        f"The chart has {number:,} series, but at most {MOST_SERIES} can be drawn; choose fewer kernels.",
     )
 
 

@@ -148,7 +148,9 @@ def with_chart(choice: Choice, chart: ChartKind) -> Choice:
     if chart not in USUAL_SUBJECTS or has_lowest or has_highest:
         return replace(choice, chart=chart, sight=Sight())
     default = usual_choice(chart)
-    return replace(choice, chart=chart, subjects=default.subjects, problem="", shape=default.shape, sight=Sight())
+    return replace(
+        choice, chart=chart, subjects=default.subjects, problem="", shape=default.shape, sight=Sight()
+    )
 
 
 def timing_of(row: Row, kind: TimingKind) -> Timing | None:

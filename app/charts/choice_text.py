@@ -173,7 +173,9 @@ def _span(key: str, word: str) -> Span:
     except ValueError:
         low, high = 1.0, 0.0
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise CatalogueError(f"{key}={word} is no range; write the lower and the upper end, as in {key}=100:2500.")
+        raise CatalogueError(
+            f"{key}={word} is no range; write the lower and the upper end, as in {key}=100:2500."
+        )
     return low, high
 
 
@@ -182,7 +184,9 @@ def _with_hidden(choice: Choice, value: str, chosen: Sequence[Source] | None) ->
 
 
 def _with_locked(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
-    return replace(choice, sight=replace(choice.sight, locked=_one_of("lock", value, {w: w for w in ("x", "y", "xy")})))
+    return replace(
+        choice, sight=replace(choice.sight, locked=_one_of("lock", value, {w: w for w in ("x", "y", "xy")}))
+    )
 
 
 def _with_cursor(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:

@@ -148,6 +148,11 @@ class Figure(Struct, frozen=True):
     notes: tuple[str, ...] = ()  # further remarks
 
     @property
+    def is_log(self) -> bool:
+        """The axis of the values is logarithmic."""
+        return any((p.axis if isinstance(p, BarPanel) else p.y).log for p in self.panels[:1])
+
+    @property
     def is_empty(self) -> bool:
         """There is nothing to draw."""
         return not any(panel.bars if isinstance(panel, BarPanel) else panel.series for panel in self.panels)

@@ -73,7 +73,7 @@ def execute(chosen: Namespace) -> int:
     choice = choice_of_words(_chart_words(chosen), sources_used)
     figure = build(sources_used, choice)
     figure = with_terminology(figure, terminology_of(chosen.words, choice.subjects))
-    if path.suffix.lower() not in (".csv", ".json"):
+    if path.suffix.lower() not in (".csv", ".json", ".py"):
         _start_qt()
     write_figure(figure, path, Page(chosen.size, chosen.theme, chosen.text_size))
     print_escaped(path)

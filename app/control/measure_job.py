@@ -19,11 +19,12 @@ from .task import Task, TaskQueue
 class MeasureJob(QObject):
     """Runs measurements, one at a time.
 
-    progress: (current activity, rows done, rows in all). saved: the path of the new measurement. failed: one
+    progress: (current activity, rows done, rows in all). grown: a Measurement of the rows done. saved: the path of the new measurement. failed: one
     sentence; "" after `cancel`.
     """
 
     progress = Signal(str, int, int)
+    grown = Signal(object)
     saved = Signal(str)
     failed = Signal(str)
 
@@ -52,7 +53,7 @@ class MeasureJob(QObject):
 
     def _measure(self, client: MeasureClient) -> str:
         """Measure and save, in the thread; return the path."""
-        measurement = client.run(self.progress.emit, self._start)
+        measurement = client.run(self.progress.emit, self._start, self.grown.emit)
         path = _new_path()
         save(measurement, path)
         return str(path)

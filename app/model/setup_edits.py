@@ -47,6 +47,15 @@ def with_field_texts(setup: Setup, scenario: Scenario | None, texts: Texts) -> S
     return _with_options(setup, options) if options else setup
 
 
+def setup_of_measured(scenario: Scenario, values: Mapping[str, Value]) -> Setup:
+    """Return the setup of a measured kernel; parameters that the scenario no longer has are left out.
+
+    Raises CatalogueError for values that it no longer accepts.
+    """
+    own = {p.name: values[p.name] for p in scenario.parameters if p.name in values}
+    return Setup(scenario.name, settle(scenario, own))
+
+
 def fitting_choice(setup: Setup, scenario: Scenario | None) -> tuple[Parameter, str] | None:
     """Find a block or tile larger than every length that it divides, and the largest choice that fits.
 

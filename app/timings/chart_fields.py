@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
 from ..charts.choice import (
     Choice,
+    Sight,
     chosen_rows,
     over_parameter_of,
     parameters_to_draw_over,
@@ -30,9 +31,9 @@ USED = {
     "ladder": ("kind", "problem", "shape", "axis", "published"),
     "cublas": ("kind", "problem", "shape", "axis"),
     "speedup": ("kind", "problem", "shape", "against", "axis"),
-    "scaling": ("kind", "shape"),
-    "over": ("over", "kind", "problem", "shape"),
-    "roofline": ("kind", "problem", "shape"),
+    "scaling": ("kind", "shape", "axis"),
+    "over": ("over", "kind", "problem", "shape", "axis"),
+    "roofline": ("kind", "problem", "shape", "axis"),
     "calls": ("problem", "shape", "axis", "published"),
     "copies": ("problem", "shape", "axis", "published"),
 }
@@ -77,7 +78,7 @@ class ChartFields(QFrame):
 
     def _change(self, name: str, value: object) -> None:
         changes: dict[str, Any] = {"log": value} if name == "axis" else {name: value}
-        self.choice = replace(self.choice, **changes)
+        self.choice = replace(self.choice, sight=Sight(), **changes)
         self.changed.emit()
 
     def show_choice(self, choice: Choice, sources: Sequence[Source], titles: dict[str, str]) -> None:

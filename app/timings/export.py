@@ -1,4 +1,4 @@
-"""Figures as PNG, SVG, PDF, CSV or JSON, written atomically, and on the clipboard."""
+"""Figures as PNG, SVG, PDF, CSV, JSON or a matplotlib script, written atomically, and on the clipboard."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from msgspec import Struct
 from ...tracer.storage.atomic_write import write_atomically
 from ..charts.choice import Sight
 from ..charts.figure import Figure
+from ..charts.script import script_text
 from ..charts.table import csv_text, json_text
 from ..widgets.vector_picture import pdf_of, svg_of
 from ..widgets.widget_picture import PictureError, write_png
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..widgets.theme import Theme
 
-SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
+SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json", ".py")
 DPI = 300  # of a PNG file
 MINIMUM_SCALE = 0.7  # the smallest text, as a share of the normal one
 NORMAL_SIZE = (960, 540)  # the size at which a figure has the window's own text size
@@ -58,7 +59,7 @@ def write_figure(figure: Figure, path: Path, page: Page) -> None:
     if suffix == ".png":
         write_png(image_of(figure, page), path)
         return
-    contents = {".csv": _csv, ".json": _json, ".svg": _svg, ".pdf": _pdf}
+    contents = {".csv": _csv, ".json": _json, ".py": _script, ".svg": _svg, ".pdf": _pdf}
     try:
         write_atomically(path, contents[suffix](figure, page))
     except OSError as error:
@@ -98,6 +99,10 @@ def _csv(figure: Figure, page: Page) -> bytes:
 
 def _json(figure: Figure, page: Page) -> bytes:
     return json_text(figure).encode()
+
+
+def _script(figure: Figure, page: Page) -> bytes:
+    return script_text(figure).encode()
 
 
 def _svg(figure: Figure, page: Page) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -22,11 +22,13 @@ from PySide6.QtWidgets import (
 
 from ...kernels.scenarios.catalogue import CatalogueError
 from ...tracer.measure.devices import DeviceList
+from ...tracer.measure.measurement import Measurement
 from ...tracer.storage.folders import home_folder
 from ..charts.build import build
 from ..charts.cases import cases_to_measure
-from ..charts.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, title_of, with_chart
-from ..charts.sources import default_sources, sources
+from ..charts.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, Sight, title_of, with_chart
+from ..charts.script import script_text
+from ..charts.sources import Source, default_sources, own_folder, sources
 from ..charts.vocabulary import terminology_of, with_terminology
 from ..control.devices_job import DevicesJob
 from ..control.measure_job import MeasureJob
@@ -54,11 +56,13 @@ TABS = {
     "calls": "First call",
     "copies": "Copies",
 }
-FILES = "Pictures and numbers (*.png *.svg *.pdf *.csv *.json)"
+FILES = "Pictures and numbers (*.png *.svg *.pdf *.csv *.json *.py)"
 
 
 class TimingsWindow(QWidget):
     """Draws the recorded measurements immediately, and measures the same rows on this machine."""
+
+    kernel_asked = Signal(object)  # the Datum of a bar or point, whose kernel is to be shown
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
@@ -68,6 +72,7 @@ class TimingsWindow(QWidget):
         self.kernels, self.sources = KernelList(theme), MeasurementList(theme)
         self._build()
         self.show_running(False)
+        self._growing: list[Source] = []  # the rows of a running measurement
         self.choice = self._before = Choice()
         self.job, self.devices_job = MeasureJob(self), DevicesJob(self)
         self.devices: DevicesDialog | None = None  # the dialog that was shown last
@@ -82,10 +87,19 @@ class TimingsWindow(QWidget):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(lambda i: self._turn(CHARTS[i]))
+        self.chart.changed.connect(self._take_sight)
+        self.chart.log_asked.connect(self.toggle_log)
+        self.chart.mark_opened.connect(self.kernel_asked)
+        self.chart.extra_actions = [
+            ("Copy\tCtrl+Shift+C", self.copy),
+            ("Copy as matplotlib script", self.copy_script),
+            ("Save…\tCtrl+S", self.ask_save),
+        ]
         self.kernels.changed.connect(self._take_kernels)
         self.sources.changed.connect(self.redraw)
         self.fields.changed.connect(lambda: self.show_choice(self.fields.choice))
         self.job.progress.connect(self.show_progress)
+        self.job.grown.connect(self._take_rows)
         self.job.saved.connect(self._take_measurement)
         self.job.failed.connect(self._report_failure)
         self.devices_job.listed.connect(self._take_devices)
@@ -132,7 +146,9 @@ class TimingsWindow(QWidget):
         brand.setObjectName("brand")
         copy = "The chart as a picture (Ctrl+Shift+C)"
         self.copy_button = button("Copy chart", copy, text="Copy")
-        self.save_button = button("Save chart", "PNG, SVG, PDF, CSV or JSON (Ctrl+S)", text="Save…")
+        self.save_button = button(
+            "Save chart", "PNG, SVG, PDF, CSV, JSON or a matplotlib script (Ctrl+S)", text="Save…"
+        )
         self.flow = FlowLayout(self.bar)
         for widget in (brand, self.tabs):
             self.flow.add(widget)
@@ -225,7 +241,7 @@ class TimingsWindow(QWidget):
         self.redraw()
 
     def _take_kernels(self) -> None:
-        self.show_choice(replace(self.choice, subjects=self.kernels.subjects()))
+        self.show_choice(replace(self.choice, subjects=self.kernels.subjects(), sight=Sight()))
 
     def _turn(self, chart: ChartKind) -> None:
         """Draw another chart; after a ladder that was only looked at, restore the kernels chosen before it."""
@@ -256,14 +272,23 @@ class TimingsWindow(QWidget):
 
     def redraw(self) -> None:
         """Draw the choice from the checked measurements."""
-        chosen = self.sources.chosen()
+        chosen = [*self.sources.chosen(), *self._growing]
         titles = {subject.key: title_of(subject) for subject in self.choice.subjects}
         words = terminology_of(self.theme.words, self.choice.subjects)
         self.speak(words)
         self.fields.show_choice(self.choice, chosen, titles)
         self.kernels.show_signs()
         self.figure = with_terminology(build(chosen, self.choice), words)
-        self.chart.show_figure(self.figure)
+        self.chart.show_figure(self.figure, self.choice.sight)
+
+    def _take_sight(self, sight: Sight) -> None:
+        """Remember how the user zoomed, hid and pointed."""
+        self.choice = self.fields.choice = replace(self.choice, sight=sight)
+
+    def toggle_log(self) -> None:
+        """Switch between logarithmic and linear values."""
+        sight = Sight(hidden=self.choice.sight.hidden)
+        self.show_choice(replace(self.choice, log=not self.figure.is_log, sight=sight))
 
     # Exports.
 
@@ -293,8 +318,14 @@ class TimingsWindow(QWidget):
             "The chart is on the clipboard as a picture; Save writes its numbers as CSV or JSON."
         )
 
+    def copy_script(self) -> None:
+        """Copy a Python script that draws the chart with matplotlib."""
+        if not self.figure.is_empty:
+            QGuiApplication.clipboard().setText(script_text(self.figure))
+            self.notice.inform("A Python script that draws the chart with matplotlib is on the clipboard.")
+
     def _page(self) -> export.Page:
-        return export.Page(theme=self.theme.name)
+        return export.Page(theme=self.theme.name, sight=self.choice.sight)
 
     # Measuring.
 
@@ -332,12 +363,21 @@ class TimingsWindow(QWidget):
                 f"{done} of {total} rows; {text}".replace(",", ", ")
             )
 
+    def _take_rows(self, measurement: Measurement) -> None:
+        """Draw the finished rows of the running measurement next to the others."""
+        self._growing = [Source(own_folder() / "running", measurement)]
+        self.redraw()
+
     def _take_measurement(self, path: str) -> None:
+        self._growing = []
         self.show_running(self.job.is_running)
         self.load(also=path)
         self.notice.inform(f"Measured; all samples are saved as {path}.")
 
     def _report_failure(self, sentence: str) -> None:
+        if self._growing:
+            self._growing = []
+            self.redraw()
         self.show_running(self.job.is_running)
         if sentence:
             self.notice.error(sentence)

@@ -46,6 +46,7 @@ from .toolbar.toolbar import PANE_NAMES, Toolbar, ToolbarRequests
 
 if TYPE_CHECKING:
     from ..charts.choice import Choice
+    from ..charts.figure import Datum
     from .program.page import ProgramPage
 
 
@@ -55,6 +56,7 @@ class WindowRequests(NamedTuple):
     cancel: Callable[[], object]  # the tracing
     select: Callable[[int, Selection], object]  # a block and thread of a pane
     show_chart: Callable[[Choice, str], object]  # of a measurement, with its path
+    open_measured: Callable[[Datum], object]  # the kernel of a measured value
     run: Callable[[str], object]  # a command, by its name
     colour: Callable[[str], object]  # the cells
     fix: Callable[[Finding], object]  # the cause of a finding
@@ -107,7 +109,9 @@ class CentralWidget(QWidget):
         self.across, self.down, self.foot = arrangement.across, arrangement.down, arrangement.foot
         self.body = arrangement.body
         refuse = partial(self.notice.error, cause="chart")
-        self.charts = arrangement.charts = Charts(self.stage, self.theme, self.body, self.down, refuse, self)
+        self.charts = arrangement.charts = Charts(
+            self.stage, self.theme, self.body, self.down, refuse, self, self._ask.open_measured
+        )
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 from shiboken6 import isValid
 
+from ...kernels.scenarios.catalogue import CatalogueError, find
 from ..control.playhead import Playhead
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
@@ -20,6 +21,7 @@ from ..control.start_moment import StartMoment
 from ..model.bookmark import Bookmark, Setup, with_look, without_edited_sources, without_panes
 from ..model.session import Session
 from ..model.settings import Settings, StoredSettings
+from ..model.setup_edits import setup_of_measured
 from ..model.visible_text import escape_controls
 from ..state.actions import ShareChanges, Show, Spotlight, ToggleLayout
 from ..state.store import Store
@@ -41,6 +43,7 @@ from .window_menu import MenuParts, WindowCommands, WindowMenu
 from .writing.authoring import LectureAuthoring
 
 if TYPE_CHECKING:
+    from ..charts.figure import Datum
     from ..widgets.vector_picture import PictureParts
     from .presenter.presenting import Presenting
 
@@ -78,7 +81,7 @@ class MainWindow(QMainWindow):
             self._write_vectors,
         )  # fmt: skip
         self.files.show_output = self.side.show_output
-        self.timings = TimingsLink(self, self.look, self.central.results)
+        self.timings = TimingsLink(self, self.look, self.central.results, self.open_measured)
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice),
@@ -139,6 +142,7 @@ class MainWindow(QMainWindow):
             cancel=self.escape,
             select=lambda pane, selection: self.navigation.select(pane, selection),
             show_chart=lambda choice, path: self.timings.show(choice, path),
+            open_measured=self.open_measured,
             run=lambda name: self.commands[name].trigger(),
             colour=lambda colour: self.navigation.colouring.choose(colour),
             fix=lambda finding: self.editing.editing.apply_fix(finding),
@@ -312,6 +316,19 @@ class MainWindow(QMainWindow):
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Restore the state of a bookmark; return False, with the reason shown, if one of its setups cannot be run."""
         return self.navigation.show_bookmark(mark, start)
+
+    def open_measured(self, datum: Datum) -> None:
+        """Show the kernel of a measured value, with its parameters, in the current pane."""
+        setups = list(self.stage.setups)
+        try:
+            setup = setup_of_measured(find(datum.subject.partition("/")[0]), datum.parameters)
+        except CatalogueError as error:
+            self.notice.error(str(error))
+            return
+        setups[self.stage.focus : self.stage.focus + 1] = [setup]
+        self.change_setups(tuple(setups))
+        self.raise_()
+        self.activateWindow()
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Replace the setups; Back returns to the current ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
@@ -11,13 +12,19 @@ from .results import Results
 
 if TYPE_CHECKING:
     from ..charts.choice import Choice
+    from ..charts.figure import Datum
 
 
 class TimingsLink:
-    """Opens the timings window, for the panes or for one chart. window: its parent."""
+    """Opens the timings window, for the panes or for one chart.
 
-    def __init__(self, window: QWidget, look: Look, results: Results) -> None:
-        self.window, self.look, self.results = window, look, results
+    window: its parent. open_kernel: shows the kernel of a measured value.
+    """
+
+    def __init__(
+        self, window: QWidget, look: Look, results: Results, open_kernel: Callable[[Datum], object]
+    ) -> None:
+        self.window, self.look, self.results, self.open_kernel = window, look, results, open_kernel
         self._shown: tuple[Choice, str] | None = None  # the chart shown last for the panes
         self._timings: QWidget | None = None  # the timings window, once it was opened
 
@@ -28,6 +35,7 @@ class TimingsLink:
         timings = show_timings(self.window, self.look)
         if timings is not self._timings:
             self._timings = timings
+            timings.kernel_asked.connect(self.open_kernel)
             timings.job.saved.connect(self.results.measured.renew)
         if choice is not None:
             timings.show_measured(choice, measurement)

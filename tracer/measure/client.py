@@ -41,19 +41,27 @@ class MeasureClient:
         self._client = ProcessClient("measuring process", COMMAND, MESSAGE, is_single=True)
         self.cancel = self._client.close  # from any thread; `run` raises RunCancelledError
         self._death = ""
+        self._grow: Callable[[Measurement], object] = lambda measurement: None
 
     @property
     def pid(self) -> int | None:
         """The ID of the measuring process, None without one."""
         return self._client.pid
 
-    def run(self, report: Report = lambda text, done, total: None, start: Start | None = None) -> Measurement:
+    def run(
+        self,
+        report: Report = lambda text, done, total: None,
+        start: Start | None = None,
+        grow: Callable[[Measurement], object] = lambda measurement: None,
+    ) -> Measurement:
         """Measure all rows.
 
-        `report(text, done, total)` counts rows. A process that ends early is restarted for the remaining rows. Raises
-        MeasurementError if a row needs a device and there is none, and Cancelled.
+        `report(text, done, total)` counts rows. `grow` gets the rows so far after each one. A process that ends
+        early is restarted for the remaining rows. Raises MeasurementError if a row needs a device and there is
+        none, and Cancelled.
         """
         rows: dict[int, Row] = {}
+        self._grow = grow
         opened: DeviceOpened | None = None
         while opened is None or len(rows) < len(self.cases):
             left = [index for index in range(len(self.cases)) if index not in rows]
@@ -79,6 +87,9 @@ class MeasureClient:
                 current = message.place
             elif isinstance(message, RowMeasured):
                 rows[places[message.place]] = message.row
+                self._grow(
+                    self._measurement(opened, [rows[index] for index in sorted(rows)], is_complete=False)
+                )
             report(self._text(message, places), len(rows), len(self.cases))
         if opened is None:
             raise MeasurementError(f"The measuring process did not start ({self._death}).")
@@ -106,15 +117,18 @@ class MeasureClient:
         except ProcessEndedError as error:
             self._death = error.death
 
-    def _measurement(self, opened: DeviceOpened, rows: Sequence[Row]) -> Measurement:
+    def _measurement(
+        self, opened: DeviceOpened | None, rows: Sequence[Row], *, is_complete: bool = True
+    ) -> Measurement:
+        """Describe the measured rows. An incomplete measurement has no revision: git would disturb the next row."""
         return Measurement(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
-            revision=revision(),
-            device=opened.device,
+            revision=revision() if is_complete else "",
+            device=opened.device if opened else None,
             host=Host(_processor(), _cores(), f"{platform.system()} {platform.release()}"),
-            versions=versions(),
+            versions=versions() if is_complete else {},
             method=Method(self.precision, self.time_limit, NOTES),
-            ceilings=opened.ceilings,
+            ceilings=opened.ceilings if opened else None,
             rows=tuple(rows),
         )
 

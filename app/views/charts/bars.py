@@ -53,7 +53,9 @@ class BarNames(pg.AxisItem):
     def fit(self, pitch: float, width: float) -> None:
         """Take the width of the longest name, for rows of this height in a plot of this width."""
         self.pitch = pitch
-        widths = [self._metrics(line).horizontalAdvance(line.text) for lines in self._names() for line in lines]
+        widths = [
+            self._metrics(line).horizontalAdvance(line.text) for lines in self._names() for line in lines
+        ]
         self.setWidth(min(max(widths, default=0.0) + self.theme.px(15), SHARE * width))
 
     def _names(self) -> list[list[NameLine]]:
@@ -96,7 +98,11 @@ class BarNames(pg.AxisItem):
         """Break a single line that is too long into two, if there is room."""
         line, room = lines[0], self.rect().width() - self.theme.px(14)
         metrics = self._metrics(line)
-        if len(lines) > 1 or metrics.horizontalAdvance(line.text) <= room or self.pitch < 2 * metrics.height():
+        if (
+            len(lines) > 1
+            or metrics.horizontalAdvance(line.text) <= room
+            or self.pitch < 2 * metrics.height()
+        ):
             return lines
         words = line.text.split()
         fitting = [n for n in range(1, len(words)) if metrics.horizontalAdvance(" ".join(words[:n])) <= room]
@@ -168,14 +174,20 @@ class BarPlot(Plot):
             values = np.asarray(bar.dots, np.float64)
             dots.add_bar(row, np.log10(values) if panel.axis.log else values)
         # Filled when the height of a row is known.
-        self.medians = [pg.ErrorBarItem(beam=0, pen=pen_of(theme, colour_of(theme, b.slot), 2.5)) for _, b in self.bars]
+        self.medians = [
+            pg.ErrorBarItem(beam=0, pen=pen_of(theme, colour_of(theme, b.slot), 2.5)) for _, b in self.bars
+        ]
         self.intervals = pg.ErrorBarItem(pen=pen_of(theme, "text", 1.4))
-        self.notes = [(row, mark, PlotLabel(mark.text, theme)) for row, bar in self.bars for mark in bar.published]
+        self.notes = [
+            (row, mark, PlotLabel(mark.text, theme)) for row, bar in self.bars for mark in bar.published
+        ]
         if panel.reference is not None:
             self.add(pg.InfiniteLine(self.place(panel.reference), 90, pen_of(theme, "text", 1.5)))
         labels = (label for _, _, label in self.notes)
-        for item in (*self.dots.values(), *self.medians, self.intervals, self.published, *self.values, *labels):
+        for item in (*self.dots.values(), *self.medians, self.intervals, self.published, *labels):
             self.add(item)
+        for label in self.values:  # they may stand right of the view, where it would clip them
+            label.setParentItem(self)
 
     def place(self, value: float) -> float:
         """Return the coordinate of a value."""
@@ -190,7 +202,9 @@ class BarPlot(Plot):
         line = QFontMetricsF(theme.font(12)).height()
         below = [line if bar.published and is_roomy else 0.0 for _, bar in self.bars]
         usual = min(0.62 * pitch, max(theme.px(BAR), 0.4 * pitch), theme.px(THICK))
-        self._show_bars([min(usual, pitch - b - theme.px(GAP)) / pitch for b in below], [b / pitch for b in below])
+        self._show_bars(
+            [min(usual, pitch - b - theme.px(GAP)) / pitch for b in below], [b / pitch for b in below]
+        )
         self._is_roomy, self._line = is_roomy, line / pitch
         for label in self.values:
             label.setFont(theme.font(text_size(theme, pitch), bold=True))
@@ -209,7 +223,9 @@ class BarPlot(Plot):
         for end, middle, thick, median in zip(ends, middles, thickness, self.medians, strict=True):
             half = np.asarray([thick / 2])
             median.setData(x=np.asarray([end]), y=np.asarray([middle]), top=half, bottom=half)
-        low = np.asarray([self.place(max(bar.low, coordinate_value(self.panel.axis, base))) for _, bar in self.bars])
+        low = np.asarray(
+            [self.place(max(bar.low, coordinate_value(self.panel.axis, base))) for _, bar in self.bars]
+        )
         high = np.asarray([self.place(bar.high) for _, bar in self.bars])
         beam = 0.44 * min(thickness, default=0.0)
         self.intervals.setData(x=ends, y=middles, left=ends - low, right=high - ends, beam=beam)
@@ -224,9 +240,7 @@ class BarPlot(Plot):
         pixels = self.vb.width()
         for dots in self.dots.values():
             dots.show_view(low, high, pixels, min(self.thickness.values(), default=0.5))
-        points = [
-            (self.place(mark.microseconds), self._note_row(row)) for row, mark, _ in self.notes
-        ]
+        points = [(self.place(mark.microseconds), self._note_row(row)) for row, mark, _ in self.notes]
         self.published.setData(*zip(*points, strict=True) if points else ([], []))
         for (x, y), (_, mark, label) in zip(points, self.notes, strict=True):
             self._name_published(label, QPointF(x, y), (f"{mark.text}, {mark.document}", mark.text))
@@ -235,8 +249,9 @@ class BarPlot(Plot):
             width, _ = label.size_in_pixels()
             is_next = self._is_roomy or not bar.published
             end = self._room_behind(bar, (width + 2 * GAP) * per_pixel, high) if is_next else self.home[0][1]
-            label.put(QPointF(end, self.middles[row]), width / 2 + self.theme.px(GAP), 0)
-            label.setVisible(low <= end <= high + per_pixel)
+            point = self.vb.mapFromView(QPointF(end, self.middles[row]))
+            label.put(self.mapFromItem(self.vb, point), width / 2 + self.theme.px(GAP), 0)
+            label.setVisible(-1 <= point.x() <= pixels + 1 and 0 <= point.y() <= self.vb.height())
 
     def _note_row(self, row: int) -> float:
         """Return the vertical coordinate of a published time."""
@@ -260,7 +275,7 @@ class BarPlot(Plot):
 
     def _room_behind(self, bar: Bar, width: float, end_of_view: float) -> float:
         """Find the end of a bar, or of samples after it, that has this much room behind it."""
-        end = self.place(bar.high)
+        end: float = self.place(bar.high)
         for dot in sorted(dot for dot in map(self.place, bar.dots[:2000]) if end < dot <= end_of_view):
             if dot - end >= width:
                 break
@@ -273,7 +288,11 @@ def first_view(panel: BarPanel, bars: Sequence[Bar]) -> Span:
     ends = [1.0] if panel.reference else []
     for bar in bars:
         ordered = np.sort(bar.dots)
-        limits = [float(ordered[int(share * (len(ordered) - 1))]) for share in (1 - FAR, FAR)] if len(ordered) else []
+        limits = (
+            [float(ordered[int(share * (len(ordered) - 1))]) for share in (1 - FAR, FAR)]
+            if len(ordered)
+            else []
+        )
         ends += [bar.low, bar.high, *limits, *(mark.microseconds for mark in bar.published)]
     if panel.axis.log:
         low, high = log_range(ends or [1.0], 1.4)

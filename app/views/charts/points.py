@@ -72,12 +72,13 @@ class PointPlot(Plot):
         """Fill a box of this size: the label of the vertical axis and the names of roofs are above the plot."""
         theme = self.theme
         label_height = self.label.height_for(width) + theme.px(4)
-        roofs = self.roofs.fit(width) if self.roofs.items else 0.0
+        roofs = self.roofs.fit(width, columns=1) if self.roofs.items else 0.0
         self.label.setGeometry(QRectF(0, 0, width, label_height))
         self.roofs.setPos(width - self.roofs.geometry().width() - theme.px(8), label_height)
         above = label_height + roofs
         self.layout.setContentsMargins(0, above, theme.px(14), 0)
-        self.upright_axis.fit_width(*self.vb.viewRange()[1], height - above - self.bottom.height())
+        low, high = self.vb.viewRange()[1]
+        self.upright_axis.fit_width(low, high, height - above - self.bottom.height())
 
     # Series.
 
@@ -105,7 +106,9 @@ class PointPlot(Plot):
         lows = np.asarray([self.place(p.x, p.low).y() for p in series.points])
         highs = np.asarray([self.place(p.x, p.high).y() for p in series.points])
         ends = {"top": highs - ys, "bottom": ys - lows}
-        self.add(pg.ErrorBarItem(x=xs, y=ys, beam=0, pen=pen_of(theme, "text", 1.2), **ends))
+        intervals = pg.ErrorBarItem(x=xs, y=ys, beam=0, pen=pen_of(theme, "text", 1.2), **ends)
+        self.add(intervals)
+        intervals.setZValue(-1)  # below the symbols
         thin = pen_of(theme, colour_of(theme, series.slot), 1.2)
         for ring in range(series.style):
             size = (SIZE + 7 + 5 * ring) * theme.scale
@@ -117,7 +120,11 @@ class PointPlot(Plot):
 
     def _mark_text(self, point: Point) -> str:
         def text_of(value: float) -> str:
-            return time_text(value) if self.panel.y.label == "time" else f"{number_text(value)} {self.panel.y.unit}"
+            return (
+                time_text(value)
+                if self.panel.y.label == "time"
+                else f"{number_text(value)} {self.panel.y.unit}"
+            )
 
         return mark_text(point.text, point.datum, (text_of(point.low), text_of(point.high)))
 
@@ -158,7 +165,9 @@ class PointPlot(Plot):
         for roof in self.panel.roofs:
             device = f", {roof.name}" if several else ""
             pen = pen_of(self.theme, "text", 2, ROOF_DASHES[roof.style % len(ROOF_DASHES)])
-            curve = self._curve([roof.gflop_per_s / roof.gb_per_s / FARTHEST, *self._flat(roof.gflop_per_s, roof)], roof, pen)
+            curve = self._curve(
+                [roof.gflop_per_s / roof.gb_per_s / FARTHEST, *self._flat(roof.gflop_per_s, roof)], roof, pen
+            )
             text = f"{roof.dtype} {roof.brief}: {number_text(roof.gflop_per_s)} GFLOP/s{device}"
             self.roofs.add(curve, text, has_line=True)
             for _, rate in roof.other_rates:
@@ -194,7 +203,9 @@ class PointPlot(Plot):
         if length == 0 or direction.x() >= 0:
             return
         unit = direction / length
-        reach = min(-end.x() / unit.x() if unit.x() else 0, (area.height() - end.y()) / unit.y() if unit.y() else 0)
+        reach = min(
+            -end.x() / unit.x() if unit.x() else 0, (area.height() - end.y()) / unit.y() if unit.y() else 0
+        )
         start = end + unit * max(reach, 0)
         width, height = label.size_in_pixels()
         distance = hypot(end.x() - start.x(), end.y() - start.y())
@@ -207,10 +218,12 @@ class PointPlot(Plot):
             line = QLineF(middle + lift - half, middle + lift + half)
             boxes = [QRectF(p.x() - height, p.y() - height, 2 * height, 2 * height) for p in symbols]
             if width / 2 <= min(share, 1 - share) * distance and not any(crosses(line, box) for box in boxes):
-                label.setAngle(degrees(atan2(-(end - start).y(), (end - start).x())))
                 label.setAnchor((0.5, 0.5 + (height / 2 + self.theme.px(3)) / height))
                 label.setPos(self.vb.mapToView(middle))
                 label.setVisible(area.contains(middle))
+                label.setAngle(
+                    degrees(atan2(-(end - start).y(), (end - start).x()))
+                )  # no-op for a hidden label
                 return
 
 
@@ -226,7 +239,9 @@ def _coordinates(axis: Axis, span: Span) -> Span:
 def _height(panel: PointPanel, shown: Sequence[Series]) -> Span:
     """Return the range of y: the intervals, and the top of every roof and level; linear axes begin at 0."""
     ys = [v for s in shown for p in s.points for v in (p.low, p.high)] or [1.0]
-    ys += [rate for roof in panel.roofs for rate in (roof.gflop_per_s, *(rate for _, rate in roof.other_rates))]
+    ys += [
+        rate for roof in panel.roofs for rate in (roof.gflop_per_s, *(rate for _, rate in roof.other_rates))
+    ]
     ys += [level.value for level in panel.levels]
     return log_range(ys) if panel.y.log else (0.0, 1.12 * max(ys))
 

@@ -120,7 +120,8 @@ class ChartView(PlotView):
         self._show_sight()
 
     def _group(self, panels: list[Panel]) -> Group:
-        legend, rows = Legend(self.theme), []
+        legend = Legend(self.theme)
+        rows: list[tuple[Plot, AxisLabel]] = []
         for panel in panels:
             keys = series_keys(panel)
             hidden = [key in self.sight.hidden for key in keys]
@@ -170,7 +171,10 @@ class ChartView(PlotView):
         y = inside.top() + self._head.boundingRect().height() + theme.px(10)
         bottom = inside.bottom() - foot_height - theme.px(10)
         gap = theme.px(GAP)
-        legends = [legend.fit(inside.width()) + theme.px(10) if legend.items else 0.0 for _, legend, _ in self._groups]
+        legends = [
+            legend.fit(inside.width()) + theme.px(10) if legend.items else 0.0
+            for _, legend, _ in self._groups
+        ]
         rows = [_rows(plots, inside.width(), theme) for _, _, plots in self._groups]
         number = max(sum(map(len, rows)), 1)
         height = max((bottom - y - sum(legends) - gap * (number - 1)) / number, 1.0)
@@ -191,7 +195,11 @@ class ChartView(PlotView):
         if isinstance(plot, BarPlot | PointPlot):
             plot.fit(upper.width(), upper.height())
         plot.settle()
-        values = max((v.size_in_pixels()[0] for v in plot.values), default=0.0) if isinstance(plot, BarPlot) else 0.0
+        values = (
+            max((v.size_in_pixels()[0] for v in plot.values), default=0.0)
+            if isinstance(plot, BarPlot)
+            else 0.0
+        )
         if values:
             plot.layout.setContentsMargins(0, 0, values + self.theme.px(14), 0)
             plot.settle()
@@ -252,7 +260,9 @@ def _rows(panels: Sequence[Item], width: float, theme: Theme) -> list[Sequence[I
 def head_html(figure: Figure, theme: Theme) -> str:
     """Return title and subtitle."""
     title = f"<div style='font-size:{theme.px(18)}px; font-weight:700; color:{theme.palette.text}'>"
-    subtitle = f"<div style='font-size:{theme.px(13)}px; color:{theme.palette.muted}; margin-top:{theme.px(2)}px'>"
+    subtitle = (
+        f"<div style='font-size:{theme.px(13)}px; color:{theme.palette.muted}; margin-top:{theme.px(2)}px'>"
+    )
     return f"{title}{markup(figure.title)}</div>{subtitle}{markup(figure.subtitle)}</div>"
 
 
@@ -280,10 +290,14 @@ def wanted_height(figure: Figure, width: float, theme: Theme) -> int:
     """Return the height at which every bar has room for its name, and every plot of points for its points."""
     inside = width - 2 * MARGIN * theme.scale
     small = QFontMetricsF(theme.font(12)).height()
-    height = _text_height(head_html(figure, theme), inside, theme) + _text_height(foot_html(figure, theme), inside, theme)
+    height = _text_height(head_html(figure, theme), inside, theme) + _text_height(
+        foot_html(figure, theme), inside, theme
+    )
     for group in groups_of(figure):
         if isinstance(group[0], PointPanel):
-            entries = len({s.full_name for panel in group if isinstance(panel, PointPanel) for s in panel.series})
+            entries = len(
+                {s.full_name for panel in group if isinstance(panel, PointPanel) for s in panel.series}
+            )
             columns = max(1, int(inside / theme.px(180)))
             height += len(_rows(group, inside, theme)) * theme.px(PLANE)
             height += -(-entries // columns) * theme.px(18) + theme.px(10)

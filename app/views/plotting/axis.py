@@ -35,7 +35,10 @@ class UnitAxis(pg.AxisItem):
         self.setTickFont(theme.font(12))
         self.setGrid(255)
         self.setStyle(
-            tickLength=0, tickAlpha=255, tickTextOffset=theme.px(6 if orientation == "left" else 3), maxTextLevel=0
+            tickLength=0,
+            tickAlpha=255,
+            tickTextOffset=theme.px(6 if orientation == "left" else 3),
+            maxTextLevel=0,
         )
         if orientation == "bottom":
             self.setHeight(self.metrics.height() + theme.px(4))
@@ -43,7 +46,7 @@ class UnitAxis(pg.AxisItem):
     def boundingRect(self) -> QRectF:
         """Return the area with room for the numbers at both ends."""
         room = self.theme.px(40)
-        return super().boundingRect().adjusted(-room, -room, room, room)
+        return QRectF(super().boundingRect()).adjusted(-room, -room, room, room)
 
     def value_of(self, place: float) -> float:
         """Return the value at a coordinate of the view."""
@@ -146,7 +149,10 @@ class AxisLabel(pg.GraphicsWidget):
 
     def _lines(self, width: float) -> list[list[tuple[str, float]]]:
         """Wrap label and badges; return the texts and widths of each line."""
-        pieces = [(self.label, self._label_width()), *((text, self._badge_width(text)) for text in self.badges)]
+        pieces = [
+            (self.label, self._label_width()),
+            *((text, self._badge_width(text)) for text in self.badges),
+        ]
         lines: list[list[tuple[str, float]]] = [[]]
         for text, own in pieces:
             if lines[-1] and sum(used for _, used in lines[-1]) + own > width + self.theme.px(6):

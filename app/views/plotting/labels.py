@@ -17,7 +17,9 @@ AWAY, SIGN = 5, 8  # pixels: between a text and its symbol, and of a symbol to e
 class PlotLabel(pg.TextItem):
     """A text at a point of a plot, on the colour of the panel. Lengths are in pixels."""
 
-    def __init__(self, text: str, theme: Theme, size: float = 12, *, colour: str = "text", bold: bool = False) -> None:
+    def __init__(
+        self, text: str, theme: Theme, size: float = 12, *, colour: str = "text", bold: bool = False
+    ) -> None:
         super().__init__(escape_controls_in_lines(text), theme.colour(colour), fill=theme.colour("panel"))
         self.textItem.document().setDocumentMargin(1)
         self.setFont(theme.font(size, bold=bold))
@@ -59,7 +61,11 @@ def place_labels(
         for x, y in _around(width, height, (SIGN + AWAY) * scale):
             box = QRectF(place.x() + x - width / 2, place.y() + y - height / 2, width, height)
             is_free = area.contains(box) and not any(map(box.intersects, covered))
-            if is_free and _is_nearest(place, others, box) and not any(crosses(line, box) for line in segments):
+            if (
+                is_free
+                and _is_nearest(place, others, box)
+                and not any(crosses(line, box) for line in segments)
+            ):
                 covered.append(box)
                 label.put(point, x, y)
                 label.setVisible(True)

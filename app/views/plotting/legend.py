@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pyqtgraph as pg
+from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QPainter
-from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 
 from ...widgets.plain_text import markup
 from ...widgets.theme import Theme
@@ -20,20 +20,20 @@ class Sample(pg.ItemSample):
 
     def __init__(self, item: Any, theme: Theme, *, has_line: bool) -> None:
         super().__init__(item)
-        self.theme, self.has_line = theme, has_line
+        self.theme, self.has_line, self.shown_item, self.opts = theme, has_line, item, item.opts
         self.setFixedWidth(theme.px(LINE if has_line else HEIGHT))
         self.setFixedHeight(theme.px(HEIGHT))
 
     def paint(self, painter: QPainter, *rest: Any) -> None:
         """Draw the sample."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        middle, options = self.rect().center(), self.item.opts
-        if not self.item.isVisible():
+        middle, options = self.rect().center(), self.opts
+        if not self.shown_item.isVisible():
             painter.setOpacity(0.4)
         if self.has_line:
             painter.setPen(pg.mkPen(options["pen"]))
             painter.drawLine(QPointF(0, middle.y()), QPointF(self.rect().width(), middle.y()))
-        scatter = getattr(self.item, "scatter", self.item)
+        scatter = getattr(self.shown_item, "scatter", self.shown_item)
         if options.get("symbol"):
             painter.translate(middle)
             styles = (scatter.opts[name] for name in ("symbol", "size"))
@@ -66,10 +66,12 @@ class Legend(pg.LegendItem):
         label.item.setFont(self.theme.font(13))
         label.setText(markup(name), **({} if item.isVisible() else {"color": self.theme.colour("muted")}))
 
-    def fit(self, width: float) -> float:
-        """Arrange the entries in this width; return the height."""
-        for columns in range(max(len(self.items), 1), 0, -1):
-            self.setColumnCount(columns)
+    def fit(self, width: float, columns: int = 0) -> float:
+        """Arrange the entries in as many columns as fit in this width, or in so many; return the height."""
+        for number in [columns] if columns else range(max(len(self.items), 1), 0, -1):
+            self.setColumnCount(number)
+            for column in range(1, 2 * number, 2):
+                self.layout.setColumnSpacing(column, self.theme.px(14))
             self.layout.invalidate()
             needed = self.layout.effectiveSizeHint(Qt.SizeHint.PreferredSize)
             if needed.width() <= width:

@@ -62,11 +62,16 @@ class Plot(pg.PlotItem):
         self.hideButtons()
         self.layout.setContentsMargins(0, 0, 0, 0)
         self.vb.disableAutoRange()
+        for axis in (self.bottom, left):
+            axis.setZValue(self.vb.zValue() - 1)  # the lines at its numbers are behind everything
         self.home: tuple[Span, Span] = ((0.0, 1.0), (0.0, 1.0))
         self.marks: list[PlotMark] = []
         self.free = (True, True)  # whether the user may zoom and pan each axis
         self._begin, self._end = _Clip(self.vb, CLIP_BEGIN, -1e9), _Clip(self.vb, CLIP_END, 1e9)
-        lines = [pg.InfiniteLine(angle=angle, pen=pen_of(theme, "muted", 1, Qt.PenStyle.DashLine)) for angle in (90, 0)]
+        lines = [
+            pg.InfiniteLine(angle=angle, pen=pen_of(theme, "muted", 1, Qt.PenStyle.DashLine))
+            for angle in (90, 0)
+        ]
         self.across, self.upright = lines
         self.readout = PlotLabel("", theme)
         self.readout.border = pg.mkPen(theme.colour("control"))
@@ -86,7 +91,10 @@ class Plot(pg.PlotItem):
         for name, (low, high), around in (("x", x, AROUND), ("y", y, 0.0 if y_is_fixed else AROUND)):
             size = high - low
             limits |= {f"{name}Min": low - around * size, f"{name}Max": high + around * size}
-            limits |= {f"min{name.upper()}Range": DEEPEST * size, f"max{name.upper()}Range": (1 + 2 * around) * size}
+            limits |= {
+                f"min{name.upper()}Range": DEEPEST * size,
+                f"max{name.upper()}Range": (1 + 2 * around) * size,
+            }
         self.vb.setLimits(**limits)
         self.vb.setRange(xRange=x, yRange=y, padding=0)
 
@@ -114,7 +122,9 @@ class Plot(pg.PlotItem):
 
     def lock(self, locked: str) -> None:
         """Let the user change only the axes that are free and not named in `locked`."""
-        self.vb.setMouseEnabled(*(free and name not in locked for name, free in zip("xy", self.free, strict=True)))
+        self.vb.setMouseEnabled(
+            *(free and name not in locked for name, free in zip("xy", self.free, strict=True))
+        )
 
     def settle(self) -> None:
         """Lay out axes and view now, without a visit of the event loop."""

@@ -7,9 +7,9 @@ kernel also has its own symbol.
 from __future__ import annotations
 
 import pyqtgraph as pg
+from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols, drawSymbol
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
-from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols, drawSymbol
 
 from ...widgets.theme import Theme
 

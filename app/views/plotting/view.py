@@ -27,7 +27,14 @@ ARROWS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-FOLLOWED = (Qt.Key.Key_Home, Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+FOLLOWED = (
+    Qt.Key.Key_Home,
+    Qt.Key.Key_Plus,
+    Qt.Key.Key_Equal,
+    Qt.Key.Key_Minus,
+    Qt.Key.Key_Return,
+    Qt.Key.Key_Enter,
+)
 
 
 class PlotView(pg.GraphicsView):
@@ -110,7 +117,9 @@ class PlotView(pg.GraphicsView):
         if number != self.cursor:
             self.point_at(number)
         is_mark = number >= 0
-        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if is_mark else Qt.CursorShape.ArrowCursor)
+        self.viewport().setCursor(
+            Qt.CursorShape.PointingHandCursor if is_mark else Qt.CursorShape.ArrowCursor
+        )
 
     def _click(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or event.isAccepted():
@@ -206,7 +215,11 @@ class PlotView(pg.GraphicsView):
 
     def event(self, event: QEvent) -> bool:
         """Take keys of the plots before the window's shortcuts."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and self._callback(event):
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and self._callback(event)
+        ):
             event.accept()
             return True
         return bool(super().event(event))

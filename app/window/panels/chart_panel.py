@@ -10,9 +10,9 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from ...charts.build import build
-from ...charts.choice import Choice
-from ...charts.choice_text import parse_choice
-from ...charts.figure import Figure
+from ...charts.choice import Choice, Sight
+from ...charts.choice_text import choice_text, parse_choice
+from ...charts.figure import Datum, Figure
 from ...charts.sources import default_sources, sources
 from ...charts.vocabulary import terminology_of, with_terminology
 from ...model.bookmark import LayoutChoice
@@ -26,9 +26,15 @@ MINIMUM = 0.7  # the smallest text, relative to the theme's; larger charts scrol
 
 
 class ChartPanel(QFrame):
-    """Shows one chart. close: called when the user returns to the panes."""
+    """Shows one chart. show: shows another chart by its text, "" for the panes. open_kernel: shows that of a value."""
 
-    def __init__(self, theme: Theme, close: Callable[[], object], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        show: Callable[[str], object],
+        open_kernel: Callable[[Datum], object],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("panel")
         self.theme = theme
@@ -36,6 +42,11 @@ class ChartPanel(QFrame):
         self.scale = 0.0  # of a lecture's text, 0 for the theme's
         self._fitted: object = None  # the state for which the font size was chosen
         self.view, self.area = ChartView(theme), QScrollArea()
+        self.view.changed.connect(lambda sight: show(choice_text(replace(self.choice, sight=sight))))
+        self.view.log_asked.connect(
+            lambda: show(choice_text(replace(self.choice, log=not self.figure.is_log, sight=Sight())))
+        )
+        self.view.mark_opened.connect(open_kernel)
         self.area.setWidget(self.view)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -43,7 +54,9 @@ class ChartPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(2, 2, 2, 2)  # the edge
         column.addWidget(self.area)
-        self.close_button = button("Back to the panes", "Back to the panes (Esc)", "close", run=close)
+        self.close_button = button(
+            "Back to the panes", "Back to the panes (Esc)", "close", run=lambda: show("")
+        )
         self.close_button.setObjectName("flat")
         self.close_button.setParent(self)
         self.set_theme(theme)
@@ -54,13 +67,16 @@ class ChartPanel(QFrame):
         Its data are the included measurements and the latest one of this computer.
         """
         measured, _ = sources()
-        self.choice = parse_choice(text, measured)
-        self._build(self.choice)
+        before, self.choice = self.choice, parse_choice(text, measured)
+        if self.isVisible() and replace(before, sight=Sight()) == replace(self.choice, sight=Sight()):
+            self.view.show_figure(self.figure, self.choice.sight)  # the user zoomed, hid or pointed
+        else:
+            self._build(self.choice)
 
     def _build(self, choice: Choice) -> None:
         words = terminology_of(self.theme.words, choice.subjects)
         self.figure = with_terminology(build(default_sources(sources()[0]), choice), words)
-        self.view.show_figure(self.figure)
+        self.view.show_figure(self.figure, choice.sight)
         self._fit()
 
     def set_theme(self, theme: Theme) -> None:

@@ -16,6 +16,7 @@ from ...state.actions import ShowChart
 from ...widgets.theme import Theme
 
 if TYPE_CHECKING:
+    from ...charts.figure import Datum
     from .chart_panel import ChartPanel
     from .gpu_panel import GpuPanel
 
@@ -31,10 +32,13 @@ class Charts(QObject):
         panes: QWidget,
         refuse: Callable[[str], object],
         parent: QObject | None = None,
+        open_measured: Callable[[Datum], object] = lambda datum: None,
     ) -> None:
-        """column: the layout that contains charts; panes: hidden while a chart is shown; refuse: reports an error."""
+        """column: the layout that contains charts; panes: hidden while a chart is shown; refuse: reports an error;
+        open_measured: shows the kernel of a value.
+        """
         super().__init__(parent)
-        self._refuse = refuse
+        self._refuse, self._open_measured = refuse, open_measured
         self._fitted: tuple[LayoutChoice, int] = ("ordinary", 0)  # layout and height of the window
         self._stage, self._theme, self._column, self._panes = stage, theme, column, panes
         self.times_panel: ChartPanel | None = None
@@ -81,7 +85,7 @@ class Charts(QObject):
     def _make_times_panel(self) -> ChartPanel:
         from .chart_panel import ChartPanel  # loaded on first use
 
-        panel = ChartPanel(self._theme, lambda: self.show(""))
+        panel = ChartPanel(self._theme, self.show, self._open_measured)
         self._column.addWidget(panel, 1)
         return panel
 

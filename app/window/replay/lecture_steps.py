@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 
 from ...charts.build import build
+from ...charts.choice import Sight
 from ...charts.choice_text import parse_choice
 from ...charts.figure import Figure, number_texts
 from ...charts.sources import default_sources, sources
@@ -18,7 +18,7 @@ from ...gpu.place import is_gpu
 from ...lecture.captions import FilledCaption
 from ...lecture.quantities import MARK_TEXTS
 from ...model.visible_text import escape_controls
-from ...views.charts.paint import draw_figure, wanted_height
+from ...views.charts.view import draw_figure, wanted_height
 from ...widgets.theme import Theme
 from ..lecture.step_picture import NO_PICTURE, ResolvedStep
 from .document import ReplayDocument
@@ -124,20 +124,20 @@ def _chart(document: ReplayDocument, standing: ResolvedStep) -> dict[str, Any]:
         "numbers": [
             escape_controls(text) for text in (*number_texts(figure), figure.method, *figure.notes) if text
         ],
-        "forms": [_chart_form(document, figure, width) for width in CHART_WIDTHS],
+        "forms": [_chart_form(document, figure, choice.sight, width) for width in CHART_WIDTHS],
     }
 
 
-def _chart_form(document: ReplayDocument, figure: Figure, width: int) -> dict[str, Any]:
+def _chart_form(document: ReplayDocument, figure: Figure, sight: Sight, width: int) -> dict[str, Any]:
     """Draw a chart in a width; return its size and its drawing."""
     light, dark = (Theme.named(name, document.form.text_size) for name in THEMES)
     height = max(LOWEST_CHART, wanted_height(figure, width, light))
-    in_light, in_dark = (_drawn(figure, width, height, theme) for theme in (light, dark))
+    in_light, in_dark = (_drawn(figure, sight, (width, height), theme) for theme in (light, dark))
     return {"size": [width, height], "drawing": document.drawings.add(in_light, in_dark)}
 
 
-def _drawn(figure: Figure, width: int, height: int, theme: Theme) -> Picture:
+def _drawn(figure: Figure, sight: Sight, size: tuple[int, int], theme: Theme) -> Picture:
     def draw(painter: QPainter) -> None:
-        draw_figure(painter, figure, (width, height), theme, sight)
+        draw_figure(painter, figure, size, theme, sight)
 
-    return record_drawing(draw, width, height)
+    return record_drawing(draw, *size)
