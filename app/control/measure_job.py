@@ -19,8 +19,8 @@ from .task import Task, TaskQueue
 class MeasureJob(QObject):
     """Runs measurements, one at a time.
 
-    progress: (current activity, rows done, rows in all). grown: a Measurement of the rows done. saved: the path of the new measurement. failed: one
-    sentence; "" after `cancel`.
+    progress: (current activity, rows done, rows in all). grown: a Measurement of the
+    rows done. saved: the path of the new measurement. failed: one sentence; "" after `cancel`.
     """
 
     progress = Signal(str, int, int)

@@ -7,13 +7,15 @@ chooses a rectangle, X and Y lock an axis, L switches between logarithmic and li
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import hypot
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QMenu, QWidget
+from shiboken6 import delete
 
 from ...widgets.theme import Theme
 from ..common.view import guard_handler
@@ -37,6 +39,17 @@ FOLLOWED = (
 )
 
 
+_PAGES: dict[Any, QGraphicsWidget] = {}  # the scenes of all widgets that exist, and the parent of their items
+
+
+def _delete(scene: Any) -> None:
+    """Delete the items of a scene now, unless that has been done."""
+    page = _PAGES.pop(scene, None)
+    if page is not None:
+        scene.removeItem(page)
+        delete(page)
+
+
 class PlotView(pg.GraphicsView):
     """Shows plots. A subclass fills `plots` and `series_keys`, and handles the signals."""
 
@@ -51,8 +64,11 @@ class PlotView(pg.GraphicsView):
         self.plots: list[Plot] = []
         self.series_keys: list[str] = []
         self.locked, self.cursor = "", -1
-        self.page = QGraphicsWidget()  # the parent of all items
-        self.sceneObj.addItem(self.page)
+        self._add_page()
+        # Qt would delete the items after the widget, and Python's collector in any order: both call their methods.
+        self.sceneObj.setParent(None)
+        # Later, since the items disconnect themselves from a widget that is destroyed only in part.
+        self.destroyed.connect(partial(QTimer.singleShot, 0, partial(_delete, self.sceneObj)))
         self.extra_actions: list[tuple[str, Callable[[], object]]] = []  # more entries of the context menu
         self.sceneObj.sigMouseMoved.connect(self._hover)
         self.sceneObj.sigMouseClicked.connect(self._click)
@@ -60,14 +76,18 @@ class PlotView(pg.GraphicsView):
 
     # What is shown.
 
+    def _add_page(self) -> None:
+        """Add the parent of all items to the scene."""
+        self.page = _PAGES[self.sceneObj] = QGraphicsWidget()
+        self.sceneObj.addItem(self.page)
+
     def clear_plots(self) -> None:
         """Remove everything."""
         for plot in self.plots:
             plot.vb.sigRangeChangedManually.disconnect(self._report)
         self.plots, self.series_keys = [], []
-        self.sceneObj.removeItem(self.page)
-        self.page = QGraphicsWidget()
-        self.sceneObj.addItem(self.page)
+        _delete(self.sceneObj)
+        self._add_page()
 
     def watch(self, plot: Plot) -> None:
         """Add a plot to the scene; the user may change its view."""
@@ -280,6 +300,11 @@ class PlotView(pg.GraphicsView):
         for text, callback in self.extra_actions:
             menu.addAction(text).triggered.connect(lambda _=False, callback=callback: callback())
         return menu
+
+    def close(self) -> bool:
+        """Delete everything, for a widget that is not needed any more."""
+        _delete(self.sceneObj)
+        return bool(super().close())
 
     # Files.
 
