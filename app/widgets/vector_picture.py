@@ -24,7 +24,9 @@ CLIP_BEGIN: ClipMark = (1, 254, 2, 3)
 CLIP_END: ClipMark = (2, 254, 1, 3)
 
 SVG = "http://www.w3.org/2000/svg"
-GROUP, PATH, TEXT, CLIP_PATH = (f"{{{SVG}}}{tag}" for tag in ("g", "path", "text", "clipPath"))
+GROUP, PATH, TEXT, CLIP_PATH, DEFINITIONS = (
+    f"{{{SVG}}}{tag}" for tag in ("g", "path", "text", "clipPath", "defs")
+)
 
 
 def is_vector_file(name: str | Path) -> bool:
@@ -85,7 +87,8 @@ def _add_clips(layer: ElementTree.Element) -> int:
             parents.pop()
         else:
             clips += 1
-            clip = ElementTree.SubElement(parents[-1], CLIP_PATH, id=f"clip{clips}")
+            definitions = ElementTree.SubElement(parents[-1], DEFINITIONS)  # else QtSvg draws the path
+            clip = ElementTree.SubElement(definitions, CLIP_PATH, id=f"clip{clips}")
             path = {"d": shape.get("d", ""), "clip-rule": "evenodd", "transform": group.get("transform", "")}
             ElementTree.SubElement(clip, PATH, path)
             parents.append(ElementTree.SubElement(parents[-1], GROUP, {"clip-path": f"url(#clip{clips})"}))

@@ -14,7 +14,7 @@ from ...charts.figure import Axis, Point, PointPanel, Roof, Series
 from ...charts.wording import number_text, time_text
 from ...widgets.theme import Theme
 from ..common.geometry import log_range
-from ..plotting.axis import AxisLabel, UnitAxis, coordinate_of
+from ..plotting.axis import AxisLabel, UnitAxis, coordinate_of, coordinate_value
 from ..plotting.labels import PlotLabel, crosses, place_labels
 from ..plotting.legend import Legend
 from ..plotting.plot import Plot, PlotMark, Span
@@ -25,7 +25,6 @@ RING = 8  # pixels: the diameter of a ring
 ROOF_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)
 MOST_BEYOND = 64  # how many times farther right than everything else a ring may be; then an arrow replaces it
 WHERE = (0.5, 0.38, 0.62, 0.28, 0.72)  # shares of a slope where its name may be, the best first
-FARTHEST = 1e9  # how far beyond the first view the lines of roofs go
 
 
 class PointPlot(Plot):
@@ -43,6 +42,7 @@ class PointPlot(Plot):
         self.label.setParentItem(self)
         self.roofs.setParentItem(self)
         self.slopes = [(roof, self._slope_name(roof)) for roof in _slopes(panel.roofs)]
+        self.curves: list[tuple[Roof, float, pg.PlotCurveItem]] = []  # with the rate of the flat part
         self._add_roofs()
         for level in panel.levels:
             options = {"position": 1, "anchors": [(1, 1), (1, 1)], "color": theme.colour("muted"),
@@ -153,6 +153,7 @@ class PointPlot(Plot):
 
     def arrange_labels(self) -> None:
         """Put values next to their points and names on slopes, where they cover nothing."""
+        self._show_roofs()
         place_labels(self.texts, self.lines, [], self.vb, self.theme.scale)
         for roof, name in self.slopes:
             self._place_slope_name(roof, name)
@@ -165,25 +166,31 @@ class PointPlot(Plot):
         for roof in self.panel.roofs:
             device = f", {roof.name}" if several else ""
             pen = pen_of(self.theme, "text", 2, ROOF_DASHES[roof.style % len(ROOF_DASHES)])
-            curve = self._curve(
-                [roof.gflop_per_s / roof.gb_per_s / FARTHEST, *self._flat(roof.gflop_per_s, roof)], roof, pen
-            )
             text = f"{roof.dtype} {roof.brief}: {number_text(roof.gflop_per_s)} GFLOP/s{device}"
-            self.roofs.add(curve, text, has_line=True)
+            self.roofs.add(self._curve(roof, roof.gflop_per_s, pen), text, has_line=True)
             for _, rate in roof.other_rates:
                 pen = pen_of(self.theme, "muted", 1.5, Qt.PenStyle.DotLine)
-                curve = self._curve(self._flat(rate, roof), roof, pen, rate)
                 text = f"{roof.dtype} multiply-adds: {number_text(rate)} GFLOP/s{device}"
-                self.roofs.add(curve, text, has_line=True)
+                self.roofs.add(self._curve(roof, rate, pen), text, has_line=True)
 
-    def _flat(self, rate: float, roof: Roof) -> list[float]:
-        return [rate / roof.gb_per_s, FARTHEST * rate / roof.gb_per_s]
-
-    def _curve(self, xs: Sequence[float], roof: Roof, pen: object, peak: float = 0.0) -> pg.PlotCurveItem:
-        places = [self.place(x, min(x * roof.gb_per_s, peak or roof.gflop_per_s)) for x in xs]
-        curve = pg.PlotCurveItem([p.x() for p in places], [p.y() for p in places], pen=pen)
+    def _curve(self, roof: Roof, rate: float, pen: object) -> pg.PlotCurveItem:
+        curve = pg.PlotCurveItem(pen=pen)
+        self.curves.append((roof, rate, curve))
         self.add(curve)
         return curve
+
+    def _show_roofs(self) -> None:
+        """Draw the visible part of each roof: not every reader of SVG clips."""
+        (left, right), (bottom, _) = self.vb.viewRange()
+        start = max(coordinate_value(self.panel.x, left), 1e-12)
+        end = coordinate_value(self.panel.x, right)
+        lowest = coordinate_value(self.panel.y, bottom)
+        for roof, rate, curve in self.curves:
+            ridge = rate / roof.gb_per_s
+            slope = max(start, lowest / roof.gb_per_s) if rate == roof.gflop_per_s else ridge
+            xs = [x for x in (slope, max(ridge, start), end) if x <= end] if lowest <= rate else []
+            places = [self.place(x, min(x * roof.gb_per_s, rate)) for x in xs]
+            curve.setData([p.x() for p in places], [p.y() for p in places])
 
     def _slope_name(self, roof: Roof) -> PlotLabel:
         label = PlotLabel(f"copy: {number_text(roof.gb_per_s)} GB/s, {roof.name}", self.theme)

@@ -56,6 +56,7 @@ class Legend(pg.LegendItem):
             sampleType=Sample,
         )
         self.theme, self.keys = theme, list[str]()
+        self.size_of_text, self.scale_of_text = theme.px(12 if right_aligned else 13), 1.0
         self.layout.setContentsMargins(0, 0, 0, 0)
 
     def add(self, item: Any, name: str, key: str = "", *, has_line: bool = False) -> None:
@@ -76,8 +77,17 @@ class Legend(pg.LegendItem):
             needed = self.layout.effectiveSizeHint(Qt.SizeHint.PreferredSize)
             if needed.width() <= width:
                 break
+        if needed.width() > width and self.scale_of_text == 1:  # smaller text instead of cut names
+            self._scale_text(0.97 * width / needed.width())
+            return self.fit(width, columns)
         self.resize(needed)
         return float(needed.height())
+
+    def _scale_text(self, scale: float) -> None:
+        self.scale_of_text = scale
+        for _, label in self.items:
+            label.item.setFont(self.theme.font(13 * scale))
+            label.setText(label.text, size=f"{max(1, round(self.size_of_text * scale))}px")
 
     def mouseClickEvent(self, event: Any) -> None:
         """Hide or show what the entry under the pointer names."""

@@ -64,6 +64,8 @@ class Plot(pg.PlotItem):
         self.vb.disableAutoRange()
         for axis in (self.bottom, left):
             axis.setZValue(self.vb.zValue() - 1)  # the lines at its numbers are behind everything
+        self.vb.border = None  # without lines: QtSvg would draw them from a file
+        self.vb.borderRect.setVisible(False)
         self.home: tuple[Span, Span] = ((0.0, 1.0), (0.0, 1.0))
         self.marks: list[PlotMark] = []
         self.free = (True, True)  # whether the user may zoom and pan each axis

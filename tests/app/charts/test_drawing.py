@@ -210,7 +210,9 @@ def test_points_of_two_devices_are_told_apart():
     ]
     view = ChartView(Theme())
     view.show_figure(figure)
-    scatters = [item for item in view.plots[0].vb.addedItems if isinstance(item, pg.ScatterPlotItem)]
+    scatters = [
+        item for item in view.plots[0].vb.childGroup.childItems() if isinstance(item, pg.ScatterPlotItem)
+    ]
     rings = [
         item
         for item in scatters

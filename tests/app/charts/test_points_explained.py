@@ -6,10 +6,9 @@ import csv
 import io
 from math import inf
 
+import pyqtgraph as pg
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QGuiApplication
 
 from recorded_charts import H200, SIDES, choice_of, raw_row
 from synthetic_profiles import replace_recorded_profiles, synthetic_profile, synthetic_record
@@ -117,15 +116,23 @@ def test_ring_and_arrow_are_drawn_and_say_what_the_point_says(recorded, name, re
     (explained, picture), (plain, before) = views
     assert picture != before
     assert point()[1].measured_x is None  # the last record was none
-    told = [box for box, text in explained._hits if text.startswith("Tiled")]
-    assert len(told) == 2, "the point, and where it would be"
-    ring, sign = told
-    assert ring.center().y() == pytest.approx(sign.center().y())
-    assert ring.center().x() > sign.center().x() + 50
-    assert explained.text_at(QPointF(ring.center())) == explained.text_at(QPointF(sign.center()))
-    assert len(plain._hits) == 1
+    (plot,) = explained.plots
+    places = {
+        item.opts["symbol"]: item.getData()
+        for item in plot.vb.childGroup.childItems()
+        if isinstance(item, pg.ScatterPlotItem)
+    }
+    symbol = "arrow_right" if place == "arrow" else "o"
+    (x,), (y,) = places[symbol]
+    (mark,) = plot.marks
+    assert y == pytest.approx(mark.y)
+    assert x > mark.x
+    assert "Tiled" in mark.text
+    assert not [
+        item for item in plain.plots[0].vb.childGroup.childItems() if isinstance(item, pg.ScatterPlotItem)
+    ]
     if place == "arrow":
-        assert ring.center().x() > picture.width() / QGuiApplication.primaryScreen().devicePixelRatio() - 60
+        assert x == pytest.approx(plot.vb.viewRange()[0][1])
 
 
 def test_no_bytes_at_all_put_the_ring_at_infinity(recorded):
