@@ -130,7 +130,7 @@ def test_a_dialog_is_there_once_and_gone_when_it_is_closed(window):
 
 def test_the_chart_of_the_timings_is_drawn_once_for_another_text_size(window, monkeypatch):
     timings, drawn = show_timings(window, window.look), []
-    monkeypatch.setattr(ChartView, "show_figure", lambda self, figure: drawn.append(figure))
+    monkeypatch.setattr(ChartView, "show_figure", lambda self, figure, sight=None: drawn.append(figure))
     window.look.scale_text(1.3)
     assert len(drawn) == 1
     timings.close()
