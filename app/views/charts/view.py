@@ -7,7 +7,7 @@ from itertools import count, groupby
 from typing import TypeVar
 
 from msgspec.structs import replace
-from PySide6.QtCore import QPointF, QRectF, QSize, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QGraphicsTextItem, QSizePolicy, QWidget
 
@@ -140,7 +140,8 @@ class ChartView(PlotView):
                     if key in new:
                         has_line = series.style > 0 and len(series.points) > 1
                         legend.add(item, series.full_name, key, has_line=has_line)
-        legend.toggled.connect(self.toggle_series)
+        # Later: hiding rebuilds the legend, which still handles the click.
+        legend.toggled.connect(self.toggle_series, Qt.ConnectionType.QueuedConnection)
         legend.setParentItem(self.page)
         return panels, legend, rows
 

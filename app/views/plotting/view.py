@@ -204,7 +204,7 @@ class PlotView(pg.GraphicsView):
     # Keys.
 
     def _callback(self, event: QKeyEvent) -> Callable[[], object] | None:
-        """Return what a key does."""
+        """Return the callback of a key; None for other keys."""
         key, text = event.key(), event.text().lower()
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if modifiers not in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
