@@ -19,7 +19,7 @@ from ..findings.all_findings import findings_of
 from ..model.finding import Finding, source_location
 from ..model.launch import Array, Launch, Scalar
 from ..model.trace import KernelError, Op, Trace, unravel
-from ..recording.kernel_loader import KernelRefusedError, LoadError, load_kernel
+from ..recording.kernel_loader import OUTSIDE_LAUNCH, KernelRefusedError, LoadError, load_kernel
 from ..storage.trace_file import save
 from .cases import Case, InvalidExerciseError, collect_cases
 from .compare import wrong_argument
@@ -74,7 +74,7 @@ def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, .
     """
     launch = Launch(f"{task.file}:{task.kernel}", task.text, (), (1, 1, 1), (1, 1, 1))
     try:
-        module, stub = load_kernel(launch)
+        module, stub = load_kernel(launch, complete=True)
     except LoadError as error:
         sentence, line = _sentence_and_line(error, task.file)
         raise InvalidExerciseError(sentence, line) from None
@@ -114,7 +114,7 @@ def _load_student_kernel(task: JudgingTask) -> Any:
     """Load the student's kernel; raises StudentFileError."""
     launch = Launch(f"{task.student_file}:{task.kernel}", task.student_text, (), (1, 1, 1), (1, 1, 1))
     try:
-        return load_kernel(launch)[1]
+        return load_kernel(launch, complete=True)[1]
     except LoadError as error:
         raise StudentFileError(*_sentence_and_line(error, task.student_file)) from None
 
@@ -124,7 +124,7 @@ def _sentence_and_line(error: LoadError, file: str) -> tuple[str, int]:
     text = str(error)
     line_text, separator, rest = text.removeprefix(f"{Path(file).absolute()}:").partition(": ")
     line = int(line_text) if separator and line_text.isdigit() else 0
-    if isinstance(error.__cause__, AssertionError) and "outside a launch" in str(error.__cause__):
+    if isinstance(error.__cause__, AssertionError) and str(error.__cause__) == OUTSIDE_LAUNCH:
         remedy = 'put the launch under if __name__ == "__main__":, because the exercise launches the kernel'
         return f"Your file launches a kernel when it is imported; {remedy}.", line
     if isinstance(error.__cause__, SyntaxError):

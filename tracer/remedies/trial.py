@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ..analysis.requests import requests_of
 from ..findings.all_findings import findings_of
+from ..model.definitions_only import definitions_only
 from ..model.finding import Finding
 from ..model.launch import Launch, Schedule, decode
 from ..model.trace import Trace
@@ -21,7 +22,6 @@ from ..run.worker_client import Worker, WorkerError
 from ..storage.launch_inputs import with_inputs
 from ..storage.temp_folders import new_process_folder
 from .candidates import candidates_of, is_mechanical
-from .definitions_only import definitions_only
 from .kernel_text import Edit, Fix
 
 ORDERS = (Schedule("lockstep"), Schedule("sequential"), Schedule("random", 1), Schedule("random", 2))
