@@ -17,6 +17,7 @@ from ..common.wording import block_text, coordinates_text, count_text, element_t
 from .layout.sheet import is_image
 
 SAMPLE = 128  # values that are sampled to estimate the length of their texts
+APART = "lanes of a warp run apart in this order"
 LONGEST = 12  # letters of an integer in a cell
 
 
@@ -53,7 +54,14 @@ def hover_text(
     if colour_by in HEATS:
         heat = int(element_heat(session, colour_by, buffer, moment, selection).ravel()[element])
         lines.append(f"{count_text(heat)} {HEATS[colour_by]} so far")
-    return "\n".join(lines if row is None else [*lines, _writer_text(session, row)])
+    if row is not None:
+        lines.append(_writer_text(session, row))
+    store = memory.disordered_store(buffer, element, moment, *copy)
+    if store is not None:
+        other = int(session.requests.moment[session.requests.request[store]])
+        relation = "after" if other > moment else "before"
+        lines.append(f"this access ran {relation} the write of moment {count_text(other)}: {APART}")
+    return "\n".join(lines)
 
 
 def _writer_text(session: Session, row: int) -> str:
