@@ -21,7 +21,7 @@ from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.model.finding import SEVERITIES, Finding, sort_key
-from ...tracer.model.launch import Launch, decode, is_python_program
+from ...tracer.model.launch import Launch, decode, is_cuda_cpp, is_python_program
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
 from ...tracer.model.skipped_lines import barrier_lines
@@ -76,6 +76,11 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def is_python_program(self) -> bool:
         """Whether a plain Python program ran on the CPU, without warps, sectors and banks."""
         return is_python_program(self.launch)
+
+    @property
+    def is_cuda_cpp(self) -> bool:
+        """Whether the kernel is in CUDA C++, which Numba does not compile."""
+        return is_cuda_cpp(self.launch.kernel.rpartition(":")[0])
 
     @property
     def is_unmodified(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,6 @@ class Results(QObject):
             timelines,
         )
         # Returns True for a trace of a program that the user ran here.
-        self.is_own_file: Callable[[str], bool] = lambda _: False
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.measured = MeasuredTimes(self, stage.is_settled)
         self.measured.loaded.connect(self.store.invalidate)
@@ -137,12 +135,13 @@ class Results(QObject):
         Counting runs a kernel's code; compiling it for a listing runs nothing.
         """
         wanted, asks = [], self.store.state.asks_compiler
-        for i, pane in enumerate(self.panes):
+        for pane in self.panes:
             session = pane.session
-            if session is None or session.is_python_program or pane.shown.compiled == "hidden":
+            is_hidden = pane.shown.compiled == "hidden"
+            if session is None or session.is_python_program or session.is_cuda_cpp or is_hidden:
                 pane.depths.offer(False)
                 continue
-            may_run = self.stage.may_run(session.launch) or self.is_own_file(self.stage.setups[i].file)
+            may_run = self.stage.may_run(session.launch)
             pane.depths.offer(not may_run and asks)
             wanted += [session] * may_run
         self.compiling.want(wanted)

@@ -8,10 +8,12 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 
 from cuda_cpp import needs_compiler
+from tilescope.app.state.actions import ShowTab
+from tilescope.app.views.listing.view import CUDA_CPP
 from tilescope.app.views.source.gutter import Gutter
 from tilescope.tracer.races.detect import races_of
 from tilescope.tracer.races.missed_barriers import missed_barriers_of
-from windows import open_window, settle, wait_until
+from windows import act, open_window, settle, wait_until
 
 pytestmark = needs_compiler
 REVERSE = """#include <cstdio>
@@ -52,6 +54,22 @@ def races(session) -> int:
 
 def editor(window):
     return window.side.source.editor
+
+
+def test_no_line_about_compiled_counters_is_shown(tmp_path):
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",), compiled=True) as window:
+        path = tmp_path / "reverse.cu"
+        path.write_text(REVERSE)
+        window.files.run_program(str(path))
+        wait_until(lambda: kernels(window) == ["reverse"])
+        settle(window)
+        results = window.central.results
+        wait_until(results.compiling.is_idle)
+        assert window.stage.sessions[0].compiled is None
+        assert window.central.panes[0].depths.text() == ""
+        act(window, ShowTab("code"))
+        settle(window)
+        assert window.side.view("code").sentence.text() == CUDA_CPP
 
 
 def click_at(window, line: int) -> None:
