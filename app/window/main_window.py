@@ -41,6 +41,7 @@ from .window_menu import MenuParts, WindowCommands, WindowMenu
 from .writing.authoring import LectureAuthoring
 
 if TYPE_CHECKING:
+    from ...tracer.model.finding import Finding
     from ..widgets.vector_picture import PictureParts
     from .presenter.presenting import Presenting
 
@@ -94,7 +95,9 @@ class MainWindow(QMainWindow):
         self.editing = KernelEditing(
             self,
             self.stage,
-            WindowParts(self.side.source, self.notice, central.body, central.show_tab),
+            WindowParts(
+                self.side.source, self.notice, central.body, central.show_tab, central.focus_pictures
+            ),
             self.look.theme,
             self.files,
             self.change_setups,
@@ -107,7 +110,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
-        central.results.is_own_file = self._is_temporary
+        self.stage.is_own_file = self._is_temporary
         self.editing.remedies.proved.connect(self.exercises.work.take_proven)
         self.editing.editing.is_suspended = self.exercises.work.is_here
         self.outputs = Outputs(
@@ -141,7 +144,7 @@ class MainWindow(QMainWindow):
             show_chart=lambda choice, path: self.timings.show(choice, path),
             run=lambda name: self.commands[name].trigger(),
             colour=lambda colour: self.navigation.colouring.choose(colour),
-            fix=lambda finding: self.editing.editing.apply_fix(finding),
+            fix=self._apply_fix,
             toolbar=ToolbarRequests(
                 change_setups=self.change_setups,
                 report=self._show_field_problem,
@@ -152,6 +155,14 @@ class MainWindow(QMainWindow):
                 end_drag=lambda: self.navigation.scrub.end_drag(),
             ),
         )
+
+    def _apply_fix(self, finding: Finding) -> None:
+        """Apply the proven remedy of a finding to the shown text: an exercise's, or that of the kernel in focus."""
+        self.central.focus_pictures()  # the button disappears with the finding
+        if self.exercises.work.is_here():
+            self.exercises.work.apply_fix(finding)
+        else:
+            self.editing.editing.apply_fix(finding)
 
     def _write_vectors(self, parts: PictureParts, path: Path) -> None:
         from .vector_picture import write_vector_picture  # loaded on first use

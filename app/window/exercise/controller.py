@@ -86,7 +86,7 @@ class ExerciseController(QObject):
         self.heading: PanelHeading | None = None
         self.make_judge: Callable[[], Judge] = _new_judge
         self.job = JudgeJob(self, lambda: self.make_judge())
-        self.work = ExerciseWork(places.stage, places.source, self.job, bookmark, show)
+        self.work = ExerciseWork(places.stage, places.source, self.job, bookmark, show, places.notice)
         self.work.hints = lambda: self.panel.hints if self.panel is not None else 0
         self._progress: Progress | None = None
         self._agreed = {SHIPPED.absolute()}  # folders whose judges may run

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from ....tracer.model.finding import Finding
 from ....tracer.model.syntax_tree import syntax_problem
 from ...control.stage import Stage
 from ...control.start_moment import as_before
@@ -18,6 +19,8 @@ from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...views.source.problems import Problem
 from ...views.source.view import SourceView
+from ...widgets.notice import Notice
+from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from .judging import Judged, JudgeJob
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 PAUSE = 300  # milliseconds after the last key before the text is stored and judged
 STATE, SLOW_STATE = "judged as you type", "judging … for 10 s at most"
 SLOW = 1200  # milliseconds of judging before the state text changes
+EDITED_SINCE = "The text was changed since, so the remedy stays. Undo your changes with Ctrl+Z."
 NO_STRIKING = "in an exercise, comment the line out with Ctrl+/"
 ShowBookmark = Callable[[Bookmark], bool]
 
@@ -49,8 +53,10 @@ class ExerciseWork(QObject):
         job: JudgeJob,
         bookmark: Callable[[], Bookmark],
         show: ShowBookmark,
+        notice: Notice,
     ) -> None:
         super().__init__(source)
+        self.notice = notice
         self.stage, self.source, self.job, self.bookmark, self.show = stage, source, job, bookmark, show
         self.exercise: Exercise | None = None
         self.text = ""  # the current text, with \n line ends
@@ -122,6 +128,28 @@ class ExerciseWork(QObject):
         """Replace the student's text; the editor can undo it."""
         if self._shows_text():
             self.source.editor.replace(text)
+
+    def apply_fix(self, finding: Finding) -> None:
+        """Apply a finding's proven remedy to the student's text, and offer to undo it."""
+        session = self.stage.focused()
+        if session is None or self.exercise is None:
+            return
+        before, fixed = self.text, _plain(finding.fixed_text)
+        if _plain(session.launch.source) != before:
+            self.notice.inform(CHANGED_TEXT)
+            return
+        self.source.write(fixed)
+        self.notice.ask(
+            APPLIED.format(finding.remedy), [("Undo", partial(self._undo_fix, before, fixed))], "edit"
+        )
+
+    def _undo_fix(self, before: str, fixed: str) -> None:
+        """Restore the text from before a remedy, unless the student has changed it since."""
+        self.notice.clear(cause="edit")
+        if self.text == fixed:
+            self.source.write(before)
+        else:
+            self.notice.inform(EDITED_SINCE)
 
     def go_to(self, line: int) -> None:
         """Move the cursor to a line of the text."""
