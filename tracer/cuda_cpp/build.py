@@ -69,6 +69,8 @@ class BuildOptions(Struct, frozen=True):
     include_folders: tuple[Path, ...] = ()
     definitions: tuple[str, ...] = ()  # NAME or NAME=VALUE
     arguments: tuple[str, ...] = ()  # for the linker, such as -lm
+    before: str = ""  # C++ text in front of the program's main file
+    after: str = ""  # and after it
 
 
 class BuiltProgram(Struct, frozen=True):
@@ -88,7 +90,7 @@ def build(main: Path, options: BuildOptions | None = None, text: str | None = No
     sources, compiler = read_sources(main, options.include_folders, text), find_compiler()
     key = _digest(
         compiler.version, *compiler.command, *compiler.program_options(), _headers_digest(), *options.definitions,
-        *map(str, options.include_folders), *options.arguments,
+        *map(str, options.include_folders), *options.arguments, options.before, options.after,
         *(f"{path}\0{content}" for path, content in sorted(sources.texts.items())),
     )  # fmt: skip
     program = _folder() / key / "program"
@@ -107,7 +109,7 @@ def build(main: Path, options: BuildOptions | None = None, text: str | None = No
 def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, folder: Path) -> Path:
     """Compile a file to an object in `folder`; raises BuildError."""
     mirror = folder / "source"
-    file, target = write_mirror(sources, mirror), folder / "program.o"
+    file, target = write_mirror(sources, mirror, options.before, options.after), folder / "program.o"
     includes = [
         word
         for path in options.include_folders
