@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 
-from ...tracer.model.launch import Launch
+from ...tracer.model.launch import Launch, decode, encode
 from ...tracer.model.trace import Trace
 from ...tracer.processes.process_client import RunCancelledError
 from ...tracer.run.time_estimate import duration_text
@@ -294,6 +294,9 @@ class SessionJobs(QObject):
                     self._tracing = ""
             if self.cache:
                 self._idle_work.append(Task(partial(self.cache.put, launch, trace)))
+        if trace.launch != encode(launch):  # that of the Numba twin
+            launch = decode(trace.launch)
+            scenario = scenario_of(launch)
         return build_session(launch, trace, scenario)
 
     def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:

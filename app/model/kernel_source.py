@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...tracer.measure.cuda_c import source_of
 from ...tracer.model import cpp_text
+from ...tracer.model.launch import is_cuda_cpp_launch
 from ...tracer.model.syntax_tree import syntax_tree
 from .session import Session
 
@@ -30,9 +31,9 @@ def source_text(session: Session, file: str) -> str:
 
 
 def cuda_c_of(session: Session) -> tuple[str, str, int] | None:
-    """Return the file of a kernel in CUDA C, its text and the line to show it from; None for any other kernel."""
+    """Return the file of the kernel in CUDA C whose Numba twin was traced, its text and first line; None for others."""
     kernel = session.scenario.cuda_c if session.scenario else None
-    if kernel is None:
+    if kernel is None or is_cuda_cpp_launch(session.launch):
         return None
     path, text = source_of(kernel)
     return str(path), text, 1

@@ -284,11 +284,14 @@ def launch_name(path: Path, kernel: str = "") -> str:
 
 
 def scenario_of(launch: Launch) -> Scenario | None:
-    """Look up the catalogue's scenario of a launch, or None."""
+    """Look up the catalogue's scenario of a launch, or that of its Numba twin, or None."""
     try:
-        return find(launch.scenario) if launch.scenario else None
+        scenario = find(launch.scenario) if launch.scenario else None
     except CatalogueError:
         return None
+    if scenario and scenario.twin and launch.kernel == scenario.twin.kernel:
+        return scenario.twin
+    return scenario
 
 
 def known_findings(session: Session | None) -> tuple[Finding, ...]:

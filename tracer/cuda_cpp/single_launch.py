@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..model import cpp_text
 from ..model.trace import Buffer, Dim3, Trace
-from .build import BuildOptions, build
+from .build import BuildOptions, BuiltProgram, build
 from .session import ProgramFault, Session, SessionOptions
 
 VARIABLE = "TILESCOPE_LAUNCH"  # names the file to the child
@@ -94,10 +94,7 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
     KernelLaunchError, and what `options.report` raises.
     """
     options = options or SessionOptions()
-    function = _kernel_function(call)
-    before, after = _entry(call, function)
-    built = build(call.file, replace(call.build, before=before, after=after), call.text)
-    line = function.first
+    built, line = build_call(call), _kernel_function(call).first
     with tempfile.TemporaryDirectory(prefix="tilescope-launch-") as folder:
         path = Path(folder, "launch")
         content, positions = _encode(call, line)
@@ -129,6 +126,12 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
     }
     shapes = {name: arrays[number].shape for number, name in enumerate(names) if number in arrays}
     return LaunchedKernel(_with_shapes(traces[0], shapes), arrays, names, tuple(session.faults))
+
+
+def build_call(call: KernelCall) -> BuiltProgram:
+    """Compile the program of a call; its arguments do not matter. Raises CompilerError, BuildError and KernelLaunchError."""
+    before, after = _entry(call, _kernel_function(call))
+    return build(call.file, replace(call.build, before=before, after=after), call.text)
 
 
 def _kernel_function(call: KernelCall) -> cpp_text.Function:
@@ -205,7 +208,7 @@ def _encode(call: KernelCall, line: int) -> tuple[bytes, dict[int, int]]:
             given[number] = (_ARRAY, shown.encode(), position, argument.nbytes, memory, 0, 0.0)
             positions[number] = position
             content = argument.tobytes() if memory == number else b""
-        elif isinstance(argument, bytes | np.float16) or isinstance(argument, np.void):
+        elif isinstance(argument, bytes | np.float16 | np.void):
             content = argument if isinstance(argument, bytes) else argument.tobytes()
             given[number] = (_BYTES, b"", offset, len(content), number, 0, 0.0)
         elif isinstance(argument, bool | int | np.integer | np.bool_):
