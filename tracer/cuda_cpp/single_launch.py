@@ -129,7 +129,7 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
 
 
 def build_call(call: KernelCall) -> BuiltProgram:
-    """Compile the program of a call; its arguments do not matter. Raises CompilerError, BuildError and KernelLaunchError."""
+    """Compile the program of a call, whatever its arguments; raises CompilerError, BuildError and KernelLaunchError."""
     before, after = _entry(call, _kernel_function(call))
     return build(call.file, replace(call.build, before=before, after=after), call.text)
 

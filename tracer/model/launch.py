@@ -78,8 +78,8 @@ class Limits(msgspec.Struct, frozen=True):
 class Launch(msgspec.Struct, frozen=True):
     """A kernel, its arguments, and how to run it."""
 
-    # `module:function`, `path/to/file.py:function`, `path/to/notebook.ipynb [3]:function`, `path/to/file.cu:function`, or
-    # `module.cu:function`
+    # `module:function`, `path/to/file.py:function`, `path/to/notebook.ipynb [3]:function`, `path/to/file.cu:function`,
+    # or `module.cu:function`
     kernel: str
     # The text of that file; for a cell, with the definitions it uses of others (see `notebook_cells`). This text runs,
     # so an edited kernel is another launch.

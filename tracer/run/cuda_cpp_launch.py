@@ -18,7 +18,7 @@ from ..recording.kernel_loader import LoadError, kernel_file
 from .endless import EndlessLaunchError
 
 Report = Callable[[int, int], None]
-TWIN_NOTICE = "This is the Numba twin of the kernel:"
+TWIN_NOTICE = "The pictures show the Numba twin of the kernel."
 
 
 def run_cuda_cpp(
