@@ -21,7 +21,7 @@ from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.model.finding import SEVERITIES, Finding, sort_key
-from ...tracer.model.launch import Launch, decode, is_python_program
+from ...tracer.model.launch import Launch, decode, is_cuda_cpp_launch, is_python_program
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
 from ...tracer.model.skipped_lines import barrier_lines
@@ -215,6 +215,14 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
     return Session(
         launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else "")
     )
+
+
+def session_of_launch(launch: Launch, trace: Trace) -> Session:
+    """Build the session of a launch, or of the Numba twin that was traced in its place."""
+    if is_cuda_cpp_launch(launch) and trace.launch:
+        traced = decode(trace.launch)
+        launch = launch if is_cuda_cpp_launch(traced) else traced
+    return build_session(launch, trace, scenario_of(launch))
 
 
 def _without_stale_phases(scenario: Scenario, launch: Launch) -> Scenario:

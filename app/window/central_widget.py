@@ -16,6 +16,7 @@ from ...tracer.model.finding import Finding
 from ..control.playhead import Playhead
 from ..control.stage import Stage
 from ..model.bookmark import PictureChoice
+from ..model.kernel_source import counterpart_of
 from ..model.session import Selection, Session
 from ..state.actions import ChoosePicture, ShowTab, ToggleSide
 from ..state.view_models import (
@@ -40,7 +41,6 @@ from .panels.caption import CaptionBar
 from .panels.charts import Charts
 from .panels.pane import Pane, PaneRequests
 from .panels.side import Inspector, SideRequests
-from .panels.source_pair import counterpart_of
 from .panels.transport import Transport, TransportRequests
 from .results import Results
 from .toolbar.toolbar import PANE_NAMES, Toolbar, ToolbarRequests

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from ....tracer.model.launch import is_cuda_cpp_launch
+from ...model.kernel_source import is_in_cuda_cpp
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...views.source.view import SourceView
@@ -16,14 +14,6 @@ from ...widgets.theme import Theme
 
 LANGUAGES = {True: "CUDA C++", False: "Numba"}
 SIDES = ("Left", "Right")
-
-
-def counterpart_of(sessions: Sequence[Session | None], focus: int) -> int | None:
-    """Find the pane whose kernel is in another language than that of the pane in focus; None without one."""
-    if len(sessions) != 2 or any(session is None or session.is_python_program for session in sessions):
-        return None
-    languages = {is_cuda_cpp_launch(session.launch) for session in sessions if session}
-    return 1 - focus if len(languages) == 2 else None
 
 
 class SourcePair(QWidget):
@@ -63,7 +53,7 @@ class SourcePair(QWidget):
         if self._splitter.indexOf(self._parts[1]) != pane:
             self._splitter.insertWidget(pane, self._parts[1])
             self._splitter.setSizes([1 << 16, 1 << 16])
-        language = is_cuda_cpp_launch(session.launch)
+        language = is_in_cuda_cpp(session)
         self._parts[0].label.setText(f"{SIDES[1 - pane]} · {LANGUAGES[not language]}")
         self._parts[1].label.setText(f"{SIDES[pane]} · {LANGUAGES[language]}")
         self._parts[1].show()
