@@ -47,6 +47,7 @@ class SourcePair(QWidget):
         if self.counterpart is None:
             self.counterpart = SourceView(self.theme)
             self.counterpart.setAccessibleName("Source of the other pane")
+            self.counterpart.file_of = lambda shown: self.source.file_of(shown)
             self.counterpart.set_spotlight(self._highlight)
             self._parts.append(_Part(self.counterpart))
             self._parts[1].set_theme(self.theme)
