@@ -126,6 +126,26 @@ def template_parameters(source: str, function: Function) -> tuple[str, ...]:
     return tuple(names)
 
 
+def parameters(source: str, name: str) -> tuple[str, ...] | None:
+    """List the names of the parameters of a function, in order; None if the text does not define it."""
+    text = plain(source)
+    function = next((function for function in functions(source) if function.name == name), None)
+    if function is None:
+        return None
+    head = text[: function.body].rstrip()
+    opening = [match.end() - 1 for match in re.finditer(rf"\b{re.escape(name)}\s*\(", head)][-1]
+    inside, names, depth, piece = head[opening + 1 : _closing(head, opening)], list[str](), 0, ""
+    for character in f"{inside},":
+        depth += (character in "<([") - (character in ">)]")
+        if character == "," and depth == 0:
+            words = re.findall(r"[A-Za-z_]\w*", piece.partition("=")[0].partition("[")[0])
+            names += words[-1:]
+            piece = ""
+        else:
+            piece += character
+    return tuple(names)
+
+
 def namespaces(source: str, function: Function) -> tuple[str, ...]:
     """List the namespaces that contain a function, from the outermost; unnamed ones are left out."""
     text = plain(source)
