@@ -34,9 +34,10 @@ def cuda_cpp_cases(
 def _case(case: Case, names: Sequence[str], parameters: Sequence[str]) -> Case:
     for name in parameters:
         if name not in names and name not in case.sizes:
-            sizes = ", ".join(case.sizes) or "none"
+            sizes = ", ".join(case.sizes) or "there are none"
             raise InvalidExerciseError(
-                f"The parameter {name} of the stub in CUDA C++ is no argument of the judge and none of its sizes ({sizes}).",
+                f"The stub in CUDA C++ takes {name}, which is neither a parameter of the stub in Numba nor one of the "
+                f"judge's sizes ({sizes}).",
                 1,
             )
     places = {name: parameters.index(name) for name in names}

@@ -16,7 +16,9 @@ from ..model.launch import Launch, encode
 from ..model.trace import Trace
 from ..recording.kernel_loader import KernelRefusedError, kernel_file
 
-BLOCK_SECONDS = 5.0  # of CPU time after which a block counts as endless
+BLOCK_SECONDS = (
+    1.0  # of CPU time after which a block counts as endless: exercises make a few thousand accesses
+)
 
 
 def run_cuda_cpp_on_arrays(
