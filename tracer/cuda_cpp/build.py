@@ -109,6 +109,13 @@ def build(main: Path, options: BuildOptions | None = None, text: str | None = No
     return BuiltProgram(program, sources, compiler)
 
 
+def prepare() -> None:
+    """Compile our runtime and header before the first program; raises CompilerError and BuildError."""
+    compiler = find_compiler()
+    runtime_object(compiler)
+    _precompiled_header(compiler)
+
+
 def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, folder: Path) -> Path:
     """Compile a file to an object in `folder`; raises BuildError."""
     mirror = folder / "source"

@@ -49,7 +49,7 @@ def call_of(launch: Launch) -> KernelCall:
 
 
 def call_on(launch: Launch, arguments: Sequence[KernelArgument]) -> KernelCall:
-    """Describe a launch on these arguments instead of its own."""
+    """Describe a launch on these arguments."""
     return KernelCall(
         Path(kernel_file(launch)),
         launch.source,

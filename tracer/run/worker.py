@@ -208,7 +208,9 @@ def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
 
         send_question = _question_sender(job.job, send)
         if job.task.is_cuda_cpp:
-            from .cuda_cpp_on_arrays import run_cuda_cpp_on_arrays
+            from .cuda_cpp_on_arrays import prepare_compiler, run_cuda_cpp_on_arrays
+
+            prepare_compiler()
         send(JudgingPosition(job.job, job.task.file, 0))
         threading.Thread(
             target=_send_positions, args=(job, send, finished, threading.get_ident()), daemon=True

@@ -1114,7 +1114,9 @@ void start() {
   dl_iterate_phdr(find_image, nullptr);
   connect_session();
   int arena_file = -1, rows_file = -1, arrivals_file = -1;
-  capacity = 12000000 + (1 << 16);  // as many as are kept, see `Limits`
+  capacity = 12000000;  // as many as are kept, see `Limits`
+  if (const char* limit = getenv("TILESCOPE_CUDA_ROWS")) capacity = strtoull(limit, nullptr, 10);
+  capacity += 1 << 16;
   if (control >= 0) {
     arena_file = shared_file("tilescope-memory", ARENA);
     rows_file = shared_file("tilescope-rows", capacity * sizeof(Row));
