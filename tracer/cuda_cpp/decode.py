@@ -389,9 +389,9 @@ class LaunchDecoder:
             "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
         }  # fmt: skip
         offset = address - self._allocation_starts[allocation]
-        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
-            (rows["operation"] & OUTSIDE) != 0
-        )
+        sizes = self._allocation_sizes[allocation]
+        # An address before its allocation has an offset near 2**64.
+        outside = (offset >= sizes) | (offset + rows["size"] > sizes) | ((rows["operation"] & OUTSIDE) != 0)
         return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
 
     def _columns(

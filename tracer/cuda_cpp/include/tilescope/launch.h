@@ -82,7 +82,7 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* k
 }
 
 // An argument as a launch keeps it: a reference stays one.
-template <class P> TILESCOPE_HELPER inline auto tilescope_value(std::remove_reference_t<P>& argument) {
+template <class P> TILESCOPE_HELPER inline auto tilescope_kept(std::remove_reference_t<P>& argument) {
   if constexpr (std::is_lvalue_reference<P>::value) return std::ref(argument);
   else return argument;
 }
@@ -96,7 +96,7 @@ template <class... P> struct TilescopeKernel {
     void (*called)(P...) = function;
     TilescopeConfig named = config;
     named.function = (const void*)called;
-    tilescope_run(name, named, [called](auto... values) TILESCOPE_HELPER { called(values...); }, tilescope_value<P>(arguments)...);
+    tilescope_run(name, named, [called](auto... values) TILESCOPE_HELPER { called(values...); }, tilescope_kept<P>(arguments)...);
   }
 };
 template <class... P> TILESCOPE_HELPER inline TilescopeKernel<P...> tilescope_kernel(const char* name, TilescopeConfig config, void (*function)(P...)) {
