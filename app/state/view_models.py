@@ -56,6 +56,7 @@ class SideView(Struct, frozen=True):
     shows_fates: bool = True
     compared: tuple[Session, ...] = ()  # whose lines have a common scale
     highlight: Highlight | None = None
+    other_highlight: Highlight | None = None  # of the pane that is not in focus
 
 
 class TransportView(Struct, frozen=True):
@@ -136,9 +137,13 @@ def bar_view(state: WindowState, sessions: Sessions) -> BarView:
     return BarView(state.panes, state.focus, state.shared, tuple(names))
 
 
-def side_view(state: WindowState, sessions: Sequence[Session], highlight: Highlight | None) -> SideView:
-    """Compute what the inspector shows of these sessions, with the highlight of the pane in focus."""
-    return SideView(state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight)
+def side_view(
+    state: WindowState, sessions: Sequence[Session], highlights: Sequence[Highlight | None]
+) -> SideView:
+    """Compute what the inspector shows of these sessions, with the highlights of the panes."""
+    highlight = highlights[state.focus] if highlights else None
+    other = highlights[1 - state.focus] if len(highlights) == 2 else None
+    return SideView(state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, other)
 
 
 def layout_view(state: WindowState) -> LayoutView:

@@ -16,6 +16,7 @@ from ...tracer.model.finding import Finding
 from ..control.playhead import Playhead
 from ..control.stage import Stage
 from ..model.bookmark import PictureChoice
+from ..model.kernel_source import counterpart_of
 from ..model.session import Selection, Session
 from ..state.actions import ChoosePicture, ShowTab, ToggleSide
 from ..state.view_models import (
@@ -141,8 +142,8 @@ class CentralWidget(QWidget):
         return tuple(session for session in self.stage.sessions if session)
 
     def _side_view(self) -> SideView:
-        highlights, focus = self._views.highlights(self.store.state, self.stage.sessions), self.stage.focus
-        return side_view(self.store.state, self._loaded(), highlights[focus] if highlights else None)
+        highlights = self._views.highlights(self.store.state, self.stage.sessions)
+        return side_view(self.store.state, self._loaded(), highlights)
 
     def _render_transport(self, view: TransportView) -> None:
         self.transport.render_view(view)
@@ -336,6 +337,12 @@ class CentralWidget(QWidget):
         if stage.is_replaced(stage.focus) and self.side.session not in stage.sessions:
             return  # the inspector keeps the session of a removed pane until the next one is loaded
         self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
+        other = counterpart_of(stage.sessions, stage.focus)
+        if other is None:
+            self.side.sources.show_counterpart(None)
+        else:
+            moment, selection = stage.shown_moments()[other], stage.selections[other]
+            self.side.sources.show_counterpart(stage.sessions[other], moment, selection, other)
 
     def _shown(self) -> list[Shown]:
         """List each pane's session, selection, and the views that draw other blocks in advance."""

@@ -198,6 +198,9 @@ class LaunchDecoder:
         self._first_blocks = 0  # number of blocks that are recorded, 0 for all
         self._is_stopped = False  # whether the launch went on without rows
         self.sampled = 0  # blocks that run, evenly from all; 0 for all
+        self.chosen: NDArray[np.int64] | None = (
+            None  # numbers of the blocks that run, ascending; None for all
+        )
 
     # --- memory
 
@@ -497,6 +500,8 @@ class LaunchDecoder:
         )
 
     def _blocks_that_run(self) -> NDArray[np.int64]:
+        if self.chosen is not None:
+            return self.chosen
         if not self.sampled:
             return np.arange(math.prod(self._event.grid), dtype=np.int64)
         last = min(math.prod(self._event.grid), MOST_BLOCKS) - 1

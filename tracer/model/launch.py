@@ -78,7 +78,9 @@ class Limits(msgspec.Struct, frozen=True):
 class Launch(msgspec.Struct, frozen=True):
     """A kernel, its arguments, and how to run it."""
 
-    kernel: str  # `module:function`, `path/to/file.py:function`, or `path/to/notebook.ipynb [3]:function`
+    # `module:function`, `path/to/file.py:function`, `path/to/notebook.ipynb [3]:function`, `path/to/file.cu:function`,
+    # or `module.cu:function`
+    kernel: str
     # The text of that file; for a cell, with the definitions it uses of others (see `notebook_cells`). This text runs,
     # so an edited kernel is another launch.
     source: str
@@ -87,7 +89,7 @@ class Launch(msgspec.Struct, frozen=True):
     block: Dim3  # threads
     constants: dict[
         str, bool | int | float | str
-    ] = {}  # globals that the kernel freezes; a str names a numba type
+    ] = {}  # globals that the kernel freezes; a str names a numba type. In CUDA C++ template parameters and macros
     shared_bytes: int = 0  # of dynamic shared memory per block
     scenario: str = ""  # its name in the catalogue, whose NumPy reference checks the result; "" for none
     schedule: Schedule = Schedule()
@@ -128,6 +130,11 @@ def is_utf8(path: str) -> bool:
 def is_python_program(launch: Launch) -> bool:
     """Return True for a launch of a plain Python program, run by `simulator/python_program.py`."""
     return launch.kernel.partition(":")[0] == PYTHON_PROGRAMS
+
+
+def is_cuda_cpp_launch(launch: Launch) -> bool:
+    """Return True for a launch of a kernel in CUDA C++, run by `tracer/cuda_cpp`."""
+    return is_cuda_cpp(launch.kernel.rpartition(":")[0])
 
 
 def is_cuda_cpp(file: str) -> bool:

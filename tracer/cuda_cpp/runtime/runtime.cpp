@@ -15,12 +15,15 @@
 #include <dlfcn.h>
 #include <exception>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <ucontext.h>
@@ -192,6 +195,7 @@ bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
 bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
+std::vector<uint32_t> chosen_blocks;  // that run, instead of all
 uint64_t sampled, grid_blocks;  // of a launch that is too large: how many blocks run, evenly from all
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
@@ -835,7 +839,10 @@ void restart_timer(double seconds) {
 }
 
 // Number the block that runs as the n-th.
-uint32_t block_number(uint64_t n) { return sampled ? (grid_blocks - 1) * n / (sampled - 1) : n; }
+uint32_t block_number(uint64_t n) {
+  if (!chosen_blocks.empty()) return chosen_blocks[n];
+  return sampled ? (grid_blocks - 1) * n / (sampled - 1) : n;
+}
 
 // Run `end` blocks, as many at once as `resident` holds.
 void run_blocks(uint32_t end) {
@@ -1595,7 +1602,13 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     send_text(text);
     std::string reply = receive_line();
     sampled = reply.compare(0, 7, "sample ") ? 0 : strtoul(reply.c_str() + 7, nullptr, 10);
-    is_recording = sampled || reply == "go";
+    chosen_blocks.clear();
+    if (!reply.compare(0, 7, "blocks ")) {
+      words_at = reply.c_str() + 7;
+      for (long long n = next_number(); n > 0; n--) chosen_blocks.push_back(next_number());
+      blocks = chosen_blocks.size();
+    }
+    is_recording = sampled || !chosen_blocks.empty() || reply == "go";
     grid_blocks = blocks < UINT32_MAX ? blocks : UINT32_MAX;
     if (sampled) blocks = sampled;
   }
@@ -1652,6 +1665,24 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     entry.launch.types = types.data();
     tilescope_launch(&entry.launch);
   }
+}
+}
+
+// --- launches of one kernel, for `single_launch.h`
+
+extern "C" {
+char* tilescope_map_launch() {
+  const char* path = getenv("TILESCOPE_LAUNCH");
+  int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+  struct stat facts;
+  if (file < 0 || fstat(file, &facts)) return nullptr;
+  void* content = mmap(nullptr, facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  return content == MAP_FAILED ? nullptr : (char*)content;
+}
+int tilescope_die_with(int64_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return getppid() == parent;
 }
 }
 
