@@ -160,9 +160,7 @@ def _precompiled_header(compiler: Compiler) -> list[str]:
     """Return the options that include our header, compiled once for each compiler; the plain header if that fails."""
     if compiler.kind == "zig":
         return _HEADER
-    key = "header-" + _digest(
-        compiler.version, *compiler.command, *compiler.program_options(), _own_digest()
-    )
+    key = "header-" + _digest(compiler.version, *compiler.command, *compiler.program_options(), _own_digest())
     folder = _folder() / key
     name = "cuda.h.gch" if compiler.kind == "gcc" else "cuda.h.pch"
     if not (folder / name).is_file():

@@ -126,6 +126,24 @@ def template_parameters(source: str, function: Function) -> tuple[str, ...]:
     return tuple(names)
 
 
+def parameters(source: str, function: Function) -> tuple[str, ...]:
+    """List the names of a function's parameters, in order; "" for one without a name."""
+    text = plain(source)
+    head = list(re.finditer(rf"\b{re.escape(function.name)}\s*\(", text[: function.body]))
+    closing = _closing(text, head[-1].end() - 1) if head else None
+    if closing is None or not text[head[-1].end() : closing].strip():
+        return ()
+    pieces, depth = [""], 0
+    for character in text[head[-1].end() : closing]:
+        depth += (character in "<([{") - (character in ">)]}")
+        if character == "," and not depth:
+            pieces.append("")
+        else:
+            pieces[-1] += character
+    names = (re.search(r"[\s*&](\w+)\s*(?:\[[^\]]*\]\s*)*$", piece.partition("=")[0]) for piece in pieces)
+    return tuple(match[1] if match else "" for match in names)
+
+
 def namespaces(source: str, function: Function) -> tuple[str, ...]:
     """List the namespaces that contain a function, from the outermost; unnamed ones are left out."""
     text = plain(source)

@@ -269,13 +269,11 @@ class RemedyTrials:
 
         number: of the launch, from 0.
         """
-        from ....tracer.analysis.kernel_structure import kernel_file
-        from ....tracer.model.launch import is_cuda_cpp
         from ....tracer.remedies.candidates import is_mechanical
         from ....tracer.remedies.trial import trial_case
         from ....tracer.storage.temp_folders import new_process_folder
 
-        if not is_mechanical(finding) or number >= MOST_LAUNCHES_TRIED or is_cuda_cpp(kernel_file(trace)):
+        if not is_mechanical(finding) or number >= MOST_LAUNCHES_TRIED:
             return None
         if self._inputs is None:
             self._inputs = new_process_folder()
