@@ -17,6 +17,7 @@ from ..model.launch import Schedule
 from ..model.trace import WARP, Dim3, unravel
 from ..model.user_code import user_code_for
 from ..recording.recorder import Recorder, TooManyAccessesError
+from ..recording.run_order import OrderRun
 from ..recording.run_record import resident_blocks
 from ..recording.warp_operations import Instruction, lanes
 from .cuda_threads import Block, Hub, Index3, Thread, ThreadRaisedError
@@ -37,6 +38,7 @@ class Scheduler:
         schedule: Schedule,
         resident: int | None,
         content: MemoryContent = lambda live: b"",
+        order: OrderRun | None = None,
     ) -> None:
         self.recorder = recorder
         self.schedule = schedule
@@ -48,6 +50,7 @@ class Scheduler:
         self.slots = 1
         self.failure: tuple[Thread, BaseException] | None = None
         self._random = random.Random(schedule.seed)
+        self._order = order
         self._runnable: list[Thread] = []
         self._changed = False  # whether the set of runnable threads has changed
         # Whether threads began, ended or converged in their warp; barriers don't count, since they may repeat for ever.
@@ -228,11 +231,26 @@ class Scheduler:
             self.hub.next.switch()
         elif self.schedule.kind == "random":
             self._turn(self._random.choice(self._runnable))
+        elif self._order is not None:
+            self._order_round(self._order)
         else:
             for thread in self._runnable:
                 self._turn(thread)
             self._changed = True
         self._stop_on_failure()
+
+    def _order_round(self, order: OrderRun) -> None:
+        """Give a turn to each runnable thread of the order's segment, and after the last segment to all threads."""
+        segment = order.segment
+        for thread in list(self._runnable):
+            if segment is None or segment.includes(thread.block.number, thread.number):
+                if segment is not None and 0 <= segment.barrier <= thread.phase:
+                    continue
+                before = self.recorder.access_count()
+                self._turn(thread)
+                order.count_turn(self.recorder.access_count() - before)
+        order.end_round(self.recorder.access_count())
+        self._runnable = [t for t in self._runnable if not (t.waiting or t.done)]
 
     def _needs_more_slots(self, waiting: int) -> bool:
         """Check for a livelock of the running threads; raises ThreadRaisedError if no other block can resolve it.
