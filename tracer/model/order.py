@@ -5,7 +5,8 @@
 
 A text is a sequence of segments, joined by `+`. A segment names a thread (`t3` of block 0, `b1t3`), a warp (`w0`,
 `b1w0`), a block (`b1`) or `all` blocks. `x2` gives each of its threads two turns, each of which makes an access; `/1`
-runs until the first barrier is passed; without both it runs until none of its threads can go on. `@14` states the line
+runs until the first barrier is passed. Threads that were released from
+a barrier go to their next access at once, without a turn; without both it runs until none of its threads can go on. `@14` states the line
 of the segment's last access. After the last segment all threads take turns in lockstep. `vc0ffee:` is a digest of the
 kernel's text.
 """

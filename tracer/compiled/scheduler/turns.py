@@ -139,7 +139,9 @@ def _begin_block(state: Any, block: Any) -> None:
     if peek(state, Word.TURNS):
         threads = peek(state, Word.THREADS)
         for number in range(slot_number * threads, (slot_number + 1) * threads):
-            run_turn(state, thread_slot_at(state, number))
+            thread_slot = thread_slot_at(state, number)
+            if run_turn(state, thread_slot):
+                poke(thread_slot, ThreadSlot.REASON, StopReason.ACCESS)
 
 
 begin_block = compile_with_callers(_begin_block)
@@ -327,12 +329,32 @@ def _segment_round(state: Any, segment: Any) -> Any:
             turn_count += 1
             stays = run_turn(state, thread_slot)
         if stays:
+            poke(thread_slot, ThreadSlot.REASON, StopReason.ACCESS)
             poke(runnable, remaining, number)
             remaining += 1
     poke(state, Word.RUNNABLE_COUNT, remaining)
     return turn_count
 
 
+def _run_resumed(state: Any) -> Any:
+    """Run the threads that have waited to their next access; return their number."""
+    runnable, remaining, turn_count = peek(state, Word.RUNNABLE), 0, 0
+    for i in range(peek(state, Word.RUNNABLE_COUNT)):
+        number = peek(runnable, i)
+        thread_slot = thread_slot_at(state, number)
+        stays = True
+        if peek(thread_slot, ThreadSlot.REASON) != StopReason.ACCESS:
+            turn_count += 1
+            stays = run_turn(state, thread_slot)
+        if stays:
+            poke(thread_slot, ThreadSlot.REASON, StopReason.ACCESS)
+            poke(runnable, remaining, number)
+            remaining += 1
+    poke(state, Word.RUNNABLE_COUNT, remaining)
+    return turn_count
+
+
+run_resumed = compile_with_callers(_run_resumed)
 segment_round = compile_with_callers(_segment_round)
 
 
@@ -349,6 +371,8 @@ def _order_round(state: Any) -> Any:
 
     The rules are those of `OrderRun` in tracer/recording/run_order.py.
     """
+    if run_resumed(state):
+        return True
     segment = peek(state, Word.SEGMENTS) + _SEGMENT_BYTES * peek(state, Word.SEGMENT)
     before, limit = count_accesses(state), peek(segment, SegmentWord.TURNS)
     turn_count = segment_round(state, segment)
