@@ -42,12 +42,21 @@ def add_arguments(parser: Parser) -> None:
         "file, which runs again whenever it is saved."
     )
     parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.cu | FILE.md | FILE.npz")
+    parser.add_argument(
+        "--witness", metavar="FILE", help="show a launch next to the order that tilescope orders has found"
+    )
 
 
 def execute(chosen: Namespace) -> int:
     """Show the window on a file or, as without `open`, on a scenario; raises UsageError if there is neither."""
     from ...kernels.scenarios.catalogue import names
 
+    if chosen.witness:
+        from .orders import specs_with_witness
+
+        if is_document(chosen.file):
+            raise UsageError("--witness takes a trace file or a scenario.")
+        return _show(specs_with_witness(chosen.file, chosen.witness))
     is_scenario = chosen.file.partition(":")[0] in names() and not is_file(chosen.file)
     return _show([chosen.file]) if is_scenario else show_file(chosen.file)
 

@@ -234,7 +234,7 @@ def _options(name: str, pairs: dict[str, str]) -> LaunchKeywords:
     """Take the options out of `pairs`."""
     options = LaunchKeywords()
     kind, seed = pairs.pop("schedule", "lockstep"), pairs.pop("seed", "0")
-    options["schedule"] = _schedule(name, kind, _number(seed, f"seed of {name}", 0))
+    options["schedule"] = parse_schedule(kind, _number(seed, f"seed of {name}", 0), name)
     if resident := pairs.pop("resident", ""):
         options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)
     if blocks := pairs.pop("blocks", ""):
@@ -250,8 +250,8 @@ def _options(name: str, pairs: dict[str, str]) -> LaunchKeywords:
     return options
 
 
-def _schedule(name: str, kind: str, seed: int) -> Schedule:
-    """Return the schedule of a word: lockstep, sequential, random, measured or order:TEXT."""
+def parse_schedule(kind: str, seed: int, name: str = "the launch") -> Schedule:
+    """Return the schedule of a word: lockstep, sequential, random, measured or order:TEXT; raises PlanError."""
     if kind.startswith(ORDER_PREFIX):
         try:
             return Schedule("order", seed, str(parse_order(kind)))

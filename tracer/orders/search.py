@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..model.launch import Launch, Schedule
-from ..model.order import Order, Segment, kernel_version
-from ..model.trace import STOPPED, Trace
-from ..processes.process_client import RunCancelledError
+from ..model.order import Order, Segment, kernel_version, order_of_turns
+from ..model.trace import STOPPED, Op, Trace
+from ..races.conflicting_accesses import Race
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..run.worker_client import LaunchTooSlowError, WorkerError
@@ -82,6 +82,7 @@ class SearchResult(Struct, frozen=True):
     tried: int  # launches that were run
     orders: int  # different orders of the accesses that several threads share, as far as they were told apart
     is_complete: bool  # whether these are all orders
+    is_race_free: bool  # whether no two accesses race, so that every order gives the same result
     at_most: float  # estimate of the number of orders from above
     why_incomplete: str  # "" or the limit that ended the search
     seconds: float
@@ -94,8 +95,8 @@ class SearchResult(Struct, frozen=True):
         """The result in one sentence."""
         if self.found is not None:
             return changed_text(self.found)
-        if self.is_complete and self.orders == 1:
-            return "There is only one order of the accesses that threads share: no order changes the result."
+        if self.is_race_free:
+            return "No accesses of two threads race: every order of the threads gives the same result, which is a proof."
         if self.is_complete:
             return (
                 f"All {self.orders:,} orders of the accesses that threads share were tried: none changes the result, "
@@ -162,11 +163,13 @@ class _Search:
             found = LOCKSTEP_ORDER if outcomes_differ(reference, outcome_of(lockstep)) else None
         if can_explore(lockstep):
             self._at_most = most_orders(Execution(lockstep))
-        if found is None:
-            found = self._likely(lockstep, reference)
+        races = races_of(lockstep, missed_barriers_of(lockstep))
+        race_free = found is None and not races and is_order_free(lockstep)
+        if found is None and not race_free:
+            found = self._likely(lockstep, reference, races)
         exploration: Exploration | None = None
         values: dict[bytes, tuple[Outcome, int, str]] = {}
-        if found is None or cell is not None:
+        if (found is None or cell is not None) and not (race_free and cell is None):
             if can_explore(lockstep):
                 exploration = Exploration(self._run, lockstep, self._limits.orders)
                 found = self._explore(exploration, reference, found, values, count_all=cell is not None)
@@ -179,7 +182,8 @@ class _Search:
             found=shown,
             tried=self._tried,
             orders=exploration.classes if exploration else self._tried,
-            is_complete=exploration is not None and exploration.is_complete,
+            is_complete=race_free or (exploration is not None and exploration.is_complete),
+            is_race_free=race_free,
             at_most=self._at_most,
             why_incomplete=self._why,
             seconds=time.monotonic() - self._begin,
@@ -234,9 +238,8 @@ class _Search:
         trace = self._run(order)
         return trace is not None and outcomes_differ(reference, outcome_of(trace))
 
-    def _likely(self, lockstep: Trace, reference: Outcome) -> Order | None:
+    def _likely(self, lockstep: Trace, reference: Outcome, races: list[Race]) -> Order | None:
         """Try orders that reverse the races of the run."""
-        races = races_of(lockstep, missed_barriers_of(lockstep))
         for number, order in enumerate(likely_orders(lockstep, races)):
             if number == MOST_LIKELY_ORDERS or self._is_over():
                 break
@@ -286,8 +289,6 @@ class _Search:
                 continue
             complete = trace.accesses == len(trace) <= MOST_SWITCHED_ACCESSES
             if complete and outcomes_differ(reference, outcome_of(trace)):
-                from ..model.order import order_of_turns
-
                 turns = zip(trace.block.tolist(), trace.thread.tolist(), strict=True)
                 order = order_of_turns(turns)
                 if self._changes(order, reference):
@@ -352,6 +353,24 @@ class _Search:
         return Order(tuple(segments), kernel_version(self._launch.source, kernel))
 
 
+def is_order_free(trace: Trace) -> bool:
+    """Check if a launch without races gives the same result in every order of its threads.
+
+    Barriers order the same accesses in every run. So only atomics whose results are used, different reductions of one
+    buffer, and warp operations that leave lanes out may depend on the order.
+    """
+    if trace.access_counts[:, Op.ATOMIC].any() or trace.missing or len(trace.outside.step) or trace.error:
+        return False
+    if len(missed_barriers_of(trace).block_position):
+        return False
+    reductions = trace.op == Op.REDUCTION
+    sites = {
+        (int(buffer), int(site))
+        for buffer, site in zip(trace.buffer[reductions], trace.site[reductions], strict=True)
+    }
+    return len(sites) == len({buffer for buffer, _ in sites})
+
+
 def _final_values(
     values: dict[bytes, tuple[Outcome, int, str]], cell: Cell
 ) -> tuple[FinalValue, ...]:
@@ -370,6 +389,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("inf")
-
-
-__all__ = ["OrderSearchError", "RunCancelledError", "SearchLimits", "SearchResult", "search_orders"]
