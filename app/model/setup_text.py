@@ -10,6 +10,7 @@ from ...tracer.model.launch import Schedule
 from ...tracer.model.plan import kernel_source, line_words, schedule_words
 from .bookmark import Setup
 
+LOCKSTEP_BY_ACCESSES = "all/0"  # the order in which no thread leaves lockstep, with a moment for each access
 LONGEST_ORDER = 24  # characters of an explicit order's parts in a summary
 Resident = int | Literal["all"] | None
 
@@ -34,6 +35,8 @@ def schedule_summary(schedule: Schedule) -> str:
     if schedule.kind != "order":
         return schedule.kind
     parts = schedule.order_text.rpartition(":")[2]
+    if parts == LOCKSTEP_BY_ACCESSES:
+        return "lockstep by accesses"
     return f"order {parts if len(parts) <= LONGEST_ORDER else parts[: LONGEST_ORDER - 1] + '…'}"
 
 

@@ -17,9 +17,11 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
+from .syntax_tree import syntax_tree
 from .trace import WARP, Dim3
 
 ORDER_PREFIX = "order:"  # of the text in a spec, such as schedule=order:t3x2
@@ -152,10 +154,11 @@ def check_order(order: Order, grid: Dim3, dim: Dim3, source: str, kernel: str) -
             )
 
 
+@lru_cache(maxsize=64)
 def kernel_version(source: str, kernel: str) -> str:
     """Return 6 hexadecimal digits that change with the code of a kernel, but not with comments or its position."""
     try:
-        tree = ast.parse(source)
+        tree = syntax_tree(source)
     except (SyntaxError, ValueError):
         text = source
     else:

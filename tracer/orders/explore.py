@@ -22,7 +22,7 @@ from ..model.trace import Trace
 from .execution import Execution, Signature, Turn
 
 MOST_EVENTS = 4_000  # accesses of a launch whose orders are explored
-MOST_WORK = 4_000_000  # accesses times threads
+MOST_WORK = 400_000  # accesses times threads
 RunOrder = Callable[[Order], Trace | None]  # returns None for an order that is impossible or does not end
 _BYTES_OF_EVENT = 40  # of memory, in a signature or a list of turns
 

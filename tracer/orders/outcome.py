@@ -81,7 +81,7 @@ def outcome_of(trace: Trace) -> Outcome:
         rows = np.flatnonzero(is_write & (trace.buffer == number))
         index = trace.index[rows].astype(np.int64)
         last = np.full(buffer.size, -1, np.int64)
-        np.maximum.at(last, index, rows)
+        last[index] = rows  # of several rows of an element the last one stays, since rows ascend
         cells = np.flatnonzero(last >= 0)
         content[cells] = _cast(trace.value[last[cells]], dtype)
         values[buffer.name], buffers[buffer.name] = content, buffer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -165,8 +166,12 @@ class _Search:
             self._at_most = most_orders(Execution(lockstep))
         races = races_of(lockstep, missed_barriers_of(lockstep))
         race_free = found is None and not races and is_order_free(lockstep)
+        if not can_explore(lockstep):
+            self._at_most = 1.0 if race_free else math.inf
         if found is None and not race_free:
-            found = self._likely(lockstep, reference, races)
+            found = self._likely_in_block(lockstep, reference, races)
+            if found is None:
+                found = self._likely(lockstep, reference, races)
         exploration: Exploration | None = None
         values: dict[bytes, tuple[Outcome, int, str]] = {}
         if (found is None or cell is not None) and not (race_free and cell is None):
@@ -238,6 +243,27 @@ class _Search:
         trace = self._run(order)
         return trace is not None and outcomes_differ(reference, outcome_of(trace))
 
+    def _likely_in_block(self, lockstep: Trace, reference: Outcome, races: list[Race]) -> Order | None:
+        """Try orders of one block that races in shared memory; the order must change the complete launch as well."""
+        complete = self._launch
+        race = next((r for r in races if r.harmful), None)
+        if race is None or len(lockstep.blocks) == 1 or lockstep.buffers[race.buffer].space != "shared":
+            return None
+        block = int(lockstep.block[race.first])
+        self._launch = replace(complete, blocks=(block,))
+        try:
+            trace = self._run(LOCKSTEP_ORDER)
+            if trace is None:
+                return None
+            own = outcome_of(trace)
+            order = self._likely(trace, own, races_of(trace, missed_barriers_of(trace)))
+            if order is None:
+                return None
+            order = shrink(order, lambda smaller: self._changes(smaller, own))
+        finally:
+            self._launch = complete
+        return order if self._changes(order, reference) else None
+
     def _likely(self, lockstep: Trace, reference: Outcome, races: list[Race]) -> Order | None:
         """Try orders that reverse the races of the run."""
         for number, order in enumerate(likely_orders(lockstep, races)):
@@ -297,7 +323,7 @@ class _Search:
 
     def _shown(self, order: Order, own: Trace, reference: Outcome) -> FoundOrder:
         """Shrink an order, and describe its effect."""
-        if order != LOCKSTEP_ORDER:
+        if order != LOCKSTEP_ORDER and order.switches > 1:
             order = shrink(order, lambda smaller: self._changes(smaller, reference))
         trace = self._final_run(order)
         if order != LOCKSTEP_ORDER:
@@ -361,7 +387,7 @@ def is_order_free(trace: Trace) -> bool:
     """
     if trace.access_counts[:, Op.ATOMIC].any() or trace.missing or len(trace.outside.step) or trace.error:
         return False
-    if len(missed_barriers_of(trace).block_position):
+    if missed_barriers_of(trace).ran_on.any():
         return False
     reductions = trace.op == Op.REDUCTION
     sites = {
