@@ -114,7 +114,7 @@ class OrderSearch(QObject):
             selections = (Selection(block, thread),) * 2
         mark = replace(
             here, panes=panes, selections=selections, moment=None, focus=1, link="moment", tab="findings",
-            spotlight=tuple(cell.name for cell in found.cells[:1]),
+            spotlight=_spotlight(found),
         )  # fmt: skip
         self._words_of_orders[found.order] = words
         if self.navigation.show_bookmark(mark, lambda panes: _moment_of(panes, found)):
@@ -136,6 +136,13 @@ class OrderSearch(QObject):
 
 def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:
     return replace(setup, schedule=schedule, rerun=bool(setup.file))
+
+
+def _spotlight(found: FoundOrder) -> tuple[str, ...]:
+    """Name the first differing element, and the element of the reversed accesses."""
+    names = [cell.name for cell in found.cells[:1]]
+    names += [found.reversal.element] if found.reversal else []
+    return tuple(dict.fromkeys(names))
 
 
 def _moment_of(panes: Panes, found: FoundOrder) -> float:

@@ -121,6 +121,13 @@ class Execution:
         independent = [number for number in between if not self.happens_before(race.first, number)]
         return [*range(race.first), *independent, race.second]
 
+    def follows(self, number: int, counts: Sequence[int]) -> bool:
+        """Check if all events before an event have happened, where each thread has made `counts` of its events."""
+        clock, thread = self.clocks[number], self.events[number].thread
+        return all(
+            need <= made for other, (need, made) in enumerate(zip(clock, counts, strict=True)) if other != thread
+        )
+
     def signature(self, events: Sequence[int] | None = None) -> Signature:
         """Compute what some events, by default all, have in common with the same events in any order.
 

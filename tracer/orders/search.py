@@ -21,6 +21,7 @@ from .elements import element_of
 from .execution import Execution
 from .explore import Exploration, can_explore, most_orders
 from .guided import likely_orders
+from .linearise import with_few_switches
 from .outcome import Cell, Outcome, differing_cells, number_text, outcome_of, outcomes_differ
 from .shrink import shrink
 from .words import Reversal, reversal_of
@@ -28,6 +29,7 @@ from .words import Reversal, reversal_of
 Run = Callable[[Launch], Trace]
 LOCKSTEP_ORDER = Order((Segment(-1, 0, 0, barrier=0),))  # no thread leaves the order of lockstep
 MOST_LIKELY_ORDERS = 60
+SHRINKING_ORDERS, SHRINKING_SECONDS = 300, 10.0  # beyond the limits of a search
 MOST_CELLS = 8  # named in a result
 RANDOM_SEEDS = range(1, 13)
 MOST_OUTCOMES = 256  # different outcomes that are kept for the values of an element
@@ -323,9 +325,14 @@ class _Search:
 
     def _shown(self, order: Order, own: Trace, reference: Outcome) -> FoundOrder:
         """Shrink an order, and describe its effect."""
-        if order != LOCKSTEP_ORDER and order.switches > 1:
-            order = shrink(order, lambda smaller: self._changes(smaller, reference))
+        self._extend_limits()
         trace = self._final_run(order)
+        if order != LOCKSTEP_ORDER and order.switches > 1:
+            if can_explore(trace):
+                shorter = with_few_switches(trace)
+                order = shorter if self._changes(shorter, reference) else order
+            order = shrink(order, lambda smaller: self._changes(smaller, reference))
+            trace = self._final_run(order)
         if order != LOCKSTEP_ORDER:
             stated = self._stated(order, trace)
             try:
@@ -351,6 +358,11 @@ class _Search:
             is_correct=trace.check.equal if trace.check else None,
             reversal=reversal,
         )
+
+    def _extend_limits(self) -> None:
+        """Allow some more orders and time, to shrink an order that was found at the limit."""
+        elapsed = time.monotonic() - self._begin
+        self._limits = SearchLimits(self._tried + SHRINKING_ORDERS, elapsed + SHRINKING_SECONDS)
 
     def _final_run(self, order: Order) -> Trace:
         return self._run_launch(self._with_order(order))

@@ -20,6 +20,7 @@ class Reversal(Struct, frozen=True):
     late: int  # row of the changed run: the access that came after it
     first: tuple[int, int, int]  # block, thread and number among the thread's accesses, of `early`
     second: tuple[int, int, int]  # of `late`
+    element: str  # as the source names it
 
 
 class _Run:
@@ -131,4 +132,4 @@ def _describe(run: _Run, early: int, late: int) -> Reversal:
         f"{who[0].upper()}{who[1:]} {verb} {access_element(trace, early)}{number} in {lines[0]} before "
         f"{thread_text(trace, late, block=blocks)} {later} it in {lines[1]}."
     )
-    return Reversal(sentence, early, late, run.key(early), run.key(late))
+    return Reversal(sentence, early, late, run.key(early), run.key(late), access_element(trace, early))

@@ -44,4 +44,6 @@ def test_a_launch_without_races_keeps_its_pane():
         wait_until(lambda: bool(session.order_words))
         assert len(window.stage.setups) == 1
         assert "proof" in session.order_words
+        window.commands["Findings"].trigger()
+        settle(window)
         assert "proof" in window.side.view("findings").order.text()
