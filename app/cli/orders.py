@@ -52,54 +52,65 @@ def add_arguments(parser: Parser) -> None:
         help="a scenario such as count-racing:threads=4, a trace, or a program whose launches are searched",
     )
     parser.add_argument(
-        "--element", default="", metavar="NAME[I, J]", help="count the orders for each of its possible final values"
+        "--element",
+        default="",
+        metavar="NAME[I, J]",
+        help="count the orders for each of its possible final values",
     )
     parser.add_argument(
-        "--orders", type=positive_integer, default=ORDERS, metavar="N", help=f"the most orders to run ({ORDERS:,})"
+        "--orders",
+        type=positive_integer,
+        default=ORDERS,
+        metavar="N",
+        help=f"the most orders to run ({ORDERS:,})",
     )
     parser.add_argument(
         "--seconds", type=positive_seconds, default=SECONDS, help=f"the most time for a launch ({SECONDS:g})"
     )
-    parser.add_argument("--witness", metavar="FILE", help=f"write the order here (default: KERNEL{WITNESS_SUFFIX})")
-    parser.add_argument("--json", action="store_true", help="print the results as JSON, one line for each launch")
+    parser.add_argument(
+        "--witness", metavar="FILE", help=f"write the order here (default: KERNEL{WITNESS_SUFFIX})"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the results as JSON, one line for each launch"
+    )
     parser.add_argument("--yes", action="store_true", help="run the kernel of a trace file without asking")
 
 
 def execute(chosen: Namespace) -> int:
     """Search each launch; return 1 if an order changes the result of any, otherwise 0."""
     worker = Worker()
-    found = False
+    has_changed = False
     try:
         with tempfile.TemporaryDirectory(prefix="tilescope-") as folder:
             for number, (launch, opened, trace) in enumerate(_launches(chosen, Path(folder))):
                 result = _search(chosen, launch, worker)
                 witness = _write_witness(chosen, launch, result, number, trace, opened)
                 _print_result(chosen, result, *witness)
-                found |= result.found is not None
+                has_changed |= result.changing_order is not None
     except (OrderSearchError, ElementError, SavedLaunchError, WitnessError) as error:
         raise UsageError(str(error)) from error
     finally:
         worker.close()
-    return int(found)
+    return int(has_changed)
 
 
 def _launches(chosen: Namespace, folder: Path) -> Iterator[tuple[Launch, str, Trace | None]]:
     """Yield the launches with the word that opens each, and the trace of a program's launch."""
-    what: str = chosen.what
-    if what.endswith(".py"):
-        yield from _launches_of_program(what, folder)
-    elif is_file(parse_file_spec(what)[0]):
-        path, options = parse_file_spec(what)
+    word: str = chosen.what
+    if word.endswith(".py"):
+        yield from _launches_of_program(word, folder)
+    elif is_file(parse_file_spec(word)[0]):
+        path, options = parse_file_spec(word)
         if options:
             raise UsageError("orders takes a trace file without options.")
         _agree(path, yes=chosen.yes)
         yield runnable_launch(load(path), folder), path, None
-    elif what.endswith(TRACE_SUFFIX):
-        raise UsageError(missing_file_text(what))
+    elif word.endswith(TRACE_SUFFIX):
+        raise UsageError(missing_file_text(word))
     else:
-        check_scenarios([what])
-        scenario, values, options = parse_spec(what)
-        yield launch_of(scenario, values, **options), what, None
+        check_scenarios([word])
+        scenario, values, options = parse_spec(word)
+        yield launch_of(scenario, values, **options), word, None
 
 
 def _agree(path: str, *, yes: bool) -> None:
@@ -119,7 +130,7 @@ def _launches_of_program(name: str, folder: Path) -> Iterator[tuple[Launch, str,
         raise UsageError(missing_file_text(name))
     traces = folder / "traces"
     command = [*module_command("tilescope"), "run", "--out", str(traces), name]
-    status = subprocess.run(command, stdout=sys.stderr, check=False).returncode  # noqa: S603
+    status = subprocess.run(command, stdout=sys.stderr, check=False).returncode
     paths = sorted(traces.glob(f"*{TRACE_SUFFIX}")) if traces.is_dir() else []
     if not paths:
         ended = f"; it ended with status {status}" if status else ""
@@ -162,7 +173,7 @@ def _write_witness(
     chosen: Namespace, launch: Launch, result: SearchResult, number: int, trace: Trace | None, opened: str
 ) -> tuple[str, str]:
     """Write the witness of an order that was found; return its path and the word that opens the launch."""
-    if result.found is None:
+    if result.changing_order is None:
         return "", opened
     path = Path(chosen.witness or f"{result.kernel}{WITNESS_SUFFIX}")
     if number:
@@ -170,7 +181,7 @@ def _write_witness(
     if trace is not None:
         opened = f"{str(path).removesuffix(WITNESS_SUFFIX)}{TRACE_SUFFIX}"
         save(trace, Path(opened))
-    write_witness(path, witness_of(launch, result.found))
+    write_witness(path, witness_of(launch, result.changing_order))
     return str(path), opened
 
 
@@ -183,13 +194,13 @@ def _print_result(chosen: Namespace, result: SearchResult, witness: str, opened:
         print(msgspec.json.encode(data).decode())
         return
     lines = [f"{result.kernel}: {result.verdict}"]
-    found = result.found
-    if found is not None:
-        lines += [found.sentence] if found.sentence else []
-        lines += [f"  {text}" for text in order_lines(found.order)]
-        if found.was_correct is not None and found.is_correct is not None:
-            lines.append(f"NumPy's result: {_check_text(found.was_correct, found.is_correct)}.")
-        lines += [f"order:{found.order}", f"Replay it: tilescope open {opened} --witness {witness}"]
+    shown = result.changing_order
+    if shown is not None:
+        lines += [shown.sentence] if shown.sentence else []
+        lines += [f"  {text}" for text in order_lines(shown.order)]
+        if shown.was_correct is not None and shown.is_correct is not None:
+            lines.append(f"NumPy's result: {_check_text(shown.was_correct, shown.is_correct)}.")
+        lines += [f"order:{shown.order}", f"Replay it: tilescope open {opened} --witness {witness}"]
     lines.append(f"{result.tried:,} runs in {result.seconds:.1f} s; {estimate_text(result.at_most)}.")
     if result.element:
         lines += ["", *_values_table(result)]
@@ -217,7 +228,12 @@ def _values_table(result: SearchResult) -> list[str]:
     mark = "exact" if result.is_complete else f"of {result.orders:,} orders tried"
     most = max(value.orders for value in result.values)
     rows = [
-        [value.value, f"{value.orders:,}", "#" * max(1, round(30 * value.orders / most)), value.order or "as launched"]
+        [
+            value.value,
+            f"{value.orders:,}",
+            "#" * max(1, round(30 * value.orders / most)),
+            value.order or "as launched",
+        ]
         for value in result.values[:MOST_VALUES]
     ]
     more = len(result.values) - MOST_VALUES

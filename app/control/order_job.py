@@ -31,7 +31,7 @@ class OrderJob(QObject):
     """
 
     progressed = Signal(int, float)
-    found = Signal(object, object)
+    searched = Signal(object, object)
     failed = Signal(str)
 
     def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
@@ -46,7 +46,7 @@ class OrderJob(QObject):
         """Search the orders of a session's launch."""
         self._is_stopped = False
         expected = (OrderSearchError, SavedLaunchError, RunCancelledError, WorkerError)
-        done, failed = partial(self.found.emit, session), self._fail
+        done, failed = partial(self.searched.emit, session), self._fail
         self._tasks.start(Task(partial(self._search, session), done, failed, key=session, expected=expected))
 
     def stop(self) -> bool:

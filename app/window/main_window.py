@@ -116,9 +116,7 @@ class MainWindow(QMainWindow):
                 self, self.stage, self.central, self.look, self.files, self.lectures, self.exercises
             )
         )  # fmt: skip
-        self.orders = OrderSearch(
-            self.stage, self.navigation, self.notice, self.side.show_findings, self
-        )
+        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side.show_findings, self)
         self.orders.is_own_file = self._is_temporary
         self.desk = LectureAuthoring(
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of

@@ -43,11 +43,13 @@ class OrderSearch(QObject):
         self.stage, self.navigation, self.notice = stage, navigation, notice
         self.is_own_file: Callable[[str], bool] = lambda _: False
         self._show_findings = show_findings
-        self._words: dict[str, str] = {}  # the words in the findings, by the key of the launch that was searched
+        self._words: dict[
+            str, str
+        ] = {}  # the words in the findings, by the key of the launch that was searched
         self._words_of_orders: dict[str, str] = {}  # the same, by the order that was found
         self.job = OrderJob(stage.jobs, self)
         self.job.progressed.connect(self._report)
-        self.job.found.connect(self._take)
+        self.job.searched.connect(self._take)
         self.job.failed.connect(lambda sentence: notice.error(sentence, cause="order"))
         stage.loaded.connect(self._note_loaded)
 
@@ -62,7 +64,7 @@ class OrderSearch(QObject):
             self.notice.error("There is no launch yet; wait until it is traced.", cause="order")
         elif not self._may_run(session):
             self.notice.error(
-                "The kernel came with a file and has not run here; choose another order for it and agree to run it first.",
+                "The kernel came with a file and has not run here; choose another schedule and agree to run it first.",
                 cause="order",
             )
         elif session.is_python_program:
@@ -91,33 +93,36 @@ class OrderSearch(QObject):
     def _take(self, session: Session, result: SearchResult) -> None:
         """Show the result: the two orders next to each other, and the words in the findings."""
         self.notice.inform(result.verdict)
-        words = f"{result.verdict} {result.found.sentence}".strip() if result.found else result.verdict
+        words = (
+            f"{result.verdict} {result.changing_order.sentence}".strip()
+            if result.changing_order
+            else result.verdict
+        )
         self._words[session.launch.key()] = words
         self._describe(session)
-        if result.found is not None and session in self.stage.sessions:
-            self._show_both(self.stage.sessions.index(session), result.found, words)
+        if result.changing_order is not None and session in self.stage.sessions:
+            self._show_both(self.stage.sessions.index(session), result.changing_order, words)
 
-    def _show_both(self, pane: int, found: FoundOrder, words: str) -> None:
+    def _show_both(self, pane: int, shown: FoundOrder, words: str) -> None:
         """Show the launch step by step in its own order on the left, and in the found order on the right."""
         setup = self.stage.setups[pane]
         own = setup.schedule
         if own.kind == "lockstep":  # one moment for each access, as in the order on the right
             own = Schedule("order", own.seed, str(LOCKSTEP_ORDER))
         panes = tuple(
-            _with_schedule(setup, schedule)
-            for schedule in (own, Schedule("order", own.seed, found.order))
+            _with_schedule(setup, schedule) for schedule in (own, Schedule("order", own.seed, shown.order))
         )
         here = self.navigation.bookmark()
         selections = (Selection(),) * 2
-        if found.reversal is not None:
-            block, thread, _ = found.reversal.first
+        if shown.reversal is not None:
+            block, thread, _ = shown.reversal.first
             selections = (Selection(block, thread),) * 2
         mark = replace(
             here, panes=panes, selections=selections, moment=None, focus=1, link="moment", tab="findings",
-            spotlight=_spotlight(found),
+            spotlight=_spotlight(shown),
         )  # fmt: skip
-        self._words_of_orders[found.order] = words
-        if self.navigation.show_bookmark(mark, lambda panes: _moment_of(panes, found)):
+        self._words_of_orders[shown.order] = words
+        if self.navigation.show_bookmark(mark, lambda panes: _moment_of(panes, shown)):
             self.navigation.history.leave(here)
 
     def _note_loaded(self, pane: int) -> None:
@@ -138,18 +143,18 @@ def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:
     return replace(setup, schedule=schedule, rerun=bool(setup.file))
 
 
-def _spotlight(found: FoundOrder) -> tuple[str, ...]:
+def _spotlight(shown: FoundOrder) -> tuple[str, ...]:
     """Name the first differing element, and the element of the reversed accesses."""
-    names = [cell.name for cell in found.cells[:1]]
-    names += [found.reversal.element] if found.reversal else []
+    names = [cell.name for cell in shown.cells[:1]]
+    names += [shown.reversal.element] if shown.reversal else []
     return tuple(dict.fromkeys(names))
 
 
-def _moment_of(panes: Panes, found: FoundOrder) -> float:
+def _moment_of(panes: Panes, shown: FoundOrder) -> float:
     """Return the moment of the first reversed access in the order on the right; the end if no access shows it."""
     session = panes.sessions[-1]
     ends = panes.ends()
-    if session is None or found.reversal is None or found.reversal.early >= len(session.trace):
+    if session is None or shown.reversal is None or shown.reversal.early >= len(session.trace):
         return float(max(ends, default=0))
-    moment = int(session.requests.moment[session.requests.request[found.reversal.early]])
+    moment = int(session.requests.moment[session.requests.request[shown.reversal.early]])
     return playhead_moment(moment, len(ends) - 1, ends, panes.link_mode)

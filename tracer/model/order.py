@@ -5,10 +5,9 @@
 
 A text is a sequence of segments, joined by `+`. A segment names a thread (`t3` of block 0, `b1t3`), a warp (`w0`,
 `b1w0`), a block (`b1`) or `all` blocks. `x2` gives each of its threads two turns, each of which makes an access; `/1`
-runs until the first barrier is passed. Threads that were released from
-a barrier go to their next access at once, without a turn; without both it runs until none of its threads can go on. `@14` states the line
-of the segment's last access. After the last segment all threads take turns in lockstep. `vc0ffee:` is a digest of the
-kernel's text.
+runs until the first barrier is passed; without both it runs until none of its threads can go on. `@14` states the line
+of the segment's last access. Threads that a barrier releases go to their next access at once, without a turn. After
+the last segment all threads take turns in lockstep. `vc0ffee:` is a digest of the kernel's code.
 """
 
 from __future__ import annotations
@@ -73,14 +72,14 @@ class Segment(Struct, frozen=True):
 
     def __str__(self) -> str:
         block = f"b{self.block}" if self.block > 0 or not self.count else ""
-        who = "all" if self.block < 0 else block
+        name = "all" if self.block < 0 else block
         if self.count == 1:
-            who += f"t{self.first}"
+            name += f"t{self.first}"
         elif self.count:
-            who += f"w{self.first // WARP}"
+            name += f"w{self.first // WARP}"
         turns = f"x{self.turns}" if self.turns else ""
         barrier = f"/{self.barrier}" if self.barrier >= 0 else ""
-        return who + turns + barrier + (f"@{self.line}" if self.line else "")
+        return name + turns + barrier + (f"@{self.line}" if self.line else "")
 
 
 class Order(Struct, frozen=True):
@@ -187,10 +186,13 @@ def segment_words(segments: Sequence[Segment]) -> list[str]:
     for segment in segments:
         if segment.turns:
             amount = "one access" if segment.turns == 1 else f"{segment.turns} accesses"
-            sentence = f"{segment.threads_name} makes {amount}"
+            verb = "make" if segment.block < 0 else "makes"
+            sentence = f"{segment.threads_name} {verb} {amount}"
         elif segment.barrier >= 0:
-            sentence = f"{segment.threads_name} runs to barrier {segment.barrier}"
+            verb = "run" if segment.block < 0 else "runs"
+            sentence = f"{segment.threads_name} {verb} to barrier {segment.barrier}"
         else:
-            sentence = f"{segment.threads_name} runs until it waits or ends"
+            ending = "run until they wait or end" if segment.block < 0 else "runs until it waits or ends"
+            sentence = f"{segment.threads_name} {ending}"
         sentences.append(f"{sentence}, the last in line {segment.line}" if segment.line else sentence)
     return sentences

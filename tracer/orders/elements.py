@@ -23,8 +23,10 @@ def element_of(outcome: Outcome, trace: Trace, text: str) -> Cell:
     name = match[1]
     buffers = {n: b for n, b in outcome.buffers.items() if name in n.split(ALIAS_SEPARATOR)}
     if not buffers:
-        known = ", ".join(outcome.buffers) or "none"
-        raise ElementError(f"{trace.kernel} writes no array named {name!r} in global memory; it writes {known}.")
+        names = ", ".join(outcome.buffers) or "none"
+        raise ElementError(
+            f"{trace.kernel} writes no array named {name!r} in global memory; it writes {names}."
+        )
     key, buffer = next(iter(buffers.items()))
     try:
         indices = tuple(int(part) for part in (match[2] or "0").split(",") if part.strip())

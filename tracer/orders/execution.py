@@ -19,7 +19,9 @@ from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 
 Location = tuple[int, int, int]  # whether it is shared, its block, and its first byte
 Turn = tuple[int, int]  # block and thread
-Signature = tuple[tuple[int, ...], ...]  # per thread a number for each of its accesses, with all that it depends on
+Signature = tuple[
+    tuple[int, ...], ...
+]  # per thread a number for each of its accesses, with all that it depends on
 _READ, _WRITE = 0, 1
 
 
@@ -125,7 +127,9 @@ class Execution:
         """Check if all events before an event have happened, where each thread has made `counts` of its events."""
         clock, thread = self.clocks[number], self.events[number].thread
         return all(
-            need <= made for other, (need, made) in enumerate(zip(clock, counts, strict=True)) if other != thread
+            need <= count
+            for other, (need, count) in enumerate(zip(clock, counts, strict=True))
+            if other != thread
         )
 
     def signature(self, events: Sequence[int] | None = None) -> Signature:

@@ -49,7 +49,9 @@ class Exploration:
         self._waiting: deque[tuple[list[Turn], Signature]] = deque()
         self.runs = 0
         self.is_complete = False
-        self.is_exact = True  # whether the runs followed their orders, so that a complete exploration is a proof
+        self.is_exact = (
+            True  # whether the runs followed their orders, so that a complete exploration is a proof
+        )
 
     @property
     def classes(self) -> int:
@@ -111,18 +113,15 @@ class Exploration:
         """Check if a run of a seen class begins with these events in an equivalent order."""
         lengths = list(map(len, beginning))
         return any(
-            all(
-                seen[:length] == own
-                for seen, own, length in zip(signature, beginning, lengths, strict=True)
-            )
+            all(seen[:length] == own for seen, own, length in zip(signature, beginning, lengths, strict=True))
             for signature in reversed(self._seen)
         )
 
 
 def _follows(trace: Trace, turns: list[Turn]) -> bool:
     count = len(turns)
-    made = list(zip(trace.block[:count].tolist(), trace.thread[:count].tolist(), strict=True))
-    return made == turns
+    begun = list(zip(trace.block[:count].tolist(), trace.thread[:count].tolist(), strict=True))
+    return begun == turns
 
 
 def can_explore(trace: Trace) -> bool:

@@ -81,7 +81,9 @@ def _both(trace: Trace, first: int, second: int) -> Iterator[Order]:
             if phase
         )
         if turns:
-            yield Order((*starts, Segment(block, thread, 1, turns=turns), Segment(other_block, other_thread, 1)))
+            yield Order(
+                (*starts, Segment(block, thread, 1, turns=turns), Segment(other_block, other_thread, 1))
+            )
 
 
 def _turns_to(trace: Trace, row: int) -> int:

@@ -14,7 +14,11 @@ from ..model.array_types import Mask
 from ..model.finding import element_text
 from ..model.trace import Buffer, Op, Trace, poison
 
-_RELATIVE = {2: 1e-2, 4: 1e-5, 8: 1e-12}  # by bytes of a real number: differences of rounding, which no order means
+_RELATIVE = {
+    2: 1e-2,
+    4: 1e-5,
+    8: 1e-12,
+}  # by bytes of a real number: differences of rounding, which no order means
 
 
 class Cell(Struct, frozen=True):

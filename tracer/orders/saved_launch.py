@@ -30,7 +30,9 @@ def runnable_launch(trace: Trace, folder: Path) -> Launch:
     if is_cuda_cpp(file) or is_python_program(launch):
         raise SavedLaunchError("Only kernels in Python can run in another order.")
     if launch.schedule.kind not in _STEPS:
-        raise SavedLaunchError("A launch measured on a GPU can't run in another order; search the scenario instead.")
+        raise SavedLaunchError(
+            "A launch measured on a GPU can't run in another order; search the scenario instead."
+        )
     if launch.blocks is None and len(trace.blocks) < trace.grid[0] * trace.grid[1] * trace.grid[2]:
         launch = replace(launch, blocks=tuple(trace.blocks.tolist()))
     try:

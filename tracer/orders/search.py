@@ -47,6 +47,9 @@ class SearchLimits(Struct, frozen=True):
     seconds: float = 30.0
 
 
+DEFAULT_LIMITS = SearchLimits()
+
+
 class ChangedCell(Struct, frozen=True):
     """An element whose final value differs."""
 
@@ -81,7 +84,7 @@ class SearchResult(Struct, frozen=True):
     """The result of a search."""
 
     kernel: str
-    found: FoundOrder | None
+    changing_order: FoundOrder | None
     tried: int  # launches that were run
     orders: int  # different orders of the accesses that several threads share, as far as they were told apart
     is_complete: bool  # whether these are all orders
@@ -96,10 +99,10 @@ class SearchResult(Struct, frozen=True):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        if self.found is not None:
-            return changed_text(self.found)
+        if self.changing_order is not None:
+            return changed_text(self.changing_order)
         if self.is_race_free:
-            return "No accesses of two threads race: every order of the threads gives the same result, which is a proof."
+            return "No accesses of two threads race: every order gives the same result, which is a proof."
         if self.is_complete:
             return (
                 f"All {self.orders:,} orders of the accesses that threads share were tried: none changes the result, "
@@ -109,22 +112,24 @@ class SearchResult(Struct, frozen=True):
         return f"None in {count}: {self.why_incomplete}, so this is no proof."
 
 
-def changed_text(found: FoundOrder) -> str:
+def changed_text(changing_order: FoundOrder) -> str:
     """Describe the effect of an order in a sentence."""
-    switches = "1 switch" if found.switches == 1 else f"{found.switches} switches"
-    if found.error:
-        return f"An order with {switches} changes how the launch ends: {found.error}."
-    if not found.cells:
+    switches = "1 switch" if changing_order.switches == 1 else f"{changing_order.switches} switches"
+    if changing_order.error:
+        return f"An order with {switches} changes how the launch ends: {changing_order.error}."
+    if not changing_order.cells:
         return f"An order with {switches} changes which elements are written."
-    cell = found.cells[0]
-    more = f", and {found.differing - 1:,} more elements differ" if found.differing > 1 else ""
+    cell = changing_order.cells[0]
+    more = (
+        f", and {changing_order.differing - 1:,} more elements differ" if changing_order.differing > 1 else ""
+    )
     return f"An order with {switches} changes the result: {cell.name} is {cell.after} instead of {cell.before}{more}."
 
 
 def search_orders(
     launch: Launch,
     run: Run,
-    limits: SearchLimits = SearchLimits(),
+    limits: SearchLimits = DEFAULT_LIMITS,
     *,
     element: str = "",
     stopped: Callable[[], bool] = lambda: False,
@@ -157,36 +162,38 @@ class _Search:
         reference = outcome_of(own)
         cell = element_of(reference, own, element) if element else None
         lockstep = own
-        found: Order | None = None
+        changing_order: Order | None = None
         if self._launch.schedule.kind != "lockstep":
             trace = self._run(LOCKSTEP_ORDER)
             if trace is None:
                 raise OrderSearchError("The launch doesn't end in lockstep, so its orders can't be compared.")
             lockstep = trace
-            found = LOCKSTEP_ORDER if outcomes_differ(reference, outcome_of(lockstep)) else None
+            changing_order = LOCKSTEP_ORDER if outcomes_differ(reference, outcome_of(lockstep)) else None
         if can_explore(lockstep):
             self._at_most = most_orders(Execution(lockstep))
         races = races_of(lockstep, missed_barriers_of(lockstep))
-        race_free = found is None and not races and is_order_free(lockstep)
+        race_free = changing_order is None and not races and is_order_free(lockstep)
         if not can_explore(lockstep):
             self._at_most = 1.0 if race_free else math.inf
-        if found is None and not race_free:
-            found = self._likely_in_block(lockstep, reference, races)
-            if found is None:
-                found = self._likely(lockstep, reference, races)
+        if changing_order is None and not race_free:
+            changing_order = self._likely_in_block(lockstep, reference, races)
+            if changing_order is None:
+                changing_order = self._likely(lockstep, reference, races)
         exploration: Exploration | None = None
         values: dict[bytes, tuple[Outcome, int, str]] = {}
-        if (found is None or cell is not None) and not (race_free and cell is None):
+        if (changing_order is None or cell is not None) and not (race_free and cell is None):
             if can_explore(lockstep):
                 exploration = Exploration(self._run, lockstep, self._limits.orders)
-                found = self._explore(exploration, reference, found, values, count_all=cell is not None)
-            elif found is None:
-                found = self._random(reference)
+                changing_order = self._explore(
+                    exploration, reference, changing_order, values, count_all=cell is not None
+                )
+            elif changing_order is None:
+                changing_order = self._random(reference)
                 self._why = self._why or "the launch is too large to try all orders"
-        shown = self._shown(found, own, reference) if found is not None else None
+        shown = self._shown(changing_order, own, reference) if changing_order is not None else None
         return SearchResult(
             kernel=own.kernel,
-            found=shown,
+            changing_order=shown,
             tried=self._tried,
             orders=exploration.classes if exploration else self._tried,
             is_complete=race_free or (exploration is not None and exploration.is_complete),
@@ -210,7 +217,7 @@ class _Search:
         self._tried += 1
         if trace.accesses > len(trace) or trace.notice.startswith(STOPPED):
             raise OrderSearchError(
-                f"The launch makes {trace.accesses:,} accesses, too many to keep: choose a smaller size to search its orders."
+                f"The launch makes {trace.accesses:,} accesses, too many to keep; choose a smaller size."
             )
         return trace
 
@@ -279,7 +286,7 @@ class _Search:
         self,
         exploration: Exploration,
         reference: Outcome,
-        found: Order | None,
+        changing_order: Order | None,
         values: dict[bytes, tuple[Outcome, int, str]],
         *,
         count_all: bool,
@@ -287,10 +294,10 @@ class _Search:
         """Run one order of each class; return the first that changes the result."""
         for visit in exploration.visits():
             outcome = outcome_of(visit.trace)
-            if visit.order is not None and found is None and outcomes_differ(reference, outcome):
-                found = visit.order
+            if visit.order is not None and changing_order is None and outcomes_differ(reference, outcome):
+                changing_order = visit.order
                 if not count_all:
-                    return found
+                    return changing_order
             key = outcome.digest
             if key in values or len(values) < MOST_OUTCOMES:
                 kept, count, text = values.get(key, (outcome, 0, str(visit.order) if visit.order else ""))
@@ -303,7 +310,7 @@ class _Search:
                 if exploration.waiting
                 else "some of the orders did not end, or could not be followed"
             )
-        return found
+        return changing_order
 
     def _random(self, reference: Outcome) -> Order | None:
         """Try random orders; return the first that changes the result, as an explicit order."""
@@ -370,7 +377,7 @@ class _Search:
     def _stated(self, order: Order, trace: Trace) -> Order:
         """State the version of the kernel, and the line of the last access of segments with a number of turns."""
         segments = []
-        made: dict[tuple[int, int], int] = {}
+        counts: dict[tuple[int, int], int] = {}
         passed: dict[int, int] = {}
         for segment in order.segments:
             if segment.barrier >= 0 and not segment.count:
@@ -378,13 +385,13 @@ class _Search:
             if segment.is_thread and segment.turns:
                 thread = segment.block, segment.first
                 rows = (trace.block == segment.block) & (trace.thread == segment.first)
-                if thread not in made:
+                if thread not in counts:
                     phase = passed.get(segment.block, 0)
-                    made[thread] = int((rows & (trace.phase < phase)).sum())
-                made[thread] += segment.turns
+                    counts[thread] = int((rows & (trace.phase < phase)).sum())
+                counts[thread] += segment.turns
                 accesses = rows.nonzero()[0]
-                if made[thread] <= len(accesses):
-                    line = trace.sites[int(trace.site[accesses[made[thread] - 1]])].line
+                if counts[thread] <= len(accesses):
+                    line = trace.sites[int(trace.site[accesses[counts[thread] - 1]])].line
                     segment = replace(segment, line=line)
             segments.append(segment)
         kernel = self._launch.kernel.rpartition(":")[2]
@@ -409,9 +416,7 @@ def is_order_free(trace: Trace) -> bool:
     return len(sites) == len({buffer for buffer, _ in sites})
 
 
-def _final_values(
-    values: dict[bytes, tuple[Outcome, int, str]], cell: Cell
-) -> tuple[FinalValue, ...]:
+def _final_values(values: dict[bytes, tuple[Outcome, int, str]], cell: Cell) -> tuple[FinalValue, ...]:
     """Count the orders for each final value of an element, ascending by value."""
     counts: dict[Any, tuple[int, str]] = {}
     for outcome, count, order in values.values():

@@ -50,11 +50,7 @@ def _fewest(segments: list[Segment], runs: _Runs) -> list[Segment]:
         size = -(-len(segments) // parts)
         chunks = [segments[low : low + size] for low in range(0, len(segments), size)]
         smaller = next(
-            (
-                rest
-                for number in range(len(chunks))
-                if runs.have_effect(rest := sum(chunks[:number] + chunks[number + 1 :], []))
-            ),
+            (rest for number in range(len(chunks)) if runs.have_effect(rest := _without(chunks, number))),
             None,
         )
         if smaller is not None:
@@ -64,6 +60,11 @@ def _fewest(segments: list[Segment], runs: _Runs) -> list[Segment]:
         else:
             parts = min(2 * parts, len(segments))
     return segments
+
+
+def _without(chunks: list[list[Segment]], number: int) -> list[Segment]:
+    """Join the chunks except one."""
+    return [segment for i, chunk in enumerate(chunks) if i != number for segment in chunk]
 
 
 def _fewer_turns(segments: list[Segment], number: int, segment: Segment, runs: _Runs) -> Segment:

@@ -38,12 +38,21 @@ class Witness(msgspec.Struct, frozen=True):
         return f"{ORDER_PREFIX}{self.order}"
 
 
-def witness_of(launch: Launch, found: FoundOrder) -> Witness:
-    """Return the witness of an order that a search of this launch has found."""
+def witness_of(launch: Launch, changing_order: FoundOrder) -> Witness:
+    """Return the witness of an order that a search of this launch has changing_order."""
     kernel = launch.kernel.rpartition(":")[2]
-    cells = tuple((cell.name, cell.before, cell.after) for cell in found.cells)
+    cells = tuple((cell.name, cell.before, cell.after) for cell in changing_order.cells)
     version = kernel_version(launch.source, kernel)
-    return Witness(FORMAT, kernel, version, launch.grid, launch.block, found.order, found.sentence, cells)
+    return Witness(
+        FORMAT,
+        kernel,
+        version,
+        launch.grid,
+        launch.block,
+        changing_order.order,
+        changing_order.sentence,
+        cells,
+    )
 
 
 def write_witness(path: Path, witness: Witness) -> None:

@@ -40,9 +40,7 @@ class _Run:
     def rows(self, thread: Ints, number: Ints) -> Ints:
         """Return the rows of accesses by thread and number among its accesses, -1 for threads that made fewer."""
         exists = number < self._counts[thread]
-        rows: Ints = np.where(
-            exists, self._by_thread[np.where(exists, self._starts[thread] + number, 0)], -1
-        )
+        rows: Ints = np.where(exists, self._by_thread[np.where(exists, self._starts[thread] + number, 0)], -1)
         return rows
 
     def key(self, row: int) -> tuple[int, int, int]:
@@ -65,7 +63,8 @@ class _Run:
         matches = (trace.index == trace.index[row]) & (trace.buffer == trace.buffer[row])
         if trace.buffers[int(trace.buffer[row])].space == "shared":
             matches &= trace.block == trace.block[row]
-        return matches & (trace.op != Op.LOAD)
+        writes: NDArray[np.bool_] = matches & (trace.op != Op.LOAD)
+        return writes
 
 
 def reversal_of(before: Trace, changed: Trace) -> Reversal | None:
@@ -124,12 +123,12 @@ def _describe(run: _Run, early: int, late: int) -> Reversal:
     blocks = len(trace.blocks) > 1
     verbs = {Op.LOAD: "read", Op.STORE: "wrote", Op.ATOMIC: "updated", Op.REDUCTION: "updated"}
     verb, later = verbs[Op(int(trace.op[early]))], verbs[Op(int(trace.op[late]))]
-    who = thread_text(trace, early, block=blocks)
+    thread = thread_text(trace, early, block=blocks)
     lines = [line_text(trace, int(trace.site[row])) for row in (early, late)]
     value = value_text(trace, early)
     number = f" ({value})" if value else ""
     sentence = (
-        f"{who[0].upper()}{who[1:]} {verb} {access_element(trace, early)}{number} in {lines[0]} before "
+        f"{thread[0].upper()}{thread[1:]} {verb} {access_element(trace, early)}{number} in {lines[0]} before "
         f"{thread_text(trace, late, block=blocks)} {later} it in {lines[1]}."
     )
     return Reversal(sentence, early, late, run.key(early), run.key(late), access_element(trace, early))

@@ -26,7 +26,9 @@ class OrderRun:
     def __init__(self, segments: tuple[Segment, ...]) -> None:
         self.segments = segments
         self.ends: list[int] = []  # per ended segment: accesses of the launch at its end
-        self._rounds = self._turns = self._accesses = 0  # of the current segment; turns and accesses of this round
+        self._rounds = self._turns = self._accesses = (
+            0  # of the current segment; turns and accesses of this round
+        )
 
     @staticmethod
     def of_launch(launch: Launch) -> OrderRun:
@@ -53,11 +55,11 @@ class OrderRun:
 
     def end_round(self, accesses: int) -> None:
         """End a round, after which the launch has made a number of accesses; raises OrderError."""
-        segment, turns, made = self.segment, self._turns, self._accesses
+        segment, turns, access_count = self.segment, self._turns, self._accesses
         self._turns = self._accesses = 0
         if segment is None:
             return
-        self._rounds += made > 0
+        self._rounds += access_count > 0
         if segment.turns and self._rounds >= segment.turns:
             self._end_segment(accesses)
         elif not turns:
@@ -79,9 +81,9 @@ class OrderRun:
         where = f"Part {number + 1} of the order, {segment},"
         if not rounds:
             raise OrderError(f"{where} can't run: {segment.threads_name} waits, has ended or has not begun.")
-        made = "1 turn" if rounds == 1 else f"{rounds:,} turns"
+        count = "1 turn" if rounds == 1 else f"{rounds:,} turns"
         raise OrderError(
-            f"{where} is too long: {segment.threads_name} can make only {made} before it waits or ends."
+            f"{where} is too long: {segment.threads_name} can make only {count} before it waits or ends."
         )
 
     def check_lines(self, trace: Trace) -> None:
@@ -93,6 +95,6 @@ class OrderRun:
             line = trace.sites[int(trace.site[row])].line
             if line != segment.line:
                 raise OrderError(
-                    f"The order states line {segment.line} for {segment}, but the access is in line {line}: the order is "
-                    "of another version of the kernel."
+                    f"The order states line {segment.line} for {segment}, but the access is in line {line}: the "
+                    "order is of another version of the kernel."
                 )

@@ -113,8 +113,8 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
             )
         if schedule.kind == "order":
             return (
-                "The order states which threads go next: a store overwrites the sums of the threads that stored between "
-                "its load and itself."
+                "The order states which threads go next: a store overwrites the sums of threads that stored after its "
+                "load."
                 if lost
                 else "In this order each thread stores before the next one loads, so nothing is lost."
             )

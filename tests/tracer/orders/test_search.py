@@ -37,23 +37,23 @@ def test_a_race_that_needs_several_switches_is_found_and_replays_in_both_engines
 ):
     planned = racing_launch(tmp_path, kernel.racing, kernel.threads)
     result = search_orders(planned, run, QUICK)
-    assert result.found is not None, result.verdict
-    assert 2 <= result.found.switches <= MOST_SWITCHES
-    assert result.found.cells[0].name == "out[0]"
+    assert result.changing_order is not None, result.verdict
+    assert 2 <= result.changing_order.switches <= MOST_SWITCHES
+    assert result.changing_order.cells[0].name == "out[0]"
     compiled, simulated = (
-        run_order(planned, result.found.order, engine) for engine in ("compiled", "simulator")
+        run_order(planned, result.changing_order.order, engine) for engine in ("compiled", "simulator")
     )
     assert_same_accesses(compiled, simulated)
     own = outcome_of(run(planned))
     assert outcomes_differ(own, outcome_of(compiled))
     assert outcomes_differ(own, outcome_of(simulated))
-    assert result.found.cells[0].after == str(outcome_of(compiled).values["out"][0])
+    assert result.changing_order.cells[0].after == str(outcome_of(compiled).values["out"][0])
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_no_order_changes_the_result_of_a_correct_twin(kernel: RacingKernel, tmp_path):
     result = search_orders(racing_launch(tmp_path, kernel.twin, kernel.threads), run, QUICK)
-    assert result.found is None
+    assert result.changing_order is None
     assert result.is_complete
     assert "proof" in result.verdict
 
@@ -65,11 +65,11 @@ def test_a_bad_order_of_a_racing_scenario_is_found_within_a_second(name):
     begin = time.process_time()
     result = search_orders(planned, run, QUICK)
     assert time.process_time() - begin < 5  # a second on an idle computer
-    assert result.found is not None
-    assert 1 <= result.found.switches <= MOST_SWITCHES
-    assert result.found.sentence
+    assert result.changing_order is not None
+    assert 1 <= result.changing_order.switches <= MOST_SWITCHES
+    assert result.changing_order.sentence
     compiled, simulated = (
-        run_order(planned, result.found.order, engine) for engine in ("compiled", "simulator")
+        run_order(planned, result.changing_order.order, engine) for engine in ("compiled", "simulator")
     )
     assert_same_accesses(compiled, simulated)
 
@@ -77,12 +77,12 @@ def test_a_bad_order_of_a_racing_scenario_is_found_within_a_second(name):
 @pytest.mark.parametrize("spec", ["sum-in-global", "transpose-tile", "histogram-private", "jacobi-step"])
 def test_a_scenario_without_races_has_a_proof(spec):
     result = search_orders(scenario(spec), run, QUICK)
-    assert result.found is None and result.is_complete and result.is_race_free
+    assert result.changing_order is None and result.is_complete and result.is_race_free
 
 
 def test_three_threads_with_barriers_are_searched_completely():
     result = search_orders(scenario("barrier-three-threads"), run, QUICK)
-    assert result.is_complete and result.found is None
+    assert result.is_complete and result.changing_order is None
 
 
 @pytest.mark.parametrize("threads", [2, 3, 4])
@@ -96,9 +96,7 @@ def test_all_orders_of_a_racing_counter_are_counted(threads):
     assert sum(value.orders for value in result.values) == result.orders
     assert [value.value for value in result.values] == [str(n) for n in range(1, threads + 1)]
     assert result.values[-1].orders == factorial(threads)  # one after the other
-    assert result.at_most == pytest.approx(
-        np.prod([comb(2 * n, 2) for n in range(1, threads + 1)]), rel=1e-9
-    )
+    assert result.at_most == pytest.approx(np.prod([comb(2 * n, 2) for n in range(1, threads + 1)]), rel=1e-9)
 
 
 def test_each_final_value_replays(tmp_path):
@@ -112,10 +110,10 @@ def test_each_final_value_replays(tmp_path):
 def test_the_sentence_names_both_accesses(tmp_path):
     kernel = next(k for k in KERNELS if k.name == "lost update")
     result = search_orders(racing_launch(tmp_path, kernel.racing, kernel.threads), run, QUICK)
-    assert result.found is not None
-    assert "s[0]" in result.found.sentence
-    assert "before thread" in result.found.sentence
-    reversal = result.found.reversal
+    assert result.changing_order is not None
+    assert "s[0]" in result.changing_order.sentence
+    assert "before thread" in result.changing_order.sentence
+    reversal = result.changing_order.reversal
     assert reversal is not None and reversal.early < reversal.late
 
 
@@ -124,7 +122,7 @@ def test_a_limit_is_stated_and_is_no_proof(tmp_path):
     result = search_orders(
         racing_launch(tmp_path, kernel.racing, kernel.threads), run, SearchLimits(orders=2)
     )
-    assert result.found is None and not result.is_complete
+    assert result.changing_order is None and not result.is_complete
     assert "ended after 2 orders" in result.verdict and "no proof" in result.verdict
 
 
@@ -148,12 +146,10 @@ def test_a_search_can_be_stopped(tmp_path):
 
 
 def test_other_schedules_are_compared_with_lockstep():
-    result = search_orders(
-        scenario("count-racing:num_blocks=1,threads=4,schedule=sequential"), run, QUICK
-    )
-    assert result.found is not None
-    assert (result.found.cells[0].before, result.found.cells[0].after) == ("4", "1")
-    assert result.found.was_correct and not result.found.is_correct
+    result = search_orders(scenario("count-racing:num_blocks=1,threads=4,schedule=sequential"), run, QUICK)
+    assert result.changing_order is not None
+    assert (result.changing_order.cells[0].before, result.changing_order.cells[0].after) == ("4", "1")
+    assert result.changing_order.was_correct and not result.changing_order.is_correct
 
 
 def test_too_many_accesses_are_refused():

@@ -37,7 +37,12 @@ from .signals import delay_signals
 from .stack_memory import StackMemory
 
 BATCH_TIME = 0.02  # seconds of compiled code between two reports of progress, if blocks are short
-ORDERS = {"sequential": Order.SEQUENTIAL, "lockstep": Order.LOCKSTEP, "random": Order.RANDOM, "order": Order.EXPLICIT}
+ORDERS = {
+    "sequential": Order.SEQUENTIAL,
+    "lockstep": Order.LOCKSTEP,
+    "random": Order.RANDOM,
+    "order": Order.EXPLICIT,
+}
 _NONE = np.zeros(0, np.int64)
 
 
@@ -64,7 +69,9 @@ class BlockRunner:
         self._last_news = 0  # `NEWS_COUNT` at the last check
         self._twister = generator(order.seed)
         self._explicit = explicit
-        self._segments = np.array([_segment_words(s) for s in explicit.segments] if explicit else [], np.int64)
+        self._segments = np.array(
+            [_segment_words(s) for s in explicit.segments] if explicit else [], np.int64
+        )
         switch, start = stacks.code()
         words = {
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
