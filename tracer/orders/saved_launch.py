@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ..model.launch import Launch, decode, is_cuda_cpp, is_python_program
 from ..model.trace import Trace
+from ..remedies.definitions_only import without_launches
 from ..storage.launch_inputs import with_inputs
 
 _STEPS = ("lockstep", "sequential", "random", "order")
@@ -36,6 +37,9 @@ def runnable_launch(trace: Trace, folder: Path) -> Launch:
     if launch.blocks is None and len(trace.blocks) < trace.grid[0] * trace.grid[1] * trace.grid[2]:
         launch = replace(launch, blocks=tuple(trace.blocks.tolist()))
     try:
+        if not launch.scenario:
+            # The program's other statements would launch its kernels.
+            launch = replace(launch, source=without_launches(launch.source, launch.constants))
         return with_inputs(launch, trace, folder)
     except (OSError, SyntaxError, ValueError) as error:
         raise SavedLaunchError(f"The inputs of the launch can't be restored: {error}.") from error

@@ -55,7 +55,7 @@ class ChangedCell(Struct, frozen=True):
 
     name: str
     before: str  # final value in the launch's own order
-    after: str  # final value in the order that was found
+    after: str  # final value in this order
 
 
 class FoundOrder(Struct, frozen=True):
@@ -68,7 +68,7 @@ class FoundOrder(Struct, frozen=True):
     differing: int  # number of differing elements
     error: str = ""  # the exception that ends the launch in one of the orders
     was_correct: bool | None = None  # whether the launch's own order gave NumPy's result; None if unknown
-    is_correct: bool | None = None  # the same for the order that was found
+    is_correct: bool | None = None  # the same for this order
     reversal: Reversal | None = None
 
 
@@ -367,7 +367,7 @@ class _Search:
         )
 
     def _extend_limits(self) -> None:
-        """Allow some more orders and time, to shrink an order that was found at the limit."""
+        """Allow some more orders and time, to shrink an order at the limit."""
         elapsed = time.monotonic() - self._begin
         self._limits = SearchLimits(self._tried + SHRINKING_ORDERS, elapsed + SHRINKING_SECONDS)
 
