@@ -36,6 +36,7 @@ from .common.arguments import (
 from .common.text_output import align_columns, is_stderr_a_terminal, print_escaped, show_progress
 
 ORDERS, SECONDS = 2000, 60.0
+STDERR = 2  # file descriptor
 RUN_PATIENCE = 20.0  # seconds that one run may take
 WITNESS_SUFFIX = ".order.json"
 MOST_VALUES = 20  # rows of the table of final values
@@ -130,7 +131,8 @@ def _launches_of_program(name: str, folder: Path) -> Iterator[tuple[Launch, str,
         raise UsageError(missing_file_text(name))
     traces = folder / "traces"
     command = [*module_command("tilescope"), "run", "--out", str(traces), name]
-    status = subprocess.run(command, stdout=sys.stderr, check=False).returncode
+    # The program's own output goes to standard error: standard output has the results.
+    status = subprocess.run(command, stdout=STDERR, check=False).returncode
     paths = sorted(traces.glob(f"*{TRACE_SUFFIX}")) if traces.is_dir() else []
     if not paths:
         ended = f"; it ended with status {status}" if status else ""

@@ -339,9 +339,7 @@ class Stage(QObject):
         if not launch.scenario:
             from ...tracer.remedies.definitions_only import without_launches  # the window starts without it
 
-            launch = msgspec.structs.replace(
-                launch, source=without_launches(launch.source, launch.constants)
-            )
+            launch = msgspec.structs.replace(launch, source=without_launches(launch.source, launch.constants))
         try:
             return with_inputs(launch, session.trace, self._inputs)
         except OSError as error:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from ...tracer.model.launch import Schedule
-from ...tracer.orders.search import LOCKSTEP_ORDER, FoundOrder, SearchResult
+from ...tracer.orders.search import LOCKSTEP_ORDER, ChangingOrder, SearchResult
 from ..control.order_job import OrderJob
 from ..control.stage import Stage
 from ..control.start_moment import Panes
@@ -103,7 +103,7 @@ class OrderSearch(QObject):
         if result.changing_order is not None and session in self.stage.sessions:
             self._show_both(self.stage.sessions.index(session), result.changing_order, words)
 
-    def _show_both(self, pane: int, shown: FoundOrder, words: str) -> None:
+    def _show_both(self, pane: int, shown: ChangingOrder, words: str) -> None:
         """Show the launch step by step in its own order on the left, and in the found order on the right."""
         setup = self.stage.setups[pane]
         own = setup.schedule
@@ -143,14 +143,14 @@ def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:
     return replace(setup, schedule=schedule, rerun=bool(setup.file))
 
 
-def _spotlight(shown: FoundOrder) -> tuple[str, ...]:
+def _spotlight(shown: ChangingOrder) -> tuple[str, ...]:
     """Name the first differing element, and the element of the reversed accesses."""
     names = [cell.name for cell in shown.cells[:1]]
     names += [shown.reversal.element] if shown.reversal else []
     return tuple(dict.fromkeys(names))
 
 
-def _moment_of(panes: Panes, shown: FoundOrder) -> float:
+def _moment_of(panes: Panes, shown: ChangingOrder) -> float:
     """Return the moment of the first reversed access in the order on the right; the end if no access shows it."""
     session = panes.sessions[-1]
     ends = panes.ends()

@@ -58,7 +58,7 @@ class ChangedCell(Struct, frozen=True):
     after: str  # final value in this order
 
 
-class FoundOrder(Struct, frozen=True):
+class ChangingOrder(Struct, frozen=True):
     """An order that changes the result."""
 
     order: str  # its text
@@ -84,7 +84,7 @@ class SearchResult(Struct, frozen=True):
     """The result of a search."""
 
     kernel: str
-    changing_order: FoundOrder | None
+    changing_order: ChangingOrder | None
     tried: int  # launches that were run
     orders: int  # different orders of the accesses that several threads share, as far as they were told apart
     is_complete: bool  # whether these are all orders
@@ -112,7 +112,7 @@ class SearchResult(Struct, frozen=True):
         return f"None in {count}: {self.why_incomplete}, so this is no proof."
 
 
-def changed_text(changing_order: FoundOrder) -> str:
+def changed_text(changing_order: ChangingOrder) -> str:
     """Describe the effect of an order in a sentence."""
     switches = "1 switch" if changing_order.switches == 1 else f"{changing_order.switches} switches"
     if changing_order.error:
@@ -330,7 +330,7 @@ class _Search:
                     return order
         return None
 
-    def _shown(self, order: Order, own: Trace, reference: Outcome) -> FoundOrder:
+    def _shown(self, order: Order, own: Trace, reference: Outcome) -> ChangingOrder:
         """Shrink an order, and describe its effect."""
         self._extend_limits()
         trace = self._final_run(order)
@@ -351,7 +351,7 @@ class _Search:
         cells = differing_cells(reference, outcome)
         reversal = reversal_of(own, trace)
         errors = [f"{t.error.type}: {t.error.message}" for t in (trace, own) if t.error]
-        return FoundOrder(
+        return ChangingOrder(
             order=str(order),
             switches=order.switches,
             sentence=reversal.sentence if reversal else "",

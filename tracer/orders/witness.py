@@ -10,7 +10,7 @@ from ..model.launch import Launch
 from ..model.order import ORDER_PREFIX, Order, OrderTextError, check_order, kernel_version, parse_order
 from ..model.trace import Dim3
 from ..storage.atomic_write import write_atomically
-from .search import FoundOrder
+from .search import ChangingOrder
 
 FORMAT = "tilescope-order-1"
 MOST_BYTES = 16_000_000
@@ -38,7 +38,7 @@ class Witness(msgspec.Struct, frozen=True):
         return f"{ORDER_PREFIX}{self.order}"
 
 
-def witness_of(launch: Launch, changing_order: FoundOrder) -> Witness:
+def witness_of(launch: Launch, changing_order: ChangingOrder) -> Witness:
     """Return the witness of an order that a search of this launch has changing_order."""
     kernel = launch.kernel.rpartition(":")[2]
     cells = tuple((cell.name, cell.before, cell.after) for cell in changing_order.cells)
