@@ -120,6 +120,12 @@ def _export() -> Implementation:
     return Implementation(export_trace.add_arguments, export_trace.execute)
 
 
+def _orders() -> Implementation:
+    from . import orders
+
+    return Implementation(orders.add_arguments, orders.execute)
+
+
 def _completion() -> Implementation:
     from . import completion
 
@@ -147,6 +153,7 @@ SUBCOMMANDS = (
     Subcommand("exercise", "write a kernel that is judged while you type, in the window", _exercise),
     Subcommand("run", "run your program and trace every launch", _run),
     Subcommand("check", "check its kernels for errors; for a course's CI", _check),
+    Subcommand("orders", "find an order of the threads that changes a result", _orders),
     Subcommand("explain", "explain a finding or a counter, and how to fix it", _explain),
     Subcommand("frames", "draw key moments as pictures, and print the counters", _frames),
     Subcommand("measure", "measure their times on a GPU, and programs on the CPU", _measure),
