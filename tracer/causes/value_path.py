@@ -1,0 +1,208 @@
+"""The path of a value: the write that left it, the reads that fed the write, the writes that fed those, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from ..model.array_types import Ints
+from ..model.trace import Op, Trace, is_poison
+from ..races.conflicting_accesses import Race
+from ..races.detect import races_of
+from ..races.missed_barriers import missed_barriers_of
+from .memory_order import Copy, MemoryOrder
+from .thread_flows import Feeds, ThreadFlows
+
+MOST_WRITES = 50_000  # of one path
+Source = Literal["write", "input", "unwritten"]
+
+
+class Element(Struct, frozen=True):
+    """An element of a buffer, in the copy that a block or a thread has of it."""
+
+    buffer: int  # number in the trace's `buffers`
+    index: int  # access index; see `Buffer`
+    block: int = -1  # whose copy is meant; -1 in memory that all share
+    thread: int = -1
+
+
+class Reading(Struct, frozen=True):
+    """Where a read got its value."""
+
+    row: int  # of the read; an atomic reads its own row
+    source: Source  # what the element held: a write of the launch, its content before, or nothing
+    writer: int = -1  # row of that write
+    conflict: int = -1  # row of a write by another thread that nothing orders with the read; -1 for none
+
+    @property
+    def fault(self) -> Literal["", "foreign", "stale", "unwritten"]:
+        """What is wrong: another thread's write came too soon, or too late, or the memory has no content."""
+        if self.conflict >= 0:
+            return "foreign" if self.conflict == self.writer else "stale"
+        return "unwritten" if self.source == "unwritten" else ""
+
+
+class ValuePath(Struct, frozen=True, eq=False):
+    """The path of one element's value."""
+
+    element: Element
+    last: int  # row of the write that left the value; -1 if nothing wrote the element
+    writes: dict[int, Feeds]  # by row, what fed each write of the path, the newest first
+    readings: dict[int, Reading]  # by row of a read
+    is_complete: bool  # False if the path has more writes than MOST_WRITES
+    source: Source  # "write", or what an unwritten element holds
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all its data flow is exact."""
+        return self.is_complete and not any(feeds.reason for feeds in self.writes.values())
+
+    def rows(self) -> Ints:
+        """List the accesses of the path, ascending."""
+        return np.unique(np.array([*self.writes, *self.readings], np.int64))
+
+    def faults(self) -> list[Reading]:
+        """List the reads with a fault, in order."""
+        return [reading for _, reading in sorted(self.readings.items()) if reading.fault]
+
+
+class Causes:
+    """Follows values of one trace, back and forward. Only what is asked for is computed."""
+
+    def __init__(self, trace: Trace, races: Callable[[], list[Race]] | None = None) -> None:
+        self.trace = trace
+        self.order = MemoryOrder(trace)
+        self.flows = ThreadFlows(trace, self.order)
+        self._find_races = races or (lambda: races_of(trace, missed_barriers_of(trace)))
+
+    def element_of(self, row: int) -> Element:
+        """Return the element of an access."""
+        trace = self.trace
+        buffer = int(trace.buffer[row])
+        return Element(buffer, int(trace.index[row]), *self._copy(row))
+
+    def _copy(self, row: int) -> Copy:
+        trace = self.trace
+        return self.order.copy_of(int(trace.buffer[row]), int(trace.block[row]), int(trace.thread[row]))
+
+    def last_write(self, element: Element, before: int | None = None) -> int:
+        """Find the last write of an element before a row, or of the launch; -1 if there is none."""
+        end = len(self.trace) if before is None else before
+        copy = (element.block, element.thread)
+        return self.order.write_before(element.buffer, element.index, copy, end)
+
+    def path(self, element: Element, before: int | None = None, most: int = MOST_WRITES) -> ValuePath:
+        """Return the path of an element's value, at the end or before a row."""
+        last = self.last_write(element, before)
+        writes: dict[int, Feeds] = {}
+        readings: dict[int, Reading] = {}
+        if last < 0:
+            return ValuePath(element, last, writes, readings, True, self._content(element))
+        pending = {last}
+        while pending and len(writes) < most:
+            row = pending.pop()
+            feeds = self.flows.feeds(row)
+            writes[row] = feeds
+            for read in (*feeds.reads, *feeds.index_reads):
+                if read not in readings:
+                    readings[read] = reading = self.reading(read)
+                    if reading.writer >= 0 and reading.writer not in writes:
+                        pending.add(reading.writer)
+        newest_first = dict(sorted(writes.items(), reverse=True))
+        return ValuePath(element, last, newest_first, readings, not pending, "write")
+
+    def reading(self, row: int) -> Reading:
+        """Find where a read got its value."""
+        element = self.element_of(row)
+        copy = (element.block, element.thread)
+        writer = self.order.write_before(element.buffer, element.index, copy, row)
+        source: Source = "write" if writer >= 0 else self._content(element)
+        conflict = -1
+        if writer >= 0 and self._races_with(row, writer):
+            conflict = writer
+        elif not self.trace.is_race_free:
+            later = self.order.write_after(element.buffer, element.index, copy, row)
+            if later >= 0 and self._races_with(row, later):
+                conflict = later
+        return Reading(row, source, writer, conflict)
+
+    def _content(self, element: Element) -> Source:
+        """Return what an element holds that nothing has written."""
+        initial = self.trace.initial.get(element.buffer)
+        if initial is None or element.index >= len(initial):
+            return "unwritten"
+        return "unwritten" if is_poison(initial[element.index : element.index + 1]).any() else "input"
+
+    def _races_with(self, read: int, write: int) -> bool:
+        """Test whether nothing orders a read and another thread's write, and the launch has that race."""
+        trace = self.trace
+        if trace.is_race_free or read == write:
+            return False
+        same_block = trace.block[read] == trace.block[write]
+        if same_block and (trace.thread[read] == trace.thread[write] or trace.phase[read] != trace.phase[write]):
+            return False
+        if trace.op[read] >= Op.ATOMIC and trace.op[write] >= Op.ATOMIC:
+            return False
+        pair = tuple(sorted((int(trace.site[read]), int(trace.site[write]))))
+        return (int(trace.buffer[write]), pair) in self._race_sites or (
+            int(trace.buffer[read]),
+            pair,
+        ) in self._race_sites
+
+    @cached_property
+    def _race_sites(self) -> set[tuple[int, tuple[int, ...]]]:
+        return {(race.buffer, tuple(sorted(race.sites))) for race in self._find_races()}
+
+    def uses(self, row: int) -> Ints:
+        """List the reads that got the value of a write: all until the element is written again."""
+        element = self.element_of(row)
+        copy = (element.block, element.thread)
+        end = self.order.write_after(element.buffer, element.index, copy, row)
+        limit = len(self.trace) if end < 0 else end + (self.trace.op[end] >= Op.ATOMIC)
+        return self.order.reads(element.buffer, element.index, copy, row, int(limit))
+
+    def first_uses(self, element: Element) -> Ints:
+        """List the reads of an element's content before the launch."""
+        copy = (element.block, element.thread)
+        first = self.order.write_after(element.buffer, element.index, copy, -1)
+        limit = len(self.trace) if first < 0 else first + (self.trace.op[first] >= Op.ATOMIC)
+        return self.order.reads(element.buffer, element.index, copy, -1, int(limit))
+
+
+class Reach(Struct, frozen=True, eq=False):
+    """Everything that a value reaches."""
+
+    element: Element
+    reads: dict[int, tuple[int, ...]]  # by row of a read, the rows of the writes that it fed
+    writes: dict[int, tuple[int, ...]]  # by row of a write, the rows of the reads that got its value
+    is_complete: bool  # False if there are more reads than asked for
+    is_exact: bool
+
+    def served(self, trace: Trace, read: int) -> Ints:
+        """List the threads of the grid, ascending, that got the value of one load through the writes it fed."""
+        rows = [use for write in self.reads.get(read, ()) for use in self.writes.get(write, ())]
+        return np.unique(trace.thread_in_grid(np.array(rows, np.int64)))
+
+
+def reach_of(causes: Causes, element: Element, since: int = -1, most: int = MOST_WRITES) -> Reach:
+    """Follow an element's value forward: from a write (`since`), or from its content before the launch."""
+    first = causes.uses(since) if since >= 0 else causes.first_uses(element)
+    reads: dict[int, tuple[int, ...]] = {}
+    writes: dict[int, tuple[int, ...]] = {}
+    exact, pending = True, first.tolist()
+    while pending and len(reads) < most:
+        read = pending.pop()
+        if read in reads:
+            continue
+        fed, reason = causes.flows.fed_by(read)
+        exact = exact and not reason
+        reads[read] = tuple(fed.tolist())
+        for write in fed.tolist():
+            if write not in writes:
+                writes[write] = tuple(causes.uses(write).tolist())
+                pending += [use for use in writes[write] if use not in reads]
+    return Reach(element, dict(sorted(reads.items())), dict(sorted(writes.items())), not pending, exact)
