@@ -17,8 +17,10 @@ from ..races.missed_barriers import missed_barriers_of
 from .memory_order import Copy, MemoryOrder
 from .thread_flows import Feeds, ThreadFlows
 
-MOST_WRITES = 50_000  # of one path
-Source = Literal["write", "input", "unwritten"]
+MOST_ACCESSES = 40_000  # of one path
+# What an element held: a write of the launch, its content before, nothing, or something that was not kept.
+Source = Literal["write", "input", "unwritten", "not kept"]
+Fault = Literal["", "foreign", "stale", "unordered", "unwritten"]
 
 
 class Element(Struct, frozen=True):
@@ -34,16 +36,25 @@ class Reading(Struct, frozen=True):
     """Where a read got its value."""
 
     row: int  # of the read; an atomic reads its own row
-    source: Source  # what the element held: a write of the launch, its content before, or nothing
-    writer: int = -1  # row of that write
+    source: Source
+    writer: int = -1  # row of the write that it got
     conflict: int = -1  # row of a write by another thread that nothing orders with the read; -1 for none
+    is_late: bool = False  # whether the source text has that write first, and the read came before it
 
     @property
-    def fault(self) -> Literal["", "foreign", "stale", "unwritten"]:
-        """What is wrong: another thread's write came too soon, or too late, or the memory has no content."""
+    def fault(self) -> Fault:
+        """What is wrong.
+
+        foreign: it got a write that nothing orders with it. stale: it came before a write that the source text has
+        first. unordered: another order of threads gives it a later write. unwritten: the memory has no content.
+        """
+        if self.conflict >= 0 and self.conflict == self.writer:
+            return "foreign"
+        if self.source == "unwritten":
+            return "unwritten"
         if self.conflict >= 0:
-            return "foreign" if self.conflict == self.writer else "stale"
-        return "unwritten" if self.source == "unwritten" else ""
+            return "stale" if self.is_late else "unordered"
+        return ""
 
 
 class ValuePath(Struct, frozen=True, eq=False):
@@ -53,7 +64,7 @@ class ValuePath(Struct, frozen=True, eq=False):
     last: int  # row of the write that left the value; -1 if nothing wrote the element
     writes: dict[int, Feeds]  # by row, what fed each write of the path, the newest first
     readings: dict[int, Reading]  # by row of a read
-    is_complete: bool  # False if the path has more writes than MOST_WRITES
+    is_complete: bool  # False if the path has more accesses than asked for
     source: Source  # "write", or what an unwritten element holds
 
     @property
@@ -95,7 +106,7 @@ class Causes:
         copy = (element.block, element.thread)
         return self.order.write_before(element.buffer, element.index, copy, end)
 
-    def path(self, element: Element, before: int | None = None, most: int = MOST_WRITES) -> ValuePath:
+    def path(self, element: Element, before: int | None = None, most: int = MOST_ACCESSES) -> ValuePath:
         """Return the path of an element's value, at the end or before a row."""
         last = self.last_write(element, before)
         writes: dict[int, Feeds] = {}
@@ -103,7 +114,7 @@ class Causes:
         if last < 0:
             return ValuePath(element, last, writes, readings, True, self._content(element))
         pending = {last}
-        while pending and len(writes) < most:
+        while pending and len(writes) + len(readings) < most:
             row = pending.pop()
             feeds = self.flows.feeds(row)
             writes[row] = feeds
@@ -128,11 +139,29 @@ class Causes:
             later = self.order.write_after(element.buffer, element.index, copy, row)
             if later >= 0 and self._races_with(row, later):
                 conflict = later
-        return Reading(row, source, writer, conflict)
+        is_late = conflict > row and self._is_late(row, conflict)
+        return Reading(row, source, writer, conflict, is_late)
+
+    def _is_late(self, read: int, write: int) -> bool:
+        """Test whether a write that came after a read comes before it in the source text.
+
+        That is so if the reading thread was past the line of the write in this phase. A thread that never came to
+        that line in the phase leaves it to the order of the lines.
+        """
+        trace = self.trace
+        rows = self.order.rows_of_thread(int(trace.block[read]), int(trace.thread[read]))
+        passed = rows[(trace.site[rows] == trace.site[write]) & (trace.phase[rows] == trace.phase[read])]
+        if len(passed):
+            return int(passed[0]) < read
+        return trace.sites[int(trace.site[write])].line < trace.sites[int(trace.site[read])].line
 
     def _content(self, element: Element) -> Source:
-        """Return what an element holds that nothing has written."""
+        """Return what an element holds that no kept access has written."""
         initial = self.trace.initial.get(element.buffer)
+        if self.trace.is_part and self.trace.access_counts[element.buffer, Op.STORE :].any():
+            space = self.trace.buffers[element.buffer].space
+            if space == "global" or element.block not in self.trace.recorded:
+                return "not kept"
         if initial is None or element.index >= len(initial):
             return "unwritten"
         return "unwritten" if is_poison(initial[element.index : element.index + 1]).any() else "input"
@@ -188,7 +217,7 @@ class Reach(Struct, frozen=True, eq=False):
         return np.unique(trace.thread_in_grid(np.array(rows, np.int64)))
 
 
-def reach_of(causes: Causes, element: Element, since: int = -1, most: int = MOST_WRITES) -> Reach:
+def reach_of(causes: Causes, element: Element, since: int = -1, most: int = MOST_ACCESSES) -> Reach:
     """Follow an element's value forward: from a write (`since`), or from its content before the launch."""
     first = causes.uses(since) if since >= 0 else causes.first_uses(element)
     reads: dict[int, tuple[int, ...]] = {}
