@@ -116,7 +116,11 @@ for _name in ("add", "sub", "mul", "mod", "floordiv"):
     setattr(Carrier, f"__{_name}__", _operator(_name, reverse=False))
     setattr(Carrier, f"__r{_name}__", _operator(_name, reverse=True))
 for _name in ("eq", "lt", "gt", "le", "ge"):
-    setattr(Carrier, f"__{_name}__", lambda self, other, name=_name: getattr(self.number, f"__{name}__")(int(_carrier(other))))
+    setattr(
+        Carrier,
+        f"__{_name}__",
+        lambda self, other, name=_name: getattr(self.number, f"__{name}__")(int(_carrier(other))),
+    )
 
 
 class _Memory:
@@ -236,18 +240,28 @@ _POISON = int(np.frombuffer(b"\xa5" * 4, np.int32)[0])
 
 
 def _most(*values: Any) -> Carrier:
-    return Carrier(max(map(int, map(_carrier, values))), frozenset().union(*(_carrier(v).reads for v in values)))
+    return Carrier(
+        max(map(int, map(_carrier, values))), frozenset().union(*(_carrier(v).reads for v in values))
+    )
 
 
 def _least(*values: Any) -> Carrier:
-    return Carrier(min(map(int, map(_carrier, values))), frozenset().union(*(_carrier(v).reads for v in values)))
+    return Carrier(
+        min(map(int, map(_carrier, values))), frozenset().union(*(_carrier(v).reads for v in values))
+    )
 
 
 class _Any:
     """A name of `cuda`, for one thread."""
 
     def __init__(self, oracle: Oracle, name: str, block: int, thread: int, threads: int) -> None:
-        self._oracle, self._name, self._block, self._thread, self._threads = oracle, name, block, thread, threads
+        self._oracle, self._name, self._block, self._thread, self._threads = (
+            oracle,
+            name,
+            block,
+            thread,
+            threads,
+        )
 
     @property
     def x(self) -> int:

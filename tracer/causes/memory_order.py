@@ -50,6 +50,10 @@ class MemoryOrder:
         """List the writes of an element, ascending."""
         return self._touches(buffer, copy, written=True).between(buffer, index, -1, len(self._trace))
 
+    def all_writes(self, buffer: int) -> Ints:
+        """List the writes of a buffer that all threads share, ascending."""
+        return self._rows((buffer,), (-1, -1), written=True)
+
     def reads(self, buffer: int, index: int, copy: Copy, first: int, end: int) -> Ints:
         """List the reads of an element by rows above `first` and below `end`, ascending; atomics read too."""
         return self._touches(buffer, copy, written=False).between(buffer, index, first, end)

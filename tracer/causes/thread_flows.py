@@ -30,7 +30,9 @@ class Feeds(Struct, frozen=True):
     index_reads: tuple[int, ...] = ()  # that chose the element
     condition_reads: tuple[int, ...] = ()  # that decided whether the write is made
     outside: tuple[int, ...] = ()  # numbers of accesses outside their arrays
-    exchanges: tuple[tuple[int, int], ...] = ()  # threads of the block that gave and took a value in a shuffle
+    exchanges: tuple[
+        tuple[int, int], ...
+    ] = ()  # threads of the block that gave and took a value in a shuffle
     reason: str = ""  # why `reads` are only the reads that may have fed the value; "" if they are exact
 
 
@@ -173,7 +175,9 @@ class ThreadFlows:
         numbers = rows.tolist()
         values = self._values(rows)
         outside = trace.outside
-        extra = np.flatnonzero((outside.block == block) & (outside.thread == thread)) if len(outside.step) else []
+        extra = (
+            np.flatnonzero((outside.block == block) & (outside.thread == thread)) if len(outside.step) else []
+        )
         if len(extra):
             merged = [(int(step) * 2 + 1, number) for number, step in enumerate(trace.steps_of(rows))]
             merged += [(int(outside.step[number]) * 2, -1 - int(number)) for number in extra]
@@ -297,7 +301,10 @@ class _Exchanges:
         arrivals = trace.warp_barriers
         self._arrivals = np.flatnonzero(arrivals.part > 0)
         chosen = self._arrivals
-        self._site, self._part = arrivals.site[chosen].astype(np.int64), arrivals.part[chosen].astype(np.int64)
+        self._site, self._part = (
+            arrivals.site[chosen].astype(np.int64),
+            arrivals.part[chosen].astype(np.int64),
+        )
         self._block = arrivals.block[chosen].astype(np.int64)
         self._thread = arrivals.thread[chosen].astype(np.int64)
         self._number = np.zeros(len(chosen), np.int64)

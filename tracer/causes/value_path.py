@@ -76,6 +76,21 @@ class ValuePath(Struct, frozen=True, eq=False):
         """List the accesses of the path, ascending."""
         return np.unique(np.array([*self.writes, *self.readings], np.int64))
 
+    def distances(self) -> dict[int, int]:
+        """Count, for each write, the fewest writes between it and the element."""
+        distances, level = {self.last: 0}, [self.last]
+        while level:
+            following = []
+            for row in level:
+                feeds = self.writes.get(row, Feeds(()))
+                for read in (*feeds.reads, *feeds.index_reads):
+                    writer = self.readings[read].writer if read in self.readings else -1
+                    if writer >= 0 and writer not in distances:
+                        distances[writer] = distances[row] + 1
+                        following.append(writer)
+            level = following
+        return distances
+
     def faults(self) -> list[Reading]:
         """List the reads with a fault, in order."""
         return [reading for _, reading in sorted(self.readings.items()) if reading.fault]
@@ -172,7 +187,9 @@ class Causes:
         if trace.is_race_free or read == write:
             return False
         same_block = trace.block[read] == trace.block[write]
-        if same_block and (trace.thread[read] == trace.thread[write] or trace.phase[read] != trace.phase[write]):
+        if same_block and (
+            trace.thread[read] == trace.thread[write] or trace.phase[read] != trace.phase[write]
+        ):
             return False
         if trace.op[read] >= Op.ATOMIC and trace.op[write] >= Op.ATOMIC:
             return False

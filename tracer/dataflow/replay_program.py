@@ -184,7 +184,11 @@ class _Compiler:
 
     def _place(self, node: ast.expr) -> AccessPosition:
         line = self._program.lines[node.lineno - 1] if node.lineno <= len(self._program.lines) else ""
-        column = node.col_offset if line.isascii() else len(line.encode()[: node.col_offset].decode(errors="ignore"))
+        column = (
+            node.col_offset
+            if line.isascii()
+            else len(line.encode()[: node.col_offset].decode(errors="ignore"))
+        )
         return node.lineno, column
 
     def body(self, nodes: Sequence[ast.stmt]) -> Statement:
@@ -297,7 +301,11 @@ class _Compiler:
                 value, joined = pair
                 known = isinstance(value, Pack) and len(value) == len(parts)
                 for number, part in enumerate(parts):
-                    part(state, names, value[number] if known and isinstance(value, Pack) else (UNKNOWN, joined))
+                    part(
+                        state,
+                        names,
+                        value[number] if known and isinstance(value, Pack) else (UNKNOWN, joined),
+                    )
 
             return unpack
         if isinstance(node, ast.Subscript | ast.Attribute):
@@ -629,9 +637,7 @@ def _remaining(shape: tuple[object, ...], indices: Sequence[object]) -> tuple[ob
     """Return the dimensions that remain after indexing; slices keep theirs."""
     if any(index is Ellipsis for index in indices):
         _fail("an array is indexed with an ellipsis")
-    return tuple(
-        UNKNOWN for index in indices if isinstance(index, slice)
-    ) + shape[len(indices) :]
+    return tuple(UNKNOWN for index in indices if isinstance(index, slice)) + shape[len(indices) :]
 
 
 def _array_attribute(array: ArrayValue, name: str) -> object:

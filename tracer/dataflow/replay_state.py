@@ -32,7 +32,9 @@ class ThreadEvents(Struct, eq=False):
     op: list[int]  # an `Op`
     row: list[int]  # of the trace; -1 - n for access n of the trace's `outside`
     value: list[object]  # that a load gave or a store wrote, UNKNOWN where there is none
-    exchanges: list[tuple[int, int, int, int, int]]  # arrival, site, part, lanes that voted yes, that voted no
+    exchanges: list[
+        tuple[int, int, int, int, int]
+    ]  # arrival, site, part, lanes that voted yes, that voted no
     is_cut: bool  # whether later events of the thread may be missing
     value_before: Callable[[int], object]  # an atomic found, by its row
 
@@ -48,8 +50,12 @@ class ThreadFlow(Struct, eq=False):
     right: list[int] = field(default_factory=lambda: [0])
     stored: dict[int, int] = field(default_factory=dict)  # by row of a write, the node of its value
     index: dict[int, int] = field(default_factory=dict)  # by row, the node of its index, if any
-    condition: dict[int, int] = field(default_factory=dict)  # by row, the node of conditions around it, if any
-    given: dict[int, int] = field(default_factory=dict)  # by arrival at an exchange, the node of the value given
+    condition: dict[int, int] = field(
+        default_factory=dict
+    )  # by row, the node of conditions around it, if any
+    given: dict[int, int] = field(
+        default_factory=dict
+    )  # by arrival at an exchange, the node of the value given
     reason: str = ""  # why the replay does not follow the complete thread; "" if it does
     followed: int = 0  # events that it followed
 
@@ -142,7 +148,9 @@ class ReplayState:
             self._end()
         if events.places[events.site[at]] != place or events.op[at] not in ops:
             line = events.places[events.site[at]][0]
-            raise ReplayError(f"its recorded accesses differ from line {place[0]} on (they go on at line {line})")
+            raise ReplayError(
+                f"its recorded accesses differ from line {place[0]} on (they go on at line {line})"
+            )
         self.at += 1
         return at, events.row[at]
 
