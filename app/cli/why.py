@@ -11,9 +11,9 @@ from ...tracer.causes.named_element import NoElementError
 from ...tracer.causes.sentences import Sentence
 from ...tracer.causes.value_path import Element
 from ...tracer.model.finding import value_text
+from ..model.explanation import Explanation
 from ..model.session import Session
 from ..model.value_causes import (
-    Explanation,
     causes_of,
     element_named,
     explain,

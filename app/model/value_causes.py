@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from msgspec import Struct
 
-from ...tracer.causes.named_element import find_element
+from ...tracer.causes.named_element import NoElementError, find_element
 from ...tracer.causes.reference import Difference, expected_results, first_difference, wrong_elements
 from ...tracer.causes.sentences import PathWriter, Sentence
-from ...tracer.causes.value_path import Causes, Element, Reach, ValuePath, reach_of
-from ...tracer.model.array_types import Ints
-from .session import Session, buffer_text
+from ...tracer.causes.value_path import Causes, Element, ValuePath, reach_of
+from .bookmark import TracedValue
+from .explanation import Explanation, traced_element
+from .session import Selection, Session, buffer_text
 
-
-class Explanation(Struct, frozen=True, eq=False):
-    """The answer to "Why this value?"."""
-
-    title: str  # the element, as in C[3, 5]
-    element: Element
-    sentences: tuple[Sentence, ...]
-    rows: Ints  # accesses of the path, ascending
-    path: ValuePath | None = None
-    reach: Reach | None = None
+AT_ONCE = 2_000_000  # accesses of a launch whose paths are computed while the window waits
 
 
 def causes_of(session: Session) -> Causes:
@@ -79,6 +70,60 @@ def explain_reach(session: Session, element: Element, moment: int | None = None)
     rows = sorted({*reach.reads, *reach.writes})
     sentences = tuple(writer.reach(reach))
     return Explanation(writer.element(element), element, sentences, np.array(rows, np.int64), reach=reach)
+
+
+def explanation_of(
+    session: Session, traced: TracedValue, selection: Selection, reference: Session | None = None
+) -> Explanation | None:
+    """Return the explanation of a traced value; None if it takes long and is not computed yet."""
+    key = _key(traced, selection, reference)
+    known = vars(session).get("explained")
+    if known is not None and known[0] == key:
+        explanation: Explanation = known[1]
+        return explanation
+    return explain_now(session, traced, selection, reference) if len(session.trace) <= AT_ONCE else None
+
+
+def explain_now(
+    session: Session, traced: TracedValue, selection: Selection, reference: Session | None = None
+) -> Explanation:
+    """Compute the explanation of a traced value, and keep it until another one is computed."""
+    block = selection.block if traced.block is None else traced.block
+    thread = selection.thread if traced.thread is None else traced.thread
+    try:
+        element = element_named(session, traced.element, block, thread)
+    except NoElementError as error:
+        sentence = str(error)
+        sentences = (Sentence(sentence[:1].upper() + sentence[1:]),)
+        explanation = Explanation(traced.element, None, sentences, np.empty(0, np.int64))
+    else:
+        if traced.forward:
+            explanation = explain_reach(session, element, traced.moment)
+        else:
+            explanation = explain(session, element, traced.moment, reference)
+    vars(session)["explained"] = _key(traced, selection, reference), explanation
+    return explanation
+
+
+def _key(traced: TracedValue, selection: Selection, reference: Session | None) -> tuple[object, ...]:
+    """Return what an explanation depends on, besides the session."""
+    block = selection.block if traced.block is None else traced.block
+    thread = selection.thread if traced.thread is None else traced.thread
+    return traced, block, thread, id(reference)
+
+
+def element_of_thread(session: Session, selection: Selection, moment: float) -> TracedValue | None:
+    """Return the element that a thread accessed last up to a moment; None if it made no access yet."""
+    causes = causes_of(session)
+    rows = causes.order.rows_of_thread(selection.block, selection.thread)
+    moments = session.requests.moment[session.requests.request[rows]]
+    earlier = rows[moments <= moment]
+    if not len(earlier):
+        return None
+    row = int(earlier[np.argmax(moments[moments <= moment] * len(rows) + np.arange(len(earlier)))])
+    element = causes.element_of(row)
+    number = int(session.memory.element_numbers(element.buffer, np.array([element.index]))[0])
+    return traced_element(session, element.buffer, number, selection) if number >= 0 else None
 
 
 def first_wrong_element(session: Session) -> Element | None:

@@ -96,7 +96,7 @@ class MemoryOrder:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def _touches(self, buffer: int, copy: Copy, *, written: bool) -> _Touches:
-        group = self._group[buffer] if buffer in self._group else (buffer,)
+        group = self._group.get(buffer, (buffer,))
         index, key = (self._writes if written else self._reads), (group, copy)
         if key not in index:
             index[key] = _Touches(self._trace, group, self._rows(group, copy, written=written))

@@ -132,7 +132,8 @@ class PathWriter:
     def _reads_text(self, site: int, rows: Sequence[int]) -> str:
         threads = len(np.unique(self._trace.thread_in_grid(np.array(rows, np.int64))))
         line = _capital(line_text(self._trace, site))
-        return f"{line} reads {self._elements_text(rows)}: {count_noun(len(rows), 'read')} by {count_noun(threads, 'thread')}."
+        reads = f"{count_noun(len(rows), 'read')} by {count_noun(threads, 'thread')}"
+        return f"{line} reads {self._elements_text(rows)}: {reads}."
 
     def _steps(self, path: ValuePath) -> list[Sentence]:
         """Describe the writes of a path, line by line, the nearest to the element first."""
@@ -217,7 +218,8 @@ class PathWriter:
         unwritten = sum(reading.source == "unwritten" for reading in readings)
         parts += [f"{count_noun(unwritten, 'read')} of unwritten memory"] if unwritten else []
         origin = f": {joined_words(parts, 'and')}" if parts else ""
-        return f"It comes from {count_noun(len(rows), 'read')} of {self._elements_text(rows)} on {line_text(self._trace, site)}{origin}."
+        reads = f"{count_noun(len(rows), 'read')} of {self._elements_text(rows)}"
+        return f"It comes from {reads} on {line_text(self._trace, site)}{origin}."
 
     def _writes_text(self, path: ValuePath, site: int, rows: Sequence[int]) -> str:
         threads = len(np.unique(self._trace.thread_in_grid(np.array(rows, np.int64))))

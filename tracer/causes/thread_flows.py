@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 
 from ..dataflow.load_uses import uses_of_loads
 from ..dataflow.replay_program import Program, program_of, run_kernel
-from ..dataflow.replay_state import EXCHANGE, OUTSIDE, READ
-from ..dataflow.replay_state import ReplayEndError, ReplayError, ReplayState, ThreadEvents, ThreadFlow
+from ..dataflow.replay_state import (
+    EXCHANGE,
+    OUTSIDE,
+    READ,
+    ReplayEndError,
+    ReplayError,
+    ReplayState,
+    ThreadEvents,
+    ThreadFlow,
+)
 from ..dataflow.replay_values import UNKNOWN, ArrayValue, wrapped
 from ..model.array_types import Ints
 from ..model.grouping import group_starts, positions_in_group
@@ -175,9 +183,7 @@ class ThreadFlows:
         numbers = rows.tolist()
         values = self._values(rows)
         outside = trace.outside
-        extra = (
-            np.flatnonzero((outside.block == block) & (outside.thread == thread)) if len(outside.step) else []
-        )
+        extra = np.flatnonzero((outside.block == block) & (outside.thread == thread))
         if len(extra):
             merged = [(int(step) * 2 + 1, number) for number, step in enumerate(trace.steps_of(rows))]
             merged += [(int(outside.step[number]) * 2, -1 - int(number)) for number in extra]

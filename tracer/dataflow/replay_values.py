@@ -160,7 +160,12 @@ def _leading_zeros(value: int) -> int:
     return 32 - (value & 0xFFFFFFFF).bit_length()
 
 
-FUNCTIONS: dict[str, Callable[..., object]] = {
+_MATH: dict[str, Callable[..., object]] = {
+    f"math.{name}": function
+    for name, function in vars(math).items()
+    if callable(function) and name not in ("factorial", "comb", "perm", "prod", "lcm")
+}
+FUNCTIONS: dict[str, Callable[..., object]] = _MATH | {
     "min": min,
     "max": max,
     "abs": abs,
@@ -186,10 +191,6 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "numpy.ceil": math.ceil,
     "numpy.sin": math.sin,
     "numpy.cos": math.cos,
-} | {
-    f"math.{name}": function
-    for name, function in vars(math).items()
-    if callable(function) and name not in ("factorial", "comb", "perm", "prod", "lcm")
 }
 CONSTANTS: dict[str, object] = {
     "math.pi": math.pi,

@@ -10,7 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import Finding
-from ...model.bookmark import TABS
+from ...model.bookmark import TABS, TracedValue
+from ...model.explanation import Explanation
 from ...model.session import Selection, Session, count_by_severity
 from ...model.spotlight import Highlight
 from ...state.view_models import SideView
@@ -72,6 +73,20 @@ class AsksForFix(Protocol):
     fix_asked: SignalInstance
 
 
+def _why(theme: Theme) -> View:
+    from ...views.inspect.why import WhyView
+
+    return WhyView(theme)
+
+
+@runtime_checkable
+class ShowsExplanation(Protocol):
+    """A view of the path of a value."""
+
+    def show_explanation(self, traced: TracedValue | None, explanation: Explanation | None) -> None:
+        """Show another explanation."""
+
+
 def _code(theme: Theme) -> View:
     from ...views.listing.view import ListingView
 
@@ -81,7 +96,7 @@ def _code(theme: Theme) -> View:
 # The factories of the views; only the visible tab's view is created at the start.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
-    "code": _code, "output": _output,
+    "code": _code, "output": _output, "why": _why,
 }  # fmt: skip
 
 
@@ -93,6 +108,7 @@ class SideRequests(NamedTuple):
     select: Callable[[Selection], object] = nothing
     list_code: Callable[[Session], object] = nothing  # of a session's kernel
     fix: Callable[[Finding], object] = nothing  # the cause of a finding
+    trace_value: Callable[[TracedValue | None], object] = nothing  # show the path of a value
 
 
 class Inspector(QFrame):
@@ -125,7 +141,9 @@ class Inspector(QFrame):
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
         self.output = ""  # of the shown program
+        self.shown = SideView()
         self.bar.setTabVisible(TABS.index("output"), False)
+        self.bar.setTabVisible(TABS.index("why"), False)
         self.tab = TABS[0]  # the name of the current one
         self.bar.currentChanged.connect(self._note_tab)
         self.column = QVBoxLayout(self)
@@ -150,6 +168,9 @@ class Inspector(QFrame):
         view.moment_asked.connect(self._ask.seek)
         view.selection_asked.connect(self._ask.select)
         view.line_asked.connect(self._show_line)
+        view.value_asked.connect(self._ask.trace_value)
+        if isinstance(view, ShowsExplanation):
+            view.show_explanation(self.shown.traced, self.shown.explanation)
         if isinstance(view, AsksForFix):
             view.fix_asked.connect(self._ask.fix)
 
@@ -159,6 +180,12 @@ class Inspector(QFrame):
         self.source.compared = view.compared
         self.source.show_compiled(view.shows_fates)
         self._set_spotlight(view.highlight)
+        self.shown = view
+        self.bar.setTabVisible(TABS.index("why"), view.traced is not None or view.tab == "why")
+        for shown in self._views.values():
+            if isinstance(shown, ShowsExplanation):
+                shown.show_explanation(view.traced, view.explanation)
+        self._fit_tabs(self.theme)
         if view.tab != self.tab:
             self.show_tab(view.tab)
 

@@ -7,7 +7,7 @@ import pytest
 
 from launching import Array, trace
 from random_flows import Oracle, brute_force_path, random_kernel
-from tilescope.tracer.causes.value_path import Causes, Element, reach_of
+from tilescope.tracer.causes.value_path import Causes, reach_of
 from tilescope.tracer.model.trace import Op
 
 ARRAYS = (Array((12,), "int32", fill="arange"), Array((12,), "int32", fill="arange"))
