@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,11 @@ from msgspec.structs import replace
 from ...tracer.model.array_types import Ints
 from .bookmark import TracedValue
 from .session import Selection, Session, buffer_text
+
+LONGEST = 200  # characters of a traced value's text
+_TRACED = re.compile(
+    r"([^\[\]]+?(?:\[[^\[\]]*\])?)(?:\s+of block (\d{1,9}))?(?:\s+of thread (\d{1,9}))?(?:\s+at (\d{1,9}))?"
+)
 
 if TYPE_CHECKING:
     from ...tracer.causes.sentences import Sentence
@@ -35,6 +41,31 @@ class Explanation(Struct, frozen=True, eq=False):
             return [(read, write) for write, feeds in writes for read in feeds.reads if read != write]
         fed = self.reach.reads.items() if self.reach else ()
         return [(read, write) for read, written in fed for write in written if read != write]
+
+
+def parse_traced(text: str, *, forward: bool) -> TracedValue:
+    """Parse the text of a traced value: C[3, 5], or tile[3] of block 2 of thread 0 at 20; raises ValueError."""
+    match = _TRACED.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if match is None or ("[" not in text and " " in match[1]):
+        raise ValueError(f"{text[:40]!r} is not an element; write for example C[2, 3], or tile[3] at 20.")
+    block, thread, moment = (None if number is None else int(number) for number in match.group(2, 3, 4))
+    return TracedValue(match[1].strip(), block, thread, moment, forward)
+
+
+def traced_text(traced: TracedValue) -> str:
+    """Format a traced value so that `parse_traced` reads it."""
+    parts = [traced.element]
+    parts += [f"of block {traced.block}"] if traced.block is not None else []
+    parts += [f"of thread {traced.thread}"] if traced.thread is not None else []
+    parts += [f"at {traced.moment}"] if traced.moment is not None else []
+    return " ".join(parts)
+
+
+def traced_lines(traced: TracedValue | None) -> dict[str, str]:
+    """Return the line of a lecture's step that shows the path of a value, by its key."""
+    if traced is None:
+        return {}
+    return {"trace forward" if traced.forward else "trace back": traced_text(traced)}
 
 
 def reference_of(sessions: Sequence[Session | None], pane: int) -> Session | None:

@@ -212,8 +212,10 @@ class Causes:
         return self.order.reads(element.buffer, element.index, copy, row, int(limit))
 
     def first_uses(self, element: Element) -> Ints:
-        """List the reads of an element's content before the launch."""
+        """List the reads of an element's content before the launch; all its reads if it had none."""
         copy = (element.block, element.thread)
+        if self._content(element) != "input":
+            return self.order.reads(element.buffer, element.index, copy, -1, len(self.trace))
         first = self.order.write_after(element.buffer, element.index, copy, -1)
         limit = len(self.trace) if first < 0 else first + (self.trace.op[first] >= Op.ATOMIC)
         return self.order.reads(element.buffer, element.index, copy, -1, int(limit))
@@ -235,7 +237,10 @@ class Reach(Struct, frozen=True, eq=False):
 
 
 def reach_of(causes: Causes, element: Element, since: int = -1, most: int = MOST_ACCESSES) -> Reach:
-    """Follow an element's value forward: from a write (`since`), or from its content before the launch."""
+    """Follow an element's value forward: from a write (`since`), or from its content before the launch.
+
+    An element without such content is followed from all its reads.
+    """
     first = causes.uses(since) if since >= 0 else causes.first_uses(element)
     reads: dict[int, tuple[int, ...]] = {}
     writes: dict[int, tuple[int, ...]] = {}

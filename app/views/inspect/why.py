@@ -60,12 +60,14 @@ class WhyView(View):
         self.set_theme(theme)
 
     def _arrange(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.turn)
-        head.addWidget(self.close_button)
+        self.title.setWordWrap(True)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.turn)
+        buttons.addWidget(self.close_button)
+        buttons.addStretch(1)
         column = QVBoxLayout(self)
-        column.addLayout(head)
+        column.addWidget(self.title)
+        column.addLayout(buttons)
         column.addWidget(self.hint)
         column.addWidget(self.list, 1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -366,12 +368,17 @@ class MemoryView(View):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Select the thread that wrote, or read, the clicked element."""
-        if self._drag and not self._is_dragged and self._picture and self.session:
-            element = self._picture.element_at(self._state(), event.position())
+        if self._drag and not self._is_dragged:
+            self._select_at(event.position())
+        self._drag = None
+
+    def _select_at(self, position: QPointF) -> None:
+        """Select the thread that wrote, or read, the element at a position."""
+        if self._picture and self.session:
+            element = self._picture.element_at(self._state(), position)
             selection = selection_at(self.session, *element, self.selection) if element else None
             if selection:
                 self.selection_asked.emit(selection)
-        self._drag = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything."""
@@ -391,13 +398,20 @@ class MemoryView(View):
         if traced is not None:
             now = traced_at_moment(traced, self.moment, self.session)
             forward = replace(now, forward=True)
-            menu.addAction(f"Why this value?  {traced.element}", lambda: self.value_asked.emit(now))
-            menu.addAction(f"What does it reach?  {traced.element}", lambda: self.value_asked.emit(forward))
+            menu.addAction(f"Why this value?  {traced.element}", partial(self._ask_value, now, position))
+            menu.addAction(
+                f"What does it reach?  {traced.element}", partial(self._ask_value, forward, position)
+            )
         else:
             menu.addAction("No element here").setEnabled(False)
         if self._explanation is not None:
             menu.addAction("Hide the path", lambda: self.value_asked.emit(None))
         return menu
+
+    def _ask_value(self, traced: TracedValue, position: QPointF) -> None:
+        """Ask for the path of a value, and select the thread that wrote or read its element."""
+        self._select_at(position)
+        self.value_asked.emit(traced)
 
     def traced_at(self, position: QPointF) -> TracedValue | None:
         """Return the value of the element at a position; None if there is none."""

@@ -33,4 +33,4 @@ def draw_value_path(
         bottom = layout.rows.top() + (mark.warp + 1) * height
         bar = QRectF((left + right - width) / 2, bottom - tall, width, tall)
         painter.fillRect(bar.adjusted(-1, -1, 1, 0), theme.colour("panel"))
-        painter.fillRect(bar, theme.colour("bad" if mark.has_fault else "accent"))
+        painter.fillRect(bar, theme.colour("bad" if mark.has_fault else "text"))
