@@ -16,7 +16,7 @@ AT_ONCE = 2_000_000  # accesses of a launch whose paths are computed while the w
 
 
 def causes_of(session: Session) -> Causes:
-    """Return what follows the values of a session; made once."""
+    """Return the causes of a session's values; memoised."""
     own = vars(session)
     if "causes" not in own:
         own["causes"] = Causes(session.trace)
@@ -77,9 +77,9 @@ def explanation_of(
 ) -> Explanation | None:
     """Return the explanation of a traced value; None if it takes long and is not computed yet."""
     key = _key(traced, selection, reference)
-    known = vars(session).get("explained")
-    if known is not None and known[0] == key:
-        explanation: Explanation = known[1]
+    cached = vars(session).get("explained")
+    if cached is not None and cached[0] == key:
+        explanation: Explanation = cached[1]
         return explanation
     return explain_now(session, traced, selection, reference) if len(session.trace) <= AT_ONCE else None
 
@@ -106,7 +106,7 @@ def explain_now(
 
 
 def _key(traced: TracedValue, selection: Selection, reference: Session | None) -> tuple[object, ...]:
-    """Return what an explanation depends on, besides the session."""
+    """Return the key of an explanation within its session."""
     block = selection.block if traced.block is None else traced.block
     thread = selection.thread if traced.thread is None else traced.thread
     return traced, block, thread, id(reference)

@@ -173,8 +173,8 @@ class _Touches:
         for piece in self._pieces_of(buffer, index):
             position = int(np.searchsorted(self._keys, piece * self._stride + row, "right"))
             if position < len(self._keys) and self._keys[position] < (piece + 1) * self._stride:
-                found = int(self._keys[position]) - piece * self._stride
-                best = found if best < 0 else min(best, found)
+                next_row = int(self._keys[position]) - piece * self._stride
+                best = next_row if best < 0 else min(best, next_row)
         return best
 
     def between(self, buffer: int, index: int, first: int, end: int) -> Ints:

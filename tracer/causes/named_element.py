@@ -69,7 +69,7 @@ def _buffer_named(trace: Trace, name: str, name_of: Callable[[Buffer], str]) -> 
     names = {name_of(buffer): number for number, buffer in reversed(list(enumerate(trace.buffers)))}
     if name in names:
         return names[name]
-    folded = {known.lower(): number for known, number in names.items()}
+    folded = {label.lower(): number for label, number in names.items()}
     if name.lower() in folded:
         return folded[name.lower()]
     raise NoElementError(f"the launch accesses no array {name!r}{did_you_mean(name, names)}")

@@ -86,7 +86,8 @@ class PathWriter:
     def difference(self, difference: Difference, reference: str) -> list[Sentence]:
         """Describe the first write that differs from a reference, such as "the other trace"."""
         row = difference.row
-        wrong = f"{self._access(row)} goes wrong here: {self._who(row)} wrote {self._value(row)} on {self._where(row)}"
+        place = f"{self._access(row)} goes wrong here: {self._thread(row)}"
+        wrong = f"{place} wrote {self._value(row)} on {self._where(row)}"
         if difference.expected is None:
             return [self._sentence(f"{wrong}; {reference} makes no such write.", row)]
         expected = _number(difference.expected, self._buffer(row))
@@ -141,7 +142,7 @@ class PathWriter:
         distances = path.distances()
         for site, rows in self._by_site(path.writes)[::-1]:
             newest_first, number = rows[::-1], min(distances.get(row, 0) for row in rows)
-            alone = path.last if path.last in rows else -1
+            last = path.last if path.last in rows else -1
             if len(rows) <= FEW:
                 for row in newest_first:
                     sentences += self._write(path, row, number)
@@ -150,8 +151,8 @@ class PathWriter:
                     self._sentence(self._writes_text(path, site, rows), newest_first[0], depth=number)
                 )
                 sentences += self._sources(path, rows, number)
-            if alone >= 0 and len(rows) > FEW:
-                sentences = [*self._write(path, alone, 0)[:1], *sentences]
+            if last >= 0 and len(rows) > FEW:
+                sentences = [*self._write(path, last, 0)[:1], *sentences]
         if len(sentences) > MOST_LINES:
             rest = len(sentences) - MOST_LINES
             sentences = [
@@ -163,7 +164,7 @@ class PathWriter:
     def _write(self, path: ValuePath, row: int, depth: int) -> list[Sentence]:
         """Describe one write and the reads that fed it."""
         verb = "updated" if self._trace.op[row] >= Op.ATOMIC else "wrote"
-        first = f"{_capital(self._who(row))} {verb} {self._access(row)} = {self._value(row)} on {self._where(row)}"
+        first = f"{_capital(self._thread(row))} {verb} {self._access(row)} = {self._value(row)} on {self._where(row)}"
         feeds = path.writes[row]
         note = "" if feeds.reads or feeds.outside else ", from constants and indices only"
         if feeds.exchanges:
@@ -205,7 +206,7 @@ class PathWriter:
 
     def _source(self, reading: Reading) -> str:
         if reading.writer >= 0:
-            return f"written by {self._who(reading.writer)} on {self._where(reading.writer)}"
+            return f"written by {self._thread(reading.writer)} on {self._where(reading.writer)}"
         held = {"input": "an input", "unwritten": "which nothing had written"}
         return held.get(reading.source, "whose write is not kept")
 
@@ -236,10 +237,8 @@ class PathWriter:
 
     def _fault(self, reading: Reading) -> Sentence:
         row, conflict = reading.row, reading.conflict
-        read = (
-            f"{_capital(self._who(row))} read {self._access(row)} = {self._value(row)} on {self._where(row)}"
-        )
-        other = f"{self._who(conflict)} wrote it on {self._where(conflict)}" if conflict >= 0 else ""
+        read = f"{_capital(self._thread(row))} read {self._access(row)} = {self._value(row)} on {self._where(row)}"
+        other = f"{self._thread(conflict)} wrote it on {self._where(conflict)}" if conflict >= 0 else ""
         text = {
             "foreign": f"{read}: {other}{self._lane_note(reading)}, and nothing orders the two accesses.",
             "stale": f"{read} before {other}: it got an older value, and nothing makes it wait.",
@@ -305,7 +304,7 @@ class PathWriter:
     def _value(self, row: int) -> str:
         return value_text(self._trace, row) or "a record"
 
-    def _who(self, row: int) -> str:
+    def _thread(self, row: int) -> str:
         trace = self._trace
         thread = f"thread {coordinates_text(int(trace.thread[row]), trace.block_dim)}"
         return f"{thread} of {block_text(trace, int(trace.block[row]))}" if len(trace.blocks) > 1 else thread

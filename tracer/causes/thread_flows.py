@@ -127,7 +127,7 @@ class ThreadFlows:
         state = ReplayState(self._events(block, thread), flow, self._position(block, thread))
         try:
             run_kernel(self._program, state, self._arguments)
-            if state.at < len(state.events.op):
+            if state.event < len(state.events.op):
                 flow.reason = "its thread made more accesses than its source text suggests"
         except ReplayError as error:
             flow.reason = str(error)
@@ -262,8 +262,8 @@ class ThreadFlows:
         """List the reads of a write's thread that may have fed it: since its last write at that line, or all."""
         trace = self._trace
         rows = self._order.rows_of_thread(int(trace.block[row]), int(trace.thread[row]))
-        at = int(np.searchsorted(rows, row))
-        earlier = rows[:at]
+        own_index = int(np.searchsorted(rows, row))
+        earlier = rows[:own_index]
         again = np.flatnonzero((trace.site[earlier] == trace.site[row]) & (trace.op[earlier] != Op.LOAD))
         if len(again):
             earlier = earlier[again[-1] + 1 :]

@@ -171,7 +171,7 @@ class Causes:
         return trace.sites[int(trace.site[write])].line < trace.sites[int(trace.site[read])].line
 
     def _content(self, element: Element) -> Source:
-        """Return what an element holds that no kept access has written."""
+        """Find the source of the content of an element that no kept access has written."""
         initial = self.trace.initial.get(element.buffer)
         if self.trace.is_part and self.trace.access_counts[element.buffer, Op.STORE :].any():
             space = self.trace.buffers[element.buffer].space

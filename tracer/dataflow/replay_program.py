@@ -150,20 +150,20 @@ def _short(name: str) -> str:
 
 
 def _assignments(tree: ast.Module) -> dict[str, ast.expr]:
-    """Return the expression of each name that the module's top level assigns once."""
-    found: dict[str, list[ast.expr]] = {}
+    """Map each name that the top level of a module assigns once to its expression."""
+    expressions: dict[str, list[ast.expr]] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
-                    found.setdefault(target.id, []).append(node.value)
+                    expressions.setdefault(target.id, []).append(node.value)
                 elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                     for part, value in zip(target.elts, node.value.elts, strict=False):
                         if isinstance(part, ast.Name):
-                            found.setdefault(part.id, []).append(value)
+                            expressions.setdefault(part.id, []).append(value)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
-            found.setdefault(node.target.id, []).append(node.value)
-    return {name: values[0] for name, values in found.items() if len(values) == 1}
+            expressions.setdefault(node.target.id, []).append(node.value)
+    return {name: values[0] for name, values in expressions.items() if len(values) == 1}
 
 
 def _fail(reason: str) -> NoReturn:
@@ -299,12 +299,12 @@ class _Compiler:
 
             def unpack(state: ReplayState, names: Names, pair: Pair) -> None:
                 value, joined = pair
-                known = isinstance(value, Pack) and len(value) == len(parts)
+                is_matching = isinstance(value, Pack) and len(value) == len(parts)
                 for number, part in enumerate(parts):
                     part(
                         state,
                         names,
-                        value[number] if known and isinstance(value, Pack) else (UNKNOWN, joined),
+                        value[number] if is_matching and isinstance(value, Pack) else (UNKNOWN, joined),
                     )
 
             return unpack
@@ -482,7 +482,7 @@ class _Compiler:
                 unknown = function is None or left is UNKNOWN or right is UNKNOWN
                 result = UNKNOWN if unknown or function is None else computed(function, left, right)
                 if result is UNKNOWN and operand is not operands[-1]:
-                    _fail(f"the comparison on line {line} depends on a value that is not known")
+                    _fail(f"the comparison on line {line} depends on a value that is not is_matching")
                 if result is False:
                     break
                 left = right
@@ -623,7 +623,7 @@ def _unknown_call(state: ReplayState, given: list[Pair]) -> Pair:
 
 def _truth(value: object, line: int) -> bool:
     if value is UNKNOWN or isinstance(value, ArrayValue | Named | Pack):
-        _fail(f"the condition on line {line} depends on a value that is not known")
+        _fail(f"the condition on line {line} depends on a value that is not is_matching")
     return bool(value)
 
 

@@ -94,7 +94,7 @@ class ReplayState:
 
     def __init__(self, events: ThreadEvents, flow: ThreadFlow, position: dict[str, int]) -> None:
         self.events, self.flow, self.position = events, flow, position
-        self.at = self.exchange = self.guard = self.depth = 0
+        self.event = self.exchange = self.guard = self.depth = 0
         self.work = MOST_WORK
 
     def spend(self) -> None:
@@ -105,8 +105,12 @@ class ReplayState:
 
     def is_next(self, place: AccessPosition, op: int) -> bool:
         """Test whether the thread's next event is such an access at a place."""
-        events, at = self.events, self.at
-        return at < len(events.op) and events.op[at] == op and events.places[events.site[at]] == place
+        events, number = self.events, self.event
+        return (
+            number < len(events.op)
+            and events.op[number] == op
+            and events.places[events.site[number]] == place
+        )
 
     def load(self, place: AccessPosition, index: int = 0) -> Pair:
         """Follow a load; return its value."""
@@ -132,10 +136,10 @@ class ReplayState:
 
     def exchanged(self, place: AccessPosition, node: int) -> tuple[int, int, int, int]:
         """Follow a warp operation; return its arrival, part, and the lanes that voted yes and no."""
-        exchanges, at = self.events.exchanges, self.exchange
-        if at >= len(exchanges):
+        exchanges, number = self.events.exchanges, self.exchange
+        if number >= len(exchanges):
             self._end()
-        arrival, site, part, yes, no = exchanges[at]
+        arrival, site, part, yes, no = exchanges[number]
         if self.events.places[site] != place:
             raise ReplayError(f"the thread's recorded operation on line {place[0]} is another one")
         self.exchange += 1
@@ -143,16 +147,16 @@ class ReplayState:
         return arrival, part, yes, no
 
     def _take(self, place: AccessPosition, ops: tuple[int, ...]) -> tuple[int, int]:
-        events, at = self.events, self.at
-        if at >= len(events.op):
+        events, number = self.events, self.event
+        if number >= len(events.op):
             self._end()
-        if events.places[events.site[at]] != place or events.op[at] not in ops:
-            line = events.places[events.site[at]][0]
+        if events.places[events.site[number]] != place or events.op[number] not in ops:
+            line = events.places[events.site[number]][0]
             raise ReplayError(
                 f"its recorded accesses differ from line {place[0]} on (they go on at line {line})"
             )
-        self.at += 1
-        return at, events.row[at]
+        self.event += 1
+        return number, events.row[number]
 
     def _end(self) -> None:
         if self.events.is_cut:
