@@ -116,13 +116,13 @@ class MemoryOrder:
             rows = rows[np.isin(trace.buffer[rows], group)]
         else:
             lows = range(0, len(trace), PART)
-            parts = [_found(trace.buffer[low : low + PART], group) + low for low in lows]
+            parts = [_rows_with(trace.buffer[low : low + PART], group) + low for low in lows]
             rows = np.concatenate(parts) if parts else np.empty(0, np.int64)
         op = trace.op[rows]
         return np.sort(rows[(op != Op.LOAD) if written else (op != Op.STORE)]).astype(np.int64)
 
 
-def _found(column: AnyInts, numbers: tuple[int, ...]) -> Ints:
+def _rows_with(column: AnyInts, numbers: tuple[int, ...]) -> Ints:
     if len(numbers) == 1:
         return np.flatnonzero(column == column.dtype.type(numbers[0]))
     return np.flatnonzero(np.isin(column, numbers))

@@ -162,7 +162,7 @@ class ThreadFlows:
     def _arguments(self) -> dict[str, object]:
         assert self._program is not None and self._launch is not None
         arguments = zip(self._program.parameters, self._launch.arguments, strict=False)
-        return {name: _argument_value(argument) for name, argument in arguments}
+        return {name: _argument_value(argument, name) for name, argument in arguments}
 
     def _position(self, block: int, thread: int) -> dict[str, int]:
         trace, position = self._trace, {"cuda.laneid": thread % WARP, "cuda.warpsize": WARP}
@@ -182,6 +182,8 @@ class ThreadFlows:
         site, op = trace.site[rows].tolist(), trace.op[rows].tolist()
         numbers = rows.tolist()
         values = self._values(rows)
+        names = [b.name for b in trace.buffers]
+        array = [names[number] for number in trace.buffer[rows].tolist()]
         outside = trace.outside
         extra = np.flatnonzero((outside.block == block) & (outside.thread == thread))
         if len(extra):
@@ -191,11 +193,14 @@ class ThreadFlows:
             chosen = [number for _, number in merged]
             site = [site[n] if n >= 0 else int(outside.site[-1 - n]) for n in chosen]
             op = [op[n] if n >= 0 else int(outside.op[-1 - n]) for n in chosen]
+            array = [array[n] if n >= 0 else "" for n in chosen]
             values = [values[n] if n >= 0 else UNKNOWN for n in chosen]
             numbers = [numbers[n] if n >= 0 else n for n in chosen]
         is_cut = trace.error is not None or trace.is_stopped
         exchanges = self._exchanges.of_thread(block, thread)
-        return ThreadEvents(self._places, site, op, numbers, values, exchanges, is_cut, self._value_before)
+        return ThreadEvents(
+            self._places, site, op, numbers, array, values, exchanges, is_cut, self._value_before
+        )
 
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
@@ -373,14 +378,14 @@ class _Exchanges:
         ]
 
 
-def _argument_value(argument: Array | Scalar) -> object:
+def _argument_value(argument: Array | Scalar, name: str) -> object:
     if isinstance(argument, Scalar):
         return UNKNOWN if argument.dtype == "object" else argument.value
     try:
         is_record = np.dtype(argument.dtype).names is not None
     except TypeError:
         is_record = True
-    return ArrayValue(argument.shape, is_record)
+    return ArrayValue(argument.shape, is_record, name)
 
 
 def _of_kind(value: object, dtype: np.dtype[np.generic]) -> object:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..model.trace import COMPARED, VOTED_NO
 from .carried import AccessPosition
 from .replay_state import EXCHANGE, Pair, ReplayError, ReplayState
-from .replay_values import FUNCTIONS, UNKNOWN, ArrayValue, computed
+from .replay_values import FUNCTIONS, UNKNOWN, ArrayValue, computed, wrapped
 
 REPLACING = ("exch",)  # atomics that do not keep a part of the old value
 WITHOUT_RESULT = ("cuda.syncthreads", "cuda.syncwarp", "cuda.threadfence", "cuda.nanosleep", "print")
@@ -108,5 +108,5 @@ def _exchange(state: ReplayState, name: str, place: AccessPosition, given: list[
     leaf = state.flow.leaf(EXCHANGE, arrival)
     if part < VOTED_NO or part == COMPARED:
         return UNKNOWN, leaf
-    votes = {"ballot": yes, "all": not no, "any": bool(yes), "eq": not (yes and no)}
+    votes = {"ballot": wrapped(yes, 32, signed=True), "all": not no, "any": bool(yes), "eq": not (yes and no)}
     return next((votes[word] for word in votes if f".{word}" in name), UNKNOWN), leaf

@@ -530,10 +530,10 @@ class _Compiler:
                 indices = [position] if not isinstance(position, Pack) else [value for value, _ in position]
                 remaining = _remaining(array.shape, indices)
                 if remaining:
-                    return ArrayValue(remaining, array.is_record), 0
+                    return ArrayValue(remaining, array.is_record, array.name), 0
                 if array.is_record and not is_field:
                     _fail(f"line {place[0]} loads a complete record")
-                return state.load(place, index_node)
+                return state.load(place, index_node, array.name)
             if state.is_next(place, 0):
                 return state.load(place, index_node)
             return UNKNOWN, state.flow.join(base_node, index_node)
@@ -646,10 +646,10 @@ def _array_attribute(array: ArrayValue, name: str) -> object:
     if name == "ndim":
         return len(array.shape)
     if name == "T":
-        return ArrayValue(array.shape[::-1], array.is_record)
+        return ArrayValue(array.shape[::-1], array.is_record, array.name)
     if name == "size":
         size: object = 1
         for length in array.shape:
             size = computed(BINARY["Mult"], size, length)
         return size
-    return ArrayValue(array.shape) if array.is_record else UNKNOWN
+    return ArrayValue(array.shape, name=array.name) if array.is_record else UNKNOWN

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field
 
-from ..model.trace import Op
+from ..model.trace import ALIAS_SEPARATOR, Op
 from .carried import AccessPosition
 from .replay_values import UNKNOWN
 
@@ -31,6 +31,7 @@ class ThreadEvents(Struct, eq=False):
     site: list[int]  # of each event
     op: list[int]  # an `Op`
     row: list[int]  # of the trace; -1 - n for access n of the trace's `outside`
+    array: list[str]  # names of the accessed arrays, joined by ALIAS_SEPARATOR
     value: list[object]  # that a load gave or a store wrote, UNKNOWN where there is none
     exchanges: list[
         tuple[int, int, int, int, int]
@@ -112,9 +113,11 @@ class ReplayState:
             and events.places[events.site[number]] == place
         )
 
-    def load(self, place: AccessPosition, index: int = 0) -> Pair:
-        """Follow a load; return its value."""
+    def load(self, place: AccessPosition, index: int = 0, array: str = "") -> Pair:
+        """Follow a load from an array, if its name is known; return its value."""
         number, row = self._take(place, (Op.LOAD,))
+        if array and row >= 0 and not _is_named(self.events.array[number], array):
+            raise ReplayError(f"its recorded accesses differ from line {place[0]} on (it read another array)")
         self._note(row, index)
         return self.events.value[number], self._leaf(row)
 
@@ -171,3 +174,8 @@ class ReplayState:
             self.flow.index[row] = index
         if self.guard:
             self.flow.condition[row] = self.guard
+
+
+def _is_named(names: str, array: str) -> bool:
+    """Test whether an array has this name; a field of a record belongs to the array before the point."""
+    return array in (name.partition(".")[0] for name in names.split(ALIAS_SEPARATOR))

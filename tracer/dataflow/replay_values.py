@@ -48,6 +48,7 @@ class ArrayValue(Struct, frozen=True):
 
     shape: tuple[object, ...]  # of each dimension, UNKNOWN where a replay does not know it
     is_record: bool = False  # whether accesses name a field
+    name: str = ""  # of the argument; "" for arrays that the kernel declares
 
 
 class Named(Struct, frozen=True):
@@ -149,7 +150,9 @@ def _reversed_bits(value: int) -> int:
 
 
 def _popcount(value: int) -> int:
-    return (value & 0xFFFFFFFFFFFFFFFF).bit_count()
+    """Count bits; a negative number that fits 32 bits is one of 32 bits, such as the result of a vote."""
+    bits = 0xFFFFFFFF if -(1 << 31) <= value < 0 else 0xFFFFFFFFFFFFFFFF
+    return (value & bits).bit_count()
 
 
 def _first_set(value: int) -> int:
