@@ -24,7 +24,7 @@ from .common.arguments import Parser, UsageError, check_scenarios, non_negative_
 from .common.text_output import print_escaped
 from .counters import trace_sessions
 
-MARKS = {"foreign": "! ", "stale": "! ", "unwritten": "! ", "unordered": "? ", "": ""}
+MARKS = {"foreign": "! ", "stale": "! ", "unwritten": "! ", "unordered": "? ", "leftover": "? ", "": ""}
 
 
 def add_arguments(parser: Parser) -> None:

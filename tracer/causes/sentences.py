@@ -17,7 +17,7 @@ from .value_path import Causes, Element, Fault, Reach, Reading, ValuePath
 
 FEW = 6  # accesses of one line that are described one by one
 MOST_FAULTS = 8  # kinds of faults that are described
-FAULTS: tuple[Fault, ...] = ("unwritten", "stale", "foreign", "unordered")  # the surest first
+FAULTS: tuple[Fault, ...] = ("unwritten", "stale", "foreign", "leftover", "unordered")  # the surest first
 MOST_LINES = 40  # of a path
 Namer = Callable[[Buffer], str]
 
@@ -243,6 +243,7 @@ class PathWriter:
             "foreign": f"{read}: {other}{self._lane_note(reading)}, and nothing orders the two accesses.",
             "stale": f"{read} before {other}: it got an older value, and nothing makes it wait.",
             "unordered": f"{read}, and later {other}: nothing orders the two accesses.",
+            "leftover": f"{read}, left from {self._where(reading.writer)}: that line has filled others again, not it.",
             "unwritten": f"{read}, which nothing had written{f'; later {other}' if other else ''}.",
         }[reading.fault or "unwritten"]
         return self._sentence(text, row, fault=reading.fault)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..model.array_types import Ints
 from ..model.trace import Op, Trace, is_poison
@@ -20,7 +21,7 @@ from .thread_flows import Feeds, ThreadFlows
 MOST_ACCESSES = 40_000  # of one path
 # What an element held: a write of the launch, its content before, nothing, or something that was not kept.
 Source = Literal["write", "input", "unwritten", "not kept"]
-Fault = Literal["", "foreign", "stale", "unordered", "unwritten"]
+Fault = Literal["", "foreign", "stale", "leftover", "unordered", "unwritten"]
 
 
 class Element(Struct, frozen=True):
@@ -40,6 +41,7 @@ class Reading(Struct, frozen=True):
     writer: int = -1  # row of the write that it got
     conflict: int = -1  # row of a write by another thread that nothing orders with the read; -1 for none
     is_late: bool = False  # whether the source text has that write first, and the read came before it
+    is_leftover: bool = False  # whether the write is of an earlier phase than others that its line read
 
     @property
     def fault(self) -> Fault:
@@ -47,6 +49,7 @@ class Reading(Struct, frozen=True):
 
         foreign: it got a write that nothing orders with it. stale: it came before a write that the source text has
         first. unordered: another order of threads gives it a later write. unwritten: the memory has no content.
+        leftover: the line that wrote it has filled other elements again since, and this one not.
         """
         if self.conflict >= 0 and self.conflict == self.writer:
             return "foreign"
@@ -54,7 +57,7 @@ class Reading(Struct, frozen=True):
             return "unwritten"
         if self.conflict >= 0:
             return "stale" if self.is_late else "unordered"
-        return ""
+        return "leftover" if self.is_leftover else ""
 
 
 class ValuePath(Struct, frozen=True, eq=False):
@@ -138,8 +141,26 @@ class Causes:
                     readings[read] = reading = self.reading(read)
                     if reading.writer >= 0 and reading.writer not in writes:
                         pending.add(reading.writer)
+        self._mark_leftovers(readings)
         newest_first = dict(sorted(writes.items(), reverse=True))
         return ValuePath(element, last, newest_first, readings, not pending, "write")
+
+    def _mark_leftovers(self, readings: dict[int, Reading]) -> None:
+        """Mark the reads of shared memory that got an older write than others of their thread, line and phase.
+
+        All these writes are of one line: it filled some elements again, and left the marked ones.
+        """
+        trace, newest = self.trace, dict[tuple[int, ...], int]()
+        keys: dict[int, tuple[int, ...]] = {}
+        for row, reading in readings.items():
+            if reading.writer >= 0 and trace.buffers[int(trace.buffer[row])].space == "shared":
+                columns = (trace.block, trace.thread, trace.site, trace.phase)
+                keys[row] = (*(int(column[row]) for column in columns), int(trace.site[reading.writer]))
+                phase = int(trace.phase[reading.writer])
+                newest[keys[row]] = max(phase, newest.get(keys[row], phase))
+        for row, key in keys.items():
+            if trace.phase[readings[row].writer] < newest[key]:
+                readings[row] = replace(readings[row], is_leftover=True)
 
     def reading(self, row: int) -> Reading:
         """Find where a read got its value."""

@@ -28,8 +28,14 @@ HINT = (
 )
 WAITING = "Following the value…"
 INDENT, DEEPEST = "\u2003", 4
-SIGNS = {"foreign": "⚠ ", "stale": "⚠ ", "unwritten": "⚠ ", "unordered": "? ", "": ""}
-WORDS = {"foreign": "race", "stale": "read too early", "unwritten": "no content", "unordered": "not ordered"}
+SIGNS = {"foreign": "⚠ ", "stale": "⚠ ", "unwritten": "⚠ ", "unordered": "? ", "leftover": "? ", "": ""}
+WORDS = {
+    "leftover": "left from an earlier phase",
+    "foreign": "race",
+    "stale": "read too early",
+    "unwritten": "no content",
+    "unordered": "not ordered",
+}
 ROW = Qt.ItemDataRole.UserRole
 
 
