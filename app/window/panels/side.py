@@ -181,13 +181,22 @@ class Inspector(QFrame):
         self.source.show_compiled(view.shows_fates)
         self._set_spotlight(view.highlight)
         self.shown = view
-        self.bar.setTabVisible(TABS.index("why"), view.traced is not None or view.tab == "why")
         for shown in self._views.values():
             if isinstance(shown, ShowsExplanation):
                 shown.show_explanation(view.traced, view.explanation)
-        self._fit_tabs(self.theme)
+        has_path = view.traced is not None or view.tab == "why"
+        if has_path:
+            self._show_path_tab(has_path)
         if view.tab != self.tab:
             self.show_tab(view.tab)
+        if not has_path:
+            self._show_path_tab(has_path)
+
+    def _show_path_tab(self, is_shown: bool) -> None:
+        """Show or hide the tab of the path; hide it only while another tab is current, which Qt would change."""
+        if self.bar.isTabVisible(TABS.index("why")) != is_shown:
+            self.bar.setTabVisible(TABS.index("why"), is_shown)
+            self._fit_tabs(self.theme)
 
     def show_tab(self, name: str) -> None:
         """Show the view of a tab."""

@@ -99,7 +99,7 @@ def test_file_without_a_comparison_needs_an_element(capsys, tmp_path):
         "import numpy as np\nfrom numba import cuda\n\n@cuda.jit\ndef kernel(a):\n    a[cuda.grid(1)] += 1\n\n"
         "kernel[1, 4](np.zeros(4))\n"
     )
-    run_tilescope("run", "-o", "out", "p.py", folder=tmp_path)
+    run_tilescope("run", "--out", "out", "p.py", folder=tmp_path)
     (trace,) = (tmp_path / "out").glob("*.npz")
     assert "compared with nothing" in why(capsys, str(trace), status=2)
     assert "wrote a[2] = 1 on line 6" in why(capsys, str(trace), "a[2]")
