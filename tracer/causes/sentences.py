@@ -238,9 +238,13 @@ class PathWriter:
     def _fault(self, reading: Reading) -> Sentence:
         row, conflict = reading.row, reading.conflict
         read = f"{_capital(self._thread(row))} read {self._access(row)} = {self._value(row)} on {self._where(row)}"
-        other = f"{self._thread(conflict)} wrote it on {self._where(conflict)}" if conflict >= 0 else ""
+        other = (
+            f"{self._thread(conflict)} wrote it on {self._where(conflict)}{self._order_note(reading)}"
+            if conflict >= 0
+            else ""
+        )
         text = {
-            "foreign": f"{read}: {other}{self._lane_note(reading)}, and nothing orders the two accesses.",
+            "foreign": f"{read}: {other}, and nothing orders the two accesses.",
             "stale": f"{read} before {other}: it got an older value, and nothing makes it wait.",
             "unordered": f"{read}, and later {other}: nothing orders the two accesses.",
             "leftover": f"{read}, left from {self._where(reading.writer)}: that line has filled others again, not it.",
@@ -248,10 +252,13 @@ class PathWriter:
         }[reading.fault or "unwritten"]
         return self._sentence(text, row, fault=reading.fault)
 
-    def _lane_note(self, reading: Reading) -> str:
-        """Explain a write that a moment shows after the read that got it: lanes of a moment ran one by one."""
-        is_later = self.moment(reading.conflict) >= self.moment(reading.row)
-        return " (it ran first, though its moment is not earlier)" if is_later else ""
+    def _order_note(self, reading: Reading) -> str:
+        """State the order of the launch where the moments of two accesses show another one."""
+        is_first = reading.conflict < reading.row
+        moments = self.moment(reading.conflict), self.moment(reading.row)
+        if is_first and moments[0] >= moments[1]:
+            return " (in the launch it ran first)"
+        return " (in the launch it ran later)" if not is_first and moments[0] <= moments[1] else ""
 
     def _ends(self, path: ValuePath) -> list[Sentence]:
         """Describe where a path ends."""

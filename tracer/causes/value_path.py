@@ -153,7 +153,8 @@ class Causes:
         trace, newest = self.trace, dict[tuple[int, ...], int]()
         keys: dict[int, tuple[int, ...]] = {}
         for row, reading in readings.items():
-            if reading.writer >= 0 and trace.buffers[int(trace.buffer[row])].space == "shared":
+            is_ordered = reading.writer >= 0 and reading.fault != "foreign"
+            if is_ordered and trace.buffers[int(trace.buffer[row])].space == "shared":
                 columns = (trace.block, trace.thread, trace.site, trace.phase)
                 keys[row] = (*(int(column[row]) for column in columns), int(trace.site[reading.writer]))
                 phase = int(trace.phase[reading.writer])
