@@ -78,6 +78,12 @@ def _explain() -> Implementation:
     return Implementation(explain.add_arguments, explain.execute)
 
 
+def _why() -> Implementation:
+    from . import why
+
+    return Implementation(why.add_arguments, why.execute)
+
+
 def _frames() -> Implementation:
     from . import frames
 
@@ -155,6 +161,7 @@ SUBCOMMANDS = (
     Subcommand("check", "check its kernels for errors; for a course's CI", _check),
     Subcommand("orders", "find an order of the threads that changes a result", _orders),
     Subcommand("explain", "explain a finding or a counter, and how to fix it", _explain),
+    Subcommand("why", "explain a value: the accesses that led to it, and the first fault", _why),
     Subcommand("frames", "draw key moments as pictures, and print the counters", _frames),
     Subcommand("measure", "measure their times on a GPU, and programs on the CPU", _measure),
     Subcommand("devices", "list the GPUs of this computer, and whether they can be used", _devices),

@@ -352,6 +352,8 @@ class MainWindow(QMainWindow):
             return
         elif self.store.state.spotlight:
             self.store.dispatch(Spotlight(()))
+        elif self.store.state.traced is not None:
+            self.central.trace_value(None)
         elif self.central.charts.text:
             self.central.charts.leave()
         elif self.isFullScreen():
