@@ -6,9 +6,8 @@ import linecache
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ....tracer.model.finding import count_noun
 from ....tracer.model.rules import UNUSED_SUPPRESSION, confidence_of, rule_of
 from ..reports.report import FindingData
 from .baseline import Baseline
@@ -38,14 +37,7 @@ class Judged(NamedTuple):
 
     findings: list[FindingData]
     suppressed: list[FindingData]
-    left_out: dict[str, int]  # findings of rules or files that were not chosen, by code
-
-    def left_out_text(self) -> str:
-        """Count the findings that were not chosen in one sentence, "" if there are none."""
-        if not self.left_out:
-            return ""
-        codes = ", ".join(f"{number:,} of {code}" for code, number in sorted(self.left_out.items()))
-        return f"{count_noun(sum(self.left_out.values()), 'finding')} not selected: {codes}."
+    not_selected: dict[str, int]  # the number of findings of rules or files that were not chosen, by code
 
 
 class Policy(NamedTuple):
@@ -86,11 +78,11 @@ class Policy(NamedTuple):
 
     def _suppression(
         self, finding: FindingData, fingerprint: str, comments: dict[str, list[Suppression]]
-    ) -> dict[str, str] | None:
+    ) -> dict[str, Any] | None:
         """Return what suppresses a finding: comments on all its lines, or the baseline."""
         covering = [_covering(comments.get(file, ()), line, finding["rule"]) for file, line in _lines_of(finding)]
         if all(covering) and covering[0] is not None:
-            return {"by": "comment", "reason": covering[0].reason}
+            return {"by": "comment", "reason": covering[0].reason, "line": covering[0].line}
         reason = self.baseline.reason_of(fingerprint) if self.baseline else ""
         return {"by": "baseline", "reason": reason} if reason else None
 

@@ -6,24 +6,20 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from ....tracer.processes.supervised import SharedNote
-from ..common.arguments import UsageError
 from ..common.text_output import print_error
-from ..policy.add_ignore import add_ignores
-from ..policy.fingerprints import source_line
-from ..policy.fixes import apply_fixes, diff_of
-from ..policy.policy import Coverage, Judged
+from ..policy.policy import Coverage
 from ..policy.suppressions import SuppressionError
-from ..reports.outputs import is_for_people, write_outputs
-from ..reports.report import FindingData, Report, TracedData, not_traced_text, suppressed_text, traced_data, traced_text
+from ..reports.outputs import is_for_people
+from ..reports.report import FindingData, Report, TracedData, traced_data
+from .check_conclusion import Conclusion, file_name
 from .check_settings import CheckSettings
 from .findings_output import EnginesUsed, FindingCollector, Kernel, sort_findings
-from .run_as_main import INTERRUPTED
 from .unlaunched import KernelLines, kernels_never_launched
 
 if TYPE_CHECKING:
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     from ....tracer.model.launch import Launch
 
 UNRECORDED = "kernels were also launched in child processes; those launches are not traced."
-MOST_NAMED = 4  # kernels that were never launched
 
 
 class ForkedLaunches:
@@ -87,79 +82,19 @@ class Verdict:
         except SuppressionError as error:
             print_error(error)
             return 2
-        not_traced = [*self._skipped_texts(skipped), *self._forked_texts()]
         report = Report(
             self._name,
             judged.findings,
             judged.suppressed,
-            self.collector.traced(settings.schedule, not_traced),
+            self._traced(skipped),
             status == 0,
+            judged.not_selected,
             settings.policy.baseline is not None,
             None if self._launches is None else self._launches(),
         )
-        if settings.diff:
-            self._print(diff_of(judged.findings, self._path))
-            is_written = True
-        else:
-            is_written = write_outputs(report, settings.outputs, self._output)
-        if is_for_people(settings.outputs):
-            self.collector.engines.report()
-        self._print_closing(report, judged)
-        try:
-            is_changed = self._change_files(judged)
-        except UsageError as error:
-            print_error(error)
-            return 2
-        return self._status(status, report, is_written, is_changed)
-
-    def _status(self, status: int, report: Report, is_written: bool, is_changed: bool) -> int:
-        """Return the exit status: is_changed states that all findings were accepted."""
-        launched = self.collector.launches > 0
-        if status == INTERRUPTED:
-            return status
-        has_errors = any(finding["severity"] == "error" for finding in report.findings)
-        if has_errors and not is_changed and not self._settings.exit_zero:
-            return 1
-        if has_errors and is_written:
-            return 0
-        if not launched and not status:
-            print_error("the program launched no kernel, so nothing was checked.")
-        return 2 if status or not launched or not is_written else 0
-
-    def _print_closing(self, report: Report, judged: Judged) -> None:
-        """State on standard error what was traced, what was not, and what is not reported."""
-        texts = [suppressed_text(report), judged.left_out_text()]
-        if report.traced["launches"]:
-            texts.append(traced_text(report.traced))
-        if self.collector.launches:
-            texts.append(not_traced_text(report.traced))
-        for text in filter(None, texts):
-            print_error(text)
-
-    def _change_files(self, judged: Judged) -> bool:
-        """Write what the options ask for; return True if that accepts all findings."""
-        settings = self._settings
-        absolute = [_with_path(finding, self._path) for finding in judged.findings]
-        if settings.baseline_reason and settings.policy.baseline is not None:
-            texts = [source_line(finding["file"], finding["line"]) for finding in absolute]
-            baseline = settings.policy.baseline.with_findings(judged.findings, texts, settings.baseline_reason)
-            baseline.write()
-            print_error(f"{baseline.path} now has {len(baseline.entries):,} accepted findings.")
-            return True
-        if settings.ignore_reason:
-            count, unchanged = add_ignores(absolute, settings.ignore_reason)
-            print_error(f"comments were added on {count:,} lines.")
-            for file in unchanged:
-                print_error(f"{self._named(file)} stays as it is: a comment can't be added there.")
-            return not unchanged
-        if settings.fix:
-            for sentence in apply_fixes(absolute, self._named):
-                print_error(sentence)
-        return False
-
-    def _print(self, text: str) -> None:
-        with suppress(OSError, ValueError), self._output:
-            self._output.write(text)
+        engines = self.collector.engines.report if is_for_people(settings.outputs) else None
+        conclusion = Conclusion(settings, self._folder, self._output)
+        return conclusion.conclude(report, status, self.collector.launches > 0, engines)
 
     def _kernels_never_launched(self) -> list[KernelLines]:
         from ....tracer.model.user_code import user_code_for
@@ -169,33 +104,20 @@ class Verdict:
         script = [self._settings.script] if self._settings.script else []
         return kernels_never_launched([*script, *files], launched)
 
-    def _skipped_texts(self, skipped: list[KernelLines]) -> list[str]:
-        """Describe the kernels that were never launched."""
-        if not skipped:
-            return []
-        names = [f"{kernel.name} ({self._named(kernel.file)}:{kernel.first})" for kernel in skipped[:MOST_NAMED]]
-        more = [f"{len(skipped) - MOST_NAMED:,} more"] if len(skipped) > MOST_NAMED else []
-        return [f"{', '.join([*names, *more])}, which the program never launched"]
-
-    def _forked_texts(self) -> list[str]:
-        return ["launches in child processes"] if self.forked.have_launched else []
+    def _traced(self, skipped: list[KernelLines]) -> TracedData:
+        """Describe what was traced, with the names of files as in the report."""
+        traced = self.collector.traced(self._settings.schedule)
+        forked = ["launches in child processes"] if self.forked.have_launched else []
+        return traced | {
+            "kernel_names": [self._named(name) for name in traced["kernel_names"]],
+            "not_traced": [*traced["not_traced"], *forked],
+            "never_launched": [
+                {"kernel": kernel.name, "file": self._named(kernel.file), "line": kernel.first} for kernel in skipped
+            ],
+        }
 
     def _named(self, file: str) -> str:
-        path = Path(file)
-        return (
-            str(path.relative_to(self._folder))
-            if self._folder and path.is_relative_to(self._folder)
-            else file
-        )
-
-    def _path(self, name: str) -> str:
-        """Return the absolute path of a file as `_named` names it."""
-        return name if self._folder is None or Path(name).is_absolute() else str(self._folder / name)
-
-
-def _with_path(finding: FindingData, path_of: Callable[[str], str]) -> FindingData:
-    places = [place | {"file": path_of(place["file"])} for place in finding["places"]]
-    return finding | {"file": path_of(finding["file"]), "places": places}
+        return file_name(file, self._folder)
 
 
 class CrashReport:
@@ -220,7 +142,7 @@ class CrashReport:
     def note(self, collector: FindingCollector) -> None:
         """Record the findings, once a launch has ended."""
         self._launches, self._found, self._kernel = collector.launches, collector.current_findings(), ""
-        self._traced, self._kernels = collector.traced(self._settings.schedule, []), collector.kernels
+        self._traced, self._kernels = collector.traced(self._settings.schedule), collector.kernels
         self._write()
 
     def _write(self) -> None:
@@ -242,9 +164,9 @@ class CrashReport:
         """The name and file of each launched kernel."""
         return self._kernels
 
-    def traced(self, schedule: str, not_traced: list[str]) -> TracedData:
+    def traced(self, schedule: str) -> TracedData:
         """Describe what was traced until the crash; see `FindingCollector.traced`."""
-        return self._traced | {"schedule": schedule, "not_traced": [*self._traced["not_traced"], *not_traced]}
+        return self._traced | {"schedule": schedule}
 
     def judge(self, status: int) -> int | None:
         """Report on a program that a signal ended; return the status of `check`.

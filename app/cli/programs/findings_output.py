@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....tracer.model.rules import code_of, confidence_of
 from ..common.text_output import is_stderr_a_terminal, print_error
-from ..reports.report import FindingData, TracedData, traced_data
+from ..reports.report import FindingData, TracedData, kernel_name, traced_data
 from ..reports.text import text_line
 
 if TYPE_CHECKING:
@@ -382,6 +382,7 @@ class FindingCollector:
         self._kernels: list[Kernel] = []
         self._blocks = self._grid_blocks = 0  # examined ones, and those of all grids
         self._refused = 0  # launches that Numba refused
+        self._traced_kernels: dict[str, None] = {}  # their names with their files
         self.engines = EnginesUsed()
         self._faults: list[FindingData] = []  # of the program, in no launch
         self._mismatches: list[FindingData] = []  # of the next launch
@@ -401,6 +402,7 @@ class FindingCollector:
         elif caller is None:
             self.compiler.note(number, self.compiler.key, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
+        self._traced_kernels[kernel_name(*self._kernels[-1])] = None
         prepare = None if caller else partial(self._remedies.prepare, number)
         findings = launch_findings(trace, requests, caller, self._also, prepare)
         self.engines.note(trace)
@@ -472,14 +474,16 @@ class FindingCollector:
         """The name and file of each launched kernel."""
         return list(dict.fromkeys(self._kernels))
 
-    def traced(self, schedule: str, not_traced: list[str]) -> TracedData:
-        """Describe what was traced so far.
+    def traced(self, schedule: str) -> TracedData:
+        """Describe what was traced so far; the names of files are absolute.
 
-        schedule: the order of the threads. not_traced: what else was not traced, a text for each reason.
+        schedule: the order of the threads.
         """
-        refused = [f"{count_launches(self._refused)} that Numba refuses"] if self._refused else []
+        from ....tracer.model.finding import count_noun
+
+        refused = [f"{count_noun(self._refused, 'launch')} that Numba refuses"] if self._refused else []
         return traced_data(
-            self.launches, len(self.kernels), self._blocks, self._grid_blocks, schedule, [*refused, *not_traced]
+            self.launches - self._refused, [*self._traced_kernels], self._blocks, self._grid_blocks, schedule, refused
         )
 
     def findings(self) -> list[FindingData]:
@@ -488,13 +492,6 @@ class FindingCollector:
             self._add(findings, number)
         self._prove_remedies()
         return sort_findings(self.current_findings())
-
-
-def count_launches(number: int) -> str:
-    """Format a number of launches."""
-    from ....tracer.model.finding import count_noun
-
-    return count_noun(number, "launch")
 
 
 def _how_run(engine: str, origin: str) -> str:

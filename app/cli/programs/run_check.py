@@ -84,6 +84,22 @@ def parse(parser: Parser, words: Sequence[str]) -> Namespace:
     return chosen
 
 
+def parse_check(parser: Parser, words: Sequence[str]) -> Namespace:
+    """Parse as `parse` does; without a program, those that pyproject.toml lists are checked.
+
+    Raises UsageError if there are none.
+    """
+    try:
+        options, program = split_command_line(words)
+    except UsageError as error:
+        if not configuration_here().programs:
+            raise UsageError(f"{str(error)[:-1]}, or list `programs` in pyproject.toml.") from None
+        options, program = list(words), ProgramToRun("", [], False)
+    chosen = parser.parse_args(options)
+    chosen.program = program
+    return chosen
+
+
 def split_command_line(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
     """Split the words into (our options, the program): all words from the script on belong to the program.
 
@@ -449,8 +465,12 @@ def execute_check(chosen: Namespace) -> int:
     The program's output goes to standard error, so that standard output holds only the findings.
     """
     configuration = configuration_here()
-    with_limits(chosen, configuration, PATIENCE["check"])
     program: ProgramToRun = chosen.program
+    if not program.name:
+        from .check_project import check_project
+
+        return check_project(chosen, configuration, settings_of(chosen, configuration, ""))
+    with_limits(chosen, configuration, PATIENCE["check"])
     program.find()
     script = "" if program.is_module or program.is_command else full_path(program.name)
     settings = settings_of(chosen, configuration, script if Path(script).is_file() else "")

@@ -18,6 +18,7 @@ def json_object(report: Report) -> str:
         "complete": report.is_complete,
         "traced": report.traced,
         "findings": [split_cells(finding) for finding in report.findings],
+        "not_selected": report.not_selected,
         "suppressed": [split_cells(finding) for finding in report.suppressed],
     }
     if report.launches is not None:

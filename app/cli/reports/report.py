@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ....tracer.model.finding import count_noun
@@ -11,6 +12,7 @@ from ....tracer.model.rules import CONFIDENCES
 FindingData = dict[str, Any]  # a finding as plain data
 TracedData = dict[str, Any]  # what a run traced, and what it did not: see `traced_data`
 ADVICE = CONFIDENCES[-1]
+MOST_NAMED = 4  # kernels that were never launched
 
 
 class Report(NamedTuple):
@@ -21,6 +23,7 @@ class Report(NamedTuple):
     suppressed: list[FindingData]  # by a comment or the baseline; their key `suppression` has the reason
     traced: TracedData
     is_complete: bool  # whether the program ran to its end
+    not_selected: dict[str, int] = {}  # noqa: RUF012  # the number of findings that are not reported, by code
     has_baseline: bool = False
     launches: list[dict[str, Any]] | None = None  # the counters of each launch, if asked for
 
@@ -33,17 +36,40 @@ class Report(NamedTuple):
 
 
 def traced_data(
-    launches: int = 0, kernels: int = 0, blocks: int = 0, of_blocks: int = 0, schedule: str = "",
-    not_traced: list[str] | None = None,
+    launches: int = 0, kernel_names: Sequence[str] = (), blocks: int = 0, of_blocks: int = 0, schedule: str = "",
+    not_traced: Sequence[str] = (), never_launched: Sequence[dict[str, Any]] = (),
 ) -> TracedData:  # fmt: skip
     """Describe what a run traced.
 
-    blocks: examined ones, of `of_blocks` in the grids of all launches. not_traced: one text for each reason.
+    kernel_names: of the launched ones, each with its file. blocks: examined ones, of `of_blocks` in the grids of all
+    launches. not_traced: one text for each reason. never_launched: kernels in the same files, with `kernel`, `file` and
+    `line`.
     """
     return {
-        "launches": launches, "kernels": kernels, "blocks": blocks, "of_blocks": of_blocks, "schedule": schedule,
-        "not_traced": not_traced or [],
+        "launches": launches, "kernels": len(kernel_names), "kernel_names": list(kernel_names), "blocks": blocks,
+        "of_blocks": of_blocks, "schedule": schedule, "not_traced": list(not_traced),
+        "never_launched": list(never_launched),
     }  # fmt: skip
+
+
+def merged_traced(parts: Sequence[TracedData]) -> TracedData:
+    """Add up what several programs of one project traced."""
+    names = list(dict.fromkeys(name for part in parts for name in part["kernel_names"]))
+    skipped = {kernel_name(k["kernel"], k["file"]): k for part in parts for k in part["never_launched"]}
+    return traced_data(
+        sum(part["launches"] for part in parts),
+        names,
+        sum(part["blocks"] for part in parts),
+        sum(part["of_blocks"] for part in parts),
+        next((part["schedule"] for part in parts if part["schedule"]), ""),
+        list(dict.fromkeys(text for part in parts for text in part["not_traced"])),
+        [kernel for name, kernel in skipped.items() if name not in names],
+    )
+
+
+def kernel_name(kernel: str, file: str) -> str:
+    """Name a kernel with its file, so that kernels of two files differ."""
+    return f"{file}:{kernel}"
 
 
 def traced_text(traced: TracedData) -> str:
@@ -57,7 +83,12 @@ def traced_text(traced: TracedData) -> str:
 
 def not_traced_text(traced: TracedData) -> str:
     """Describe in one sentence what was not traced, "" if everything was."""
-    return f"not traced: {'; '.join(traced['not_traced'])}." if traced["not_traced"] else ""
+    texts = [*traced["not_traced"]]
+    if skipped := traced["never_launched"]:
+        names = [f"{kernel['kernel']} ({kernel['file']}:{kernel['line']})" for kernel in skipped[:MOST_NAMED]]
+        more = [f"{len(skipped) - MOST_NAMED:,} more"] if len(skipped) > MOST_NAMED else []
+        texts.append(f"{', '.join([*names, *more])}, which the program never launched")
+    return f"not traced: {'; '.join(texts)}." if texts else ""
 
 
 def suppressed_text(report: Report) -> str:
@@ -70,6 +101,14 @@ def suppressed_text(report: Report) -> str:
     if not counts:
         return ""
     return f"{count_noun(len(report.suppressed), 'finding')} suppressed: {', '.join(counts)}."
+
+
+def not_selected_text(report: Report) -> str:
+    """Count the findings of rules or files that were not selected in one sentence, "" if there are none."""
+    if not report.not_selected:
+        return ""
+    codes = ", ".join(f"{number:,} of {code}" for code, number in sorted(report.not_selected.items()))
+    return f"{count_noun(sum(report.not_selected.values()), 'finding')} not selected: {codes}."
 
 
 def with_advice_once(findings: list[FindingData]) -> list[FindingData]:

@@ -22,8 +22,8 @@ Json = dict[str, Any]
 def sarif(report: Report) -> str:
     """Print one run: the rules, the results with both accesses of a race, and what was traced."""
     notifications = [_notification("note", traced_text(report.traced))] if report.traced["launches"] else []
-    if report.traced["not_traced"]:
-        notifications.append(_notification("warning", not_traced_text(report.traced)))
+    if gaps := not_traced_text(report.traced):
+        notifications.append(_notification("warning", gaps))
     results = [_result(finding, report.has_baseline) for finding in (*report.findings, *report.suppressed)]
     driver = {
         "name": "Tilescope",
