@@ -14,9 +14,7 @@ MAX_WIDTH = 88
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.description = (
-        "Print the page about a rule or a counter; without a name, list the pages."
-    )
+    parser.description = "Print the page about a rule or a counter; without a name, list the pages."
     parser.add_argument(
         "page",
         nargs="*",

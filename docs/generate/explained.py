@@ -43,7 +43,8 @@ These numbers follow the source.
 def finding_pages(program: Program) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of the pages about findings."""
     rows = [
-        [rule.code, f"[{rule.name}]({rule.name.replace(' ', '-')}.md)", page_title(rule.name)] for rule in RULES
+        [rule.code, f"[{rule.name}]({rule.name.replace(' ', '-')}.md)", page_title(rule.name)]
+        for rule in RULES
     ]
     yield "findings/index.md", FINDINGS + table(["code", "name", "meaning"], rows) + "\n"
     for rule in RULES:

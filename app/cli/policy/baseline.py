@@ -73,7 +73,9 @@ def read_baseline(path: Path, *, may_be_missing: bool = False) -> Baseline:
         raise UsageError(f"{path}:1: the baseline has no list of entries.")
     if data.get("version") != VERSION:
         line = _line_of(text, '"version"')
-        raise UsageError(f"{path}:{line}: the baseline has version {data.get('version')!r}, and not {VERSION}.")
+        raise UsageError(
+            f"{path}:{line}: the baseline has version {data.get('version')!r}, and not {VERSION}."
+        )
     return Baseline(path, tuple(_entry(path, text, n, entry) for n, entry in enumerate(data["entries"], 1)))
 
 

@@ -33,7 +33,7 @@ class ChosenRules(NamedTuple):
 
 
 def matches_file(pattern: str, file: str, folder: Path) -> bool:
-    """Return True if a file, absolute or relative to the working directory, has a pattern's name or path in a folder."""
+    """Return True if a file, or a folder around it, has the name or the path that a pattern gives."""
     path = Path(file).absolute()
     inside = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
     wanted = pattern.rstrip("/")

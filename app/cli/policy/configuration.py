@@ -182,5 +182,11 @@ def _line_of(text: str, names: list[str]) -> int:
         key = re.match(r"\s*([\w\"'.-]+)\s*=", line)
         if key and f"{table}.{re.sub(chr(34) + '|' + chr(39), '', key[1])}" == wanted:
             return number
-    inline = next((n for n, line in enumerate(text.splitlines(), 1) if re.search(rf"\b{re.escape(names[-1])}\b\s*=", line)), 1)
-    return inline
+    return next(
+        (
+            n
+            for n, line in enumerate(text.splitlines(), 1)
+            if re.search(rf"\b{re.escape(names[-1])}\b\s*=", line)
+        ),
+        1,
+    )

@@ -21,7 +21,7 @@ class FileFix(NamedTuple):
     file: str
     old: str
     new: str
-    count: int  # of the remedies in `new`
+    applied: int  # number of the remedies in `new`
     waiting: int  # of other remedies, which were not tried together with them
 
 
@@ -30,12 +30,14 @@ def diff_of(findings: list[FindingData], path_of: Callable[[str], str]) -> str:
 
     path_of: returns the absolute path of a finding's file.
     """
-    texts = []
+    texts: list[str] = []
     for fix in file_fixes(findings, path_of):
         name = Path(fix.file).as_posix()
         old, new = fix.old.splitlines(keepends=True), fix.new.splitlines(keepends=True)
         texts += difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in texts)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in texts
+    )
 
 
 def apply_fixes(findings: list[FindingData], named: Callable[[str], str]) -> list[str]:
@@ -46,7 +48,7 @@ def apply_fixes(findings: list[FindingData], named: Callable[[str], str]) -> lis
             write_atomically(Path(fix.file), fix.new.encode("utf-8"))
         except OSError as error:
             raise UsageError(f"can't write {named(fix.file)}: {error.strerror}.") from error
-        remedies = "1 remedy" if fix.count == 1 else f"{fix.count} remedies"
+        remedies = "1 remedy" if fix.applied == 1 else f"{fix.applied} remedies"
         wait = " Run the command again for the others." if fix.waiting else ""
         sentences.append(f"{remedies} written into {named(fix.file)}.{wait}")
     return sentences or ["no remedy is proven, so no file was changed."]

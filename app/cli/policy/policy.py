@@ -80,7 +80,9 @@ class Policy(NamedTuple):
         self, finding: FindingData, fingerprint: str, comments: dict[str, list[Suppression]]
     ) -> dict[str, Any] | None:
         """Return what suppresses a finding: comments on all its lines, or the baseline."""
-        covering = [_covering(comments.get(file, ()), line, finding["rule"]) for file, line in _lines_of(finding)]
+        covering = [
+            _covering(comments.get(file, ()), line, finding["rule"]) for file, line in _lines_of(finding)
+        ]
         if all(covering) and covering[0] is not None:
             return {"by": "comment", "reason": covering[0].reason, "line": covering[0].line}
         reason = self.baseline.reason_of(fingerprint) if self.baseline else ""

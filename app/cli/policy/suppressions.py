@@ -49,7 +49,9 @@ def read_suppressions(name: str, text: str, is_cpp: bool) -> list[Suppression]:
         return []
     places = _cpp_comments(text) if is_cpp else _python_comments(text)
     return [
-        _suppression(name, place, match) for place in places if (match := COMMENT.search(place.text)) is not None
+        _suppression(name, place, match)
+        for place in places
+        if (match := COMMENT.search(place.text)) is not None
     ]
 
 
@@ -58,13 +60,17 @@ def _suppression(name: str, place: CommentPlace, match: re.Match[str]) -> Suppre
     reason = match[2].strip().removesuffix("*/").strip()
     where = f"{name}:{place.line}: "
     if not codes:
-        raise SuppressionError(f"{where}the suppression names no rule; write tilescope: ignore[TS101] and the reason.")
+        raise SuppressionError(
+            f"{where}the suppression names no rule; write tilescope: ignore[TS101] and the reason."
+        )
     unknown = next((code for code in codes if code not in CODES), None)
     if unknown is not None:
         raise SuppressionError(where + unknown_rule_text(unknown))
     if not reason:
         listed = ", ".join(codes)
-        raise SuppressionError(f"{where}the suppression of {listed} has no reason; write it after the bracket.")
+        raise SuppressionError(
+            f"{where}the suppression of {listed} has no reason; write it after the bracket."
+        )
     return Suppression(place.line, place.first, place.last, codes, reason)
 
 
@@ -93,7 +99,10 @@ def _python_comments(text: str) -> Iterator[CommentPlace]:
     """
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError):  # a notebook's cell with commands of a shell, or a faulty program
+    except (
+        tokenize.TokenError,
+        SyntaxError,
+    ):  # a notebook's cell with commands of a shell, or a faulty program
         yield from _comments_by_line(text)
         return
     waiting: list[tokenize.TokenInfo] = []

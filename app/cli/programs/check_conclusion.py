@@ -13,7 +13,14 @@ from ..policy.add_ignore import add_ignores
 from ..policy.fingerprints import source_line
 from ..policy.fixes import apply_fixes, diff_of
 from ..reports.outputs import write_outputs
-from ..reports.report import FindingData, Report, not_selected_text, not_traced_text, suppressed_text, traced_text
+from ..reports.report import (
+    FindingData,
+    Report,
+    not_selected_text,
+    not_traced_text,
+    suppressed_text,
+    traced_text,
+)
 from .check_settings import CheckSettings
 from .run_as_main import INTERRUPTED
 
@@ -64,7 +71,7 @@ class Conclusion:
         texts = [suppressed_text(report), not_selected_text(report)]
         if report.traced["launches"]:
             texts.append(traced_text(report.traced))
-        if launched:
+        if launched or report.traced["not_traced"]:
             texts.append(not_traced_text(report.traced))
         for text in filter(None, texts):
             print_error(text)
@@ -77,7 +84,9 @@ class Conclusion:
             texts = [source_line(finding["file"], finding["line"]) for finding in absolute]
             baseline = settings.policy.baseline.with_findings(findings, texts, settings.baseline_reason)
             baseline.write()
-            print_error(f"{self._named(str(baseline.path))} now has {len(baseline.entries):,} accepted findings.")
+            print_error(
+                f"{self._named(str(baseline.path))} now has {len(baseline.entries):,} accepted findings."
+            )
             return True
         if settings.ignore_reason:
             count, unchanged = add_ignores(absolute, settings.ignore_reason)

@@ -35,7 +35,17 @@ def check_project(chosen: Namespace, configuration: Configuration, settings: Che
     for program in configuration.programs:
         name = " ".join(program)
         print_error(f"checking {name}")
-        command = [sys.executable, "-P", "-m", "tilescope", "check", "--output-format", "json", *words, *program]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "tilescope",
+            "check",
+            "--output-format",
+            "json",
+            *words,
+            *program,
+        ]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
         except KeyboardInterrupt:
@@ -115,4 +125,6 @@ def _with_cell(data: dict[str, Any]) -> dict[str, Any]:
 
     if "cell" not in data:
         return data
-    return {key: value for key, value in data.items() if key != "cell"} | {"file": cell_file(data["file"], data["cell"])}
+    return {key: value for key, value in data.items() if key != "cell"} | {
+        "file": cell_file(data["file"], data["cell"])
+    }

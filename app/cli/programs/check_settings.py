@@ -50,17 +50,32 @@ def add_report_arguments(parser: Parser) -> None:
         choices=("text", "json", "github"),
         help="as --output-format, with the list of findings that JSON was in the first version",
     )
-    parser.add_argument("--exit-zero", action="store_true", help="end with status 0 also if there are findings")
     parser.add_argument(
-        "--select", type=code_prefixes, metavar="TS1,TS201", help="report only rules with these codes, or beginnings"
-    )
-    parser.add_argument("--ignore", type=code_prefixes, metavar="TS8", help="do not report rules with these codes")
-    parser.add_argument("--baseline", metavar="FILE", help="a file of accepted findings, which are not reported")
-    parser.add_argument(
-        "--add-to-baseline", type=_reason, metavar="REASON", help="accept all findings: add them to the baseline"
+        "--exit-zero", action="store_true", help="end with status 0 also if there are findings"
     )
     parser.add_argument(
-        "--add-ignore", type=_reason, metavar="REASON", help="write a comment that suppresses it at each finding"
+        "--select",
+        type=code_prefixes,
+        metavar="TS1,TS201",
+        help="report only rules with these codes, or beginnings",
+    )
+    parser.add_argument(
+        "--ignore", type=code_prefixes, metavar="TS8", help="do not report rules with these codes"
+    )
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="a file of accepted findings, which are not reported"
+    )
+    parser.add_argument(
+        "--add-to-baseline",
+        type=_reason,
+        metavar="REASON",
+        help="accept all findings: add them to the baseline",
+    )
+    parser.add_argument(
+        "--add-ignore",
+        type=_reason,
+        metavar="REASON",
+        help="write a comment that suppresses it at each finding",
     )
     parser.add_argument(
         "--schedules",
@@ -68,8 +83,12 @@ def add_report_arguments(parser: Parser) -> None:
         metavar="N",
         help="also run each launch in up to N random orders, until one changes the result",
     )
-    parser.add_argument("--diff", action="store_true", help="print the remedies that a trial proved as a diff")
-    parser.add_argument("--fix", action="store_true", help="write the remedies that a trial proved into the files")
+    parser.add_argument(
+        "--diff", action="store_true", help="print the remedies that a trial proved as a diff"
+    )
+    parser.add_argument(
+        "--fix", action="store_true", help="write the remedies that a trial proved into the files"
+    )
 
 
 def settings_of(chosen: Namespace, configuration: Configuration, script: str) -> CheckSettings:

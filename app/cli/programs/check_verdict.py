@@ -112,7 +112,8 @@ class Verdict:
             "kernel_names": [self._named(name) for name in traced["kernel_names"]],
             "not_traced": [*traced["not_traced"], *forked],
             "never_launched": [
-                {"kernel": kernel.name, "file": self._named(kernel.file), "line": kernel.first} for kernel in skipped
+                {"kernel": kernel.name, "file": self._named(kernel.file), "line": kernel.first}
+                for kernel in skipped
             ],
         }
 

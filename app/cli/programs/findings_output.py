@@ -146,7 +146,12 @@ def _accesses(finding: Finding, trace: Trace) -> list[dict[str, Any]]:
     entries = []
     for row in sorted(finding.example):
         site = trace.sites[int(trace.site[row])]
-        place = {"file": site.file, "line": site.line, "block": int(trace.block[row]), "thread": int(trace.thread[row])}
+        place = {
+            "file": site.file,
+            "line": site.line,
+            "block": int(trace.block[row]),
+            "thread": int(trace.thread[row]),
+        }
         entries.append(place | {"text": access_text(trace, row)})
     return entries
 
@@ -483,7 +488,12 @@ class FindingCollector:
 
         refused = [f"{count_noun(self._refused, 'launch')} that Numba refuses"] if self._refused else []
         return traced_data(
-            self.launches - self._refused, [*self._traced_kernels], self._blocks, self._grid_blocks, schedule, refused
+            self.launches - self._refused,
+            [*self._traced_kernels],
+            self._blocks,
+            self._grid_blocks,
+            schedule,
+            refused,
         )
 
     def findings(self) -> list[FindingData]:

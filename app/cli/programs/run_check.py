@@ -17,10 +17,8 @@ from ....tracer.run.long_launch import MEMORY_A_SECOND
 from ....tracer.run.original_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
 from ..common.text_output import print_error
-from ..policy.configuration import Configuration
 from ..reports.report import FindingData, split_cells
 from .behind_program import BackgroundWriter
-from .check_verdict import CrashReport, ForkedLaunches, Verdict, reporting_at_os_exit
 from .check_settings import (
     OPTIONS_WITH_VALUE as REPORT_OPTIONS,
 )
@@ -31,6 +29,7 @@ from .check_settings import (
     settings_of,
     with_limits,
 )
+from .check_verdict import CrashReport, ForkedLaunches, Verdict, reporting_at_os_exit
 from .compiled_launches import CheckedLaunches, CompiledLaunches
 from .findings_output import (
     Caller,
@@ -454,7 +453,7 @@ def add_check_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--counters",
         action="store_true",
-        help="with --output-format json: add the counters of each launch, as written and as compiled, which takes longer",
+        help="with --output-format json: add counters of each launch, as written and as compiled, which takes longer",
     )
 
 

@@ -56,7 +56,11 @@ def _makes_a_kernel(decorator: ast.expr) -> bool:
     if isinstance(device, ast.Constant) and device.value:
         return False
     is_jit = isinstance(function, ast.Attribute) and function.attr == "jit"
-    return is_jit and isinstance(function, ast.Attribute) and ast.unparse(function.value).split(".")[-1] == "cuda"
+    return (
+        is_jit
+        and isinstance(function, ast.Attribute)
+        and ast.unparse(function.value).split(".")[-1] == "cuda"
+    )
 
 
 def _cpp_kernels(file: str, text: str) -> list[KernelLines]:

@@ -22,15 +22,17 @@ def junit(report: Report) -> str:
     if not report.is_complete or not report.traced["launches"]:
         cases.append(_broken(report))
     elif not cases:
-        cases.append(ElementTree.Element("testcase", name="no findings", classname=_printable(report.program)))
+        cases.append(
+            ElementTree.Element("testcase", name="no findings", classname=_printable(report.program))
+        )
     counts = {
         "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
         "errors": str(sum(case.find("error") is not None for case in cases)),
         "skipped": str(sum(case.find("skipped") is not None for case in cases)),
     }
-    suites = ElementTree.Element("testsuites", name="tilescope", **counts)
-    suite = ElementTree.SubElement(suites, "testsuite", name=_printable(report.program), **counts)
+    suites = ElementTree.Element("testsuites", {"name": "tilescope", **counts})
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": _printable(report.program), **counts})
     suite.extend(cases)
     if report.traced["launches"]:
         ElementTree.SubElement(suite, "system-out").text = traced_text(report.traced)

@@ -17,12 +17,18 @@ from .json_report import json_list, json_object
 from .junit import junit
 from .rdjson import rdjson
 from .report import Report
-from .sarif import sarif
 from .text import concise, full
+
+
+def _sarif(report: Report) -> str:
+    from .sarif import sarif  # imports NumPy, which must not be imported before the program does
+
+    return sarif(report)
+
 
 FORMATS: dict[str, Callable[[Report], str]] = {
     "concise": concise, "full": full, "json": json_object, "github": github, "gitlab": gitlab, "junit": junit,
-    "sarif": sarif, "rdjson": rdjson,
+    "sarif": _sarif, "rdjson": rdjson,
 }  # fmt: skip
 OLD_FORMATS: dict[str, Callable[[Report], str]] = {"text": concise, "json": json_list, "github": github}
 FOR_PEOPLE = ("concise", "full", "text")  # formats that a terminal shows
@@ -55,7 +61,9 @@ def chosen_outputs(listed: Sequence[Output] | None, old: str | None) -> tuple[Ou
         outputs.insert(0, Output("concise", concise, None))
     places = [output.file for output in outputs]
     if len(set(places)) < len(places):
-        raise UsageError("two outputs go to one place; write one of them to a file: --output-format sarif=FILE.")
+        raise UsageError(
+            "two outputs go to one place; write one of them to a file: --output-format sarif=FILE."
+        )
     return tuple(outputs)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ....tracer.model.finding import count_noun
 from ....tracer.model.notebook_cells import cell_of
 from ....tracer.model.rules import CONFIDENCES
 
@@ -74,6 +73,8 @@ def kernel_name(kernel: str, file: str) -> str:
 
 def traced_text(traced: TracedData) -> str:
     """Describe in one sentence what was traced: 3 launches of 2 kernels traced: 64 of 4,096 blocks, lockstep."""
+    from ....tracer.model.finding import count_noun  # NumPy must not be imported before the program does
+
     blocks, of_blocks = traced["blocks"], traced["of_blocks"]
     part = f"{blocks:,} of {count_noun(of_blocks, 'block')}" if blocks != of_blocks else ""
     everything = "1 block" if of_blocks == 1 else f"all {of_blocks:,} blocks"
@@ -93,6 +94,8 @@ def not_traced_text(traced: TracedData) -> str:
 
 def suppressed_text(report: Report) -> str:
     """Count the suppressed findings in one sentence, "" if there are none."""
+    from ....tracer.model.finding import count_noun  # NumPy must not be imported before the program does
+
     counts = [
         f"{sum(f['suppression']['by'] == by for f in report.suppressed):,} by {name}"
         for by, name in (("comment", "comments"), ("baseline", "the baseline"))
@@ -105,6 +108,8 @@ def suppressed_text(report: Report) -> str:
 
 def not_selected_text(report: Report) -> str:
     """Count the findings of rules or files that were not selected in one sentence, "" if there are none."""
+    from ....tracer.model.finding import count_noun  # NumPy must not be imported before the program does
+
     if not report.not_selected:
         return ""
     codes = ", ".join(f"{number:,} of {code}" for code, number in sorted(report.not_selected.items()))

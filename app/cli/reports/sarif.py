@@ -83,7 +83,7 @@ def _result(finding: FindingData, has_baseline: bool) -> Json:
     suppression = finding.get("suppression")
     result["suppressions"] = [_suppression(suppression)] if suppression else []
     if has_baseline:
-        is_old = bool(suppression) and suppression["by"] == "baseline"
+        is_old = suppression is not None and suppression["by"] == "baseline"
         result["baselineState"] = "unchanged" if is_old else "new"
     return result
 
@@ -99,7 +99,10 @@ def _code_flow(finding: FindingData) -> Json:
         {
             "id": f"block {access['block']}, thread {access['thread']}",
             "locations": [
-                {"location": _location(access["file"], access["line"], access["text"]), "executionOrder": number}
+                {
+                    "location": _location(access["file"], access["line"], access["text"]),
+                    "executionOrder": number,
+                }
             ],
         }
         for number, access in enumerate(finding["accesses"], 1)

@@ -19,7 +19,7 @@ def concise(report: Report) -> str:
 
 def full(report: Report) -> str:
     """Print each finding with its source, both accesses of a race, and the command that explains it."""
-    return _joined(["\n".join(_block(finding)) + "\n" for finding in with_advice_once(report.findings)], report)
+    return _joined(["\n".join(_block(finding)) + "\n" for finding in report.findings], report)
 
 
 def _joined(texts: list[str], report: Report) -> str:

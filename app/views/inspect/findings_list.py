@@ -114,7 +114,11 @@ class FindingsList(QListWidget):
     def _page_at(self, position: QPoint) -> str:
         """Return the page of the finding whose "?" is at a position, or ""."""
         row = self.row(item) if (item := self.itemAt(position)) else -1
-        return rule_of(self._listed[row].code).name if row >= 0 and self.question_rect(row).contains(position) else ""
+        return (
+            rule_of(self._listed[row].code).name
+            if row >= 0 and self.question_rect(row).contains(position)
+            else ""
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the sentences again."""

@@ -45,7 +45,10 @@ blocks = [4, 0]
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        ('selct = ["TS1"]', r"pyproject\.toml:5: \[tool\.tilescope\] has no setting 'selct'; did you mean select\?"),
+        (
+            'selct = ["TS1"]',
+            r"pyproject\.toml:5: \[tool\.tilescope\] has no setting 'selct'; did you mean select\?",
+        ),
         ('ignore = []\nselect = ["TS11"]', r"pyproject\.toml:6: there is no rule 'TS11'"),
         ('select = "TS1"', r"pyproject\.toml:5: select must be a list of texts\."),
         ("schedules = 0", r"pyproject\.toml:5: schedules must be a whole number from 1 on\."),
@@ -56,8 +59,14 @@ blocks = [4, 0]
             "[tool.tilescope.limits]\npatients = 3",
             r"pyproject\.toml:6: \[tool\.tilescope\.limits\] has no setting 'patients'; did you mean patience\?",
         ),
-        ('[tool.tilescope.limits]\nblocks = "some"', r"pyproject\.toml:6: blocks must be a list of block numbers"),
-        ('[tool.tilescope.per-file-ignores]\n"a.py" = ["TS"]\n"b.py" = ["X"]', r"pyproject\.toml:5: there is no rule 'X'"),
+        (
+            '[tool.tilescope.limits]\nblocks = "some"',
+            r"pyproject\.toml:6: blocks must be a list of block numbers",
+        ),
+        (
+            '[tool.tilescope.per-file-ignores]\n"a.py" = ["TS"]\n"b.py" = ["X"]',
+            r"pyproject\.toml:5: there is no rule 'X'",
+        ),
         ("select = [", r"pyproject\.toml:\d: "),
     ],
 )

@@ -27,7 +27,11 @@ def test_a_comment_suppresses_the_finding_of_its_line(tmp_path):
     assert "tilescope: 1 finding suppressed: 1 by comments.\n" in done.stderr
     report = json.loads((tmp_path / "r.json").read_text())
     (entry,) = report["suppressed"]
-    assert report["findings"] == [] and entry["suppression"] == {"by": "comment", "reason": "the demo needs it", "line": 10}
+    assert report["findings"] == [] and entry["suppression"] == {
+        "by": "comment",
+        "reason": "the demo needs it",
+        "line": 10,
+    }
 
 
 def test_sarif_keeps_a_suppressed_result_and_marks_it(tmp_path):
@@ -74,7 +78,9 @@ def test_a_faulty_comment_ends_with_one_sentence_before_the_program_runs(comment
 
 def test_a_faulty_comment_in_another_module_stops_the_report(tmp_path):
     kernel, launch = RACE.split("shift[1", 1)
-    (tmp_path / "kernels.py").write_text(kernel.replace(LINE, LINE.rstrip() + "  # tilescope: ignore[TS101]\n"))
+    (tmp_path / "kernels.py").write_text(
+        kernel.replace(LINE, LINE.rstrip() + "  # tilescope: ignore[TS101]\n")
+    )
     done = check(tmp_path, f"import numpy as np\nfrom kernels import shift\nshift[1{launch}", name="main.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert "kernels.py:10: the suppression of TS101 has no reason" in done.stderr
@@ -101,7 +107,9 @@ def test_a_string_is_no_comment(text):
 
 
 def test_comments_in_cpp_cover_their_line_or_the_next():
-    text = "int a; // tilescope: ignore[TS201] one\n// tilescope: ignore[TS101, TS501] two\n\n// other\nint b;\n"
+    text = (
+        "int a; // tilescope: ignore[TS201] one\n// tilescope: ignore[TS101, TS501] two\n\n// other\nint b;\n"
+    )
     first, second = read_suppressions("a.cu", text, is_cpp=True)
     assert (first.first, first.codes) == (1, ("TS201",))
     assert (second.first, second.codes, second.reason) == (5, ("TS101", "TS501"), "two")
@@ -179,14 +187,19 @@ def test_a_finding_that_the_baseline_lacks_is_new(tmp_path):
     assert done.returncode == 1 and result["baselineState"] == "new" and result["suppressions"] == []
 
 
-ENTRY = '{"fingerprint": "a-1", "rule": "TS101", "file": "race.py", "kernel": "shift", "text": "", "reason": ""}'
+ENTRY = (
+    '{"fingerprint": "a-1", "rule": "TS101", "file": "race.py", "kernel": "shift", "text": "", "reason": ""}'
+)
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ('{"version": 2, "entries": []}', "base.json:1: the baseline has version 2, and not 1."),
-        ('{\n "version": 1,\n "entries": [\n' + ENTRY + "]}", "base.json:4: entry 1 of the baseline (TS101) has no reason."),
+        (
+            '{\n "version": 1,\n "entries": [\n' + ENTRY + "]}",
+            "base.json:4: entry 1 of the baseline (TS101) has no reason.",
+        ),
         (
             '{"version": 1,\n"entries": [' + ENTRY.replace("TS101", "TS111") + "]}",
             "base.json:2: there is no rule 'TS111'",

@@ -17,12 +17,18 @@ from tilescope.tracer.model.rules import CODES, RULES
 NEVER = "\n@cuda.jit\ndef never(out):\n    out[0] = 1\n"
 # What the standard demands of the objects that a report has: "Static Analysis Results Interchange Format (SARIF)
 # Version 2.1.0", sections 3.13 to 3.58. Objects have no other properties.
-MESSAGE = {"type": "object", "required": ["text"], "additionalProperties": False, "properties": {"text": {"type": "string"}}}
+MESSAGE = {
+    "type": "object",
+    "required": ["text"],
+    "additionalProperties": False,
+    "properties": {"text": {"type": "string"}},
+}
 REGION = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        name: {"type": "integer", "minimum": 1} for name in ("startLine", "startColumn", "endLine", "endColumn")
+        name: {"type": "integer", "minimum": 1}
+        for name in ("startLine", "startColumn", "endLine", "endColumn")
     },
 }
 LOCATION = {
