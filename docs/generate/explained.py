@@ -61,8 +61,9 @@ def _finding_page(name: str, text: str, program: Program) -> str:
         script = folder / f"{stem}.py"
         script.write_text(code, encoding="utf-8")
         replays.append(_replay(title, stem, program))
-    printed = program.output(f"tilescope check {name}.py", folder)
-    command = f"`tilescope check {name}.py` prints:\n\n{code_block(printed, '{ .text .wrap }')}"
+    options = "--schedules 5 " if name == "order-dependence" else ""
+    printed = program.output(f"tilescope check {options}{name}.py", folder)
+    command = f"`tilescope check {options}{name}.py` prints:\n\n{code_block(printed, '{ .text .wrap }')}"
     shown = '<div class="replays" markdown>\n\n' + "\n\n".join(replays) + "\n\n</div>"
     return text.replace("<!-- output -->", command).replace("<!-- replays -->", f"## Replays\n\n{shown}")
 

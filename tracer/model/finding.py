@@ -120,6 +120,11 @@ def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
     if finding.sites:
         site = trace.sites[finding.sites[0]]
         return site.file, site.line
+    return definition_of(trace)
+
+
+def definition_of(trace: Trace) -> tuple[str, int]:
+    """Return (file, line from 1) of the kernel's definition."""
     for file, text in trace.sources.items():
         for number, line in enumerate(text.splitlines(), 1):
             is_cpp = "__global__" in line and re.search(rf"\b{re.escape(trace.kernel)}\s*\(", line)

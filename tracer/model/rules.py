@@ -21,6 +21,7 @@ class Rule(NamedTuple):
 # by Numba, TS8xx waste, TS9xx about the check itself.
 RULES = (
     Rule("TS101", "race", "race"),
+    Rule("TS102", "order dependence", "race"),
     Rule("TS201", "bounds", "bounds"),
     Rule("TS301", "barrier", "barrier"),
     Rule("TS401", "warp mask", "barrier"),
@@ -41,6 +42,7 @@ RULES = (
 )  # fmt: skip
 OTHER_KINDS = ("suppression",)  # of findings about the text of a program, which no trace shows
 CODES = frozenset(rule.code for rule in RULES)
+RACE, ORDER_DEPENDENCE = "TS101", "TS102"
 WARP_MASK = "TS401"
 UNUSED_SUPPRESSION = "TS902"
 _CODE_OF_KIND = {rule.kind: rule.code for rule in reversed(RULES)}

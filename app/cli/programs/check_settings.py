@@ -109,6 +109,15 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
         configuration.per_file_ignores,
         configuration.folder,
     )
+    changes = [chosen.diff, chosen.fix, bool(chosen.add_ignore), bool(chosen.add_to_baseline)]
+    if sum(changes) > 1:
+        both = chosen.diff and chosen.fix
+        names = (
+            "--diff prints and --fix writes"
+            if both
+            else "--diff, --fix, --add-ignore and --add-to-baseline differ"
+        )
+        raise UsageError(f"{names}; use one of them.")
     if script:
         try:
             read_script(script, chosen.program.name)

@@ -13,6 +13,7 @@ from ....tracer.model.rules import code_of, confidence_of
 from ..common.text_output import is_stderr_a_terminal, print_error
 from ..reports.report import FindingData, TracedData, kernel_name, traced_data
 from ..reports.text import text_line
+from .order_trials import OrderTrials, is_harmful_race, order_finding, with_changed_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ....tracer.analysis.requests import Requests
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
+    from ....tracer.remedies.other_orders import ChangedResult
     from ....tracer.remedies.trial import ProvenFix, TrialCase
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
@@ -379,10 +381,13 @@ class OutsideReport:
 class FindingCollector:
     """The findings of `tilescope check`; findings of one cause are merged, across lines and launches.
 
-    seconds: the longest time to wait for Numba's compiler.
+    seconds: the longest time to wait for Numba's compiler. orders: the number of other orders in which each launch
+    runs at the end.
     """
 
-    def __init__(self, seconds: float = 60.0) -> None:
+    def __init__(self, seconds: float = 60.0, orders: int = 0) -> None:
+        self._orders = OrderTrials(orders)
+        self._definitions: dict[int, tuple[str, int]] = {}  # file and line of each launch's own kernel
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
         self._blocks = self._grid_blocks = 0  # examined ones, and those of all grids
@@ -400,6 +405,7 @@ class FindingCollector:
         """Add a launch; question: for Numba's compiler, unless it was asked already."""
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
+        from ....tracer.model.finding import definition_of
 
         requests, number, caller = requests_of(trace), len(self._kernels), caller_of(trace)
         if question is not None:
@@ -415,6 +421,9 @@ class FindingCollector:
         self._grid_blocks += math.prod(trace.grid)
         self._add([*self._mismatches, *findings], number)
         self._mismatches = []
+        if caller is None:
+            self._definitions[number] = definition_of(trace)
+            self._orders.add(number, trace)
         causes = {self._cause_of(finding, number) for finding in findings}
         self._add([f for f in self._last if self._cause_of(f, number) not in causes], number)
         self._also, self._last = [], []
@@ -425,6 +434,17 @@ class FindingCollector:
         fixes = self._remedies.prove([trial for _, trial in causes])
         for (cause, _), fix in zip(causes, fixes, strict=True):
             cause.end_trial(fix)
+
+    def _add_changed(self, number: int, changed: ChangedResult) -> None:
+        """Confirm the races of a launch's kernel, or report that its atomics depend on the order."""
+        kernel = self._kernels[number]
+        causes = [cause for key, cause in self._found.items() if key[:2] == kernel]
+        races = [cause for cause in causes if cause.is_harmful_race]
+        for race in races:
+            race.confirm(changed)
+        if not races:
+            file, line = self._definitions[number]
+            self._add([order_finding(file, line, kernel[0], changed)], number)
 
     def refuse(self, kernel: Any, refusal: Refusal) -> None:
         """Add a launch that Numba refuses, unless its kernel is a library's."""
@@ -492,8 +512,8 @@ class FindingCollector:
             [*self._traced_kernels],
             self._blocks,
             self._grid_blocks,
-            schedule,
-            refused,
+            schedule + self._orders.schedule_text,
+            [*refused, *self._orders.not_traced()],
         )
 
     def findings(self) -> list[FindingData]:
@@ -501,6 +521,8 @@ class FindingCollector:
         for number, findings in self.compiler.findings().items():
             self._add(findings, number)
         self._prove_remedies()
+        for number, changed in self._orders.run().items():
+            self._add_changed(number, changed)
         return sort_findings(self.current_findings())
 
 
@@ -541,6 +563,16 @@ class _Cause:
         """The trial of the remedy, None without one."""
         trial: TrialCase | None = self._worst.get("trial")
         return trial
+
+    @property
+    def is_harmful_race(self) -> bool:
+        """Whether it is a race that is an error."""
+        return is_harmful_race(self._worst)
+
+    def confirm(self, changed: ChangedResult) -> None:
+        """Add an order that changes the result, unless there is one already."""
+        if "witness" not in self._worst:
+            self._worst = with_changed_result(self._worst, changed)
 
     def end_trial(self, fix: ProvenFix | None) -> None:
         """Add the remedy that worked in the trial, if one did."""

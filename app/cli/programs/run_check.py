@@ -479,7 +479,7 @@ def execute_check(chosen: Namespace) -> int:
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
     continue_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
-    collector, own = FindingCollector(), os.getpid()
+    collector, own = FindingCollector(orders=settings.schedules), os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
         collector.add(trace)
@@ -537,7 +537,7 @@ def _check_cuda_cpp(chosen: Namespace, settings: CheckSettings) -> int:
     if chosen.counters:
         raise UsageError("--counters is for Numba's kernels; run --json writes the counters of CUDA C++.")
     check_options(chosen)
-    collector = FindingCollector()
+    collector = FindingCollector(orders=settings.schedules)
     program = CudaProgram(chosen, lambda trace, seconds: collector.add(trace))
     with _output_to_stderr() as output:
         verdict = Verdict(collector, ForkedLaunches(), chosen.program.name, settings, output)

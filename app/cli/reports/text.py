@@ -46,6 +46,8 @@ def rule_text(finding: FindingData) -> str:
 def _block(finding: FindingData) -> list[str]:
     lines = [text_line(finding), *_source(finding["file"], finding["line"])]
     lines += [f"  {escape_controls(access_line(access))}" for access in finding.get("accesses", [])]
+    if witness := finding.get("witness"):
+        lines.append(f"  witness: --schedule {witness['schedule']} --seed {witness['seed']}")
     if finding.get("fix"):
         lines.append("  a trial proved this remedy: tilescope check --diff shows it, --fix applies it")
     return [*lines, f"  = tilescope explain {finding['rule']} ({rule_of(finding['rule']).name})"]

@@ -101,9 +101,9 @@ def test_rules_are_ignored_for_some_files_and_others_are_left_out(tmp_path):
 
 
 def test_without_a_program_those_of_the_project_are_checked_as_one_run(tmp_path):
-    write(tmp_path, 'programs = ["race.py", "copy.py 3"]\n')
+    write(tmp_path, 'programs = ["race.py", "copies.py 3"]\n')
     (tmp_path / "race.py").write_text(RACE)
-    (tmp_path / "copy.py").write_text(COPY + "assert sys.argv[1:] == ['3']\n")
+    (tmp_path / "copies.py").write_text(COPY + "assert sys.argv[1:] == ['3']\n")
     done = run_tilescope("check", folder=tmp_path)
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("race.py:10: error: race: ") and done.stdout.count("\n") == 1
@@ -111,8 +111,8 @@ def test_without_a_program_those_of_the_project_are_checked_as_one_run(tmp_path)
 
 
 def test_a_program_of_the_project_that_fails_is_not_passed_over(tmp_path):
-    write(tmp_path, 'programs = ["missing.py", "copy.py"]\n')
-    (tmp_path / "copy.py").write_text(COPY)
+    write(tmp_path, 'programs = ["missing.py", "copies.py"]\n')
+    (tmp_path / "copies.py").write_text(COPY)
     done = run_tilescope("check", folder=tmp_path)
     assert done.returncode == 2 and "there is no script missing.py" in done.stderr
 

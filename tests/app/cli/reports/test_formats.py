@@ -282,8 +282,8 @@ def test_github_gets_an_annotation(outputs):
 
 @pytest.mark.parametrize("name", ["json", "sarif", "junit", "gitlab", "rdjson", "github", "full"])
 def test_a_clean_program_is_reported_in_each_format(name, tmp_path):
-    (tmp_path / "copy.py").write_text(COPY)
-    done = run_tilescope("check", "--output-format", name, "copy.py", folder=tmp_path)
+    (tmp_path / "copies.py").write_text(COPY)
+    done = run_tilescope("check", "--output-format", name, "copies.py", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     if name == "junit":
         suite = ElementTree.fromstring(done.stdout).find("testsuite")
@@ -299,9 +299,9 @@ def test_a_clean_program_is_reported_in_each_format(name, tmp_path):
 
 
 def test_a_program_that_ends_early_fails_in_junit_and_sarif(tmp_path):
-    (tmp_path / "copy.py").write_text(COPY + "raise ValueError(1)\n")
+    (tmp_path / "copies.py").write_text(COPY + "raise ValueError(1)\n")
     words = ("--output-format", "junit=j.xml", "--output-format", "sarif=s.json")
-    assert run_tilescope("check", *words, "copy.py", folder=tmp_path).returncode == 2
+    assert run_tilescope("check", *words, "copies.py", folder=tmp_path).returncode == 2
     suite = ElementTree.parse(tmp_path / "j.xml").getroot().find("testsuite")
     assert suite.get("errors") == "1" and suite.find("testcase/error") is not None
     invocation = json.loads((tmp_path / "s.json").read_text())["runs"][0]["invocations"][0]
@@ -333,8 +333,8 @@ def _fingerprint(folder):
     ],
 )
 def test_an_output_that_is_not_possible_ends_with_status_2(words, sentence, tmp_path):
-    (tmp_path / "copy.py").write_text(COPY)
-    done = run_tilescope("check", *words, "copy.py", folder=tmp_path)
+    (tmp_path / "copies.py").write_text(COPY)
+    done = run_tilescope("check", *words, "copies.py", folder=tmp_path)
     assert done.returncode == 2 and sentence in done.stderr and "Traceback" not in done.stderr
 
 
