@@ -69,7 +69,7 @@ def _run() -> Implementation:
 def _check() -> Implementation:
     from .programs import run_check
 
-    return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse)
+    return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse_check)
 
 
 def _explain() -> Implementation:
