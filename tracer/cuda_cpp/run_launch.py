@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -36,7 +36,7 @@ def run_launch(launch: Launch, report: Report, patience: float | None) -> Trace:
 
 def compile_launch(launch: Launch) -> None:
     """Compile a launch's kernel, which a later run then finds; raises the errors of `build_call`."""
-    build_call(_call_of(launch, []))
+    build_call(call_on(launch, []))
 
 
 def call_of(launch: Launch) -> KernelCall:
@@ -45,10 +45,11 @@ def call_of(launch: Launch) -> KernelCall:
         create_array(argument) if isinstance(argument, Array) else argument.value
         for argument in launch.arguments
     ]
-    return _call_of(launch, arguments)
+    return call_on(launch, arguments)
 
 
-def _call_of(launch: Launch, arguments: list[KernelArgument]) -> KernelCall:
+def call_on(launch: Launch, arguments: Sequence[KernelArgument]) -> KernelCall:
+    """Describe a launch on these arguments instead of its own."""
     return KernelCall(
         Path(kernel_file(launch)),
         launch.source,

@@ -126,22 +126,24 @@ def template_parameters(source: str, function: Function) -> tuple[str, ...]:
     return tuple(names)
 
 
-def parameters(source: str, function: Function) -> tuple[str, ...]:
-    """List the names of a function's parameters, in order; "" for one without a name."""
+def parameters(source: str, name: str) -> tuple[str, ...] | None:
+    """List the names of the parameters of a function, in order; None if the text does not define it."""
     text = plain(source)
-    head = list(re.finditer(rf"\b{re.escape(function.name)}\s*\(", text[: function.body]))
-    closing = _closing(text, head[-1].end() - 1) if head else None
-    if closing is None or not text[head[-1].end() : closing].strip():
-        return ()
-    pieces, depth = [""], 0
-    for character in text[head[-1].end() : closing]:
-        depth += (character in "<([{") - (character in ">)]}")
-        if character == "," and not depth:
-            pieces.append("")
+    function = next((function for function in functions(source) if function.name == name), None)
+    if function is None:
+        return None
+    head = text[: function.body].rstrip()
+    opening = [match.end() - 1 for match in re.finditer(rf"\b{re.escape(name)}\s*\(", head)][-1]
+    inside, names, depth, piece = head[opening + 1 : _closing(head, opening)], list[str](), 0, ""
+    for character in f"{inside},":
+        depth += (character in "<([") - (character in ">)]")
+        if character == "," and depth == 0:
+            words = re.findall(r"[A-Za-z_]\w*", piece.partition("=")[0].partition("[")[0])
+            names += words[-1:]
+            piece = ""
         else:
-            pieces[-1] += character
-    names = (re.search(r"[\s*&](\w+)\s*(?:\[[^\]]*\]\s*)*$", piece.partition("=")[0]) for piece in pieces)
-    return tuple(match[1] if match else "" for match in names)
+            piece += character
+    return tuple(names)
 
 
 def namespaces(source: str, function: Function) -> tuple[str, ...]:

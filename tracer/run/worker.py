@@ -207,11 +207,16 @@ def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
         from .run_on_arrays import run_on_arrays
 
         send_question = _question_sender(job.job, send)
+        if job.task.is_cuda_cpp:
+            from .cuda_cpp_on_arrays import run_cuda_cpp_on_arrays
         send(JudgingPosition(job.job, job.task.file, 0))
         threading.Thread(
             target=_send_positions, args=(job, send, finished, threading.get_ident()), daemon=True
         ).start()
-        judgement = judge(job.task, run_on_arrays, send_question)
+        if job.task.is_cuda_cpp:
+            judgement = judge(job.task, run_cuda_cpp_on_arrays, lambda kernel, arguments: None)
+        else:
+            judgement = judge(job.task, run_on_arrays, send_question)
     except BaseException as error:  # noqa: BLE001  # a student's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
         return Failed(job.job, plain(sentence(error)))

@@ -35,8 +35,7 @@ def _parameters(launch: Launch) -> list[str]:
     """List a kernel's parameters, none if its text has no such function."""
     name = launch.kernel.rpartition(":")[2]
     if is_cuda_cpp_launch(launch):
-        functions = (f for f in cpp_text.functions(launch.source) if f.name == name)
-        return [parameter for f in functions for parameter in cpp_text.parameters(launch.source, f)]
+        return list(cpp_text.parameters(launch.source, name) or ())
     for node in ast.walk(syntax_tree(launch.source)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
