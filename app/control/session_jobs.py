@@ -308,6 +308,11 @@ class SessionJobs(QObject):
                 self.cache.put(launch, trace)
         return trace
 
+    def trace_uncached(self, launch: Launch, patience: float | None = None) -> Trace:
+        """Trace a launch as `trace_in_background` does, without the cache: for many launches that are shown once."""
+        with self._one_at_a_time:
+            return self.worker.run(launch, patience=patience)
+
     def _finish(self, key: str, session: Session) -> None:
         self._in_progress.discard(key)
         self._sessions[key] = session

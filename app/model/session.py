@@ -84,6 +84,16 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return self.launch.kernel == kernel and self.launch.source == kernel_source(kernel)[1]
 
     @property
+    def order_words(self) -> str:
+        """The result of a search for an order that changes this launch's result, "" without a search."""
+        words: str = vars(self).get("_order_words", "")
+        return words
+
+    def describe_order(self, words: str) -> None:
+        """Keep the result of a search for another order."""
+        vars(self)["_order_words"] = words
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The visible findings of the launch, errors first; slow on first access."""
         findings, own = self.all_findings, vars(self)

@@ -92,7 +92,7 @@ def build(main: Path, options: BuildOptions | None = None, text: str | None = No
     options = options or BuildOptions()
     sources, compiler = read_sources(main, options.include_folders, text), find_compiler()
     key = _digest(
-        compiler.version, *compiler.command, *compiler.program_options(), _headers_digest(), *options.definitions,
+        compiler.version, *compiler.command, *compiler.program_options(), _own_digest(), *options.definitions,
         *map(str, options.include_folders), *options.arguments, options.before, options.after,
         *(f"{path}\0{content}" for path, content in sorted(sources.texts.items())),
     )  # fmt: skip
@@ -167,9 +167,7 @@ def _precompiled_header(compiler: Compiler) -> list[str]:
     """Return the options that include our header, compiled once for each compiler; the plain header if that fails."""
     if compiler.kind == "zig":
         return _HEADER
-    key = "header-" + _digest(
-        compiler.version, *compiler.command, *compiler.program_options(), _headers_digest()
-    )
+    key = "header-" + _digest(compiler.version, *compiler.command, *compiler.program_options(), _own_digest())
     folder = _folder() / key
     name = "cuda.h.gch" if compiler.kind == "gcc" else "cuda.h.pch"
     if not (folder / name).is_file():
@@ -195,7 +193,7 @@ def runtime_object(compiler: Compiler) -> Path:
     """Compile our runtime, once for each compiler; raises BuildError."""
     source = FOLDER / "runtime" / "runtime.cpp"
     key = "runtime-" + _digest(
-        compiler.version, *compiler.command, *compiler.runtime_options(), _headers_digest()
+        compiler.version, *compiler.command, *compiler.runtime_options(), _own_digest()
     )
     target = _folder() / key / "runtime.o"
     if not target.is_file():
@@ -267,11 +265,11 @@ def _forget_oldest() -> None:
 
 
 @cache
-def _headers_digest() -> str:
+def _own_digest() -> str:
     files = sorted(
         path for part in ("include", "runtime") for path in (FOLDER / part).rglob("*") if path.is_file()
     )
-    return _digest(*(path.read_text("utf-8") for path in files))
+    return _digest(*(path.read_text("utf-8") for path in (*files, FOLDER / "rewrite.py")))
 
 
 def _digest(*texts: str) -> str:

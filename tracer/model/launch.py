@@ -9,7 +9,7 @@ import msgspec
 
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
-ScheduleKind = Literal["lockstep", "sequential", "random", "measured"]
+ScheduleKind = Literal["lockstep", "sequential", "random", "measured", "order"]
 OBJECT_DTYPE = "object"  # of a scalar that is not a number
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
@@ -57,11 +57,18 @@ class Schedule(msgspec.Struct, frozen=True):
     """The order in which threads run: `lockstep`, `sequential`, `random` with its seed, or as `measured` on a GPU.
 
     A measured order can't be requested: it belongs to a recording (`tracer/hardware/accesses`), whose random inputs
-    have the seed.
+    have the seed. The kind `order` runs threads as the text `order` states; see `model/order.py`.
     """
 
     kind: ScheduleKind = "lockstep"
     seed: int = 0
+    # Unset, it is not part of the JSON, so that the keys of launches without it stay the same.
+    order: str | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def order_text(self) -> str:
+        """The text of an explicit order; "" for other kinds."""
+        return self.order if isinstance(self.order, str) else ""
 
 
 class Limits(msgspec.Struct, frozen=True):

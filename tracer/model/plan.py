@@ -35,6 +35,7 @@ from .launch import (
     ScheduleKind,
     is_cuda_cpp,
 )
+from .order import ORDER_PREFIX, OrderTextError, parse_order
 from .skipped_lines import SkippedLineError, barrier_lines, without_lines
 
 Resident = int | Literal["all"]
@@ -280,9 +281,7 @@ def _options(name: str, pairs: dict[str, str]) -> LaunchKeywords:
     """Take the options out of `pairs`."""
     options = LaunchKeywords()
     kind, seed = pairs.pop("schedule", "lockstep"), pairs.pop("seed", "0")
-    if kind not in get_args(ScheduleKind):
-        raise PlanError(f"schedule of {name} must be lockstep, sequential, random or measured, not {kind!r}.")
-    options["schedule"] = Schedule(cast(ScheduleKind, kind), _number(seed, f"seed of {name}", 0))
+    options["schedule"] = parse_schedule(kind, _number(seed, f"seed of {name}", 0), name)
     if resident := pairs.pop("resident", ""):
         options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)
     if blocks := pairs.pop("blocks", ""):
@@ -296,6 +295,25 @@ def _options(name: str, pairs: dict[str, str]) -> LaunchKeywords:
             raise PlanError(f"keep of {name} must be some or all, not {keep!r}.")
         options["keep"] = cast(Keep, keep)
     return options
+
+
+def parse_schedule(kind: str, seed: int, name: str = "the launch") -> Schedule:
+    """Return the schedule of a word: lockstep, sequential, random, measured or order:TEXT; raises PlanError."""
+    if kind.startswith(ORDER_PREFIX):
+        try:
+            return Schedule("order", seed, str(parse_order(kind)))
+        except OrderTextError as error:
+            raise PlanError(str(error)) from error
+    if kind not in get_args(ScheduleKind) or kind == "order":
+        raise PlanError(
+            f"schedule of {name} must be lockstep, sequential, random, measured or order:TEXT, not {kind!r}."
+        )
+    return Schedule(cast(ScheduleKind, kind), seed)
+
+
+def schedule_words(schedule: Schedule) -> str:
+    """Return the word for a schedule in a spec, without its seed: "lockstep" or "order:t3x2"."""
+    return f"{ORDER_PREFIX}{schedule.order_text}" if schedule.kind == "order" else schedule.kind
 
 
 def _edit(scenario: Scenario, pairs: dict[str, str]) -> LaunchKeywords:

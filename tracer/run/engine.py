@@ -111,7 +111,7 @@ def trace_in_order(
     """
     if schedule == "sequential":
         return run(False)
-    if schedule == "random":
+    if schedule in ("random", "order"):
         return run(True)
     return _in_turns(run) if meets else _in_turns_if_order_matters(run, early)
 

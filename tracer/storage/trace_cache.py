@@ -52,7 +52,7 @@ class TraceCache:
     def put(self, launch: Launch, trace: Trace) -> None:
         """Store a trace that ended without error and has all its rows, unless it exceeds the limit.
 
-        The trace of another launch is not stored: without a C++ compiler, that of a Numba twin.
+        The trace of another launch, as of a Numba twin, is not stored.
         """
         if trace.launch != encode(launch):
             return

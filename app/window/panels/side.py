@@ -10,7 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import Finding
-from ...model.bookmark import TABS
+from ...model.bookmark import TABS, TracedValue
+from ...model.explanation import Explanation
 from ...model.session import Selection, Session, count_by_severity
 from ...model.spotlight import Highlight
 from ...state.view_models import SideView
@@ -73,6 +74,20 @@ class AsksForFix(Protocol):
     fix_asked: SignalInstance
 
 
+def _why(theme: Theme) -> View:
+    from ...views.inspect.why import WhyView
+
+    return WhyView(theme)
+
+
+@runtime_checkable
+class ShowsExplanation(Protocol):
+    """A view of the path of a value."""
+
+    def show_explanation(self, traced: TracedValue | None, explanation: Explanation | None) -> None:
+        """Show another explanation."""
+
+
 def _code(theme: Theme) -> View:
     from ...views.listing.view import ListingView
 
@@ -82,7 +97,7 @@ def _code(theme: Theme) -> View:
 # The factories of the views; only the visible tab's view is created at the start.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
-    "code": _code, "output": _output,
+    "code": _code, "output": _output, "why": _why,
 }  # fmt: skip
 
 
@@ -94,6 +109,7 @@ class SideRequests(NamedTuple):
     select: Callable[[Selection], object] = nothing
     list_code: Callable[[Session], object] = nothing  # of a session's kernel
     fix: Callable[[Finding], object] = nothing  # the cause of a finding
+    trace_value: Callable[[TracedValue | None], object] = nothing  # show the path of a value
 
 
 class Inspector(QFrame):
@@ -127,7 +143,9 @@ class Inspector(QFrame):
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
         self.output = ""  # of the shown program
+        self.shown = SideView()
         self.bar.setTabVisible(TABS.index("output"), False)
+        self.bar.setTabVisible(TABS.index("why"), False)
         self.tab = TABS[0]  # the name of the current one
         self.bar.currentChanged.connect(self._note_tab)
         self.column = QVBoxLayout(self)
@@ -152,6 +170,9 @@ class Inspector(QFrame):
         view.moment_asked.connect(self._ask.seek)
         view.selection_asked.connect(self._ask.select)
         view.line_asked.connect(self._show_line)
+        view.value_asked.connect(self._ask.trace_value)
+        if isinstance(view, ShowsExplanation):
+            view.show_explanation(self.shown.traced, self.shown.explanation)
         if isinstance(view, AsksForFix):
             view.fix_asked.connect(self._ask.fix)
 
@@ -164,8 +185,23 @@ class Inspector(QFrame):
         self.sources.set_spotlight(view.other_highlight)
         if self.sources.counterpart is not None:
             self.sources.counterpart.heat, self.sources.counterpart.compared = self.source.heat, view.compared
+        self.shown = view
+        for shown in self._views.values():
+            if isinstance(shown, ShowsExplanation):
+                shown.show_explanation(view.traced, view.explanation)
+        has_path = view.traced is not None or view.tab == "why"
+        if has_path:
+            self._show_path_tab(has_path)
         if view.tab != self.tab:
             self.show_tab(view.tab)
+        if not has_path:
+            self._show_path_tab(has_path)
+
+    def _show_path_tab(self, is_shown: bool) -> None:
+        """Show or hide the tab of the path; hide it only while another tab is current, which Qt would change."""
+        if self.bar.isTabVisible(TABS.index("why")) != is_shown:
+            self.bar.setTabVisible(TABS.index("why"), is_shown)
+            self._fit_tabs(self.theme)
 
     def show_tab(self, name: str) -> None:
         """Show the view of a tab."""

@@ -17,7 +17,7 @@ SIDES = ("Left", "Right")
 
 
 class SourcePair(QWidget):
-    """Shows two sources below each other, that of the left pane above; each marks the line of its pane's warp."""
+    """Shows two sources below each other, that of the left pane above; each marks the line of that pane's warp."""
 
     def __init__(self, source: SourceView, theme: Theme, parent: QWidget | None = None) -> None:
         """source: of the pane in focus."""

@@ -10,7 +10,18 @@ from tilescope.app.lecture.library import TOUR, lecture_file, lecture_name, lect
 from tilescope.app.lecture.sessions import Sessions
 from tilescope.tracer.run.worker_client import Worker
 
-NAMES = ("tiling", "sectors", "banks", "order", "counting", "python-to-gpu", "ladder", "compiler", "cuda-cpp")
+NAMES = (
+    "tiling",
+    "sectors",
+    "banks",
+    "order",
+    "counting",
+    "python-to-gpu",
+    "ladder",
+    "compiler",
+    "cuda-cpp",
+    "why",
+)
 
 
 @pytest.fixture(scope="module")
