@@ -94,7 +94,7 @@ def _suppression(suppression: Json) -> Json:
 
 
 def _code_flow(finding: FindingData) -> Json:
-    """Show each of the two accesses as the flow of its own thread."""
+    """Show each of the two accesses as the flow of its thread."""
     flows = [
         {
             "id": f"block {access['block']}, thread {access['thread']}",
