@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ....tracer.model.rules import CONFIDENCES, rule_of
+from ...model.visible_text import escape_controls
 from .report import (
     FindingData,
     Report,
@@ -59,7 +60,9 @@ def _list(findings: list[FindingData]) -> str:
         where = (
             f"{path}:{finding['line']}" if cell is None else f"{path}, cell {cell}, line {finding['line']}"
         )
-        lines.append(f"- `{where.replace('`', '')}` **{finding['rule']}** {_escaped(finding['message'])}")
+        lines.append(
+            f"- `{escape_controls(where).replace('`', '')}` **{finding['rule']}** {_escaped(finding['message'])}"
+        )
     if len(findings) > MOST_LISTED:
         lines.append(f"- and {len(findings) - MOST_LISTED:,} more")
     return "\n".join(lines)

@@ -129,7 +129,7 @@ def _uri(path: str) -> str:
     """Return a relative path as a URI reference, an absolute one as a file URI."""
     if Path(path).is_absolute():
         return Path(path).as_uri()
-    return quote(Path(path).as_posix())
+    return quote(Path(path).as_posix(), errors="replace")
 
 
 def _fix(finding: FindingData) -> Json:
