@@ -61,7 +61,7 @@ def code_of(kind: str) -> str:
 
 
 def confidence_of(kind: str, severity: str) -> str:
-    """Return how sure a finding is.
+    """Grade how sure a finding is.
 
     confirmed: it happened in the launch. possible: another order of threads, or a GPU, may make it happen. advice: the
     results are right in any case.

@@ -33,7 +33,7 @@ class BufferResult(NamedTuple):
     """What a launch left in an array: the written elements and their last values."""
 
     number: int  # of the buffer
-    index: NDArray[Any]
+    elements: NDArray[Any]  # their indices
     values: NDArray[Any]
 
 
@@ -156,10 +156,10 @@ def _difference(case: OrderCase, trace: Trace, schedule: Schedule) -> ChangedRes
         return None
     after = _results(trace)
     for name, before in case.results.items():
-        other = after.get(name, BufferResult(0, before.index[:0], before.values[:0]))
+        other = after.get(name, BufferResult(0, before.elements[:0], before.values[:0]))
         buffer = case.trace.buffers[before.number]
         initial = case.trace.initial.get(before.number)
-        touched = np.union1d(before.index, other.index)
+        touched = np.union1d(before.elements, other.elements)
         old, new = (_filled(result, touched, initial) for result in (before, other))
         different = np.flatnonzero(_differ(old, new, np.dtype(buffer.dtype)))
         if len(different):
@@ -176,7 +176,7 @@ def _filled(result: BufferResult, touched: NDArray[Any], initial: NDArray[Any] |
     values = np.zeros(len(touched), result.values.dtype)
     if initial is not None and initial.dtype.kind in "biufc" and len(touched):
         values[:] = initial[touched.astype(np.int64)]
-    values[np.searchsorted(touched, result.index)] = result.values
+    values[np.searchsorted(touched, result.elements)] = result.values
     return values
 
 
@@ -187,7 +187,8 @@ def _differ(old: NDArray[Any], new: NDArray[Any], dtype: np.dtype[Any]) -> NDArr
     finite = np.abs(old[np.isfinite(old)])
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(new - old) <= TOLERANCES.get(size, 1e-9) * float(finite.max(initial=0))
-    return ~(close | (old == new) | (np.isnan(old) & np.isnan(new)))
+    different: NDArray[np.bool_] = ~(close | (old == new) | (np.isnan(old) & np.isnan(new)))
+    return different
 
 
 def _text(value: Any, dtype: str) -> str:

@@ -79,7 +79,7 @@ class Policy(NamedTuple):
     def _suppression(
         self, finding: FindingData, fingerprint: str, comments: dict[str, list[Suppression]]
     ) -> dict[str, Any] | None:
-        """Return what suppresses a finding: comments on all its lines, or the baseline."""
+        """Find the reason that suppresses a finding: comments on all its lines, or the baseline."""
         covering = [
             _covering(comments.get(file, ()), line, finding["rule"]) for file, line in _lines_of(finding)
         ]

@@ -54,8 +54,11 @@ class Conclusion:
             return 2
         if status == INTERRUPTED:
             return status
-        if any(finding["severity"] == "error" for finding in report.findings) and is_written:
-            return 0 if is_accepted or self._settings.exit_zero else 1
+        has_errors = any(finding["severity"] == "error" for finding in report.findings)
+        if has_errors and is_written and not (is_accepted or self._settings.exit_zero):
+            return 1
+        if has_errors and is_written and not status:
+            return 0
         if not launched and not status:
             print_error(NOTHING_LAUNCHED)
         return 2 if status or not launched or not is_written else 0
@@ -65,16 +68,31 @@ class Conclusion:
             return write_outputs(report, self._settings.outputs, self._output)
         with suppress(OSError, ValueError), self._output:
             self._output.write(diff_of(report.findings, self._path))
-        return True
+        files = [output for output in self._settings.outputs if output.file is not None]
+        return write_outputs(report, files, self._output)
 
     def _print_closing(self, report: Report, launched: bool) -> None:
-        texts = [suppressed_text(report), not_selected_text(report)]
+        texts = [suppressed_text(report), self._unused_entries_text(report), not_selected_text(report)]
         if report.traced["launches"]:
             texts.append(traced_text(report.traced))
         if launched or report.traced["not_traced"]:
             texts.append(not_traced_text(report.traced))
         for text in filter(None, texts):
             print_error(text)
+
+    def _unused_entries_text(self, report: Report) -> str:
+        """Count the entries of the baseline that match nothing, in the files with kernels that this run traced."""
+        baseline = self._settings.policy.baseline
+        if baseline is None or not report.is_complete:
+            return ""
+        used = {finding["fingerprint"] for finding in report.suppressed}
+        files = {name.rpartition(":")[0] for name in report.traced["kernel_names"]}
+        unused = [e for e in baseline.entries if e.file in files and e.fingerprint not in used]
+        if not unused:
+            return ""
+        count = "1 entry" if len(unused) == 1 else f"{len(unused):,} entries"
+        name, first = self._named(str(baseline.path)), unused[0].fingerprint
+        return f"{name} has {count} without a finding, first {first}; delete what is mended."
 
     def _change_files(self, findings: list[FindingData]) -> bool:
         """Write what the options ask for; return True if that accepts all findings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from ....tracer.model.rules import ORDER_DEPENDENCE, code_of
+from ....tracer.model.rules import ORDER_DEPENDENCE, RACE
 from ..reports.report import FindingData
 
 if TYPE_CHECKING:
@@ -109,4 +109,4 @@ def order_finding(trace_file: str, line: int, kernel: str, changed: ChangedResul
 
 def is_harmful_race(finding: FindingData) -> bool:
     """Return True for a race that is an error."""
-    return finding["rule"] == code_of("race") and finding["severity"] == "error"
+    return bool(finding["rule"] == RACE and finding["severity"] == "error")

@@ -15,6 +15,7 @@ from .github import github
 from .gitlab import gitlab
 from .json_report import json_list, json_object
 from .junit import junit
+from .markdown import markdown
 from .rdjson import rdjson
 from .report import Report
 from .text import concise, full
@@ -28,7 +29,7 @@ def _sarif(report: Report) -> str:
 
 FORMATS: dict[str, Callable[[Report], str]] = {
     "concise": concise, "full": full, "json": json_object, "github": github, "gitlab": gitlab, "junit": junit,
-    "sarif": _sarif, "rdjson": rdjson,
+    "sarif": _sarif, "rdjson": rdjson, "markdown": markdown,
 }  # fmt: skip
 OLD_FORMATS: dict[str, Callable[[Report], str]] = {"text": concise, "json": json_list, "github": github}
 FOR_PEOPLE = ("concise", "full", "text")  # formats that a terminal shows

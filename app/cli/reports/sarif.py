@@ -94,7 +94,7 @@ def _suppression(suppression: Json) -> Json:
 
 
 def _code_flow(finding: FindingData) -> Json:
-    """Show each of the two accesses as the flow of its own thread."""
+    """Show each of the two accesses as the flow of its thread."""
     flows = [
         {
             "id": f"block {access['block']}, thread {access['thread']}",
@@ -129,7 +129,7 @@ def _uri(path: str) -> str:
     """Return a relative path as a URI reference, an absolute one as a file URI."""
     if Path(path).is_absolute():
         return Path(path).as_uri()
-    return quote(Path(path).as_posix())
+    return quote(Path(path).as_posix(), errors="replace")
 
 
 def _fix(finding: FindingData) -> Json:

@@ -238,3 +238,13 @@ def test_exit_zero_reports_and_ends_with_0(tmp_path):
     assert done.returncode == 0 and "error: race: " in done.stdout
     failed = check(tmp_path, "raise ValueError(1)\n", "--exit-zero")
     assert failed.returncode == 2
+    both = check(tmp_path, RACE + "raise ValueError(1)\n", "--exit-zero")
+    assert both.returncode == 2 and "error: race: " in both.stdout
+
+
+def test_entries_that_match_nothing_are_counted(tmp_path):
+    check(tmp_path, RACE, "--baseline", "base.json", "--add-to-baseline", "older than the check")
+    done = check(
+        tmp_path, RACE.replace("    out[t]", "    cuda.syncthreads()\n    out[t]"), "--baseline", "base.json"
+    )
+    assert done.returncode == 0 and "base.json has 1 entry without a finding, first " in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from xml.etree import ElementTree
 
@@ -349,3 +350,23 @@ def test_advice_is_printed_once_for_each_kernel(tmp_path):
 
 def test_each_rule_belongs_to_a_kind_and_codes_are_unique():
     assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a line end in the name of a file")
+def test_the_name_of_a_file_does_not_break_a_format(tmp_path):
+    name = "a\n::error::b `c` |d|&<e>.py"
+    (tmp_path / name).write_text(RACE)
+    words = [
+        word
+        for f in ("json", "gitlab", "junit", "sarif", "rdjson")
+        for word in ("--output-format", f"{f}={f}")
+    ]
+    words += ["--output-format", "markdown=markdown", "--output-format", "github"]
+    done = run_tilescope("check", *words, name, folder=tmp_path)
+    assert done.returncode == 1 and len(done.stdout.splitlines()) == 1, done.stderr
+    for form in ("json", "gitlab", "sarif", "rdjson"):
+        json.loads((tmp_path / form).read_text(encoding="utf-8"))
+    case = ElementTree.parse(tmp_path / "junit").getroot().find("testsuite/testcase")
+    assert "<e>.py:10" in case.get("name")
+    listed = [line for line in (tmp_path / "markdown").read_text().splitlines() if line.startswith("- ")]
+    assert len(listed) == 1 and "`c`" not in listed[0]
