@@ -336,6 +336,10 @@ class Stage(QObject):
         launch = edited_launch(_rescheduled(session.launch, setup), setup)
         if launch == session.launch:
             return None
+        if not launch.scenario:
+            from ...tracer.remedies.definitions_only import without_launches  # the window starts without it
+
+            launch = msgspec.structs.replace(launch, source=without_launches(launch.source, launch.constants))
         try:
             return with_inputs(launch, session.trace, self._inputs)
         except OSError as error:

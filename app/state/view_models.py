@@ -58,6 +58,7 @@ class SideView(Struct, frozen=True):
     shows_fates: bool = True
     compared: tuple[Session, ...] = ()  # whose lines have a common scale
     highlight: Highlight | None = None
+    other_highlight: Highlight | None = None  # of the pane that is not in focus
     traced: TracedValue | None = None  # the value whose path is shown
     explanation: Explanation | None = None  # None while it is being computed
 
@@ -161,13 +162,19 @@ def explain_in_pane(state: WindowState, sessions: Sessions, pane: int) -> Explan
 def side_view(
     state: WindowState,
     sessions: Sequence[Session],
-    highlight: Highlight | None,
+    highlights: Sequence[Highlight | None],
     explanation: Explanation | None = None,
 ) -> SideView:
-    """Compute what the inspector shows of these sessions, with what belongs to the pane in focus."""
+    """Compute what the inspector shows of these sessions, with the highlights of the panes.
+
+    explanation: of the pane in focus.
+    """
+    highlight = highlights[state.focus] if highlights else None
+    other = highlights[1 - state.focus] if len(highlights) == 2 else None
     return SideView(
-        state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, state.traced, explanation
-    )
+        state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, other, state.traced,
+        explanation,
+    )  # fmt: skip
 
 
 def layout_view(state: WindowState) -> LayoutView:

@@ -17,6 +17,7 @@ from ..control.playhead import Playhead
 from ..control.stage import Stage
 from ..model.bookmark import PictureChoice, TracedValue
 from ..model.explanation import traced_at_moment
+from ..model.kernel_source import counterpart_of
 from ..model.session import Selection, Session
 from ..state.actions import ChoosePicture, ShowTab, ToggleSide, TraceValue
 from ..state.view_models import (
@@ -164,8 +165,7 @@ class CentralWidget(QWidget):
     def _side_view(self) -> SideView:
         highlights, focus = self._views.highlights(self.store.state, self.stage.sessions), self.stage.focus
         explanation = explain_in_pane(self.store.state, self.stage.sessions, focus)
-        highlight = highlights[focus] if highlights else None
-        return side_view(self.store.state, self._loaded(), highlight, explanation)
+        return side_view(self.store.state, self._loaded(), highlights, explanation)
 
     def _render_transport(self, view: TransportView) -> None:
         self.transport.render_view(view)
@@ -366,6 +366,12 @@ class CentralWidget(QWidget):
         if stage.is_replaced(stage.focus) and self.side.session not in stage.sessions:
             return  # the inspector keeps the session of a removed pane until the next one is loaded
         self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
+        other = counterpart_of(stage.sessions, stage.focus)
+        if other is None:
+            self.side.sources.show_counterpart(None)
+        else:
+            moment, selection = stage.shown_moments()[other], stage.selections[other]
+            self.side.sources.show_counterpart(stage.sessions[other], moment, selection, other)
 
     def _shown(self) -> list[Shown]:
         """List each pane's session, selection, and the views that draw other blocks in advance."""

@@ -34,6 +34,7 @@ from .lecture.lectures import Lectures
 from .lecture.lectures import WindowParts as LecturePlaces
 from .navigation import Navigation, WindowUpdates
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
+from .order_search import OrderSearch
 from .outputs import OutputParts, Outputs
 from .timings_link import TimingsLink
 from .toolbar.toolbar import ToolbarRequests
@@ -115,6 +116,8 @@ class MainWindow(QMainWindow):
                 self, self.stage, self.central, self.look, self.files, self.lectures, self.exercises
             )
         )  # fmt: skip
+        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side.show_findings, self)
+        self.orders.is_own_file = self._is_temporary
         self.desk = LectureAuthoring(
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
@@ -162,7 +165,7 @@ class MainWindow(QMainWindow):
         self.window_menu = WindowMenu(
             MenuParts(
                 self, self.stage, self.central, self.look, self.navigation, self.files, self.editing, self.lectures,
-                self.desk, self.exercises,
+                self.desk, self.exercises, self.orders,
             ),
             WindowCommands(
                 self.outputs.copy_command, self.outputs.open_render_dialog, self.leave, self.timings.show_panes,
@@ -335,6 +338,8 @@ class MainWindow(QMainWindow):
             self.notice.inform("The edited kernel was stopped; the picture shows the previous version.")
         elif self.files.end_program():
             self.notice.inform("The program was ended.")
+        elif self.orders.stop():
+            self.notice.inform("The search for another order was stopped.")
         elif self.stage.cancel():
             self.navigation.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
@@ -415,6 +420,7 @@ class MainWindow(QMainWindow):
         self.lectures.close()
         self.editing.remedies.close()
         self.central.results.close()
+        self.orders.close()
         self.central.charts.recorded.close()
         event.accept()
 

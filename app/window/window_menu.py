@@ -31,6 +31,7 @@ from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
 from .navigation import Navigation
 from .open_save import FileOperations
+from .order_search import OrderSearch
 from .writing.authoring import LectureAuthoring
 
 PRESENTER = "Presenter's window"
@@ -49,6 +50,7 @@ class MenuParts(NamedTuple):
     lectures: Lectures
     authoring: LectureAuthoring
     exercises: ExerciseController
+    orders: OrderSearch
 
 
 class WindowCommands(NamedTuple):
@@ -88,6 +90,7 @@ class WindowMenu:
             "Play": play_commands(stage.playhead, stage, central),
             "Go": go_commands(navigation.travel, stage, central, own.show_timings, own.escape),
             "Kernel": parts.editing.commands(),
+            "Order": parts.orders.commands(),
             "Lectures": [
                 *lecture_commands(parts.lectures), LINE, Command(PRESENTER, "F7", own.toggle_presenter),
                 *parts.authoring.commands(),

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_every_scenario_is_complete(scenario):
     assert {"result"} <= set(scenario.roles.values()) <= {"left", "above", "result"}
     launch = launch_of(scenario, {})
     function = launch.kernel.partition(":")[2]
-    assert f"def {function}(" in launch.source
+    assert re.search(rf"\b(?:def|void) {function}\(", launch.source)
     assert launch.resident == scenario.resident
     assert decode(encode(launch)) == launch
     assert scenario.group

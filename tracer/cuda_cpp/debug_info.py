@@ -16,10 +16,11 @@ from msgspec import Struct
 
 from ..model.trace import Site
 
+HEADERS = "/cuda_cpp/include/"  # a part of the paths of our headers
 SKIPPED = (
     "/usr/",
     "/include/c++/",
-    "/cuda_cpp/include/",
+    HEADERS,
 )  # parts of the paths of files that are not the user's
 _SCOPES = (
     "DW_TAG_namespace",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..analysis.counters import totals_of
 from ..analysis.requests import requests_of
+from ..model import cpp_text
 from ..model import launch as launches
 from ..model.array_types import Columns, narrow
 from ..model.trace import (
@@ -198,6 +199,9 @@ class LaunchDecoder:
         self._first_blocks = 0  # number of blocks that are recorded, 0 for all
         self._is_stopped = False  # whether the launch went on without rows
         self.sampled = 0  # blocks that run, evenly from all; 0 for all
+        self.chosen: NDArray[np.int64] | None = (
+            None  # numbers of the blocks that run, ascending; None for all
+        )
 
     # --- memory
 
@@ -289,10 +293,46 @@ class LaunchDecoder:
             if not target.size and kind:
                 target = Layout(np.dtype(kind).itemsize, kind)
             return name, target
-        return f"argument {plain}", Layout(np.dtype(kind).itemsize, kind) if kind not in (
-            "",
-            "v",
-        ) else Layout(0)
+        is_known = kind not in ("", "v") and not kind.startswith("=")
+        return f"argument {plain}", Layout(np.dtype(kind).itemsize, kind) if is_known else Layout(0)
+
+    def _recorded_arguments(
+        self,
+    ) -> tuple[tuple[launches.Array | launches.Scalar, ...], dict[str, bool | int | float | str]] | None:
+        """Return the arguments and template arguments that launch the kernel again; None if they are not known.
+
+        Arrays are described by their shapes: `with_inputs` adds their contents. Structures, memory that two arguments
+        share, pointers into allocations and variables that the host has set are left out.
+        """
+        text = self._facts.texts.get(self._kernel_file(), "")
+        function = next((f for f in cpp_text.functions(text) if f.name == self.kernel), None)
+        if function is None or any(
+            region.initial is not None and region.initial.any()
+            for region in self._regions[self._allocations :]
+        ):
+            return None
+        constants: dict[str, bool | int | float | str] = {}
+        if names := cpp_text.template_parameters(text, function):
+            chosen = self._event.kernel.partition("<")[2].rstrip("> ").split(",")
+            if len(chosen) != len(names) or not all(value.strip().isdecimal() for value in chosen):
+                return None
+            constants = {name: int(value) for name, value in zip(names, chosen, strict=True)}
+        arguments: list[launches.Array | launches.Scalar] = []
+        used: set[int] = set()
+        starts = {start: number for number, (start, *_) in enumerate(self._event.allocations)}
+        for pointer, kind in self._event.arguments:
+            if kind.startswith("="):
+                dtype, _, value = kind[1:].partition(":")
+                number = float(value) if dtype[1] == "f" else int(value)
+                arguments.append(launches.Scalar(number, np.dtype(dtype).name))
+                continue
+            region = starts.get(pointer, -1)
+            buffer = self._views[region].main_buffer() if region >= 0 else None
+            if region in used or buffer is None or np.dtype(buffer.dtype).kind not in "biuf":
+                return None
+            used.add(region)
+            arguments.append(launches.Array(buffer.shape, np.dtype(buffer.dtype).name))
+        return tuple(arguments), constants
 
     # --- rows
 
@@ -389,9 +429,9 @@ class LaunchDecoder:
             "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
         }  # fmt: skip
         offset = address - self._allocation_starts[allocation]
-        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
-            (rows["operation"] & OUTSIDE) != 0
-        )
+        sizes = self._allocation_sizes[allocation]
+        # An address before its allocation has an offset near 2**64.
+        outside = (offset >= sizes) | (offset + rows["size"] > sizes) | ((rows["operation"] & OUTSIDE) != 0)
         return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
 
     def _columns(
@@ -497,6 +537,8 @@ class LaunchDecoder:
         )
 
     def _blocks_that_run(self) -> NDArray[np.int64]:
+        if self.chosen is not None:
+            return self.chosen
         if not self.sampled:
             return np.arange(math.prod(self._event.grid), dtype=np.int64)
         last = min(math.prod(self._event.grid), MOST_BLOCKS) - 1
@@ -529,9 +571,11 @@ class LaunchDecoder:
         file = self._kernel_file()
         sources = dict.fromkeys([file, *(site.file for site in self._sites), event.file])
         files = {name: facts.texts[name] for name in sources if name in facts.texts}
+        arguments, constants = self._recorded_arguments() or ((), {})
         launch = launches.Launch(
-            f"{file}:{self.kernel}", facts.texts.get(file, ""), (), event.grid, event.block, shared_bytes=event.shared,
-            schedule=self._schedule, resident=self._resident, engine="compiled",
+            f"{file}:{self.kernel}", facts.texts.get(file, ""), arguments, event.grid, event.block,
+            shared_bytes=event.shared, constants=constants, schedule=self._schedule, resident=self._resident,
+            engine="compiled",
         )  # fmt: skip
         integers = {name: _own(column) for name, column in columns.items() if name not in ("value", "op")}
         return Trace(

@@ -38,6 +38,10 @@ _UNUSED_ATOMICS = frozenset(
     for scope in ("", "_block", "_system")
 )
 _LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
+_SPECIAL_REGISTER = re.compile(
+    r"\s*mov\.[us](?:32|64)\s+%0\s*,\s*%{1,2}"
+    r"(laneid|warpid|nwarpid|smid|nsmid|clock|clock64|clock_hi|globaltimer|lanemask_(?:eq|lt|le|gt|ge))\s*;\s*"
+)
 _OPENING, _CLOSING = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 _BLANK = ("comment", "space", "newline")
 
@@ -133,6 +137,8 @@ class _Rewriter:
             if token.text in ("asm", "__asm__") and (after := self._assembly(index)):
                 return after
             if token.text in _LAUNCHES and (after := self._typed_kernel(index)):
+                return after
+            if token.text == "func" and (after := self._typed_member(index)):
                 return after
             if token.text in _UNUSED_ATOMICS and self._begins_statement():
                 self._emit("A" + token.text[1:], "word")
@@ -289,7 +295,7 @@ class _Rewriter:
         return closing + 1
 
     def _assembly(self, index: int) -> int | None:
-        """Replace inline PTX, which this machine can't run, by a message that names it."""
+        """Replace inline PTX: the read of a special register by a call, other code by a message that names it."""
         opening = self._next(index + 1)
         while self._text(opening) in ("volatile", "__volatile__"):
             opening = self._next(opening + 1)
@@ -298,17 +304,32 @@ class _Rewriter:
         inside = self._tokens[opening + 1 : closing]
         if not any(token.kind == "string" for token in inside):
             return None
-        code = "".join(token.text[1:-1] for token in inside if token.kind == "string").split("\\n")[0]
-        shown = re.sub(r"\\.|[^ -~]|[\"\\]", " ", code).strip()[:40]
+        end = next((i for i, token in enumerate(inside) if token.text in (":", "::")), len(inside))
+        strings = (token.text[1:-1] for token in inside[:end] if token.kind == "string")
+        code = "".join(strings).split("\\n")[0]
         lines = "\n" * sum(token.text.count("\n") for token in self._tokens[index:closing])
+        operand = "".join(token.text for token in inside[end:] if not token.is_blank).removeprefix(':"=')
+        if (register := _SPECIAL_REGISTER.fullmatch(code)) and (
+            target := re.fullmatch(r'[rl]"\((.+)\)(?:::"memory")?', operand)
+        ):
+            self._emit(f"(({target[1]}) = tilescope_register_{register[1]}()){lines}", "word")
+            return closing + 1
+        shown = re.sub(r"\\.|[^ -~]|[\"\\]", " ", code).strip()[:40]
         self._emit(f'tilescope_missing("inline PTX: {shown}", __FILE__, __LINE__){lines}', "word")
         return closing + 1
 
     def _typed_kernel(self, index: int) -> int | None:
         """Drop the cast of a launch's kernel to `void*`, which loses its types; return the index after the cast."""
         opening = self._next(index + 1)
-        if self._text(opening) != "(":
-            return None
+        return self._without_cast(index, opening) if self._text(opening) == "(" else None
+
+    def _typed_member(self, index: int) -> int | None:
+        """Drop the cast in `parameters.func = (void*)kernel`; return the index after the cast."""
+        equals = self._next(index + 1)
+        return self._without_cast(index, equals) if self._text(equals) == "=" else None
+
+    def _without_cast(self, index: int, opening: int) -> int | None:
+        """Copy the pieces up to one, and leave out the cast to `void*` behind it; None if there is no such cast."""
         position = self._next(opening + 1)
         is_named = self._text(position) in ("reinterpret_cast", "static_cast")
         if is_named:
@@ -379,14 +400,20 @@ def read_sources(main: Path, include_folders: Sequence[Path] = (), text: str | N
     return Sources(main, texts)
 
 
-def write_mirror(sources: Sources, folder: Path) -> Path:
-    """Write the rewritten files into a mirror of their folders in `folder`; return the main file's path there."""
+def write_mirror(sources: Sources, folder: Path, before: str = "", after: str = "") -> Path:
+    """Write the rewritten files into a mirror of their folders in `folder`; return the main file's path there.
+
+    before, after: C++ text in front of the main file and after it.
+    """
     templates = sources.templates()
     for path, text in sources.texts.items():
         target = mirrored(path, folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         shown = str(path).replace("\\", "\\\\").replace('"', '\\"')
-        target.write_text(f'#line 1 "{shown}"\n{rewrite(text, templates)}', "utf-8")
+        content = f'#line 1 "{shown}"\n{rewrite(text, templates)}'
+        if path == sources.main:
+            content = f"{before}{content}{after}"
+        target.write_text(content, "utf-8")
     return mirrored(sources.main, folder)
 
 

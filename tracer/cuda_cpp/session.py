@@ -7,6 +7,7 @@ answer. Rows and the device's memory lie in files that both processes map.
 from __future__ import annotations
 
 import array
+import math
 import mmap
 import os
 import selectors
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from ..model.launch import Limits, Schedule
 from ..model.trace import Dim3, Site, Trace
+from .debug_info import HEADERS
 from .decode import KernelFault, LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, facts_of
 from .rows import ARRIVAL, ROW, SCHEDULES
 
@@ -46,12 +48,14 @@ class SessionOptions(Struct, frozen=True):
     patience: float | None = None  # seconds of CPU time for a block; None for no limit
     limits: Limits = Limits()
     sample: Callable[[str, Dim3, Dim3], int] | None = None  # how many blocks of a launch run, 0 for all
+    blocks: tuple[int, ...] | None = None  # linear numbers of those that run, None for all
+    report: Callable[[int, int], None] | None = None  # called with the blocks that have ended, and all
 
 
 class ProgramFault(Struct, frozen=True):
     """What ended a program, or went wrong in it, outside a trace: one sentence at the user's line."""
 
-    kind: str  # "endless", "crash", "missing", "refused", "leak"
+    kind: str  # "endless", "crash", "early", "missing", "refused", "leak"
     text: str
     file: str
     line: int
@@ -100,6 +104,15 @@ class _Missing(Struct):
     line: int
 
 
+class _HostAccess(Struct):
+    """An access of the program outside kernels: to device memory, or before it has waited."""
+
+    kind: int  # of the memory: 0 device, 1 managed, 2 pinned
+    writes: int
+    work: str  # the kernel or call that the program has not waited for
+    pcs: list[int]
+
+
 class _Goodbye(Struct):
     leaks: list[tuple[int, int]]  # of each allocation that was not freed, the call that made it and its bytes
 
@@ -127,6 +140,7 @@ class Session:
         self.options, self._take = options, take
         self._texts_of = texts_of
         self.faults: list[ProgramFault] = []
+        self.facts: ProgramFacts | None = None  # of the program that connected last
         self._folder = tempfile.mkdtemp(prefix="tilescope-cuda-")
         self.path = str(Path(self._folder, "socket"))
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -192,7 +206,8 @@ class Session:
 
     def facts_of(self, program: str) -> ProgramFacts:
         texts, compiler = self._texts_of(program)
-        return facts_of(Path(program), texts, compiler)
+        self.facts = facts_of(Path(program), texts, compiler)
+        return self.facts
 
     def take(self, trace: Trace, seconds: float) -> None:
         self._take(trace, seconds)
@@ -271,6 +286,8 @@ class _Connection:
                     "missing", f"Tilescope does not know {missing.name}.", missing.file, missing.line
                 )
             )
+        elif kind == "host":
+            return self._note_host_access(msgspec.json.decode(line, type=_HostAccess))
         elif kind == "goodbye":
             self._note_leaks(msgspec.json.decode(line, type=_Goodbye))
         return "ok"
@@ -332,6 +349,9 @@ class _Connection:
         kernel = self._decoder.kernel
         sampled = options.sample(kernel, event.grid, event.block) if options.sample else 0
         self._decoder.sampled = sampled
+        if options.blocks is not None:
+            self._decoder.chosen = np.array(options.blocks, np.int64)
+            return f"blocks {len(options.blocks)} {' '.join(map(str, options.blocks))}"
         return f"sample {sampled}" if sampled else "go"
 
     def _read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
@@ -345,6 +365,9 @@ class _Connection:
         rows = np.frombuffer(self._maps[0], ROW, event.rows)
         arrivals = np.frombuffer(self._maps[1], ARRIVAL, event.arrivals)
         self._pcs += event.sites
+        if self._session.options.report and self._launch and event.running:
+            # Blocks begin in the order of their numbers.
+            self._session.options.report(min(event.running), math.prod(self._launch.grid))
         answer = self._decoder.add(rows, arrivals, event.sites, event.running)
         if is_end:
             decoder, self._decoder = self._decoder, None
@@ -358,6 +381,31 @@ class _Connection:
             return None
         sites = (self._facts.debug.site(pc) for pc in pcs)
         return next((site for site in sites if site is not None and site.file in self._facts.texts), None)
+
+    def _note_host_access(self, event: _HostAccess) -> str:
+        """Note an access of the user's code; return "library" for one that a library makes."""
+        sites = [self._facts.debug.site(pc) for pc in event.pcs] if self._facts else []
+        user_site = self._user_site(event.pcs)
+        if user_site is None or any(site and HEADERS in site.file for site in sites):
+            return "library"
+        verb = "writes" if event.writes else "reads"
+        if not event.kind:
+            text = (
+                f"host code {verb} device memory, which only kernels can access, and the program ends with"
+                " SIGSEGV; copy the memory with cudaMemcpy."
+            )
+            kind = "crash"
+        else:
+            memory = ("managed", "pinned")[event.kind - 1]
+            text = (
+                f"host code {verb} {memory} memory that {event.work} may still use; call cudaDeviceSynchronize"
+                " before."
+            )
+            kind = "early"
+        fault = ProgramFault(kind, text, user_site.file, user_site.line)
+        if fault not in self._session.faults:
+            self._session.faults.append(fault)
+        return "user"
 
     def _note_leaks(self, goodbye: _Goodbye) -> None:
         """Note the allocations that were not freed, by the line that allocated them."""

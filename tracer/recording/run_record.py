@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..model.launch import Launch, Schedule
 from ..model.trace import ALIAS_SEPARATOR, Buffer, Dim3, KernelError
 from .recorder import Recorder
+from .run_order import OrderRun
 
 RESIDENT_THREADS = 8192
 ROW_BYTES = 48  # bytes of memory for a row, including data computed from it
@@ -50,6 +51,7 @@ class RunRecord:
     raised: BaseException | None = None  # the exception that `error` describes
     notice: str = ""  # one sentence about missing data
     untyped: str = ""  # why it ran with Python's arithmetic instead of Numba's, "" if it did not
+    order: OrderRun | None = None  # the explicit order of its threads, once it runs
     inexact: str = ""  # results that may differ from a GPU's in their last bits, "" for none
     _records: dict[int, NDArray[Any]] = field(
         default_factory=dict
@@ -66,6 +68,12 @@ class RunRecord:
         """Return the numbers of the blocks that run, in their order."""
         chosen = self.launch.blocks
         return range(self.grid[0] * self.grid[1] * self.grid[2]) if chosen is None else chosen
+
+    def start_order(self) -> OrderRun | None:
+        """Begin the explicit order of the launch, if it has one; raises OrderError if it is not of this launch."""
+        launch = self.launch
+        self.order = OrderRun.of_launch(launch) if launch.schedule.kind == "order" else None
+        return self.order
 
     def add_totals(self, totals: Mapping[str, int]) -> None:
         """Add the counters of accesses that are not kept to those before."""

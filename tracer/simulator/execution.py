@@ -69,7 +69,9 @@ class Execution:
         rows = min(launch.limits.accesses, max_rows(launch.limits.memory))
         self.record = record
         self.recorder = record.recorder = WatchedRecorder(rows, self._count, self._watch_now)
-        self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident, self._digest)
+        self.scheduler = Scheduler(
+            self.recorder, launch.schedule, launch.resident, self._digest, record.start_order()
+        )
         self.module: Any = None
         self._watch = watch
         self._allocations: dict[int, Allocation] = {}  # of the launch's memories, by buffer

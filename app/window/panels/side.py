@@ -23,6 +23,7 @@ from ...views.source.view import REQUESTS, SourceView
 from ...widgets.controls import nothing
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
+from .source_pair import SourcePair
 
 SIGNS = 0.85  # the size of the severity signs, relative to the text of the tab
 # (text size, gap on each side) of the tabs, from wide to narrow; the smallest are for a large text scale.
@@ -127,6 +128,7 @@ class Inspector(QFrame):
         self.highlight: Highlight | None = None
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.source = SourceView(theme)
+        self.sources = SourcePair(self.source, theme)
         self._views: dict[str, View] = {}  # the views created so far
         self._add_view("source", self.source)
         self.bar.setAccessibleName("Inspector tabs")
@@ -163,7 +165,7 @@ class Inspector(QFrame):
             view.output_of = lambda: self.output
         self._views[name] = view
         view.listing_asked.connect(self._ask.list_code)
-        self.stack.addWidget(view)
+        self.stack.addWidget(self.sources if view is self.source else view)
         view.set_spotlight(self.highlight)
         view.moment_asked.connect(self._ask.seek)
         view.selection_asked.connect(self._ask.select)
@@ -180,6 +182,9 @@ class Inspector(QFrame):
         self.source.compared = view.compared
         self.source.show_compiled(view.shows_fates)
         self._set_spotlight(view.highlight)
+        self.sources.set_spotlight(view.other_highlight)
+        if self.sources.counterpart is not None:
+            self.sources.counterpart.heat, self.sources.counterpart.compared = self.source.heat, view.compared
         self.shown = view
         for shown in self._views.values():
             if isinstance(shown, ShowsExplanation):
@@ -202,7 +207,8 @@ class Inspector(QFrame):
         """Show the view of a tab."""
         self.tab = name
         self.bar.setCurrentIndex(TABS.index(name))
-        self.stack.setCurrentWidget(self.view(name))
+        shown = self.view(name)
+        self.stack.setCurrentWidget(self.sources if shown is self.source else shown)
         self._fit_tabs(self.theme)  # the current tab is bold, so wider
         self._draw()
 
@@ -250,6 +256,7 @@ class Inspector(QFrame):
         self.theme = theme
         self._name_tabs(theme)
         self._fit_tabs(theme)
+        self.sources.set_theme(theme)
         for view in self._views.values():
             view.set_theme(theme)
 

@@ -27,7 +27,7 @@ from ...model.setup_edits import (
     with_scenario,
 )
 from ...model.setup_launch import kernels_to_compile, schedule_choices
-from ...model.setup_text import blocks_summary, option_texts
+from ...model.setup_text import blocks_summary, option_texts, schedule_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -394,7 +394,7 @@ class Toolbar(QFrame):
 
     def _note_other_order(self) -> None:
         """Show the other pane's order next to this one if it differs."""
-        kinds = [setup.schedule.kind for setup in self.setups]
+        kinds = [schedule_summary(setup.schedule) for setup in self.setups]
         other = kinds[1 - self.focus] if len(set(kinds)) > 1 else ""
         pane = PANE_NAMES[1 - self.focus].lower()
         tip = f"The {pane} pane runs in the order {other}." if other else ""

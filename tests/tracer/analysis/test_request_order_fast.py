@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from engines import assert_same, assert_same_request_order, ignore_progress
-from tilescope.kernels.scenarios.catalogue import find, scenarios
+from numba_catalogue import find_numba, numba_scenarios
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.request_order_fast import access_matrices
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -14,13 +15,15 @@ from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.storage.trace_file import load, save
 
-KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
+KERNELS = [s.name for s in numba_scenarios() if s.engine == "cuda"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_both_methods_order_requests_alike(name):
     assert_same_request_order(
-        compiled.run_compiled(launch_of(find(name), {}, schedule=Schedule("sequential")), ignore_progress)
+        compiled.run_compiled(
+            launch_of(find_numba(name), {}, schedule=Schedule("sequential")), ignore_progress
+        )
     )
 
 

@@ -71,6 +71,23 @@ def test_cooperative_groups(tmp_path, compiler):
     ]  # fmt: skip
 
 
+def test_graphs(tmp_path, compiler):
+    ran = _run(tmp_path, "graphs")
+    assert ran.output.splitlines() == ["3 nodes 42 42", "host 7", "87 no error"] and not ran.end.faults
+    assert [trace.kernel for trace in ran.traces] == ["add", "twice"] * 4
+
+
+def test_special_registers(tmp_path, compiler):
+    ran = _run(tmp_path, "registers")
+    assert ran.output.splitlines() == ["5 5"] and not ran.end.faults
+
+
+def test_parameters_that_are_references(tmp_path, compiler):
+    ran = _run(tmp_path, "references")
+    assert ran.output.splitlines() == ["20 20"] and not ran.end.faults
+    assert {buffer.name.partition(".")[0] for buffer in ran.traces[0].buffers} >= {"element", "step"}
+
+
 def test_half_precision(tmp_path, compiler):
     values = [np.float32(v) for v in (0.1, 65504, 65519.99, 65520, 1e-8, 3e-8, 6.1e-5, -2049, 2051, 1 / 3)]
     with np.errstate(over="ignore"):
@@ -217,7 +234,7 @@ def test_programs_in_the_style_of_the_samples(tmp_path, compiler):
         "",
         "132 multiprocessors, 1 device, 9",
         "26 26 timed",
-        "cudaErrorInvalidConfiguration",
+        "cudaErrorInvalidValue",  # as with CUDA 13 on an H200
     ]
     assert [fault.kind for fault in ran.end.faults] == ["refused"]
 
@@ -240,8 +257,8 @@ def test_host_code_of_pytorch_extensions(tmp_path, compiler):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("cudaGraph_t graph;", "Tilescope does not know cudaGraph_t."),
-        ("int x = cudaGraphLaunch(0, 0);", "Tilescope does not know cudaGraphLaunch."),
+        ("cudaGraphConditionalHandle handle;", "Tilescope does not know cudaGraphConditionalHandle."),
+        ("int x = cudaGraphDebugDotPrint(0, 0);", "Tilescope does not know cudaGraphDebugDotPrint."),
         ("int x = __shfl(1, 2);", "Tilescope does not know __shfl."),
         ("texture<float, 2> image;", "Tilescope does not know texture."),
         ("#include <cufft.h>", "Tilescope does not know the header cufft.h."),

@@ -20,12 +20,12 @@ typedef enum { CUBLAS_POINTER_MODE_HOST, CUBLAS_POINTER_MODE_DEVICE } cublasPoin
 typedef enum { CUBLAS_DEFAULT_MATH = 0, CUBLAS_TENSOR_OP_MATH = 1, CUBLAS_PEDANTIC_MATH = 2, CUBLAS_TF32_TENSOR_OP_MATH = 3 } cublasMath_t;
 typedef enum { CUBLAS_GEMM_DFALT = -1, CUBLAS_GEMM_DEFAULT = -1, CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99 } cublasGemmAlgo_t;
 typedef enum { CUBLAS_COMPUTE_16F = 64, CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_16F = 74, CUBLAS_COMPUTE_32F_FAST_TF32 = 77, CUBLAS_COMPUTE_64F = 70 } cublasComputeType_t;
-typedef struct cublasContext { int unused; }* cublasHandle_t;
+typedef struct cublasContext { cudaStream_t stream = nullptr; }* cublasHandle_t;
 inline const char* cublasGetStatusString(cublasStatus_t status) { return status ? "an error of cuBLAS" : "success"; }
 inline const char* cublasGetStatusName(cublasStatus_t status) { return status ? "CUBLAS_STATUS_INVALID_VALUE" : "CUBLAS_STATUS_SUCCESS"; }
 inline cublasStatus_t cublasCreate(cublasHandle_t* handle) { tilescope_start(); *handle = new cublasContext(); return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasDestroy(cublasHandle_t handle) { delete handle; return CUBLAS_STATUS_SUCCESS; }
-inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) { handle->stream = stream; return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) { *version = 130000; return CUBLAS_STATUS_SUCCESS; }
@@ -54,6 +54,7 @@ template <class T>
 TILESCOPE_HELPER cublasStatus_t tilescope_gemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) {
   if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (m < 0 || n < 0 || k < 0 || !tilescope_fits(ta, m, k, lda) || !tilescope_fits(tb, k, n, ldb) || ldc < m) return CUBLAS_STATUS_INVALID_VALUE;
+  if (tilescope_capture(handle->stream, cudaGraphNodeTypeKernel, [=, alpha = *alpha, beta = *beta] { tilescope_gemm(handle, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc); })) return CUBLAS_STATUS_SUCCESS;
   tilescope_multiply(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);
   tilescope_touch(c);
   return CUBLAS_STATUS_SUCCESS;
@@ -128,11 +129,13 @@ TILESCOPE_HELPER inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublas
     for (int j = 0; j < n; j++) for (int i = 0; i < m; i++) a[(size_t)j * lda + i] += *alpha * tilescope_element(x, m, sx, i) * tilescope_element(y, n, sy, j); \
     return CUBLAS_STATUS_SUCCESS;                                                                   \
   }                                                                                                 \
-  TILESCOPE_HELPER inline cublasStatus_t cublas##P##axpy(cublasHandle_t, int n, const T* alpha, const T* x, int sx, T* y, int sy) { \
+  TILESCOPE_HELPER inline cublasStatus_t cublas##P##axpy(cublasHandle_t handle, int n, const T* alpha, const T* x, int sx, T* y, int sy) { \
+    if (handle && tilescope_capture(handle->stream, cudaGraphNodeTypeKernel, [=, alpha = *alpha] { cublas##P##axpy(handle, n, &alpha, x, sx, y, sy); })) return CUBLAS_STATUS_SUCCESS; \
     for (int i = 0; i < n; i++) tilescope_element(y, n, sy, i) += *alpha * tilescope_element(x, n, sx, i); \
     return CUBLAS_STATUS_SUCCESS;                                                                   \
   }                                                                                                 \
-  TILESCOPE_HELPER inline cublasStatus_t cublas##P##scal(cublasHandle_t, int n, const T* alpha, T* x, int sx) { \
+  TILESCOPE_HELPER inline cublasStatus_t cublas##P##scal(cublasHandle_t handle, int n, const T* alpha, T* x, int sx) { \
+    if (handle && tilescope_capture(handle->stream, cudaGraphNodeTypeKernel, [=, alpha = *alpha] { cublas##P##scal(handle, n, &alpha, x, sx); })) return CUBLAS_STATUS_SUCCESS; \
     for (int i = 0; i < n; i++) tilescope_element(x, n, sx, i) *= *alpha;                           \
     return CUBLAS_STATUS_SUCCESS;                                                                   \
   }                                                                                                 \

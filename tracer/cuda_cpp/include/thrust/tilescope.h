@@ -112,7 +112,7 @@ template <class T> class device_ptr {
   typedef std::add_lvalue_reference_t<T> reference;
   typedef T element_type;
   constexpr device_ptr(std::nullptr_t = nullptr) : pointer_(nullptr) {}
-  template <class U, class = std::enable_if_t<std::is_convertible<U*, T*>::value>> explicit constexpr device_ptr(U* pointer) : pointer_(pointer) {}
+  template <class U, class = std::enable_if_t<std::is_convertible<U*, T*>::value>> explicit device_ptr(U* pointer) : pointer_(pointer) { tilescope_allow_host(pointer); }
   template <class U, class = std::enable_if_t<std::is_convertible<U*, T*>::value>> constexpr device_ptr(const device_ptr<U>& other) : pointer_(other.get()) {}
   constexpr T* get() const { return pointer_; }
   constexpr reference operator*() const { return *pointer_; }
@@ -163,6 +163,7 @@ template <class T, int kind> struct tilescope_allocator {
     void* memory = tilescope_allocate(n * sizeof(T), kind);
     if (!memory) throw std::bad_alloc();
     tilescope_touch(memory);
+    if (kind == 0) tilescope_allow_host(memory);
     return (T*)memory;
   }
   void deallocate(T* pointer, size_t) { tilescope_free(pointer); }

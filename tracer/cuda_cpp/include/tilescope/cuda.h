@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <functional>
 #include <initializer_list>
 #include <math.h>
 #include <new>
@@ -61,3 +62,4 @@
 #include "host.h"
 #include "launch.h"
 #include "textures.h"
+#include "graphs.h"

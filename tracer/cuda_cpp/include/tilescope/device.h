@@ -338,6 +338,21 @@ TILESCOPE_FUNCTION long long llmax(long long a, long long b) { return a > b ? a 
 // --- clocks: they count accesses of memory, as this machine's time says nothing about a GPU's
 TILESCOPE_FUNCTION long long clock64() { return tilescope_clock(); }
 TILESCOPE_FUNCTION clock_t tilescope_device_clock() { return (clock_t)tilescope_clock(); }
+// Special registers that inline PTX reads (`rewrite.py`). Which multiprocessor runs a block is not known: all are numbered 0.
+TILESCOPE_FUNCTION unsigned tilescope_register_laneid() { return tilescope_lane(); }
+TILESCOPE_FUNCTION unsigned tilescope_register_warpid() { return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / 32; }
+TILESCOPE_FUNCTION unsigned tilescope_register_nwarpid() { return (blockDim.x * blockDim.y * blockDim.z + 31) / 32; }
+TILESCOPE_FUNCTION unsigned tilescope_register_smid() { return 0; }
+TILESCOPE_FUNCTION unsigned tilescope_register_nsmid() { return 132; }
+TILESCOPE_FUNCTION unsigned tilescope_register_clock() { return (unsigned)tilescope_clock(); }
+TILESCOPE_FUNCTION unsigned tilescope_register_clock_hi() { return (unsigned)(tilescope_clock() >> 32); }
+TILESCOPE_FUNCTION unsigned long long tilescope_register_clock64() { return (unsigned long long)tilescope_clock(); }
+TILESCOPE_FUNCTION unsigned long long tilescope_register_globaltimer() { return (unsigned long long)tilescope_clock(); }
+TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_eq() { return 1u << tilescope_lane(); }
+TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_lt() { return (1u << tilescope_lane()) - 1; }
+TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_le() { return (2u << tilescope_lane()) - 1; }
+TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_gt() { return ~tilescope_register_lanemask_le(); }
+TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_ge() { return ~tilescope_register_lanemask_lt(); }
 TILESCOPE_FUNCTION unsigned long long __globaltimer() { return (unsigned long long)tilescope_clock(); }
 
 // --- addresses

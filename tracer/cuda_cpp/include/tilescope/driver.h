@@ -33,7 +33,7 @@ inline CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, C
 inline CUresult cuDeviceTotalMem(size_t* bytes, CUdevice) { size_t free; cudaMemGetInfo(&free, bytes); return CUDA_SUCCESS; }
 inline CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice) { *major = 9, *minor = 0; return CUDA_SUCCESS; }
 inline CUresult cuCtxCreate(CUcontext* context, unsigned, CUdevice) { *context = nullptr; return CUDA_SUCCESS; }
-inline CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
+inline CUresult cuCtxSynchronize() { tilescope_wait(); return CUDA_SUCCESS; }
 inline CUresult cuCtxDestroy(CUcontext) { return CUDA_SUCCESS; }
 inline CUresult cuGetErrorString(CUresult error, const char** text) { *text = cudaGetErrorString((cudaError_t)error); return CUDA_SUCCESS; }
 inline CUresult cuGetErrorName(CUresult error, const char** text) { *text = error ? "CUDA_ERROR_UNKNOWN" : "CUDA_SUCCESS"; return CUDA_SUCCESS; }

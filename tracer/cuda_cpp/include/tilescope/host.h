@@ -1,6 +1,7 @@
 // The CUDA runtime API for the host. Times of events are those of this machine and say nothing about a GPU's.
 #pragma once
 #include <chrono>
+#include <vector>
 
 typedef enum cudaError {
   cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInitializationError = 3,
@@ -12,7 +13,7 @@ typedef enum cudaError {
   cudaErrorLaunchOutOfResources = 701, cudaErrorLaunchTimeout = 702, cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorPeerAccessNotEnabled = 705, cudaErrorAssert = 710,
   cudaErrorHostMemoryAlreadyRegistered = 712, cudaErrorMisalignedAddress = 716, cudaErrorLaunchFailure = 719,
-  cudaErrorCooperativeLaunchTooLarge = 720, cudaErrorNotSupported = 801, cudaErrorUnknown = 999
+  cudaErrorCooperativeLaunchTooLarge = 720, cudaErrorNotSupported = 801, cudaErrorStreamCaptureUnsupported = 900, cudaErrorIllegalState = 401, cudaErrorUnknown = 999
 } cudaError_t;
 
 TILESCOPE_HELPER inline const char* cudaGetErrorName(cudaError_t error) {
@@ -175,9 +176,9 @@ TILESCOPE_HELPER inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDevic
 TILESCOPE_HELPER inline cudaError_t cudaGetDeviceCount(int* count) { tilescope_start(); *count = 1; return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaSetDevice(int device) { return tilescope_result(device ? cudaErrorInvalidDevice : cudaSuccess); }
 TILESCOPE_HELPER inline cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
-inline cudaError_t cudaDeviceSynchronize() { fflush(stdout); return tilescope_result(cudaSuccess); }
+inline cudaError_t cudaDeviceSynchronize() { tilescope_wait(); fflush(stdout); return tilescope_result(cudaSuccess); }
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
-TILESCOPE_HELPER inline cudaError_t cudaDeviceReset() { tilescope_forget_errors(); return cudaSuccess; }
+TILESCOPE_HELPER inline cudaError_t cudaDeviceReset() { tilescope_wait(); tilescope_forget_errors(); return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) { *free = 149000000000ull, *total = 150000000000ull; return cudaSuccess; }
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount };
 inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
@@ -206,20 +207,43 @@ inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // --- streams and events: all work is done when the call returns
-typedef struct CUstream_st { int unused; }* cudaStream_t;
-struct TilescopeEvent { std::chrono::steady_clock::time_point time; bool is_recorded = false; };
+// graph: where work of the stream is kept while it is captured (`graphs.h`).
+typedef struct CUstream_st {
+  struct CUgraph_st* graph = nullptr;
+  bool begins_capture = false;
+}* cudaStream_t;
+struct TilescopeEvent {
+  std::chrono::steady_clock::time_point time;
+  bool is_recorded = false;
+  struct CUgraph_st* graph = nullptr;  // of the stream that was captured when it was recorded
+};
+TILESCOPE_HELPER inline std::vector<cudaStream_t>& tilescope_streams() {
+  static std::vector<cudaStream_t> streams;
+  return streams;
+}
 typedef TilescopeEvent* cudaEvent_t;
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 static const cudaStream_t cudaStreamLegacy = nullptr, cudaStreamPerThread = nullptr;
-TILESCOPE_HELPER inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { *stream = new CUstream_st(); return cudaSuccess; }
+TILESCOPE_HELPER inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  tilescope_streams().push_back(*stream = new CUstream_st());
+  return cudaSuccess;
+}
 TILESCOPE_HELPER inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
 TILESCOPE_HELPER inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { *least = 0, *greatest = -5; return cudaSuccess; }
-TILESCOPE_HELPER inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { delete stream; return cudaSuccess; }
+TILESCOPE_HELPER inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  std::vector<cudaStream_t>& streams = tilescope_streams();
+  streams.erase(std::remove(streams.begin(), streams.end(), stream), streams.end());
+  delete stream;
+  return cudaSuccess;
+}
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return tilescope_result(cudaSuccess); }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*function)(void*), void* data) { function(data); return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaDeviceSynchronize(); }
+TILESCOPE_HELPER inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
+  if (stream && event->graph && !stream->graph) stream->graph = event->graph;  // it joins the capture
+  return cudaSuccess;
+}
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* data);
 inline cudaError_t cudaStreamAddCallback(cudaStream_t s, void (*function)(cudaStream_t, cudaError_t, void*), void* data, unsigned) {
   function(s, cudaSuccess, data);
   return cudaSuccess;
@@ -227,12 +251,13 @@ inline cudaError_t cudaStreamAddCallback(cudaStream_t s, void (*function)(cudaSt
 TILESCOPE_HELPER inline cudaError_t cudaEventCreate(cudaEvent_t* event) { tilescope_start(); *event = new TilescopeEvent(); return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
 TILESCOPE_HELPER inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-TILESCOPE_HELPER inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
+TILESCOPE_HELPER inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
+  event->graph = stream ? stream->graph : nullptr;
   event->time = std::chrono::steady_clock::now(), event->is_recorded = true;
   return tilescope_result(cudaSuccess);
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return tilescope_result(cudaSuccess); }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaDeviceSynchronize(); }
 TILESCOPE_HELPER inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!begin->is_recorded || !end->is_recorded) return tilescope_result(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
@@ -264,14 +289,18 @@ template <class T> TILESCOPE_HELPER cudaError_t cudaMallocPitch(T** p, size_t* p
   return tilescope_allocate_to((void**)p, *pitch * height, 0);
 }
 template <class T> TILESCOPE_HELPER cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) { *device = (T*)host; return cudaSuccess; }
-TILESCOPE_HELPER inline cudaError_t cudaFree(void* p) { return tilescope_result(tilescope_free(p) ? cudaErrorInvalidValue : cudaSuccess); }
-TILESCOPE_HELPER inline cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return cudaFree(p); }
+TILESCOPE_HELPER inline cudaError_t cudaFree(void* p) { tilescope_wait(); return tilescope_result(tilescope_free(p) ? cudaErrorInvalidValue : cudaSuccess); }
+TILESCOPE_HELPER inline cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return tilescope_result(tilescope_free(p) ? cudaErrorInvalidValue : cudaSuccess); }
 TILESCOPE_HELPER inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
 TILESCOPE_HELPER inline cudaError_t cudaHostGetFlags(unsigned* flags, void* p) {
   if (tilescope_is_device(p) != 3) return tilescope_result(cudaErrorInvalidValue);
   *flags = cudaHostAllocMapped;
   return cudaSuccess;
 }
+// Registered memory is pinned but stays the host's: kernels that access it are refused, as its accesses can't be drawn.
+enum { cudaHostRegisterIoMemory = 4, cudaHostRegisterReadOnly = 8 };
+TILESCOPE_HELPER inline cudaError_t cudaHostRegister(void* p, size_t size, unsigned) { return tilescope_result(p && size ? cudaSuccess : cudaErrorInvalidValue); }
+TILESCOPE_HELPER inline cudaError_t cudaHostUnregister(void* p) { return tilescope_result(p ? cudaSuccess : cudaErrorInvalidValue); }
 template <class T> inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, T*, size_t = 0, unsigned = 4) { return cudaSuccess; }
 // Pools of memory: allocations come from the device's memory, whatever the pool.
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
@@ -303,15 +332,22 @@ TILESCOPE_HELPER inline cudaError_t tilescope_check_copy(void* to, const void* f
   if ((target && tilescope_size_of(to) < size) || (source && tilescope_size_of(from) < size)) return cudaErrorInvalidValue;
   return cudaSuccess;
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+TILESCOPE_HELPER inline cudaError_t tilescope_copy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   if (int sticky = tilescope_sticky_error()) return (cudaError_t)sticky;
   if (cudaError_t error = tilescope_check_copy(to, from, size, kind)) return tilescope_result(error);
   memmove(to, from, size);
   tilescope_touch(to);
   return cudaSuccess;
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, size, kind);
+TILESCOPE_HELPER inline cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  tilescope_wait();
+  return tilescope_copy(to, from, size, kind);
+}
+TILESCOPE_HELPER inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+TILESCOPE_HELPER inline cudaError_t tilescope_copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  cudaError_t error = tilescope_copy(to, from, size, kind);
+  if (!error) tilescope_copy_without_waiting(to, from, size);
+  return error;
 }
 TILESCOPE_HELPER inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
   if (to_device || from_device) return tilescope_result(cudaErrorInvalidDevice);
@@ -336,7 +372,7 @@ TILESCOPE_HELPER inline cudaError_t cudaMemset(void* to, int value, size_t size)
   tilescope_touch(to);
   return tilescope_result(cudaSuccess);
 }
-TILESCOPE_HELPER inline cudaError_t cudaMemsetAsync(void* to, int value, size_t size, cudaStream_t = nullptr) { return cudaMemset(to, value, size); }
+TILESCOPE_HELPER inline cudaError_t cudaMemsetAsync(void* to, int value, size_t size, cudaStream_t stream = nullptr);
 TILESCOPE_HELPER inline cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   for (size_t y = 0; y < height; y++) {
     if (cudaError_t error = cudaMemset((char*)to + y * pitch, value, width)) return error;
@@ -354,11 +390,13 @@ TILESCOPE_HELPER inline cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, c
 }
 template <class T> TILESCOPE_HELPER cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t size, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
   if (offset + size > sizeof(T)) return tilescope_result(cudaErrorInvalidValue);
+  tilescope_wait();
   memcpy((char*)&symbol + offset, from, size);
   return tilescope_result(cudaSuccess);
 }
 template <class T> TILESCOPE_HELPER cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t size, size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   if (offset + size > sizeof(T)) return tilescope_result(cudaErrorInvalidValue);
+  tilescope_wait();
   memcpy(to, (const char*)&symbol + offset, size);
   return tilescope_result(cudaSuccess);
 }
@@ -378,7 +416,13 @@ TILESCOPE_HELPER inline cudaError_t cudaPointerGetAttributes(cudaPointerAttribut
   attributes->device = 0, attributes->devicePointer = kind ? (void*)p : nullptr, attributes->hostPointer = kind > 1 ? (void*)p : nullptr;
   return cudaSuccess;
 }
-struct cudaMemLocation { int type, id; };
+enum cudaMemLocationType {
+  cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost, cudaMemLocationTypeHostNuma, cudaMemLocationTypeHostNumaCurrent
+};
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
 enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation, cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy };
 enum { cudaCpuDeviceId = -1 };
 template <class D> inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, D, cudaStream_t = nullptr) { return cudaSuccess; }
