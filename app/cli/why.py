@@ -75,7 +75,9 @@ def execute(chosen: Namespace) -> int:
     if chosen.forward:
         explanation = explain_reach(session, element, chosen.at)
     else:
-        explanation = explain(session, element, chosen.at, others[0] if others else None)
+        explanation = explain(
+            session, element, chosen.at, others[0] if others else None, chosen.against or ""
+        )
     if chosen.json:
         print(msgspec.json.format(msgspec.json.encode(_document(session, explanation))).decode())
         return 0

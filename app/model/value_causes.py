@@ -48,7 +48,11 @@ def row_before(session: Session, element: Element, moment: int | None) -> int | 
 
 
 def explain(
-    session: Session, element: Element, moment: int | None = None, reference: Session | None = None
+    session: Session,
+    element: Element,
+    moment: int | None = None,
+    reference: Session | None = None,
+    reference_name: str = "the other pane",
 ) -> Explanation:
     """Explain an element's value at a moment, by default at the end, against a reference if there is one."""
     causes, writer = causes_of(session), _writer(session)
@@ -56,9 +60,9 @@ def explain(
     sentences = [*_verdict(session, element, path), *writer.path(path)]
     difference = first_difference(causes, path, causes_of(reference)) if reference else None
     if difference is not None and reference is not None:
-        sentences = [*writer.difference(difference, f"{reference.title or 'the reference'}"), *sentences]
+        sentences = [*writer.difference(difference, reference_name), *sentences]
     elif reference is not None:
-        sentences.insert(0, Sentence("Every write on the path equals the reference's."))
+        sentences.insert(0, Sentence(f"Every write on the path equals that of {reference_name}."))
     return Explanation(writer.element(element), element, tuple(sentences), path.rows(), path)
 
 

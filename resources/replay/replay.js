@@ -181,10 +181,19 @@ class Page {
       explain: [make("h3", {}, "Now"), this.phaseText],
       findings: [make("h3", {}, "Findings"), findings],
       warp: view.track.warp ? this.warpParts(session.warp) : [],
+      why: this.whyParts(),
     };
     const first = parts[this.current.panel] ? this.current.panel : "source";
     const others = Object.keys(parts).filter((name) => name !== first);
     this.side.replaceChildren(tabs, ...[first, ...others].flatMap((name) => parts[name]));
+  }
+
+  // The path of the traced value of this step, in the pane in focus.
+  whyParts() {
+    const path = (this.current.paths || [])[this.focus];
+    if (!path) return [];
+    const go = (moment) => this.seek(playheadMoment(moment, this.focus, this.ends, this.current.link));
+    return [make("h3", {}, `Why ${path.title}?`), pathList(path.sentences, go)];
   }
 
   warpParts(name) {

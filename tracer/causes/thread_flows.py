@@ -12,6 +12,7 @@ from ..dataflow.load_uses import uses_of_loads
 from ..dataflow.replay_program import Program, program_of, run_kernel
 from ..dataflow.replay_state import (
     EXCHANGE,
+    MOST_WORK,
     OUTSIDE,
     READ,
     ReplayEndError,
@@ -27,7 +28,8 @@ from ..model.launch import Array, Launch, Scalar, decode, is_cuda_cpp
 from ..model.trace import VOTED_NO, VOTED_YES, WARP, Op, Trace, unravel
 from .memory_order import MemoryOrder
 
-MOST_KEPT = 4096  # replayed threads
+MOST_KEPT = 8_000_000  # nodes of replayed threads
+MOST_ROUNDS = 40_000_000  # of loops and calls of all replayed threads
 FALLBACK = 256  # loads that may have fed a write of a thread that can't be replayed
 
 
@@ -50,6 +52,7 @@ class ThreadFlows:
     def __init__(self, trace: Trace, order: MemoryOrder) -> None:
         self._trace, self._order = trace, order
         self._flows: dict[tuple[int, int], ThreadFlow] = {}
+        self._kept_nodes, self._rounds = 0, MOST_ROUNDS
 
     def feeds(self, row: int) -> Feeds:
         """Find the reads that fed a write."""
@@ -111,9 +114,11 @@ class ThreadFlows:
         """Return the data flow of a thread."""
         key = (block, thread)
         if key not in self._flows:
-            if len(self._flows) >= MOST_KEPT:
+            if self._kept_nodes >= MOST_KEPT:
                 self._flows.clear()
+                self._kept_nodes = 0
             self._flows[key] = self._replay(block, thread)
+            self._kept_nodes += len(self._flows[key].left)
         return self._flows[key]
 
     def _replay(self, block: int, thread: int) -> ThreadFlow:
@@ -124,7 +129,11 @@ class ThreadFlows:
         if block not in trace.recorded:
             flow.reason = "not all accesses of its block are kept"
             return flow
-        state = ReplayState(self._events(block, thread), flow, self._position(block, thread))
+        work = min(self._rounds, MOST_WORK)
+        if work <= 0:
+            flow.reason = "the launch takes too long to follow"
+            return flow
+        state = ReplayState(self._events(block, thread), flow, self._position(block, thread), work)
         try:
             run_kernel(self._program, state, self._arguments)
             if state.event < len(state.events.op):
@@ -135,6 +144,7 @@ class ThreadFlows:
             pass
         except RecursionError:
             flow.reason = "its source text is nested too deeply"
+        self._rounds -= work - state.work
         return flow
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field
@@ -12,6 +13,7 @@ from .replay_values import UNKNOWN
 
 READ, OUTSIDE, EXCHANGE = 1, 2, 3  # kinds of a node without parents
 MOST_WORK = 2_000_000  # rounds of loops and calls of one thread
+MOST_NODES = 2_000_000  # of one thread
 NodeKind = int
 Pair = tuple[object, int]  # a value and the node of its data flow, 0 for none
 
@@ -31,7 +33,7 @@ class ThreadEvents(Struct, eq=False):
     site: list[int]  # of each event
     op: list[int]  # an `Op`
     row: list[int]  # of the trace; -1 - n for access n of the trace's `outside`
-    array: list[str]  # names of the accessed arrays, joined by ALIAS_SEPARATOR
+    arrays: list[str]  # names of the accessed arrays, joined by ALIAS_SEPARATOR
     value: list[object]  # that a load gave or a store wrote, UNKNOWN where there is none
     exchanges: list[
         tuple[int, int, int, int, int]
@@ -47,8 +49,8 @@ class ThreadFlow(Struct, eq=False):
     outside its array, or an arrival at an exchange of the warp, whose value another lane gives.
     """
 
-    left: list[int] = field(default_factory=lambda: [0])
-    right: list[int] = field(default_factory=lambda: [0])
+    left: array[int] = field(default_factory=lambda: array("q", [0]))
+    right: array[int] = field(default_factory=lambda: array("q", [0]))
     stored: dict[int, int] = field(default_factory=dict)  # by row of a write, the node of its value
     index: dict[int, int] = field(default_factory=dict)  # by row, the node of its index, if any
     condition: dict[int, int] = field(
@@ -93,15 +95,17 @@ class ThreadFlow(Struct, eq=False):
 class ReplayState:
     """A thread in the middle of a replay."""
 
-    def __init__(self, events: ThreadEvents, flow: ThreadFlow, position: dict[str, int]) -> None:
+    def __init__(
+        self, events: ThreadEvents, flow: ThreadFlow, position: dict[str, int], work: int = MOST_WORK
+    ) -> None:
         self.events, self.flow, self.position = events, flow, position
         self.event = self.exchange = self.guard = self.depth = 0
-        self.work = MOST_WORK
+        self.work = work
 
     def spend(self) -> None:
         """Count a round of a loop or a call; raises ReplayError after too many."""
         self.work -= 1
-        if self.work < 0:
+        if self.work < 0 or len(self.flow.left) > MOST_NODES:
             raise ReplayError("the thread runs for too long")
 
     def is_next(self, place: AccessPosition, op: int) -> bool:
@@ -113,10 +117,10 @@ class ReplayState:
             and events.places[events.site[number]] == place
         )
 
-    def load(self, place: AccessPosition, index: int = 0, array: str = "") -> Pair:
+    def load(self, place: AccessPosition, index: int = 0, name: str = "") -> Pair:
         """Follow a load from an array, if its name is known; return its value."""
         number, row = self._take(place, (Op.LOAD,))
-        if array and row >= 0 and not _is_named(self.events.array[number], array):
+        if name and row >= 0 and not _is_named(self.events.arrays[number], name):
             raise ReplayError(f"its recorded accesses differ from line {place[0]} on (it read another array)")
         self._note(row, index)
         return self.events.value[number], self._leaf(row)
@@ -176,6 +180,6 @@ class ReplayState:
             self.flow.condition[row] = self.guard
 
 
-def _is_named(names: str, array: str) -> bool:
+def _is_named(names: str, wanted: str) -> bool:
     """Test whether an array has this name; a field of a record belongs to the array before the point."""
-    return array in (name.partition(".")[0] for name in names.split(ALIAS_SEPARATOR))
+    return wanted in (name.partition(".")[0] for name in names.split(ALIAS_SEPARATOR))

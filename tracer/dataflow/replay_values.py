@@ -126,9 +126,12 @@ _LARGEST_SHIFT = 4096  # bits, so that no text makes Python compute for minutes
 
 
 def computed(function: Callable[..., object], *operands: object) -> object:
-    """Apply an operator to values; UNKNOWN if one is unknown or the result is not a number."""
+    """Apply an operator to numbers; UNKNOWN if an operand is none, or the result is none."""
+    for operand in operands:
+        if not isinstance(operand, int | float | complex):
+            return UNKNOWN  # also for texts and tuples, whose products take any amount of memory
     try:
-        if function in (operator.lshift, operator.pow) and not _is_small(operands):
+        if function in (operator.lshift, operator.pow, pow) and not _is_small(operands):
             return UNKNOWN
         result = function(*operands)
     except (TypeError, ValueError, ArithmeticError):
@@ -139,6 +142,8 @@ def computed(function: Callable[..., object], *operands: object) -> object:
 
 
 def _is_small(operands: Sequence[object]) -> bool:
+    if len(operands) != 2:
+        return False
     left, right = operands
     if isinstance(left, int) and isinstance(right, int):
         return abs(right) <= 64 and left.bit_length() * max(1, abs(right)) <= _LARGEST_SHIFT

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
-    QListWidget,
     QListWidgetItem,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
-from ....tracer.causes.sentences import Sentence
 from ...model.bookmark import TracedValue
 from ...model.explanation import Explanation
 from ...model.session import Selection, Session
 from ...widgets.plain_text import PlainLabel
-from ...widgets.theme import Theme, flat_sheet, text_palette
+from ...widgets.theme import Theme, text_palette
 from ..common.view import View
+from .why_list import PLACE, WhyList
 
 HINT = (
     "Right-click an element in a picture of memory and choose “Why this value?”, or press W for the element that the "
     "selected thread accessed last."
 )
 WAITING = "Following the value…"
-INDENT, DEEPEST = "\u2003", 4
-SIGNS = {"foreign": "⚠ ", "stale": "⚠ ", "unwritten": "⚠ ", "unordered": "? ", "leftover": "? ", "": ""}
-WORDS = {
-    "leftover": "left from an earlier phase",
-    "foreign": "race",
-    "stale": "read too early",
-    "unwritten": "no content",
-    "unordered": "not ordered",
-}
-ROW = Qt.ItemDataRole.UserRole
 
 
 class WhyView(View):
@@ -50,13 +37,7 @@ class WhyView(View):
         self.close_button.clicked.connect(lambda _checked: self.value_asked.emit(None))
         self.close_button.setAccessibleName("Hide the path of the value")
         self.close_button.setShortcut(QKeySequence())
-        self.list = QListWidget(self)
-        self.list.setAccessibleName("The path of the value")
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setWordWrap(True)
-        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
-        self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list = WhyList(theme, self)
         self.list.itemClicked.connect(self._go)
         self.list.itemActivated.connect(self._go)
         self.hint.setWordWrap(True)
@@ -86,9 +67,7 @@ class WhyView(View):
         self.hint.setPalette(text_palette(theme, "muted"))
         for button in (self.turn, self.close_button):
             button.setFont(theme.font(12.5))
-        self.list.setFont(theme.font(13))
-        self.list.setStyleSheet(flat_sheet("QListWidget", theme))
-        self.list.setSpacing(theme.px(3))
+        self.list.set_theme(theme)
         self._show()
 
     def load(self, session: Session | None) -> None:
@@ -101,7 +80,7 @@ class WhyView(View):
         changed = int(moment) != int(self.moment)
         super().render_moment(moment, selection)
         if changed:
-            self._mark_moment()
+            self.list.mark_moment(int(moment))
 
     def show_explanation(self, traced: TracedValue | None, explanation: Explanation | None) -> None:
         """Show another explanation; None while it is being computed, or without a traced value."""
@@ -125,29 +104,11 @@ class WhyView(View):
         self.turn.setAccessibleName(
             "Show where the value comes from" if forward else "Show what the value reaches"
         )
-        for sentence in self.explanation.sentences if self.explanation else ():
-            self._add(sentence)
-        self._mark_moment()
-
-    def _add(self, sentence: Sentence) -> None:
-        text = self.reword(sentence.text)
-        item = QListWidgetItem(f"{INDENT * min(sentence.depth, DEEPEST)}{SIGNS[sentence.fault]}{text}")
-        fault = f"{WORDS[sentence.fault]}: " if sentence.fault else ""
-        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{fault}{text}")
-        item.setData(ROW, (sentence.row, sentence.moment))
-        is_certain = sentence.fault in ("foreign", "stale", "unwritten")
-        item.setForeground(self.theme.colour("bad" if is_certain else "text"))
-        self.list.addItem(item)
-
-    def _mark_moment(self) -> None:
-        """Show in bold the sentences about the current moment."""
-        for number in range(self.list.count()):
-            item = self.list.item(number)
-            is_now = item.data(ROW)[1] == int(self.moment)
-            item.setFont(self.theme.font(13, bold=is_now))
+        self.list.show_sentences(self.explanation.sentences if self.explanation else (), self.theme)
+        self.list.mark_moment(int(self.moment))
 
     def _go(self, item: QListWidgetItem) -> None:
-        row, moment = item.data(ROW)
+        row, moment = item.data(PLACE)
         if self.session is None or row < 0:
             return
         trace = self.session.trace

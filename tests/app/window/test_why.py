@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QApplication
 from tilescope.app.model.bookmark import TracedValue, decode, encode
 from tilescope.app.state.actions import Focus, TraceValue
 from tilescope.app.widgets.widget_picture import picture_of
+from tilescope.tracer.model.launch import Schedule
 from views import element_point
-from windows import act, press
+from windows import act, press, settle, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -124,3 +125,30 @@ def test_element_that_a_launch_lacks_is_a_sentence(window):
     left, right = (pane.memory.explanation for pane in window.central.panes)
     assert right.element is not None
     assert left.element is None and "accesses no array 'tile_a'" in left.sentences[0].text
+
+
+def test_path_of_a_large_launch_is_computed_in_a_thread(window, monkeypatch):
+    monkeypatch.setattr("tilescope.app.model.value_causes.AT_ONCE", 0)
+    window.store.dispatch(TraceValue(TracedValue("C[7, 7]"), appears=True))
+    window.draw()
+    assert panel(window).explanation is None and "Following the value" in panel(window).hint.text()
+    window.central.results.causes.wait()
+    wait_until(lambda: panel(window).explanation is not None)
+    assert any("wrote C[7, 7]" in text for text in texts(window))
+    assert all(pane.memory.explanation is not None for pane in window.central.panes)
+
+
+def test_other_order_of_the_same_launch_is_the_reference(window):
+    sequential = msgspec.structs.replace(window.bookmark().panes[1], schedule=Schedule("sequential"))
+    mark = msgspec.structs.replace(
+        window.bookmark(),
+        panes=(window.bookmark().panes[1], sequential),
+        traced=TracedValue("C[0, 0]"),
+        tab="why",
+    )
+    before = window.bookmark()
+    window.show_bookmark(mark)
+    settle(window)
+    assert "Every write on the path equals that of the other pane." in texts(window)
+    window.show_bookmark(before)
+    settle(window)

@@ -179,3 +179,24 @@ def test_elements_are_found_in_the_copy_of_a_block(tmp_path):
     assert find_element(launched, "s[2]").block == 0 and find_element(launched, "s[2]", 1).block == 1
     with pytest.raises(NoElementError, match="block 7 did not run"):
         find_element(launched, "s[2]", 7)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for j in range(10**9):\n    t += 1\nout[t] = a[t]",
+        "k = 'x' * 10**9\nout[t] = a[t]",
+        "k = (1, 2) * 10**9\nout[t] = a[t]",
+        "k = 10 ** 10 ** 9\nout[t] = a[t]",
+        "k = pow(10, 10 ** 9)\nout[t] = a[t]",
+        "k = 1 << 10**12\nout[t] = a[t]",
+        "k = " + "(" * 60 + "t" + " + 1)" * 60 + "\nout[t] = a[t]",
+    ],
+)
+def test_source_text_of_a_foreign_trace_takes_little_time_and_memory(tmp_path, body):
+    launched = traced(tmp_path, "out[t] = a[t]")
+    text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
+    other = replace(launched, sources=dict.fromkeys(launched.sources, text))
+    _, path = path_of(other, "out[3]")
+    (feeds,) = path.writes.values()
+    assert len(feeds.reads) == 1
