@@ -71,6 +71,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--witness", metavar="FILE", help=f"write the order here (default: KERNEL{WITNESS_SUFFIX})"
     )
+    parser.add_argument("--no-witness", action="store_true", help="write no witness file")
     parser.add_argument(
         "--json", action="store_true", help="print the results as JSON, one line for each launch"
     )
@@ -175,7 +176,7 @@ def _write_witness(
     chosen: Namespace, launch: Launch, result: SearchResult, number: int, trace: Trace | None, opened: str
 ) -> tuple[str, str]:
     """Write the witness of an order that was found; return its path and the word that opens the launch."""
-    if result.changing_order is None:
+    if result.changing_order is None or chosen.no_witness:
         return "", opened
     path = Path(chosen.witness or f"{result.kernel}{WITNESS_SUFFIX}")
     if number:
@@ -202,7 +203,8 @@ def _print_result(chosen: Namespace, result: SearchResult, witness: str, opened:
         lines += [f"  {text}" for text in order_lines(shown.order)]
         if shown.was_correct is not None and shown.is_correct is not None:
             lines.append(f"NumPy's result: {_check_text(shown.was_correct, shown.is_correct)}.")
-        lines += [f"order:{shown.order}", f"Replay it: tilescope open {opened} --witness {witness}"]
+        lines.append(f"order:{shown.order}")
+        lines += [f"Replay it: tilescope open {opened} --witness {witness}"] if witness else []
     lines.append(f"{result.tried:,} runs in {result.seconds:.1f} s; {estimate_text(result.at_most)}.")
     if result.element:
         lines += ["", *_values_table(result)]

@@ -27,7 +27,11 @@ RUN = [
     if name.startswith("docs/") and any(block.language in ("sh", "python") for block in blocks_of(text))
 ]  # fmt: skip
 OWN_PROCESS = ("run", "check")
-STATUS = {"check": (0, 1), "devices": (0, 2)}  # exit statuses of an example; 0 for other commands
+STATUS = {
+    "check": (0, 1),
+    "orders": (0, 1),
+    "devices": (0, 2),
+}  # exit statuses of an example; 0 for other commands
 
 
 def opens_the_window(words: list[str]) -> bool:

@@ -7,6 +7,7 @@ runs that differ only in it are one class (Mazurkiewicz, "Trace Theory", 1986).
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -174,9 +175,10 @@ def _events(trace: Trace) -> list[Event]:
     threads = trace.thread_of(rows).tolist()
     integer = np.array([np.dtype(buffer.dtype).kind in "iub" for buffer in trace.buffers], bool)
     is_free = (trace.op == Op.REDUCTION) & integer[trace.buffer]
-    kinds = np.where(
-        trace.op == Op.LOAD, _READ, np.where(is_free, _WRITE + 1 + trace.site.astype(np.int64), _WRITE)
-    )
+    # Sites are numbered in the order of the run, so that their places identify them.
+    places = [zlib.crc32(f"{site.file}:{site.line}:{site.column}".encode()) for site in trace.sites]
+    reduction = _WRITE + 1 + np.array([*places, 0], np.int64)[trace.site.astype(np.int64)]
+    kinds = np.where(trace.op == Op.LOAD, _READ, np.where(is_free, reduction, _WRITE))
     barriers = _barrier_groups(trace, rows, threads)
     return [
         Event(thread, kind, place, groups)
