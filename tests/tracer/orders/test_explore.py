@@ -8,7 +8,7 @@ from itertools import groupby
 import pytest
 
 from launching import Array, launch
-from order_runs import run, run_order
+from order_runs import run_order
 from tilescope.tracer.model.order import order_of_turns
 from tilescope.tracer.orders.execution import Execution
 from tilescope.tracer.orders.explore import Exploration, most_orders
@@ -35,7 +35,7 @@ def random_kernel(seed: int) -> tuple[str, int]:
     lines = ["@cuda.jit", "def kernel(a, out):", "    t = cuda.threadIdx.x"]
     lines += ["    s = cuda.shared.array(2, int64)", "    r = t", "    if t == 0:", "        s[0] = s[1] = 0"]
     lines.append("    cuda.syncthreads()")
-    for phase in range(dice.choice([1, 2])):
+    for _ in range(dice.choice([1, 2])):
         for thread in range(threads):
             lines.append(f"    if t == {thread}:")
             statements = [
