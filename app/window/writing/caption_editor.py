@@ -6,9 +6,10 @@ from functools import partial
 from itertools import groupby
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QWidget
 
+from ...lecture.edit.history import TextHistory
 from ...lecture.edit.text import step_parts
 from ...lecture.number_list import listed_numbers
 from ...model.visible_text import escape_controls
@@ -38,6 +39,7 @@ class CaptionEditor(QFrame):
         self.setObjectName("panel")
         self.writer, self.bar, self.theme, self.over = writer, bar, theme, parent
         self.number = 0  # of the edited step
+        self._history: TextHistory | None = None  # of its lecture
         self.caption = WordsEdit("Caption", "Text for the audience", (2, 8))
         self.notes = WordsEdit("Notes", "Text for the speaker", (2, 8))
         self.heading, self.foot, self.keys = PlainLabel(), PlainLabel(), PlainLabel(KEYS)
@@ -58,6 +60,7 @@ class CaptionEditor(QFrame):
         for field in (self.caption, self.notes):
             field.textChanged.connect(self._preview_timer.start)
             field.textChanged.connect(self._place_soon)
+            field.edited.connect(lambda: writer.problem.emit(""))
             field.taken.connect(self.take)
             field.given_up.connect(self.give_up)
             field.left.connect(lambda: QTimer.singleShot(0, self, self._leave))
@@ -120,11 +123,11 @@ class CaptionEditor(QFrame):
     def _fill(self, number: int) -> None:
         """Show the texts of a step."""
         words = step_parts(self.writer.text, number, self.writer.path)
-        self.number = number
+        self.number, self._history = number, self.writer.history
         self.heading.setText(f"Caption of step {number + 1}, {words.title}")
         self.caption.put(words.caption)
         self.notes.put(words.notes)
-        self.caption.selectAll()
+        self.caption.moveCursor(QTextCursor.MoveOperation.End)
 
     def take(self) -> bool:
         """Apply the edit and close; return False and stay open if it is invalid."""
@@ -165,7 +168,7 @@ class CaptionEditor(QFrame):
         player = self.writer.player
         if self.isHidden():
             return
-        if player.lecture is None:
+        if player.lecture is None or self.writer.history is not self._history:
             self._close()
         elif player.number != self.number:
             self.take()

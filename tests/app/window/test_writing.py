@@ -179,6 +179,40 @@ def test_numbers_are_chosen_from_a_list_with_their_present_values(window, tmp_pa
     editor.give_up()
 
 
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_no_edit_changes_whether_the_answer_is_shown(window, tmp_path, is_shown):
+    path = tmp_path / "mine.md"
+    presented(window, path, number=2)
+    player = window.lectures.player
+    player.show_final_moment()
+    press(window, "3")
+    if is_shown:
+        press(window, "PageDown")
+    window.desk.set_theme(window.theme)
+
+    def check(title):
+        wait_until(lambda: player.lecture.title == title)
+        arrived(window)
+        assert (player.number, player.is_revealed, player.chosen) == (2, is_shown, 2)
+
+    check("Naive against tiled")
+    path.write_text(path.read_text().replace("# Naive against tiled", "# Another title"))
+    check("Another title")
+    press(window, "F2")
+    press(window, "Ctrl+A")
+    QTest.keyClicks(window.desk.caption.caption, "New")
+    QTest.keyClick(window.desk.caption.caption, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    check("Another title")
+    assert "\nNew\n" in path.read_text()
+    press(window, "Ctrl+Shift+L")
+    panel = window.desk.panel
+    panel.buttons["Delete"].click()
+    arrived(window)
+    panel.buttons["Undo"].click()
+    arrived(window)
+    assert player.number == 2 and not player.is_revealed
+
+
 def test_escape_gives_a_caption_up_and_leaving_it_takes_it(window, tmp_path):
     path = tmp_path / "mine.md"
     presented(window, path)
@@ -188,15 +222,16 @@ def test_escape_gives_a_caption_up_and_leaving_it_takes_it(window, tmp_path):
     QTest.keyClick(editor.caption, Qt.Key.Key_Escape)
     assert editor.isHidden() and path.read_text() == TEXT
     press(window, "F2")
+    press(window, "Ctrl+A")
     QTest.keyClicks(editor.caption, "Taken")
     window.central.transport.play.setFocus()
     wait_until(editor.isHidden)
     assert "\nTaken\n" in path.read_text()
     press(window, "F2")
-    QTest.keyClicks(editor.caption, "Of step 1")
+    QTest.keyClicks(editor.caption, " Of step 1")
     window.lectures.player.go(1)
     arrived(window)
-    assert editor.isHidden() and "\nOf step 1\n" in path.read_text()
+    assert editor.isHidden() and "\nTaken Of step 1\n" in path.read_text()
 
 
 def test_what_is_no_caption_stays_in_its_field(window, tmp_path):
@@ -236,6 +271,51 @@ def test_the_panel_edits_all_that_a_step_has(window, tmp_path):
     panel.buttons["Undo"].click()
     arrived(window)
     assert titles(path) == ["The first tile", "Begin", "Until the end"]
+
+
+def test_a_question_is_typed_field_by_field_and_nothing_is_lost(window, tmp_path):
+    path = tmp_path / "mine.md"
+    presented(window, path)
+    press(window, "Ctrl+Shift+L")
+    panel = window.desk.panel
+    ask, choices, answer = (panel.fields[name] for name in ("ask", "choices", "answer"))
+    QTest.mouseClick(ask.viewport(), Qt.MouseButton.LeftButton)
+    QTest.keyClicks(ask, "Why so many?")
+    press(window, "Tab")
+    assert choices.hasFocus() and ask.words() == "Why so many?"
+    QTest.keyClicks(choices, "6 | 16 | 34")
+    press(window, "Tab")
+    assert answer.hasFocus() and choices.words() == "6 | 16 | 34" and path.read_text() == TEXT
+    QTest.mouseClick(panel.fields["notes"].viewport(), Qt.MouseButton.LeftButton)
+    assert (ask.words(), choices.words()) == ("Why so many?", "6 | 16 | 34")
+    assert panel.previews["answer"].text() == "The question is not complete: fill in Answer."
+    window.lectures.player.toggle_blank()  # the player changes, the fields do not
+    window.lectures.player.toggle_blank()
+    assert (ask.words(), choices.words()) == ("Why so many?", "6 | 16 | 34")
+    press(window, "PageDown")
+    arrived(window)
+    assert panel.number == 0 and ask.words() == "Why so many?"
+    assert "fill in Answer" in window.notice.sentence.text()
+    window.lectures.player.go(0)
+    arrived(window)
+    QTest.mouseClick(answer.viewport(), Qt.MouseButton.LeftButton)
+    QTest.keyClicks(answer, "left.threads")
+    assert not window.notice.sentence.text()
+    press(window, "Tab")
+    arrived(window)
+    assert "ask: Why so many?\nchoices: 6 | 16 | 34\nanswer: left.threads\n" in path.read_text()
+    assert not window.lectures.player.is_revealed
+
+
+def test_an_unfinished_question_is_not_written_into_another_lecture(window, tmp_path):
+    presented(window, tmp_path / "mine.md")
+    press(window, "Ctrl+Shift+L")
+    panel = window.desk.panel
+    panel.fields["ask"].setFocus()
+    QTest.keyClicks(panel.fields["ask"], "Why?")
+    other = tmp_path / "other.md"
+    presented(window, other)
+    assert not panel.fields["ask"].words() and other.read_text() == TEXT
 
 
 def test_a_mistake_in_a_field_is_told_below_it_and_not_written(window, tmp_path):
