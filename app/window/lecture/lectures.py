@@ -49,10 +49,10 @@ class WindowParts(NamedTuple):
 class Lectures(QObject):
     """Opens and leaves lectures, and shows the state of the player.
 
-    page_asked: the user wants the lecture as a web page.
+    output_asked: the user wants the lecture as another file, with the command's text.
     """
 
-    page_asked = Signal()
+    output_asked = Signal(str)
 
     def __init__(
         self,
@@ -225,6 +225,8 @@ class Lectures(QObject):
         """Update all parts."""
         player = self.player
         self._clear_old_problem()
+        if player.lecture is not None:
+            self.places.notice.clear(cause="left lecture")
         self._watch.watch(player.lecture.path if player.lecture else None)
         self.blank.show_blank(player.is_blank)
         self._show_text()

@@ -29,10 +29,10 @@ class LivePicture(QObject):
 
     def follow(self, follows: bool) -> None:
         """Copy the window now and after each repaint, or stop."""
-        self._is_following = follows
-        if follows:
+        starts, self._is_following = follows and not self._is_following, follows
+        if starts:
             self._copy()
-        else:
+        elif not follows:
             self._timer.stop()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -276,9 +276,11 @@ class PresenterWindow(QWidget):
     def refresh(self) -> None:
         """Update all parts to the current step."""
         player, lecture = self.player, self.player.lecture
+        self.live.follow(lecture is not None and self.isVisible())
         self._list_steps()
-        for push_button in self.buttons:
+        for push_button in (*self.buttons, self.stop, self.reset):
             push_button.setEnabled(lecture is not None)
+        self.show_time()
         if lecture is None:
             self.where.setText("")
             self._show_title(NO_LECTURE)
@@ -295,10 +297,10 @@ class PresenterWindow(QWidget):
         self._show_notes()
         self._show_answer()
         self.previous_button.setEnabled(number > 0)
+        self.next_button.setEnabled(player.has_next())
         self._show_pictures()
         if self.isVisible():
             self.thumbnails.want(number + 1)
-        self.show_time()
 
     def _show_title(self, title: str) -> None:
         """Show a title, elided to the room."""
@@ -373,7 +375,7 @@ class PresenterWindow(QWidget):
 
     def show_time(self) -> None:
         """Show the elapsed time and the time of day."""
-        self.gone.setText(time_text(self.clock.seconds()))
+        self.gone.setText(time_text(self.clock.seconds()) if self.player.lecture else "")
         self.daytime.setText(time.strftime("%H:%M"))
 
     def toggle_clock(self) -> None:
@@ -404,7 +406,8 @@ class PresenterWindow(QWidget):
         self.setFocus()
         self._tick.start()
         self.refresh()
-        self.live.follow(self.player.lecture is not None)
+        self.thumbnails.draw_now(self.player.number + 1)
+        self._show_pictures()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop the updates; the lecture continues."""

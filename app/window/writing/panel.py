@@ -160,6 +160,7 @@ class LecturePanel(QFrame):
     def _connect(self) -> None:
         for field in (self.title, *self.fields.values()):
             field.textChanged.connect(self._preview_timer.start)
+            field.keeps_height = True  # the fields below stay in place from step to step
             field.edited.connect(lambda: self.writer.problem.emit(""))
             field.taken.connect(lambda: self.take(half=True))
             field.left.connect(lambda: self.take(half=True))

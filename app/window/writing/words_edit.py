@@ -39,6 +39,8 @@ class WordsEdit(QPlainTextEdit):
         self.lines, self.one_line = lines, one_line
         self.held = ""  # the original text, which Escape restores
         self._is_filling = False
+        self.keeps_height = False  # whether it never becomes lower
+        self._shown_lines = 0
         self.textChanged.connect(self._fit)
         self.textChanged.connect(lambda: None if self._is_filling else self.edited.emit())
 
@@ -49,6 +51,8 @@ class WordsEdit(QPlainTextEdit):
             self._is_filling = True
             self.setPlainText(text)
             self._is_filling = False
+        self.keeps_height = False  # whether it never becomes lower
+        self._shown_lines = 0
 
     def put_under_edit(self, text: str) -> None:
         """Show a text as the original, but keep what the user has typed."""
@@ -81,7 +85,8 @@ class WordsEdit(QPlainTextEdit):
     def _fit(self) -> None:
         """Set the height for the current lines."""
         least, most = self.lines
-        shown = min(max(round(self.document().size().height()), least), most)
+        least = max(least, self._shown_lines * self.keeps_height)
+        shown = self._shown_lines = min(max(round(self.document().size().height()), least), most)
         around = 2 * round(self.document().documentMargin()) + 2 * FRAME
         self.setFixedHeight(shown * self.fontMetrics().lineSpacing() + around)
         self.updateGeometry()
@@ -90,6 +95,7 @@ class WordsEdit(QPlainTextEdit):
         """Set the height again after a change of width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
+            self._shown_lines = 0
             self._fit()
 
     def event(self, event: QEvent) -> bool:

@@ -478,6 +478,18 @@ class LectureWriter(QObject):
     def discard(self) -> None:
         """Discard the unsaved lecture that was left."""
         self.left = None
+        self.changed.emit()
+
+    def unsaved(self) -> tuple[Path, str] | None:
+        """Return the path and the text of the unsaved lecture, presented or left; None without one."""
+        if self.is_unsaved:
+            return self.path, self.text
+        return None if self.left is None else (self.left[0].path, self.left[1].text)
+
+    def restore(self, path: Path, text: str) -> None:
+        """Keep an unsaved lecture of an earlier session, as if it were left now."""
+        self.left = LectureFile(path), TextHistory(text)
+        self.changed.emit()
 
 
 def _text_of(file: LectureFile, lecture: Lecture) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import shutil
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,6 +18,7 @@ from tilescope.app.lecture.document import read_lecture
 from tilescope.app.lecture.scenes import scenes_of
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.session import Selection
+from tilescope.app.window.writing.drafts import Drafts
 from windows import open_window, press, reset, settle, wait_until
 
 PROGRAM = """
@@ -408,6 +411,75 @@ def test_leaving_a_lecture_in_no_file_keeps_it_and_asks(window, monkeypatch, tmp
     press(window, "Ctrl+Shift+S")
     arrived(window)
     assert (tmp_path / "kept.md").read_text() == text and player.lecture is not None
+
+
+def test_an_unsaved_lecture_is_listed_after_it_was_left(window):
+    writer, player = window.desk.writer, window.lectures.player
+    press(window, "Ctrl+D")
+    arrived(window)
+    text = writer.text
+    window.lectures.leave()
+    wait_until(lambda: "has not been saved yet" in window.notice.sentence.text())
+    settle(window)
+    press(window, "Escape")
+    assert not window.notice.sentence.text() and player.lecture is None
+    window.menu.parts["Lectures"].aboutToShow.emit()
+    recent = next(action.menu() for action in window.menu.parts["Lectures"].actions() if action.menu())
+    recent.aboutToShow.emit()
+    entry = recent.actions()[0]
+    assert entry.text() == "Lecture (not saved yet)"
+    entry.trigger()
+    arrived(window)
+    assert player.lecture is not None and writer.text == text
+
+
+def test_going_back_is_not_offered_in_another_lecture(window, tmp_path):
+    presented(window, tmp_path / "mine.md")
+    window.lectures.leave()
+    settle(window)
+    assert "was left at step 1" in window.notice.sentence.text()
+    presented(window, tmp_path / "other.md")
+    assert not window.notice.sentence.text()
+    window.lectures.leave()
+    settle(window)
+    press(window, "Ctrl+D")
+    arrived(window)
+    assert not window.notice.sentences()
+
+
+def test_an_unsaved_lecture_outlives_a_killed_program(window, tmp_path):
+    press(window, "Ctrl+D")
+    arrived(window)
+    writer = window.desk.writer
+    (kept,) = (path for path in window.desk.drafts.folder.glob("*.json") if writer.text in read_draft(path))
+    folder = tmp_path / "unsaved"
+    folder.mkdir()
+    shutil.copy(kept, folder / kept.name)  # without its lock: its program is gone
+    with open_window() as other:
+        other.desk.drafts = Drafts(folder)
+        other.desk.recover()
+        assert "earlier session has not been saved" in other.notice.sentence.text()
+        assert Drafts(folder).recover() is None  # another program does not offer it too
+        next(button for button in other.notice.answers if button.text() == "Present it again").click()
+        arrived(other)
+        assert other.desk.writer.text == writer.text and not other.notice.sentences()
+        saved_in(other, tmp_path / "mine.md")
+        press(other, "Ctrl+Shift+S")
+        assert (tmp_path / "mine.md").read_text() == writer.text and not list(folder.glob("*.json"))
+
+
+def read_draft(path):
+    """Return the text of a draft."""
+    return json.loads(path.read_text())["text"]
+
+
+def test_the_panel_takes_the_keys(window, tmp_path):
+    presented(window, tmp_path / "mine.md")
+    press(window, "Ctrl+Shift+L")
+    press(window, "B")
+    assert not window.lectures.player.is_blank
+    assert window.desk.panel.fields["caption"].words().endswith("makes one element.") is False
+    press(window, "Escape")
 
 
 def test_a_shipped_lecture_is_edited_as_a_copy(window, tmp_path, monkeypatch):
