@@ -118,7 +118,7 @@ class Presenting(QObject):
     def _show_messages(self) -> None:
         """Show the speaker the messages that are hidden from the audience."""
         if self.window is not None:
-            self.window.show_messages(self.notice.sentences() if self.notice.has_audience() else [])
+            self.window.show_messages(self.notice.private_sentences())
 
     def _make_window(self) -> PresenterWindow:
         thumbnails = Thumbnails(self.player, self._make_pictures, self._bookmark, self.audience.size, self)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ALWAYS = ("Add the screen as a step", "Edit lecture", "Save lecture…")  # available without a lecture
 LECTURES = "Lectures (*.md)"
+WRITING = "writing"  # the cause of messages about edits
 UNSAVED = "unsaved lecture"  # the cause of the offer to save a lecture that was left
 WIDTH = 380  # pixels of the panel at the normal text size
 
@@ -103,9 +104,9 @@ class LectureAuthoring(QObject):
     def _show_problem(self, sentence: str) -> None:
         """Show the error of an edit, or clear it for ""."""
         if sentence:
-            self.notice.error(sentence, "writing")
+            self.notice.error(sentence, WRITING)
         else:
-            self.notice.clear(cause="writing")
+            self.notice.clear(cause=WRITING)
 
     # Commands.
 
@@ -134,7 +135,7 @@ class LectureAuthoring(QObject):
 
             self.caption = CaptionEditor(self.writer, self.bar, self.theme, self.over)
             self.caption.closed.connect(self.writing_changed)
-            self.caption.closed.connect(partial(self.notice.clear, cause="writing"))
+            self.caption.closed.connect(partial(self.notice.clear, cause=WRITING))
         self.caption.open()
         self.writing_changed.emit()
 

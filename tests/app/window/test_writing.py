@@ -162,6 +162,31 @@ def test_a_caption_is_written_in_place(window, tmp_path):
     assert "So many: " in window.central.caption.text.text()
 
 
+def test_a_title_is_written_in_place(window, tmp_path):
+    path = tmp_path / "mine.md"
+    presented(window, path)
+    press(window, "F2")
+    QTest.keyClicks(window.desk.caption.caption, " Indeed.")  # after what stands there
+    press(window, "Shift+Tab")
+    press(window, "Shift+Tab")
+    assert window.desk.caption.title.hasFocus()
+    press(window, "Ctrl+A")
+    QTest.keyClicks(window.desk.caption.title, "Begin")
+    press(window, "Return")
+    arrived(window)
+    assert window.desk.caption.isHidden() and titles(path)[0] == "Begin"
+    assert "makes one element. Indeed.\n" in path.read_text()
+
+
+def test_a_step_at_the_start_is_named_after_both_kernels(window):
+    window.stage.seek(1, 0)
+    settle(window)
+    press(window, "Ctrl+D")
+    arrived(window)
+    left, right = (session.title for session in window.stage.sessions)
+    assert window.lectures.player.step.title == f"{left} and {right}"
+
+
 def test_numbers_are_chosen_from_a_list_with_their_present_values(window, tmp_path):
     presented(window, tmp_path / "mine.md")
     press(window, "F2")
@@ -478,7 +503,7 @@ def test_the_panel_takes_the_keys(window, tmp_path):
     press(window, "Ctrl+Shift+L")
     press(window, "B")
     assert not window.lectures.player.is_blank
-    assert window.desk.panel.fields["caption"].words().endswith("makes one element.") is False
+    assert "B" in window.desk.panel.fields["caption"].words().upper()
     press(window, "Escape")
 
 
