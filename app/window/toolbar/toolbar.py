@@ -188,6 +188,8 @@ class Toolbar(QFrame):
         word_chips = [chip for chip in self._chips if _chooses_words(chip)]
         words = sum(chip.width_with(True) - chip.width_with(False) for chip in word_chips)
         self.more.setText(self._more_text)
+        self._show_all([self.order.caption], not self.brand.isHidden())  # as without `_fill_rows`
+        self._show_all([chip.caption for chip in word_chips], self._has_word_captions)
         spare = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
         spare += self.share.fontMetrics().horizontalAdvance(" Share")
         full = self._row_width() + words * (not self._has_word_captions)
