@@ -127,7 +127,9 @@ class Notice(QWidget):
         self.theme = theme
         self.news: News | None = None
         self.banners: list[Banner] = []  # from the oldest to the newest
-        self.is_private: Callable[[str], bool] = lambda cause: False  # hide messages of a cause from an audience
+        self.is_private: Callable[[str], bool] = lambda cause: (
+            False
+        )  # hide messages of a cause from an audience
         self._empty = PlainLabel(parent=self)
         self._empty.hide()
         self._over: tuple[QWidget, QWidget] | None = None

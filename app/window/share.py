@@ -113,8 +113,12 @@ class ShareMenu(QMenu):
                 self.parts.window, f"Write {output.noun}", suggestion, output.filters
             )
             if name:
-                path, usual = Path(name), next(
-                    (suffix for suffix in output.suffixes if f"*{suffix})" in chosen_filter), output.suffixes[0]
+                path, usual = (
+                    Path(name),
+                    next(
+                        (suffix for suffix in output.suffixes if f"*{suffix})" in chosen_filter),
+                        output.suffixes[0],
+                    ),
                 )
                 is_known = path.suffix.lower() in output.suffixes
                 self._write(output, lecture.path, path if is_known else path.with_name(path.name + usual))

@@ -82,9 +82,7 @@ def _offer_shipped(part: QMenu, lectures: Lectures) -> None:
     part.insertSeparator(first)
 
 
-def _fill_recent(
-    recent: QMenu, lectures: Lectures, left: Sequence[tuple[str, Callable[[], None]]]
-) -> None:
+def _fill_recent(recent: QMenu, lectures: Lectures, left: Sequence[tuple[str, Callable[[], None]]]) -> None:
     recent.clear()
     for title, resume in left:
         recent.addAction(title.replace("&", "&&"), resume)

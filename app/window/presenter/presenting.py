@@ -125,9 +125,7 @@ class Presenting(QObject):
         by_menu = self._commands()
         commands = [c for c in (*by_menu["Lectures"], *by_menu["Play"]) if c.text not in ELSEWHERE]
         live = LivePicture(self.audience, self)
-        window = PresenterWindow(
-            self.player, self.player.clock, live, thumbnails, commands, self.look.theme
-        )
+        window = PresenterWindow(self.player, self.player.clock, live, thumbnails, commands, self.look.theme)
         window.closed.connect(self._follow_close)
         window.audience_asked.connect(self.show_audience)
         window.swap_asked.connect(self.swap)

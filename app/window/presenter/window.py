@@ -79,7 +79,10 @@ class PresenterWindow(QWidget):
     # Construction.
 
     def _build(self) -> None:
-        self.current, self.next = StepView("The audience's picture", self.theme), StepView("Next step", self.theme)
+        self.current, self.next = (
+            StepView("The audience's picture", self.theme),
+            StepView("Next step", self.theme),
+        )
         self.next.clicked.connect(self.player.next)
         self.body = QHBoxLayout()
         self.body.addLayout(self._build_pictures(), 11)

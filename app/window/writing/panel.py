@@ -215,7 +215,10 @@ class LecturePanel(QFrame):
         self.steps.show_steps([step.title for step in lecture.steps], self.number)
         self._share_height()
         words = step_parts(writer.text, number, writer.path)
-        texts = {self.title: lecture.title, **{self.fields[name]: getattr(words, name) for name in self.fields}}
+        texts = {
+            self.title: lecture.title,
+            **{self.fields[name]: getattr(words, name) for name in self.fields},
+        }
         for field, text in texts.items():
             field.put_under_edit(text) if is_same_step else field.put(text)
         self._preview()

@@ -149,7 +149,9 @@ def test_the_answer_is_the_speakers_before_it_is_the_audiences(window, speaker):
 
 def wait_for_copy(window, speaker):
     """Wait until the speaker sees the audience's picture."""
-    wait_until(lambda: speaker.current.image == window.grab().toImage().convertToFormat(QImage.Format.Format_RGB32))
+    wait_until(
+        lambda: speaker.current.image == window.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    )
 
 
 def test_the_speaker_sees_what_the_audience_sees(window, speaker):
