@@ -50,7 +50,7 @@ def change_problem(lines: str, folder: Path) -> str:
 
 
 def question_gap(ask: str, choices: str, answer: str) -> str:
-    """Return what an incomplete question still needs, "" for a complete one or none."""
+    """Name the missing parts of an incomplete question; "" for a complete one or none."""
     ask, choices, answer = (text.strip() for text in (ask, choices, answer))
     if not (ask or choices or answer) or (ask and answer):
         return ""
