@@ -43,7 +43,7 @@ def histogram_layout(
     foot = Box(pad, height - lines * line - 3 * unit, inside, lines * line)
     room = foot.y - caption.bottom
     is_low = room <= (150 + 60 * charts) * unit
-    shows_lanes = room > (110 + 50 * charts) * unit
+    shows_lanes = room > max(210, 110 + 50 * charts) * unit
     lanes = Box(pad + axis, caption.bottom + 4 * unit, inside - axis, (15 if shows_lanes else 0) * unit)
     top = lanes.bottom + ((22 if is_low else 34) * unit if shows_lanes else 0)
     chart_height = max(1.0, (foot.y - top) / charts)

@@ -30,7 +30,7 @@ def test_the_stack_of_lanes_ends_where_the_bar_of_the_count_after_them_ends(name
         session.histogram_launch.result.moment if share == 1 else session.histogram_launch.of_samples.moment
     )
     moment = int(adds[round(share * (len(adds) - 1))])
-    view = show_histogram(session, moment, Selection(), size=(1400, 230))
+    view = show_histogram(session, moment, Selection(), size=(1400, 280))
     assert not view.places().lanes.height  # whose lines to the stacks have the stacks' colour
     all_bars = view.bars()
     shown = next(i for i, bars in enumerate(all_bars) if len(bars.adding.bin))
