@@ -339,7 +339,7 @@ class CentralWidget(QWidget):
         if i < len(self.panes):
             count = self.theme.translate(f"{done:,} of {total:,} blocks") if total else "…"
             title = self.toolbar.title_of(self.stage.setups[i])  # the toolbar shows it later
-            self.panes[i].overlay.show_progress(f"Tracing {title}: {count}", done, total)
+            self.panes[i].overlay.show_progress(f"Tracing {title}", count, done, total)
 
     def remember_numbers(self) -> None:
         """Store the shown counters as the values before a change of setup."""

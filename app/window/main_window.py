@@ -39,7 +39,7 @@ from .outputs import OutputParts, Outputs
 from .timings_link import TimingsLink
 from .toolbar.toolbar import ToolbarRequests
 from .window_menu import MenuParts, WindowCommands, WindowMenu
-from .writing.authoring import LectureAuthoring
+from .writing.authoring import WRITING, LectureAuthoring
 
 if TYPE_CHECKING:
     from ..widgets.vector_picture import PictureParts
@@ -121,7 +121,7 @@ class MainWindow(QMainWindow):
         self.desk = LectureAuthoring(
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
-        self.notice.has_audience = self._has_audience
+        self.notice.is_private = self._is_private
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
@@ -192,9 +192,13 @@ class MainWindow(QMainWindow):
             )  # fmt: skip
         self.presenting.toggle()
 
-    def _has_audience(self) -> bool:
-        """Return True if an audience sees this window: a lecture is in full screen or has a presenter's window."""
-        if self.lectures.player.lecture is None or self.desk.is_writing():
+    def _is_private(self, cause: str) -> bool:
+        """Return True if messages of a cause are hidden, since an audience sees this window.
+
+        It does while a lecture is in full screen or has a presenter's window. The writer of a lecture still sees
+        the messages about edits.
+        """
+        if self.lectures.player.lecture is None or (self.desk.is_writing() and cause in ("", WRITING)):
             return False
         return self.isFullScreen() or (self.presenting is not None and self.presenting.is_open)
 

@@ -73,7 +73,7 @@ class WindowMenu:
         self.menu = menu = Menu(parts.window, self.commands())
         self.entries = menu.entries
         offer_recent(menu.parts["File"], parts.files)
-        offer_lectures(menu.parts["Lectures"], parts.lectures)
+        offer_lectures(menu.parts["Lectures"], parts.lectures, parts.authoring.left_lectures)
         allow(self.entries, parts.lectures)
         parts.authoring.allow(self.entries)
         offer_exercises(menu.parts["Exercises"], parts.exercises)
@@ -127,7 +127,7 @@ class WindowMenu:
         entries = [
             *command_entries(self.commands(), self.entries),
             *scenario_entries(toolbar.scenarios.values(), partial(toolbar.pick, self.parts.stage.focus)),
-            *lecture_entries(self.parts.lectures),
+            *lecture_entries(self.parts.lectures, self.parts.authoring.left_lectures),
             *exercise_entries(self.parts.exercises),
             *shortcut_entries(self._show_keys),
         ]
