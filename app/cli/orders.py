@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -194,7 +195,7 @@ def _print_result(chosen: Namespace, result: SearchResult, witness: str, opened:
         data |= {"verdict": result.verdict, "witness": witness or None}
         if result.at_most == float("inf"):
             data["at_most"] = None
-        print(msgspec.json.encode(data).decode())
+        print(json.dumps(data))
         return
     lines = [f"{result.kernel}: {result.verdict}"]
     shown = result.changing_order

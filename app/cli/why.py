@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from typing import Any
 
@@ -79,7 +80,7 @@ def execute(chosen: Namespace) -> int:
             session, element, chosen.at, others[0] if others else None, chosen.against or ""
         )
     if chosen.json:
-        print(msgspec.json.format(msgspec.json.encode(_document(session, explanation))).decode())
+        print(json.dumps(msgspec.to_builtins(_document(session, explanation)), indent=2))
         return 0
     print_escaped("\n".join(map(_line, explanation.sentences)))
     return 0

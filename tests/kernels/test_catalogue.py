@@ -310,7 +310,7 @@ def test_the_seed_changes_random_inputs_and_no_others():
         ("matmul-tiled:m=1,m=2", "m is given twice"),
         ("matmul-tiled:size=3", "no parameter 'size'"),
         ("matmul-tiled:schedul=random", "did you mean schedule?"),
-        ("matmul-tiled:schedule=fast", "lockstep, sequential, random or measured"),
+        ("matmul-tiled:schedule=fast", "lockstep, sequential, random, measured or order:TEXT"),
         ("matmul-tiled:seed=-1", "seed of matmul-tiled"),
         ("matmul-tiled:resident=0", "resident of matmul-tiled"),
         ("matmul-tiled:blocks=1+x", "block of matmul-tiled"),
