@@ -43,7 +43,9 @@ def test_sessions_are_made_once_a_window_that_is_shown_is_painted(tmp_path, show
     application()
     notes = []
     window = MainWindow(SessionJobs(lent_worker(), NotingCache(tmp_path, notes)))
-    watching = Painted(window.central.side.source.editor.viewport(), notes)  # one of the last that are painted
+    watching = Painted(
+        window.central.side.source.editor.viewport(), notes
+    )  # one of the last that are painted
     window.resize(1280, 800)
     window.show_bookmark(first_bookmark(PAIR, None))
     window.setVisible(shown)
