@@ -71,7 +71,6 @@ DETAILS = (  # from a wide row to a narrow one
     TransportDetail("some"),
     TransportDetail("some", captions=False),
     TransportDetail("some", captions=False, where=False),
-    TransportDetail("some", captions=False, where=False, ends=False),
     TransportDetail("some", captions=False, where=False, colour=False),
     TransportDetail("some", captions=False, where=False, colour=False, link=False),
     TransportDetail("some", captions=False, where=False, colour=False, link=False, speed=False),

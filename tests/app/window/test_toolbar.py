@@ -188,7 +188,7 @@ def test_the_bar_is_one_row_while_it_can_be():
         assert bar.height() == whole
 
 
-def test_a_laptop_shows_titles_captions_and_the_list_of_colours():
+def test_a_laptop_shows_titles_and_captions():
     with open_window(("histogram-global", "histogram-private")) as window:
         window.resize(1280, 800)
         settle(window)
@@ -196,7 +196,6 @@ def test_a_laptop_shows_titles_captions_and_the_list_of_colours():
         for pane in window.central.panes:
             assert pane.heading.title.text() == pane.heading.session.title
         assert window.toolbar.more.text() == "More" and window.toolbar.order.caption.isVisible()
-        assert window.central.transport.colour.isVisible()
 
 
 def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
