@@ -25,11 +25,13 @@ class SourcePair(QWidget):
         self.theme, self.source = theme, source
         self.counterpart: SourceView | None = None  # created on first use
         self._highlight: Highlight | None = None
+        self._splitter = QSplitter(Qt.Orientation.Vertical)
+        self._splitter.setChildrenCollapsible(False)
         self._parts = [_Part(source)]
-        self._splitter: QSplitter | None = None  # created on first use: it would delay the first paint
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.addWidget(self._parts[0])
+        self._splitter.addWidget(self._parts[0])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._splitter)
         self.setFocusProxy(source)
 
     def show_counterpart(
@@ -49,10 +51,9 @@ class SourcePair(QWidget):
             self.counterpart.set_spotlight(self._highlight)
             self._parts.append(_Part(self.counterpart))
             self._parts[1].set_theme(self.theme)
-        splitter = self._two_parts()
-        if splitter.indexOf(self._parts[1]) != pane:
-            splitter.insertWidget(pane, self._parts[1])
-            splitter.setSizes([1 << 16, 1 << 16])
+        if self._splitter.indexOf(self._parts[1]) != pane:
+            self._splitter.insertWidget(pane, self._parts[1])
+            self._splitter.setSizes([1 << 16, 1 << 16])
         language = is_in_cuda_cpp(session)
         self._parts[0].label.setText(f"{SIDES[1 - pane]} · {LANGUAGES[not language]}")
         self._parts[1].label.setText(f"{SIDES[pane]} · {LANGUAGES[language]}")
@@ -60,16 +61,6 @@ class SourcePair(QWidget):
         if self.counterpart.session is not session:
             self.counterpart.load(session)
         self.counterpart.render_moment(moment, selection or Selection())
-
-    def _two_parts(self) -> QSplitter:
-        """Return the splitter that holds the first source."""
-        if self._splitter is None:
-            self._splitter = QSplitter(Qt.Orientation.Vertical)
-            self._splitter.setChildrenCollapsible(False)
-            self._column.addWidget(self._splitter)
-            self._splitter.addWidget(self._parts[0])
-            self._parts[0].show()
-        return self._splitter
 
     def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight the other pane's lines."""
