@@ -58,8 +58,8 @@ class CppText:
 
     def indent(self, position: int) -> str:
         """Return the white space at the start of a position's line."""
-        start = self.source.rfind("\n", 0, position) + 1
-        return re.match(r"[ \t]*", self.source[start:])[0]  # type: ignore[index]  # it matches any text
+        line = self.source[self.source.rfind("\n", 0, position) + 1 :]
+        return line[: len(line) - len(line.lstrip(" \t"))]
 
     def before(self, node: Node, statement: str) -> Insertion:
         """Insert a statement on a separate line before another one."""
