@@ -15,7 +15,7 @@ import numpy as np
 from tilescope.tracer.model.trace import Op, Trace
 
 SIZE, LANES = 12, 32
-ARRAYS = ("a", "b", "s", "mine")
+ARRAYS = ("a", "b", "s", "private")
 HEADER = """
 @cuda.jit(device=True)
 def mixed(p, q):
@@ -34,7 +34,7 @@ def random_kernel(seed: int) -> str:
     """Return the text of a random kernel over a, b, shared and local memory."""
     chance = random.Random(seed)
     lines = ["t, x = cuda.threadIdx.x, cuda.grid(1)", f"s = cuda.shared.array({SIZE}, int32)"]
-    lines += [f"mine = cuda.local.array({SIZE}, int32)", "v, w, k = 0, t, 0"]
+    lines += [f"private = cuda.local.array({SIZE}, int32)", "v, w, k = 0, t, 0"]
     for _ in range(chance.randint(2, 4)):
         lines += _statements(chance, 2)
         if chance.random() < 0.5:
@@ -59,7 +59,7 @@ def _statements(chance: random.Random, depth: int) -> list[str]:
         kinds = ["set", "sum", "min", "swap", "store", "add", "call", "put", "atomic", "old", "choose", "cas"]
         kind = chance.choice(kinds + ["if", "data if", "for", "while"] * (depth > 0))
         array, index = to.split("[", 1)
-        array, index = ("a" if array == "mine" else array), index[:-1]
+        array, index = ("a" if array == "private" else array), index[:-1]
         inner = [f"    {line}" for line in (_statements(chance, depth - 1) if depth else [])]
         lines += {
             "set": [f"{name} = {source}"],
@@ -268,7 +268,7 @@ class _Any:
         return self._thread if self._name == "threadIdx" else self._block
 
     def array(self, size: int, dtype: Any) -> _Memory:
-        return _Memory("s" if self._name == "shared" else "mine", self._oracle)
+        return _Memory("s" if self._name == "shared" else "private", self._oracle)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         lane = self._thread % LANES

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from ..common.text_output import print_error
@@ -70,7 +71,7 @@ def _words(chosen: Namespace) -> list[str]:
         if value is None or (name == "baseline" and chosen.add_to_baseline):
             continue
         text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-        words += [f"--{name}", os.path.abspath(text) if name == "baseline" else text]  # noqa: PTH100
+        words += [f"--{name}", str(Path(text).absolute()) if name == "baseline" else text]
     return [*words, *(f"--{flag.replace('_', '-')}" for flag in FLAGS if getattr(chosen, flag))]
 
 

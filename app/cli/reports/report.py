@@ -22,7 +22,7 @@ class Report(NamedTuple):
     suppressed: list[FindingData]  # by a comment or the baseline; their key `suppression` has the reason
     traced: TracedData
     is_complete: bool  # whether the program ran to its end
-    not_selected: dict[str, int] = {}  # noqa: RUF012  # the number of findings that are not reported, by code
+    not_selected: dict[str, int]  # the number of findings that are not reported, by code
     has_baseline: bool = False
     launches: list[dict[str, Any]] | None = None  # the counters of each launch, if asked for
 

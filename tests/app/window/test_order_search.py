@@ -14,12 +14,12 @@ def test_a_bad_order_is_shown_next_to_the_launch():
         window.commands[FIND].trigger()
         wait_until(lambda: len(window.stage.setups) == 2)
         settle(window)
-        own, found = window.stage.sessions
-        assert own is not None and found is not None
-        assert own.launch.schedule.kind == found.launch.schedule.kind == "order"
+        launched, reordered = window.stage.sessions
+        assert launched is not None and reordered is not None
+        assert launched.launch.schedule.kind == reordered.launch.schedule.kind == "order"
         assert window.store.state.spotlight == ("counter[0]",)
         assert window.store.state.tab == "findings"
-        finals = [int(session.memory.values(0, session.end)[0]) for session in (own, found)]
+        finals = [int(session.memory.values(0, session.end)[0]) for session in (launched, reordered)]
         assert finals[0] == 1 and finals[1] != 1
         findings = window.side.view("findings")
         assert f"is {finals[1]} instead of 1" in findings.order.text()

@@ -40,8 +40,8 @@ def planned(folder, blocks=2):
     return launch(folder, BARRIERS, ARRAYS, grid=(blocks, 1, 1), block=(4, 1, 1), engine="compiled")
 
 
-def run_both(made, order):
-    compiled, simulated = (run_order(made, order, engine) for engine in ("compiled", "simulator"))
+def run_both(kernel_launch, order):
+    compiled, simulated = (run_order(kernel_launch, order, engine) for engine in ("compiled", "simulator"))
     assert "compiled" in compiled.made_by and "compiled" not in simulated.made_by
     for name in COLUMNS:
         np.testing.assert_array_equal(getattr(compiled, name), getattr(simulated, name), name)
@@ -60,11 +60,11 @@ def test_both_engines_run_the_same_order(order, tmp_path):
 
 
 def test_an_order_without_switches_is_that_of_lockstep(tmp_path):
-    made = launch(
+    kernel_launch = launch(
         tmp_path, "@cuda.jit\ndef kernel(c):\n    c[0] += 1\n", (Array((1,), "int64"),), block=(3, 1, 1),
         engine="compiled",
     )  # fmt: skip
-    ordered, lockstep = run_both(made, "all/0"), run(made)
+    ordered, lockstep = run_both(kernel_launch, "all/0"), run(kernel_launch)
     for name in COLUMNS:
         np.testing.assert_array_equal(getattr(ordered, name), getattr(lockstep, name), name)
 
@@ -75,17 +75,17 @@ def test_the_turns_of_any_run_are_an_order_that_repeats_it(tmp_path):
 
     from tilescope.tracer.model.launch import Schedule
 
-    made = planned(tmp_path)
+    kernel_launch = planned(tmp_path)
     for seed in range(5):
-        trace = run(replace(made, schedule=Schedule("random", seed)))
+        trace = run(replace(kernel_launch, schedule=Schedule("random", seed)))
         turns = list(zip(trace.block.tolist(), trace.thread.tolist(), strict=True))
-        again = run_both(made, str(order_of_turns(turns)))
+        again = run_both(kernel_launch, str(order_of_turns(turns)))
         assert list(zip(again.block.tolist(), again.thread.tolist(), strict=True)) == turns
         np.testing.assert_array_equal(again.value, trace.value)
 
 
 def test_random_texts_give_the_same_accesses_or_the_same_sentence(tmp_path):
-    made, dice = planned(tmp_path), random.Random(5)
+    kernel_launch, dice = planned(tmp_path), random.Random(5)
     for _ in range(40):
         parts = [
             f"b{dice.randrange(2)}"
@@ -98,13 +98,13 @@ def test_random_texts_give_the_same_accesses_or_the_same_sentence(tmp_path):
         sentences = []
         for engine in ("compiled", "simulator"):
             try:
-                run_order(made, order, engine)
+                run_order(kernel_launch, order, engine)
             except WorkerError as error:
                 sentences.append(str(error))
         if sentences:
             assert len(sentences) == 2 and sentences[0] == sentences[1], order
         else:
-            run_both(made, order)
+            run_both(kernel_launch, order)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,9 @@ def test_an_impossible_order_is_one_sentence(order, sentence, tmp_path):
 
 
 def test_a_block_that_has_not_begun_cannot_go_first(tmp_path):
-    made = launch(tmp_path, BARRIERS, ARRAYS, grid=(2, 1, 1), block=(4, 1, 1), engine="compiled", resident=1)
+    kernel_launch = launch(
+        tmp_path, BARRIERS, ARRAYS, grid=(2, 1, 1), block=(4, 1, 1), engine="compiled", resident=1
+    )
     for engine in ("compiled", "simulator"):
         with pytest.raises(WorkerError, match="has not begun"):
-            run_order(made, "b1t0", engine)
+            run_order(kernel_launch, "b1t0", engine)

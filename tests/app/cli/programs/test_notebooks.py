@@ -121,7 +121,7 @@ def written(form: str) -> str:
         "kind": "bounds", "severity": "error", "file": "over.ipynb [3]", "line": 3,
         "message": "8 accesses are outside.", "places": [place], "rule": "TS201", "confidence": "confirmed",
     }  # fmt: skip
-    return OLD_FORMATS[form](Report("over.ipynb", [finding], [], traced_data(launches=1), True))
+    return OLD_FORMATS[form](Report("over.ipynb", [finding], [], traced_data(launches=1), True, {}))
 
 
 def test_a_notebook_is_run_in_its_folder_as_jupyter_would(tmp_path):
