@@ -29,7 +29,9 @@ from numpy.typing import NDArray
 from ..model.launch import Limits, Schedule
 from ..model.trace import Dim3, Site, Trace
 from .debug_info import HEADERS
-from .decode import KernelFault, LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, facts_of
+from .decode import KernelFault, LaunchDecoder
+from .launch_memory import LaunchEvent, ProgramMemory
+from .program_facts import ProgramFacts, facts_of
 from .rows import ARRIVAL, ROW, SCHEDULES
 
 VARIABLE = "TILESCOPE_CUDA_SESSION"  # names the socket to the program
