@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from weakref import ref
@@ -50,6 +51,7 @@ class RunRecord:
     error: KernelError | None = None  # a thread's exception, as shown to the user
     raised: BaseException | None = None  # the exception that `error` describes
     notice: str = ""  # one sentence about missing data
+    is_running: bool = False  # whether blocks run: not while arguments are copied or the trace is built
     untyped: str = ""  # why it ran with Python's arithmetic instead of Numba's, "" if it did not
     order: OrderRun | None = None  # the explicit order of its threads, once it runs
     inexact: str = ""  # results that may differ from a GPU's in their last bits, "" for none
@@ -63,6 +65,15 @@ class RunRecord:
     def __post_init__(self) -> None:
         RunRecord.latest = ref(self)
         self.grid, self.dim = self.launch.grid, self.launch.block
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Context manager for the run of the blocks."""
+        self.is_running = True
+        try:
+            yield
+        finally:
+            self.is_running = False
 
     def chosen_blocks(self) -> Sequence[int]:
         """Return the numbers of the blocks that run, in their order."""
@@ -124,11 +135,13 @@ class RunRecord:
         shaped = ary if ary.size == root.size and ary.dtype == root.dtype else root
         buffer = self.add_array(name, space, shaped, root.size)
         memory = HostMemory(cells, buffer, cells.__array_interface__["data"][0])
-        self.memories.append(memory)
         if root.dtype.names is None:
             self.initial[buffer] = self._content(name, cells, self.recorder.buffers[buffer].dtype)
         else:
             self._records[buffer] = cells.copy()
+        self.memories.append(
+            memory
+        )  # last: Ctrl+C may come during a large copy, and `undo` needs the content
         self.finals[name] = ary
         return memory
 

@@ -204,6 +204,7 @@ class Execution:
             with (
                 np.errstate(divide=on_zero_division, over="ignore", under="ignore", invalid="ignore"),
                 integer_casts(),
+                record.running(),
             ):
                 self.scheduler.run(
                     typed or kernel, converted, grid, dim, record.chosen_blocks(), record.report

@@ -297,7 +297,7 @@ def _run_blocks(
     parallel_run: ParallelRun | None,
 ) -> None:
     try:
-        with redirect_signals(parallel_run.stop if parallel_run else recorder.stop):
+        with redirect_signals(parallel_run.stop if parallel_run else recorder.stop), record.running():
             remaining = blocks.run(record.chosen_blocks(), parallel_run.is_worth_it if parallel_run else None)
             if parallel_run and len(remaining):
                 parallel_run.run(remaining)
