@@ -34,11 +34,12 @@ from .lecture.lectures import Lectures
 from .lecture.lectures import WindowParts as LecturePlaces
 from .navigation import Navigation, WindowUpdates
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
+from .order_search import OrderSearch
 from .outputs import OutputParts, Outputs
 from .timings_link import TimingsLink
 from .toolbar.toolbar import ToolbarRequests
 from .window_menu import MenuParts, WindowCommands, WindowMenu
-from .writing.authoring import LectureAuthoring
+from .writing.authoring import WRITING, LectureAuthoring
 
 if TYPE_CHECKING:
     from ...tracer.model.finding import Finding
@@ -118,10 +119,12 @@ class MainWindow(QMainWindow):
                 self, self.stage, self.central, self.look, self.files, self.lectures, self.exercises
             )
         )  # fmt: skip
+        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side.show_findings, self)
+        self.orders.is_own_file = self._is_temporary
         self.desk = LectureAuthoring(
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
-        self.notice.has_audience = self._has_audience
+        self.notice.is_private = self._is_private
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
@@ -173,7 +176,7 @@ class MainWindow(QMainWindow):
         self.window_menu = WindowMenu(
             MenuParts(
                 self, self.stage, self.central, self.look, self.navigation, self.files, self.editing, self.lectures,
-                self.desk, self.exercises,
+                self.desk, self.exercises, self.orders,
             ),
             WindowCommands(
                 self.outputs.copy_command, self.outputs.open_render_dialog, self.leave, self.timings.show_panes,
@@ -200,9 +203,13 @@ class MainWindow(QMainWindow):
             )  # fmt: skip
         self.presenting.toggle()
 
-    def _has_audience(self) -> bool:
-        """Return True if an audience sees this window: a lecture is in full screen or has a presenter's window."""
-        if self.lectures.player.lecture is None or self.desk.is_writing():
+    def _is_private(self, cause: str) -> bool:
+        """Return True if messages of a cause are hidden, since an audience sees this window.
+
+        It does while a lecture is in full screen or has a presenter's window. The writer of a lecture still sees
+        the messages about edits.
+        """
+        if self.lectures.player.lecture is None or (self.desk.is_writing() and cause in ("", WRITING)):
             return False
         return self.isFullScreen() or (self.presenting is not None and self.presenting.is_open)
 
@@ -346,6 +353,8 @@ class MainWindow(QMainWindow):
             self.notice.inform("The edited kernel was stopped; the picture shows the previous version.")
         elif self.files.end_program():
             self.notice.inform("The program was ended.")
+        elif self.orders.stop():
+            self.notice.inform("The search for another order was stopped.")
         elif self.stage.cancel():
             self.navigation.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
@@ -358,6 +367,8 @@ class MainWindow(QMainWindow):
             return
         elif self.store.state.spotlight:
             self.store.dispatch(Spotlight(()))
+        elif self.store.state.traced is not None:
+            self.central.trace_value(None)
         elif self.central.charts.text:
             self.central.charts.leave()
         elif self.isFullScreen():
@@ -424,6 +435,7 @@ class MainWindow(QMainWindow):
         self.lectures.close()
         self.editing.remedies.close()
         self.central.results.close()
+        self.orders.close()
         self.central.charts.recorded.close()
         event.accept()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from ...tracer.measure.recorded_outcomes import Spread
+from ..control.causes_job import CausesJob, Question
 from ..control.compiled_job import CompiledJob
 from ..control.listing_job import ListingJobs
 from ..control.measured_job import MeasuredTimes
@@ -15,6 +16,7 @@ from ..control.seed_jobs import SeedJobs, schedule_free_key
 from ..control.stage import Stage
 from ..control.timeline_clocks import NOT_RECORDED, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
+from ..model.explanation import reference_of
 from ..model.session import Session
 from ..views.timeline.view import TimelineView
 from .pane_alignment import align_times
@@ -49,6 +51,8 @@ class Results(QObject):
         self.measured.loaded.connect(self.store.invalidate)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_behind, self)
         self.compiling.counted.connect(self._show_compiled)
+        self.causes = CausesJob(self)
+        self.causes.explained.connect(self.store.invalidate)
         self.listings = ListingJobs(self)
         self.listings.listed.connect(side.show_listing)
         self.spreads.progressed.connect(self._show_spread)
@@ -68,6 +72,24 @@ class Results(QObject):
             lambda: (stage.setups, store.state.picture, store.state.compiled_here, *stage.sessions),
             lambda _: self._want(),
         )
+        store.subscribe(
+            lambda: (store.state.traced, store.state.selections, *stage.sessions),
+            lambda _: self._want_causes(),
+        )
+
+    def _want_causes(self) -> None:
+        """Request the path of the traced value in each pane."""
+        traced, sessions = self.store.state.traced, self.stage.sessions
+        pairs = [
+            (i, session, selection)
+            for i, (session, selection) in enumerate(zip(sessions, self.stage.selections, strict=False))
+            if session is not None and traced is not None
+        ]
+        self.causes.want(
+            Question(session, traced, selection, reference_of(sessions, i))
+            for i, session, selection in pairs
+            if traced is not None
+        )
 
     @property
     def is_behind(self) -> bool:
@@ -83,6 +105,7 @@ class Results(QObject):
     def wait_for_compiler(self) -> None:
         """Wait for the compiler's results in the panes and the inspector, for a picture."""
         self.compiling.wait()
+        self.causes.wait()
         session, state = self.stage.focused(), self.store.state
         if session is not None and state.tab == "code" and state.side != "hidden":
             self.listings.want(session)
@@ -90,7 +113,7 @@ class Results(QObject):
 
     def close(self) -> None:
         """End all jobs."""
-        for job in (self.spreads, self.types, self.measured, self.compiling, self.listings):
+        for job in (self.spreads, self.types, self.measured, self.compiling, self.listings, self.causes):
             job.close()
 
     # Findings.

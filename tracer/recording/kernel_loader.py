@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from ...kernels.scenarios.npy_file import npy_header
 from ...kernels.scenarios.scenario import CatalogueError
+from ..model.cuda_cpp_file import cuda_cpp_file
 from ..model.definitions_only import definitions_only, without_launches
 from ..model.kernel_imports import imported_texts
-from ..model.launch import Array, Launch
+from ..model.launch import Array, Launch, is_cuda_cpp
 from ..model.notebook_cells import cell_of, tree_of
 from ..model.trace import poison
 from ..storage.column_files import new_column, own_copy
@@ -165,6 +166,8 @@ def _file_and_package(source: str) -> tuple[str, str]:
     """Resolve a path or a module name to a file and its package."""
     if source.endswith(".py") or cell_of(source):
         return str(Path(source).absolute()), ""
+    if is_cuda_cpp(source):
+        return str(cuda_cpp_file(source).absolute()), ""
     spec = util.find_spec(source)
     if spec is None or spec.origin is None:
         raise LoadError(f"There is no module named {source}.")

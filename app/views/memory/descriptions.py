@@ -12,7 +12,7 @@ from ....tracer.model.trace import WARP, is_poison
 from ...model.session import Selection, Session
 from ..common.descriptions import index_of
 from ..common.differences import expected_at
-from ..common.heat import HEATS, element_heat
+from ..common.heat import EXPLANATIONS, HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
 from .layout.sheet import is_image
 
@@ -53,7 +53,7 @@ def hover_text(
     lines.append(f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far")
     if colour_by in HEATS:
         heat = int(element_heat(session, colour_by, buffer, moment, selection).ravel()[element])
-        lines.append(f"{count_text(heat)} {HEATS[colour_by]} so far")
+        lines.append(f"{count_text(heat)} {HEATS[colour_by]} so far: {EXPLANATIONS[colour_by]}")
     if row is not None:
         lines.append(_writer_text(session, row))
     store = memory.disordered_store(buffer, element, moment, *copy)

@@ -88,7 +88,7 @@ class ExerciseWork(QObject):
         self.exercise, self.text = exercise, text
         self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, self._why_it_stays
         self._text_pending = True
-        self.job.ask(exercise, exercise.stub if syntax_problem(text) else text)
+        self.job.ask(exercise, exercise.stub if _syntax_problem(exercise, text) else text)
 
     def end(self) -> None:
         """End the exercise; its text must have been stored."""
@@ -179,7 +179,7 @@ class ExerciseWork(QObject):
         if self.exercise is None or not self._shows_text():
             return
         self.typed.emit()
-        problem = syntax_problem(self.text)
+        problem = _syntax_problem(self.exercise, self.text)
         self.source.set_problems([problem] if problem else [])
         if problem is not None:
             return
@@ -329,6 +329,11 @@ class ExerciseWork(QObject):
         problems += [Problem(verdict.line, verdict.error)] if verdict.line else []
         problems += [Problem(case.line, case.error) for case in verdict.cases if case.line]
         self.source.editor.set_problems([p for p in problems if p.severity != "note"])
+
+
+def _syntax_problem(exercise: Exercise, text: str) -> tuple[int, str] | None:
+    """Return the line and message of a syntax error; None for CUDA C++, which the judge's compiler reads."""
+    return None if exercise.language == "cuda-cpp" else syntax_problem(text)
 
 
 def _plain(text: str) -> str:

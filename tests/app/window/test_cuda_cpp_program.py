@@ -100,3 +100,23 @@ def test_a_text_that_does_not_compile_is_one_sentence_at_its_line(window):
     wait_until(lambda: [problem.line for problem in problems.problems] == [9])
     assert kernels(window) == ["reverse"]
     window.editing.editing.undo_all()  # else the window asks before it closes
+
+
+def test_a_proven_remedy_is_put_into_the_text_by_its_button(window, tmp_path):
+    path = tmp_path / "race.cu"
+    path.write_text(REVERSE.replace("    __syncthreads();\n", "").replace("reverse", "flip"))
+    window.files.run_program(str(path))
+    wait_until(lambda: kernels(window) == ["flip"])
+    settle(window)
+    act(window, ShowTab("findings"))
+    settle(window)
+    findings = window.side.view("findings")
+    wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
+    findings.list.setCurrentRow(0)
+    assert findings.chosen().remedy == "put __syncthreads() after line 4"
+    QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
+    wait_until(lambda: kernels(window) == ["flip", "flip"])
+    settle(window)
+    assert [races(session) for session in window.stage.sessions] == [1, 0]
+    assert editor(window).file_text().count("    __syncthreads();\n") == 1
+    window.editing.editing.undo_all()  # else the window asks before it closes

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
+from cuda_cpp import needs_compiler
 from exercises import warm_judge
 from lectures import SMALL as TEXT
 from tilescope.app.exercise.library import SHIPPED
@@ -417,3 +418,30 @@ def test_the_remedy_of_a_finding_is_applied_to_the_students_text_and_undone(wind
     QTest.mouseClick(window.notice.answers[0], Qt.MouseButton.LeftButton)
     judged(window, STENCIL)
     assert window.side.source.text() == STENCIL and panel.head.words.text() != PASSED
+
+
+@needs_compiler
+def test_an_exercise_is_continued_in_cuda_cpp_and_both_texts_are_kept(window):
+    panel = at_work(window, SHIPPED / "01-map.md")
+    assert panel.languages.isVisible()
+    write(window, "out[i] = a[i]  #", "out[i] = a[i] + 10  #")
+    assert panel.verdict.passed
+    in_numba = editor(window).text()
+
+    def choose(language):
+        QTest.mouseClick(panel.languages.buttons[language], Qt.MouseButton.LeftButton)
+        wait_until(lambda: panel.verdict is not None and window.exercises.work.is_here())
+        settle(window)
+
+    choose("cuda-cpp")
+    assert editor(window).text() == window.exercises.exercise.stub
+    assert editor(window).file.endswith("map.cu") and not panel.verdict.passed
+    write(window, "out[i] = a[i];", "out[i] = a[i] + ten;")
+    assert [problem.line for problem in editor(window).problems] == [6]
+    write(window, "a[i] + ten;", "a[i] + 10;")
+    assert panel.verdict.passed and window.stage.sessions[0].trace.kernel == "add_ten"
+    in_cpp = editor(window).text()
+    choose("numba")
+    assert editor(window).text() == in_numba and panel.verdict.passed
+    choose("cuda-cpp")
+    assert editor(window).text() == in_cpp and panel.verdict.passed
