@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..app.cli.programs.findings_output import FindingCollector, FindingData, text_line
+from ..app.cli.programs.findings_output import FindingCollector
+from ..app.cli.reports.report import FindingData
+from ..app.cli.reports.text import text_line
 from ..tracer.model.trace import Trace
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Finding:
     line: int  # from 1
     kernel: str  # name of the function
     fix: tuple[Edit, ...] = ()  # the remedy as changes of the file, if it was tried and works
+    rule: str = ""  # the code of its rule, such as "TS101"
+    confidence: str = ""  # "confirmed", "possible" or "advice"
 
     def __str__(self) -> str:
         return text_line(vars(self) | {"file": _display_name(self.file)})
@@ -62,6 +66,6 @@ def findings_of(launches: Iterable[tuple[Trace, Question | None]]) -> tuple[Find
 
 
 def _public(data: FindingData) -> Finding:
-    names = ("kind", "severity", "message", "remedy", "file", "line", "kernel")
+    names = ("kind", "severity", "message", "remedy", "file", "line", "kernel", "rule", "confidence")
     fix = [Edit(edit["line"], tuple(edit["old"]), tuple(edit["new"])) for edit in data.get("fix", ())]
     return Finding(**{name: data[name] for name in names}, fix=tuple(fix))

@@ -69,13 +69,19 @@ def _run() -> Implementation:
 def _check() -> Implementation:
     from .programs import run_check
 
-    return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse)
+    return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse_check)
 
 
 def _explain() -> Implementation:
     from . import explain
 
     return Implementation(explain.add_arguments, explain.execute)
+
+
+def _why() -> Implementation:
+    from . import why
+
+    return Implementation(why.add_arguments, why.execute)
 
 
 def _frames() -> Implementation:
@@ -120,6 +126,12 @@ def _export() -> Implementation:
     return Implementation(export_trace.add_arguments, export_trace.execute)
 
 
+def _orders() -> Implementation:
+    from . import orders
+
+    return Implementation(orders.add_arguments, orders.execute)
+
+
 def _completion() -> Implementation:
     from . import completion
 
@@ -147,7 +159,9 @@ SUBCOMMANDS = (
     Subcommand("exercise", "write a kernel that is judged while you type, in the window", _exercise),
     Subcommand("run", "run your program and trace every launch", _run),
     Subcommand("check", "check its kernels for errors; for a course's CI", _check),
+    Subcommand("orders", "find an order of the threads that changes a result", _orders),
     Subcommand("explain", "explain a finding or a counter, and how to fix it", _explain),
+    Subcommand("why", "explain a value: the accesses that led to it, and the first fault", _why),
     Subcommand("frames", "draw key moments as pictures, and print the counters", _frames),
     Subcommand("measure", "measure their times on a GPU, and programs on the CPU", _measure),
     Subcommand("devices", "list the GPUs of this computer, and whether they can be used", _devices),

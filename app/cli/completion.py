@@ -142,7 +142,7 @@ def _parameters() -> dict[str, list[str]]:
             for parameter in scenario.parameters
             for choice in parameter.choices or [""]
         ]
-        orders = [f"schedule={kind}" for kind in get_args(ScheduleKind)]
+        orders = [f"schedule={kind}" for kind in get_args(ScheduleKind) if kind != "order"]
         others = [f"{option}=" for option in SPEC_OPTIONS if option != "schedule"]
         names_by_words.setdefault(" ".join([*words, *orders, *others]), []).append(scenario.name)
     return names_by_words

@@ -35,7 +35,7 @@ from ...tracer.run.worker_client import LaunchTooSlowError, Worker
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.named_file import is_file
-from ..model.session import Session, build_session, session_of_file
+from ..model.session import Session, session_of_file, session_of_launch
 from ..model.visible_text import escape_controls
 from ..views.common.wording import (
     EXACT,
@@ -121,7 +121,7 @@ def _session(spec: str, worker: Worker, cache: TraceCache, wait: bool) -> Sessio
             launch = counted
             trace = worker.run(launch, _progress(scenario.title))
         cache.put(launch, trace)
-    return build_session(launch, trace, scenario)
+    return session_of_launch(launch, trace)
 
 
 def _agree(spec: str, long: LaunchTooSlowError, wait: bool) -> None:

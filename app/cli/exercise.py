@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from ..exercise.document import Exercise
+from ..exercise.document import Exercise, language_of_file
 from ..exercise.judge import Judge
 from ..exercise.library import SHIPPED, exercise_named, exercises_in
 from ..exercise.matching import exercise_for, read_student_text
@@ -33,7 +33,12 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="NAME | check FILE", help="an exercise, or a file to check"
     )
-    parser.add_argument("-o", "--output", metavar="FILE.py", help="write the stub to a new file")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE.py | FILE.cu",
+        help="write the stub to a new file; in CUDA C++ if it ends in .cu",
+    )
     parser.add_argument(
         "--exercise", metavar="NAME", help="the exercise of the file, if its name does not contain it"
     )
@@ -54,7 +59,9 @@ def execute(chosen: Namespace) -> int:
         if not chosen.words:
             return list_exercises(folder, chosen.output)
         exercise = exercise_named(chosen.words[0], folder)
-        return write_stub(exercise, Path(chosen.output)) if chosen.output else show(exercise)
+        if not chosen.output:
+            return show(exercise)
+        return write_stub(exercise.in_language(language_of_file(Path(chosen.output))), Path(chosen.output))
     except ExerciseError as error:
         raise UsageError(str(error)) from None
 
@@ -116,6 +123,7 @@ def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
     path = Path(file)
     text = read_student_text(path)
     exercise = exercise_named(name, folder) if name else exercise_for(path, text, folder)
+    exercise = exercise.in_language(language_of_file(path))
     judge = Judge()
     try:
         output = _print_kernel_output if form == "text" else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from ... import __version__
 from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import is_file
-from .common.arguments import Parser, UsageError, check_scenarios, missing_file_text
+from .common.arguments import Parser, UsageError, check_panes, check_scenarios, missing_file_text
 
 CUDA_CPP = ".cu"
 
@@ -42,12 +42,23 @@ def add_arguments(parser: Parser) -> None:
         "file, which runs again whenever it is saved."
     )
     parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.cu | FILE.md | FILE.npz")
+    parser.add_argument(
+        "--witness", metavar="FILE", help="show a launch next to the order that tilescope orders has found"
+    )
 
 
 def execute(chosen: Namespace) -> int:
     """Show the window on a file or, as without `open`, on a scenario; raises UsageError if there is neither."""
     from ...kernels.scenarios.catalogue import names
 
+    if chosen.witness:
+        from .orders import specs_with_witness
+
+        if is_document(chosen.file):
+            raise UsageError("--witness takes a trace file or a scenario.")
+        specs = specs_with_witness(chosen.file, chosen.witness)
+        check_panes(specs)
+        return _show_checked(specs)
     is_scenario = chosen.file.partition(":")[0] in names() and not is_file(chosen.file)
     return _show([chosen.file]) if is_scenario else show_file(chosen.file)
 
@@ -97,6 +108,12 @@ def _show(
     specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
 ) -> int:
     check_scenarios(specs)
+    return _show_checked(specs, program, lecture, exercise)
+
+
+def _show_checked(
+    specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
+) -> int:
     if not has_display():
         command = "lecture NAME -o FOLDER/" if lecture else "frames -o FOLDER"
         raise UsageError(f"there is no display; tilescope {command} draws pictures without one.")

@@ -20,7 +20,7 @@ from ...tracer.run.worker_client import LaunchTooSlowError, Worker, WorkerError
 from ...tracer.run.worker_events import EARLY_NOTICE
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
-from ..model.session import Session, build_session, scenario_of, session_of_file
+from ..model.session import Session, session_of_file, session_of_launch
 from .loading import Loading
 from .task import Task, TaskQueue
 
@@ -271,13 +271,11 @@ class SessionJobs(QObject):
         """Load a session in a thread."""
         if isinstance(source, str):
             return session_of_file(Path(source))
-        launch, scenario = source, scenario_of(source)
+        launch = source
 
         def show(first: Trace) -> None:
             with suppress(MemoryError):
-                self._background.post(
-                    self._take_early, key, build_session(launch, first, scenario).prepared()
-                )
+                self._background.post(self._take_early, key, session_of_launch(launch, first).prepared())
 
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
@@ -294,7 +292,7 @@ class SessionJobs(QObject):
                     self._tracing = ""
             if self.cache:
                 self._idle_work.append(Task(partial(self.cache.put, launch, trace)))
-        return build_session(launch, trace, scenario)
+        return session_of_launch(launch, trace)
 
     def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:
         """Trace a launch that no pane shows, in a thread, between the traces that panes wait for.
@@ -309,6 +307,11 @@ class SessionJobs(QObject):
             if self.cache:
                 self.cache.put(launch, trace)
         return trace
+
+    def trace_uncached(self, launch: Launch, patience: float | None = None) -> Trace:
+        """Trace a launch as `trace_in_background` does, without the cache: for many launches that are shown once."""
+        with self._one_at_a_time:
+            return self.worker.run(launch, patience=patience)
 
     def _finish(self, key: str, session: Session) -> None:
         self._in_progress.discard(key)

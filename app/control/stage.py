@@ -67,6 +67,8 @@ class Stage(QObject):
         self._trusted: set[tuple[str, str]] = set()
         self._file_sessions: dict[str, Session] = {}  # by path of a shown trace file, as it was saved
         self._rerun_launches: dict[int, Launch] = {}  # by pane, the changed launch of its file
+        # Whether a trace is of a program that the user ran in this window.
+        self.is_own_file: Callable[[str], bool] = lambda _: False
         self._inputs = new_process_folder()  # the folder of the input files of reruns
         self._unconfirmed: dict[int, Setup] = {}  # by pane, shown once the user agrees to run its text
         playhead.changed.connect(self._fit_selections)
@@ -285,6 +287,8 @@ class Stage(QObject):
         if not setup.file or session is None or session.launch == self._rerun_launches.get(pane):
             return False
         self._file_sessions[setup.file] = session
+        if self.is_own_file(setup.file):
+            self.trust_text(session.launch.kernel, session.launch.source)
         if not (setup.rerun or setup.is_edited):
             return False
         try:

@@ -70,16 +70,18 @@ def at_moment(moment: float) -> StartMoment:
 def as_before(panes: Panes) -> StartMoment:
     """Start where the panes are now: at the same moment or the same share of the launches, as they are linked.
 
-    It is an integer moment of the pane in focus. With a new kernel, or with no kernel before, start at the first load:
-    the same share of another kernel may be an idle moment.
+    It is an integer moment of the pane in focus. With a new kernel, stay at the end, but else start at the first load,
+    as with no kernel before: the same share of another kernel may be an idle moment.
     """
     kernels, end = kernels_of(panes.sessions), panes.playhead.end
     moment, share = panes.playhead.moment, (panes.playhead.moment / end if end else 0.0)
     by_moment = panes.link_mode == "moment"
 
     def start(later: Panes) -> float:
-        if not end or kernels_of(later.sessions) - kernels:
+        if not end:
             return at_first_load(later)
+        if kernels_of(later.sessions) - kernels:
+            return later.playhead.end if moment >= end else at_first_load(later)
         return _at_integer_moment(later, moment if by_moment else share * later.playhead.end)
 
     return start

@@ -41,7 +41,7 @@ class TypeInferenceJob(QObject):
 
     def ask(self, session: Session) -> None:
         """Request the findings of a session's kernel; add known ones at once."""
-        if is_python_program(session.launch) or not has_known_types(session.launch):
+        if is_python_program(session.launch) or session.is_cuda_cpp or not has_known_types(session.launch):
             return
         question = source_question(session.launch)
         key = question.key()

@@ -94,9 +94,11 @@ def _task(exercise: Exercise, text: str, file: Path) -> JudgingTask:
                 f"The name of {escape_controls(path)}, or of its folder, is not UTF-8; rename it."
             )
     text = text.encode("utf-8", "replace").decode()  # invalid characters do not make a valid program either
+    is_cpp = exercise.language == "cuda-cpp"
     return JudgingTask(
-        str(program.path.absolute()), program.text, exercise.kernel, str(file.absolute()), text, "", ""
-    )
+        str(program.path.absolute()), program.text, exercise.kernel, str(file.absolute()), text, "", "",
+        str(program.path.with_suffix(".cu").absolute()) if is_cpp else "", exercise.cuda_cpp if is_cpp else "",
+    )  # fmt: skip
 
 
 def _sentence(error: WorkerError) -> str:

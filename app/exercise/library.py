@@ -50,7 +50,7 @@ def exercise_named(word: str, folder: Path | None = None) -> Exercise:
     folder: where to look for a name; None is the folder of the shipped ones.
     """
     path = Path(word)
-    if (folder is None and len(path.parts) > 1) or path.suffix in (".md", ".py"):
+    if (folder is None and len(path.parts) > 1) or path.suffix in (".md", ".py", ".cu"):
         return _read_path(path if folder is None else folder / path)
     exercises, _ = exercises_in(folder or SHIPPED)
     for exercise in exercises:
@@ -65,7 +65,7 @@ def exercise_named(word: str, folder: Path | None = None) -> Exercise:
 
 
 def _read_path(path: Path) -> Exercise:
-    if path.suffix in (".md", ".py"):
+    if path.suffix in (".md", ".py", ".cu"):
         from .reading import read_exercise
 
         return read_exercise(path.with_suffix(".md"))

@@ -6,6 +6,7 @@ import ast
 import warnings
 from pathlib import Path
 
+from ...tracer.model.cpp_text import functions, is_cpp
 from ..model.named_file import read_at_most
 from ..model.visible_text import escape_controls
 from .document import Exercise
@@ -52,7 +53,9 @@ def exercise_for(path: Path, text: str, folder: Path | None = None) -> Exercise:
 
 
 def _functions_in(text: str) -> set[str]:
-    """Return the names of the functions in a text; none if it is not valid Python."""
+    """Return the names of the functions in a text; none if it is neither valid Python nor C++ with a kernel."""
+    if is_cpp(text):
+        return {function.name for function in functions(text)}
     try:
         with warnings.catch_warnings(action="ignore"):  # Python's parser would print them
             tree = ast.parse(text)

@@ -9,7 +9,7 @@ import msgspec
 
 from ...tracer.storage.atomic_write import write_atomically
 from ...tracer.storage.folders import config_folder
-from .document import Exercise
+from .document import Exercise, Language
 from .library import SHIPPED
 
 FILE = "exercises.json"
@@ -20,7 +20,13 @@ class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
 
     done: bool = False  # whether it was passed once
     hints: int = 0  # number of hints used
-    text: str = ""  # the latest text, "" for the stub
+    text: str = ""  # the latest text in Numba, "" for the stub
+    cuda_cpp: str = ""  # the same in CUDA C++
+    language: Language = "numba"  # chosen last
+
+    def text_of(self, exercise: Exercise) -> str:
+        """Return the latest text in the exercise's language, "" for the stub."""
+        return self.cuda_cpp if exercise.language == "cuda-cpp" else self.text
 
 
 class _Content(msgspec.Struct, frozen=True):
@@ -106,7 +112,7 @@ def _set_aside(path: Path) -> str:
 def _encoded(exercises: dict[str, Remembered]) -> bytes:
     """Encode the file's content; characters that UTF-8 lacks, as in file names, are replaced."""
     plain = {
-        _plain(key): msgspec.structs.replace(value, text=_plain(value.text))
+        _plain(key): msgspec.structs.replace(value, text=_plain(value.text), cuda_cpp=_plain(value.cuda_cpp))
         for key, value in exercises.items()
     }
     return msgspec.json.encode(_Content(plain))

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from ...tracer.model.cpp_text import parameters
 from ...tracer.model.finding import FINDING_KINDS
 from ..lecture.blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from ..lecture.captions import LONGEST, NO_PICTURES, TOO_LONG, Caption, read_caption
@@ -46,11 +47,25 @@ def read_exercise(path: Path) -> Exercise:
         )
     reader = _Reader(_text_of(path), path)
     program, program_mistakes = read_program(path.with_suffix(".py"), reader.kernel)
-    mistakes = tuple(sorted({*reader.mistakes, *program_mistakes}))
+    stub, stub_mistakes = _cuda_cpp_stub(path.with_suffix(".cu"), reader.kernel)
+    mistakes = tuple(sorted({*reader.mistakes, *program_mistakes, *stub_mistakes}))
     return Exercise(
         escape_controls(match[2]), int(match[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
-        tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides),
+        tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides), stub,
     )  # fmt: skip
+
+
+def _cuda_cpp_stub(path: Path, kernel: str) -> tuple[str, list[Mistake]]:
+    """Read the stub in CUDA C++, "" if there is none, and list its mistakes."""
+    if not path.is_file():
+        return "", []
+    try:
+        text = read_small_text(path, LARGEST, "exercise").replace("\r\n", "\n").replace("\r", "\n")
+    except UnreadableFileError as error:
+        return "", [Mistake(path, 1, f"The stub in CUDA C++ {error}.")]
+    if kernel and parameters(text, kernel) is None:
+        return text, [Mistake(path, 1, f"The stub has no kernel {kernel}, which the exercise names.")]
+    return text, []
 
 
 def _text_of(path: Path) -> str:

@@ -15,7 +15,17 @@ from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.integers import parse_integer
 from ...tracer.model.plan import PlanError
 from ..gpu.place import gpu_place_text, is_gpu, parse_gpu_place
-from ..model.bookmark import Bookmark, Link, NearestChoice, PictureChoice, Setup, TimeChoice, WordChoice
+from ..model.bookmark import (
+    Bookmark,
+    Link,
+    NearestChoice,
+    PictureChoice,
+    Setup,
+    TimeChoice,
+    TracedValue,
+    WordChoice,
+)
+from ..model.explanation import parse_traced
 from ..model.first_bookmark import setups_of
 from ..model.setup_launch import launch_of_setup
 from ..model.spotlight import parse_spotlight, split_names
@@ -24,7 +34,7 @@ from .questions import Question, parse_question
 from .time_anchors import TimeAnchor, TimeAnchorError, parse_anchor
 
 LONGEST = 1000  # characters of a line
-PANELS = ("source", "thread", "warp", "findings", "explain", "code", "none")
+PANELS = ("source", "thread", "warp", "findings", "explain", "code", "why", "none")
 COLOURS = ("auto", "value", "reads", "waste", "conflicts", "races")
 PANES = ("left", "right")
 COLOUR_WORDS = {"wasted": "waste"}  # a bookmark's colour names that differ
@@ -83,6 +93,7 @@ class StepChange(Struct, frozen=True):
     zoom: tuple[str, ...] | None = None  # buffers, () for all
     chart: str | None = None  # "" for none
     spotlight: tuple[str, ...] | None = None  # only in this step
+    traced: TracedValue | None = None  # whose path is shown, only in this step
     link: Link | None = None  # how panes are linked
     time: TimeChoice | None = None  # what timelines show
     nearest: NearestChoice | None = None  # whether a pane without measurements names the nearest launch
@@ -106,7 +117,7 @@ def parse_line(text: str, folder: Path) -> dict[str, Any]:
     key, colon, value = (part.strip() for part in text.partition(":"))
     try:
         if colon and key in READERS:
-            return {key: READERS[key](value, folder)}
+            return {FIELDS.get(key, key): READERS[key](value, folder)}
         return {"at": parse_anchor(text)} if not colon or key not in QUESTION_KEYS else {key: value}
     except (CatalogueError, PlanError, TimeAnchorError, ExpressionError, ValueError) as error:
         is_recognised = not colon or key in READERS or '"' in text
@@ -253,6 +264,14 @@ def _spotlight(value: str, folder: Path) -> tuple[str, ...]:
     return names
 
 
+def _traced(value: str, _: Path) -> TracedValue:
+    return parse_traced(value, forward=False)
+
+
+def _traced_forward(value: str, _: Path) -> TracedValue:
+    return parse_traced(value, forward=True)
+
+
 def _chart(value: str, _: Path) -> str:
     if value == "none":
         return ""
@@ -288,6 +307,8 @@ READERS: Final[dict[str, Reader]] = {
     "zoom": _names,
     "chart": _chart,
     "spotlight": _spotlight,
+    "trace back": _traced,
+    "trace forward": _traced_forward,
     "link": _one_of(*get_args(Link)),
     "time": _one_of(*get_args(TimeChoice)),
     "nearest": _one_of(*get_args(NearestChoice)),
@@ -297,6 +318,9 @@ READERS: Final[dict[str, Reader]] = {
 }
 
 
+FIELDS = {"trace back": "traced", "trace forward": "traced"}  # of a change, by key, if it has another name
+
+
 def merge_changes(first: StepChange, second: StepChange) -> StepChange:
     """Merge two changes; the second one takes precedence."""
     fields = {name: value for name, value in asdict(second).items() if value is not None}
@@ -304,7 +328,7 @@ def merge_changes(first: StepChange, second: StepChange) -> StepChange:
 
 
 def look_lines(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
-    """List the lines that turn one look into another, without the spotlight, which each step sets again."""
+    """List the lines that turn one look into another, without spotlight and path, which each step sets again."""
     lines: dict[str, str] = {}
     if shown.focus != wanted.focus:
         lines["focus"] = PANES[wanted.focus]
@@ -339,7 +363,7 @@ def panel_of(look: Bookmark) -> str:
 
 
 def apply_to_look(look: Bookmark, change: StepChange) -> Bookmark:
-    """Apply a change to a look, except for panes, time and spotlight."""
+    """Apply a change to a look, except for panes, time, spotlight and path."""
     fields = {
         "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
         "chart": change.chart, "link": change.link, "time": change.time, "nearest": change.nearest,

@@ -89,6 +89,7 @@ def _step_problems(
     for sentence in (unknown | hidden_names(scene.look, sessions)).values():
         yield Problem(step.line_of("spotlight"), sentence)
     yield from _zoom_problems(step, scene, sessions)
+    yield from _path_problems(step, scene, sessions)
     names = environment_of(scene, sessions, moment)
     for problem in _number_problems(step, names):
         if placed or NO_REQUEST not in problem.sentence:  # there may be one at the right place
@@ -112,6 +113,25 @@ def _zoom_problems(step: Step, scene: Scene, sessions: Sequence[Session]) -> Ite
         if name not in {*names, *(buffer.name for buffer in buffers)}:
             sentence = f"There is no buffer {name} to zoom to{did_you_mean(name, names)}"
             yield Problem(step.line_of("zoom"), sentence)
+
+
+def _path_problems(step: Step, scene: Scene, sessions: Sequence[Session]) -> Iterator[Problem]:
+    """Report a traced element that no pane has."""
+    traced = scene.look.traced
+    if traced is None or not sessions:
+        return
+    from ...tracer.causes.named_element import NoElementError  # most steps show no path
+    from ..model.value_causes import element_named
+
+    sentences = []
+    for session in sessions:
+        try:
+            element_named(session, traced.element, traced.block, traced.thread)
+        except NoElementError as error:
+            sentences.append(str(error))
+    if len(sentences) == len(sessions):
+        key = "trace forward" if traced.forward else "trace back"
+        yield Problem(step.line_of(key), f"{sentences[-1][:1].upper()}{sentences[-1][1:]}")
 
 
 def _line_of_place(step: Step) -> int:

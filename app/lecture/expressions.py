@@ -122,6 +122,12 @@ def parse(text: str) -> Expression:
     if len(body) > LONGEST:
         raise ExpressionError(f"An expression may have {LONGEST} characters, not {len(body):,}.")
     if not is_format(spec):
+        words = "_".join(spec.split())
+        if words.isidentifier() and len(words) > 1:  # a name, not a format
+            raise ExpressionError(
+                f"{text.strip()!r} is not the name of a number; write for example left.{words}, "
+                "and a format such as .1f after a colon."
+            )
         raise ExpressionError(f"The format {spec!r} is not known; write for example .1f, .0f, d or .0%.")
     try:
         with warnings.catch_warnings(action="error"):  # Python's parser would print them

@@ -15,7 +15,7 @@ TOUR = FOLDER / "tour.md"  # of the window: in the Help menu, not among the lect
 
 def shipped_lectures() -> list[Path]:
     """List the files of the shipped lectures, in teaching order."""
-    return sorted(FOLDER.glob("[0-9]*-*.md"))
+    return sorted(FOLDER.glob("[0-9]*-*.md"), key=lambda path: int(path.stem.partition("-")[0]))
 
 
 def lecture_name(path: Path) -> str:

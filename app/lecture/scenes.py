@@ -52,7 +52,7 @@ def scenes_of(lecture: Lecture) -> tuple[Scene, ...]:
 
 
 def _changed(before: Scene, change: StepChange, number: int) -> Scene:
-    look = msgspec.structs.replace(before.look, spotlight=change.spotlight or ())
+    look = msgspec.structs.replace(before.look, spotlight=change.spotlight or (), traced=change.traced)
     panes, anchor = before.panes, before.anchor
     if change.show is not None:
         panes, anchor = change.show, number

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...kernels.scenarios.catalogue import find
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_cache import TraceCache
 from ..model.bookmark import Setup
-from ..model.session import Session, build_session, session_of_file
+from ..model.session import Session, session_of_file, session_of_launch
 from ..model.setup_launch import launch_of_setup
 
 MAX_SESSIONS = 8  # sessions held in memory
@@ -49,4 +48,4 @@ class Sessions:
             trace = self.worker.run(launch, patience=self.patience)
             if self.cache:
                 self.cache.put(launch, trace)
-        return build_session(launch, trace, find(setup.scenario))
+        return session_of_launch(launch, trace)

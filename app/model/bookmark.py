@@ -21,7 +21,7 @@ PictureChoice = Literal["auto", "memory", "histogram"]
 WordChoice = Literal["own", "cuda", "work-item"]
 LayoutChoice = Literal["ordinary", "lecture"]
 ThemeChoice = Literal["light", "dark", "system"]
-TABS = ("source", "thread", "warp", "findings", "explain", "code", "output")  # of the inspector
+TABS = ("source", "thread", "warp", "findings", "explain", "code", "output", "why")  # of the inspector
 COLOUR_BY = ("auto", "value", "reads", "wasted", "conflicts", "races")  # what may colour the cells
 MIN_SCALE, MAX_SCALE = 0.8, 2.0  # of the text
 
@@ -46,6 +46,16 @@ class Setup(msgspec.Struct, frozen=True):
     def is_edited(self) -> bool:
         """Whether a kernel other than the scenario's or the file's original runs."""
         return bool(self.source or self.without)
+
+
+class TracedValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A value whose path is shown: where it comes from, or what it reaches."""
+
+    element: str  # as the panes name it: C[3, 5]
+    block: int | None = None  # whose shared or local array is meant; None: the selected one's
+    thread: int | None = None  # whose local array is meant; None: the selected one's
+    moment: int | None = None  # at which it has the value; None: at the end or, forward, before the launch
+    forward: bool = False  # whether to show what it reaches
 
 
 class Bookmark(msgspec.Struct, frozen=True):
@@ -73,6 +83,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     layout: LayoutChoice = "ordinary"  # lecture: the pictures fill the window, with a caption above
     zoom: tuple[str, ...] = ()  # names of the only buffers that the memory pictures show; () is all
     spotlight: tuple[str, ...] = ()  # names of highlighted items, while the rest dims; () dims nothing
+    traced: TracedValue | None = None  # the value whose path is shown
     chart: str = ""  # a chart that replaces the panes, as in `tilescope export timings`; "" is none
 
 

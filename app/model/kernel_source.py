@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...tracer.measure.cuda_c import source_of
 from ...tracer.model import cpp_text
+from ...tracer.model.launch import is_cuda_cpp_launch
 from ...tracer.model.syntax_tree import syntax_tree
 from .session import Session
 
@@ -30,12 +31,25 @@ def source_text(session: Session, file: str) -> str:
 
 
 def cuda_c_of(session: Session) -> tuple[str, str, int] | None:
-    """Return the file of a kernel in CUDA C, its text and the line to show it from; None for any other kernel."""
+    """Return the file of the kernel in CUDA C whose Numba twin was traced, its text and first line; None for others."""
     kernel = session.scenario.cuda_c if session.scenario else None
-    if kernel is None:
+    if kernel is None or is_cuda_cpp_launch(session.launch):
         return None
     path, text = source_of(kernel)
     return str(path), text, 1
+
+
+def counterpart_of(sessions: Sequence[Session | None], focus: int) -> int | None:
+    """Find the pane whose kernel is in another language than that of the pane in focus; None without one."""
+    if len(sessions) != 2 or any(session is None or session.is_python_program for session in sessions):
+        return None
+    languages = {is_in_cuda_cpp(session) for session in sessions if session}
+    return 1 - focus if len(languages) == 2 else None
+
+
+def is_in_cuda_cpp(session: Session) -> bool:
+    """Return True if the source that is shown of a session is in CUDA C++."""
+    return is_cuda_cpp_launch(session.launch) or cuda_c_of(session) is not None
 
 
 @lru_cache(maxsize=8)  # every session of a kernel asks again

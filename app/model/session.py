@@ -21,7 +21,7 @@ from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.model.finding import SEVERITIES, Finding, sort_key
-from ...tracer.model.launch import Launch, decode, is_python_program
+from ...tracer.model.launch import Launch, decode, is_cuda_cpp_launch, is_python_program
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
 from ...tracer.model.skipped_lines import barrier_lines
@@ -78,10 +78,25 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return is_python_program(self.launch)
 
     @property
+    def is_cuda_cpp(self) -> bool:
+        """Whether the kernel is in CUDA C++, which Numba does not compile."""
+        return is_cuda_cpp_launch(self.launch)
+
+    @property
     def is_unmodified(self) -> bool:
         """Whether the kernel is the catalogue's original: measurements apply to no other kernel."""
         kernel = self.scenario.kernel if self.scenario else ""
         return self.launch.kernel == kernel and self.launch.source == kernel_source(kernel)[1]
+
+    @property
+    def order_words(self) -> str:
+        """The result of a search for an order that changes this launch's result, "" without a search."""
+        words: str = vars(self).get("_order_words", "")
+        return words
+
+    def describe_order(self, words: str) -> None:
+        """Keep the result of a search for another order."""
+        vars(self)["_order_words"] = words
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -217,6 +232,14 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
     )
 
 
+def session_of_launch(launch: Launch, trace: Trace) -> Session:
+    """Build the session of a launch, or of the Numba twin that was traced in its place."""
+    if is_cuda_cpp_launch(launch) and trace.launch:
+        traced = decode(trace.launch)
+        launch = launch if is_cuda_cpp_launch(traced) else traced
+    return build_session(launch, trace, scenario_of(launch))
+
+
 def _without_stale_phases(scenario: Scenario, launch: Launch) -> Scenario:
     """Drop the texts of a scenario's phases if the kernel was edited and has other barriers."""
     own, name = kernel_source(scenario.kernel)[1], scenario.kernel.rpartition(":")[2]
@@ -284,11 +307,14 @@ def launch_name(path: Path, kernel: str = "") -> str:
 
 
 def scenario_of(launch: Launch) -> Scenario | None:
-    """Look up the catalogue's scenario of a launch, or None."""
+    """Look up the catalogue's scenario of a launch, or that of its Numba twin, or None."""
     try:
-        return find(launch.scenario) if launch.scenario else None
+        scenario = find(launch.scenario) if launch.scenario else None
     except CatalogueError:
         return None
+    if scenario and scenario.twin and launch.kernel == scenario.twin.kernel:
+        return scenario.twin
+    return scenario
 
 
 def known_findings(session: Session | None) -> tuple[Finding, ...]:

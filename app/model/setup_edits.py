@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import cast
 
 import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
 from ...tracer.model.integers import parse_integer
-from ...tracer.model.launch import Schedule, ScheduleKind
+from ...tracer.model.plan import parse_schedule
 from .bookmark import Setup, Value
 from .setup_launch import launch_of_setup
 from .setup_text import option_texts, options_summary, parse_blocks, parse_resident, parse_seed
@@ -112,7 +111,7 @@ def _with_options(setup: Setup, options: Texts) -> Setup:
     return msgspec.structs.replace(
         setup,
         rerun=bool(setup.file),
-        schedule=Schedule(cast(ScheduleKind, texts["schedule"]), parse_seed(texts["seed"])),
+        schedule=parse_schedule(texts["schedule"], parse_seed(texts["seed"])),
         resident=parse_resident(texts["resident"]) if "resident" in options else setup.resident,
         blocks=parse_blocks(texts["blocks"]) if "blocks" in options else setup.blocks,
     )

@@ -11,9 +11,10 @@ import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, find, settle
 from ...tracer.model.launch import Array, Launch
-from ...tracer.model.plan import launch_of, source_without_lines
+from ...tracer.model.plan import launch_of, schedule_words, source_without_lines
 from ...tracer.storage.recorded_traces import MEASURED, device_of_recording, path_of
 from .bookmark import Setup, Value
+from .setup_text import schedule_summary
 
 SCHEDULES = ("lockstep", "sequential", "random")
 UNKNOWN_GPU = "a GPU"  # stands for the device of a recording that is missing
@@ -85,6 +86,8 @@ def schedule_choices(setups: Iterable[Setup]) -> list[tuple[str, str]]:
     device = next(filter(None, map(recorded_device, setups)), "")
     if device or any(setup.schedule.kind == MEASURED for setup in setups):
         choices.append((f"as on {device or UNKNOWN_GPU} ({MEASURED})", MEASURED))
+    orders = {setup.schedule for setup in setups if setup.schedule.kind == "order"}
+    choices += [(schedule_summary(order), schedule_words(order)) for order in orders]
     return choices
 
 

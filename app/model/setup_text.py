@@ -6,16 +6,19 @@ from typing import Literal
 
 from ...kernels.scenarios.catalogue import find, settle
 from ...tracer.model.integers import parse_integer
-from ...tracer.model.plan import kernel_source, line_words
+from ...tracer.model.launch import Schedule
+from ...tracer.model.plan import kernel_source, line_words, schedule_words
 from .bookmark import Setup
 
+LOCKSTEP_BY_ACCESSES = "all/0"  # the order in which no thread leaves lockstep, with a moment for each access
+LONGEST_ORDER = 24  # characters of an explicit order's parts in a summary
 Resident = int | Literal["all"] | None
 
 
 def option_texts(setup: Setup) -> dict[str, str]:
     """Map the names of a setup's option fields to their texts."""
     return {
-        "schedule": setup.schedule.kind,
+        "schedule": schedule_words(setup.schedule),
         "seed": str(setup.schedule.seed),
         "resident": "auto" if setup.resident is None else str(setup.resident),
         "blocks": blocks_text(setup.blocks),
@@ -23,8 +26,18 @@ def option_texts(setup: Setup) -> dict[str, str]:
 
 
 def options_summary(setup: Setup) -> str:
-    """Summarise the options of a setup: "lockstep, 2 blocks"."""
-    return ", ".join(filter(None, (setup.schedule.kind, blocks_summary(setup))))
+    """Summarise the options of a setup: "lockstep, 2 blocks" or "order t3x2, 2 blocks"."""
+    return ", ".join(filter(None, (schedule_summary(setup.schedule), blocks_summary(setup))))
+
+
+def schedule_summary(schedule: Schedule) -> str:
+    """Name a schedule in a few characters: "lockstep", or "order t3x2" for an explicit order."""
+    if schedule.kind != "order":
+        return schedule.kind
+    parts = schedule.order_text.rpartition(":")[2]
+    if parts == LOCKSTEP_BY_ACCESSES:
+        return "lockstep by accesses"
+    return f"order {parts if len(parts) <= LONGEST_ORDER else parts[: LONGEST_ORDER - 1] + '…'}"
 
 
 def blocks_summary(setup: Setup) -> str:
@@ -104,13 +117,13 @@ def _file_options(setup: Setup) -> dict[str, object]:
     """Return all options of a trace file's launch that runs again, so that none is taken from the file."""
     if not (setup.rerun or setup.is_edited):
         return {}
-    options = {"schedule": setup.schedule.kind} | _schedule_options(setup)
+    options = {"schedule": schedule_words(setup.schedule)} | _schedule_options(setup)
     return options | ({"without": "+".join(map(str, setup.without))} if setup.without else {})
 
 
 def _schedule_options(setup: Setup) -> dict[str, object]:
     options: dict[str, object] = {}
-    options |= {"schedule": setup.schedule.kind} if setup.schedule.kind != "lockstep" else {}
+    options |= {"schedule": schedule_words(setup.schedule)} if setup.schedule.kind != "lockstep" else {}
     options |= {"seed": setup.schedule.seed} if setup.schedule.seed else {}
     options |= {"resident": setup.resident} if setup.resident is not None else {}
     options |= {"blocks": "+".join(map(str, setup.blocks))} if setup.blocks is not None else {}

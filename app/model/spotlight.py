@@ -30,7 +30,7 @@ from ...tracer.model.finding import count_noun
 from ...tracer.model.trace import ALIAS_SEPARATOR, WARP, Buffer, Dim3
 from .bookmark import Bookmark
 from .counter_labels import COMPILED, counter_labels
-from .kernel_source import cuda_c_of, function_lines, kernel_file, source_text
+from .kernel_source import counterpart_of, cuda_c_of, function_lines, kernel_file, source_text
 from .session import Selection, Session, buffer_text
 from .visible_text import escape_controls
 from .vocabulary import text_in_words, vocabulary
@@ -267,7 +267,7 @@ def hidden_names(look: Bookmark, sessions: Sequence[Session | None]) -> dict[str
             owners = {
                 i: s for i, s in asked.items() if isinstance(_MEANINGS[target.form](target, s), Highlight)
             }
-            reason = _why_hidden(target, look, owners) if owners else ""
+            reason = _why_hidden(target, look, owners, sessions) if owners else ""
             if reason:
                 problems[target.name] = (
                     f"{_shown(target.name.strip())} cannot be seen to stand out: {reason}."
@@ -275,7 +275,9 @@ def hidden_names(look: Bookmark, sessions: Sequence[Session | None]) -> dict[str
     return problems
 
 
-def _why_hidden(target: Target, look: Bookmark, owners: Mapping[int, Session]) -> str:
+def _why_hidden(
+    target: Target, look: Bookmark, owners: Mapping[int, Session], sessions: Sequence[Session | None]
+) -> str:
     """Explain why a highlighted item is not on screen, "" if it is; owners: the sessions that have it, by pane."""
     if look.chart:
         return "a chart is in place of the panes"
@@ -285,7 +287,8 @@ def _why_hidden(target: Target, look: Bookmark, owners: Mapping[int, Session]) -
         shows_side = look.side == "shown" or (look.side == "auto" and look.layout == "ordinary")
         if not shows_side or look.tab != "source":
             return "the source is not shown; add panel: source"
-        return "" if look.focus in owners else "the source shown is the other pane's; add focus"
+        seen = {look.focus, counterpart_of(sessions, look.focus)}
+        return "" if seen & owners.keys() else "the source shown is the other pane's; add focus"
     if target.form in ("buffer", "element") and look.zoom:
         buffers = (buffer for session in owners.values() for buffer in session.trace.buffers)
         if not any(target.text in _names(b) and _names(b) & set(look.zoom) for b in buffers):

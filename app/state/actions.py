@@ -18,6 +18,7 @@ from ..model.bookmark import (
     PictureChoice,
     Setup,
     ThemeChoice,
+    TracedValue,
     WordChoice,
 )
 from ..model.session import Selection
@@ -139,6 +140,13 @@ class Spotlight(Struct, frozen=True):
     names: tuple[str, ...]
 
 
+class TraceValue(Struct, frozen=True):
+    """Show the path of a value and its tab; None shows no path. appears: the inspector was hidden."""
+
+    traced: TracedValue | None
+    appears: bool = False
+
+
 class ShowChart(Struct, frozen=True):
     """Show a chart instead of the panes; "" shows the panes."""
 
@@ -200,7 +208,7 @@ class ShareSide(Struct, frozen=True):
 Action = (
     Show | ShowPanes | ChangeSetup | Select | Focus | Seek | SetSpeed | SetLoop | LinkBy | ShareChanges
     | ShowTab | ToggleSide | ToggleBar | ColourBy | ChoosePicture | ChooseLayout | ToggleLayout | Zoom | Spotlight
-    | ShowChart | ToggleTime | ChooseTheme | ScaleText | ReduceMotion | ChooseWords
+    | TraceValue | ShowChart | ToggleTime | ChooseTheme | ScaleText | ReduceMotion | ChooseWords
     | ShowPictureOnly | HideVerdicts | AskCompiler | ShareSide
 )  # fmt: skip
 
@@ -238,6 +246,10 @@ def _changes(state: WindowState, action: Action) -> dict[str, Any]:
         case ShowTab(tab, appears):
             changes = {"tab": tab} if tab in TABS else {}
             return changes | ({"side": "shown"} if appears else {})
+        case TraceValue(None):
+            return {"traced": None} | ({"tab": TABS[0]} if state.tab == "why" else {})
+        case TraceValue(traced, appears):
+            return {"traced": traced, "tab": "why"} | ({"side": "shown"} if appears else {})
         case ToggleSide(is_shown):
             hidden = "auto" if state.is_lecture else "hidden"
             return {"side": hidden if is_shown else "shown"}

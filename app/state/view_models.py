@@ -8,8 +8,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...kernels.scenarios.catalogue import Scenario
-from ..model.bookmark import LayoutChoice, Link, PictureChoice, Setup, SideChoice
-from ..model.session import Session, launch_name
+from ..model.bookmark import LayoutChoice, Link, PictureChoice, Setup, SideChoice, TracedValue
+from ..model.explanation import Explanation, reference_of
+from ..model.session import Selection, Session, launch_name
 from ..model.setup_edits import differences
 from ..model.spotlight import Highlight, resolve_highlights
 from .window_state import WindowState
@@ -31,6 +32,7 @@ class PaneView(Struct, frozen=True):
     is_closable: bool = False
     difference: str = ""  # from the other pane
     highlight: Highlight | None = None
+    explanation: Explanation | None = None  # of the value whose path is shown
 
     def shows_histogram(self) -> bool:
         """Return True if the pane shows the histogram of a launch that counts."""
@@ -56,6 +58,9 @@ class SideView(Struct, frozen=True):
     shows_fates: bool = True
     compared: tuple[Session, ...] = ()  # whose lines have a common scale
     highlight: Highlight | None = None
+    other_highlight: Highlight | None = None  # of the pane that is not in focus
+    traced: TracedValue | None = None  # the value whose path is shown
+    explanation: Explanation | None = None  # None while it is being computed
 
 
 class TransportView(Struct, frozen=True):
@@ -111,8 +116,11 @@ class PaneViews:
                 colour_by=state.colour_by, zoom=state.zoom, compiled=state.compiled_here,
                 nearest=state.nearest == "shown", is_asking=state.is_asking, is_picture_only=state.is_picture_only,
                 is_closable=len(sessions) > 1 and not state.is_lecture, difference=text, highlight=highlight,
+                explanation=explanation,
             )
-            for session, text, highlight in zip(sessions, texts, highlights, strict=True)
+            for session, text, highlight, explanation in zip(
+                sessions, texts, highlights, self.explanations(state, sessions), strict=True
+            )
         )  # fmt: skip
 
     def highlights(self, state: WindowState, sessions: Sessions) -> tuple[Highlight | None, ...]:
@@ -121,6 +129,10 @@ class PaneViews:
         if self._lit[0] != key:
             self._lit = key, resolve_highlights(state.spotlight, sessions)
         return self._lit[1]
+
+    def explanations(self, state: WindowState, sessions: Sessions) -> list[Explanation | None]:
+        """Return the explanation of the traced value in each pane, None without one."""
+        return [explain_in_pane(state, sessions, pane) for pane in range(len(sessions))]
 
     def _differences(self, setups: tuple[Setup, ...]) -> Sequence[str]:
         if self._differing[0] is not setups:
@@ -136,9 +148,33 @@ def bar_view(state: WindowState, sessions: Sessions) -> BarView:
     return BarView(state.panes, state.focus, state.shared, tuple(names))
 
 
-def side_view(state: WindowState, sessions: Sequence[Session], highlight: Highlight | None) -> SideView:
-    """Compute what the inspector shows of these sessions, with the highlight of the pane in focus."""
-    return SideView(state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight)
+def explain_in_pane(state: WindowState, sessions: Sessions, pane: int) -> Explanation | None:
+    """Return the explanation of the traced value in a pane, None without one or while it is being computed."""
+    session = sessions[pane] if pane < len(sessions) else None
+    if session is None or state.traced is None or state.is_asking:
+        return None
+    from ..model.value_causes import explanation_of  # the first window shows no path
+
+    selection = state.selections[pane] if pane < len(state.selections) else Selection()
+    return explanation_of(session, state.traced, selection, reference_of(sessions, pane))
+
+
+def side_view(
+    state: WindowState,
+    sessions: Sequence[Session],
+    highlights: Sequence[Highlight | None],
+    explanation: Explanation | None = None,
+) -> SideView:
+    """Compute what the inspector shows of these sessions, with the highlights of the panes.
+
+    explanation: of the pane in focus.
+    """
+    highlight = highlights[state.focus] if highlights else None
+    other = highlights[1 - state.focus] if len(highlights) == 2 else None
+    return SideView(
+        state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, other, state.traced,
+        explanation,
+    )  # fmt: skip
 
 
 def layout_view(state: WindowState) -> LayoutView:

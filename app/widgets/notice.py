@@ -127,7 +127,9 @@ class Notice(QWidget):
         self.theme = theme
         self.news: News | None = None
         self.banners: list[Banner] = []  # from the oldest to the newest
-        self.has_audience: Callable[[], bool] = lambda: False  # messages are hidden from an audience
+        self.is_private: Callable[[str], bool] = lambda cause: (
+            False
+        )  # hide messages of a cause from an audience
         self._empty = PlainLabel(parent=self)
         self._empty.hide()
         self._over: tuple[QWidget, QWidget] | None = None
@@ -163,13 +165,17 @@ class Notice(QWidget):
         """List the sentences of all messages, from the oldest to the newest."""
         return [banner.sentence.text() for banner in self.banners]
 
+    def private_sentences(self) -> list[str]:
+        """List the sentences of the messages that are hidden from an audience."""
+        return [banner.sentence.text() for banner in self.banners if self.is_private(banner.cause)]
+
     def error(self, sentence: str, cause: str = "") -> None:
         """Show an error: what happened, why, and what to do."""
         self._show("error", sentence, [], cause)
 
     def inform(self, sentence: str) -> None:
         """Show information."""
-        if self.news and not self.has_audience():
+        if self.news and not self.is_private(""):
             self.news.show_sentence(sentence)
         elif not self.news:
             self._show("information", sentence, [], "")
@@ -207,7 +213,7 @@ class Notice(QWidget):
 
     def refresh(self) -> None:
         """Show or hide the messages after a change of audience."""
-        if self.news and self.has_audience():
+        if self.news and self.is_private(""):
             self.news.hide()
         self._arrange()
 
@@ -245,7 +251,6 @@ class Notice(QWidget):
         for oldest in self.banners[:-MOST_MESSAGES]:
             self._take_away(oldest)
         _show_sentence(banner.sentence, self.theme.translate(sentence))
-        banner.show()
         self._arrange()
 
     def _take_away(self, banner: Banner) -> None:
@@ -264,7 +269,9 @@ class Notice(QWidget):
         run()
 
     def _arrange(self) -> None:
-        self.setVisible(bool(self.banners) and not self.has_audience())
+        for banner in self.banners:
+            banner.setVisible(not self.is_private(banner.cause))
+        self.setVisible(not all(self.is_private(banner.cause) for banner in self.banners))
         self._place()
         if self.news and self.isHidden():
             self.news.move_above(None)
@@ -276,7 +283,8 @@ class Notice(QWidget):
         over, above = self._over
         px, room = self.theme.px, over.width()
         self.column.setSpacing(px(4))
-        width = min(max(banner.widest() for banner in self.banners), room - px(80))
+        shown = [banner for banner in self.banners if not banner.isHidden()]
+        width = min(max(banner.widest() for banner in shown), room - px(80))
         bottom = above.mapTo(over, QPoint(0, 0)).y() - px(8)
         for banner in self.banners:
             banner.ensurePolished()
@@ -289,7 +297,8 @@ class Notice(QWidget):
 
 
 def _show_sentence(label: QLabel, sentence: str) -> None:
-    """Show a sentence in a label and announce it to screen readers."""
-    label.setText(sentence[:1].upper() + sentence[1:])
+    """Show a sentence in a label and announce it to screen readers. A file's name at its start stays as it is."""
+    is_name = "." in sentence.partition(" ")[0].rstrip(".,:")
+    label.setText(sentence if is_name else sentence[:1].upper() + sentence[1:])
     label.setAccessibleName(sentence)
     announce(label)

@@ -89,6 +89,7 @@ def go_commands(
         Command("Warp", "Ctrl+3", partial(central.show_tab, "warp")),
         Command("Findings", "Ctrl+4", partial(central.show_tab, "findings")),
         Command("Explain", "Ctrl+5", partial(central.show_tab, "explain")),
+        Command("Why this value?", "W", central.trace_selected),
         Command("Code (PTX, SASS)", "Ctrl+8", partial(central.show_tab, "code")),
         Command("Timings", "Ctrl+6", show_timings),
         Command("On the GPU", "Ctrl+7", central.charts.toggle_gpu),

@@ -15,9 +15,11 @@ from ...kernels.scenarios.catalogue import groups
 from ...tracer.model.finding import Finding
 from ..control.playhead import Playhead
 from ..control.stage import Stage
-from ..model.bookmark import PictureChoice
+from ..model.bookmark import PictureChoice, TracedValue
+from ..model.explanation import traced_at_moment
+from ..model.kernel_source import counterpart_of
 from ..model.session import Selection, Session
-from ..state.actions import ChoosePicture, ShowTab, ToggleSide
+from ..state.actions import ChoosePicture, ShowTab, ToggleSide, TraceValue
 from ..state.view_models import (
     BarView,
     PaneView,
@@ -25,6 +27,7 @@ from ..state.view_models import (
     SideView,
     TransportView,
     bar_view,
+    explain_in_pane,
     layout_view,
     side_view,
 )
@@ -99,7 +102,26 @@ class CentralWidget(QWidget):
             select=lambda selection: self._ask.select(stage.focus, selection),
             list_code=lambda session: self.results.listings.want(session),
             fix=self._ask.fix,
+            trace_value=self.trace_value,
         )
+
+    def trace_value(self, traced: TracedValue | None) -> None:
+        """Show the path of a value, in the pictures and in the inspector; None hides it."""
+        self.store.dispatch(TraceValue(traced, appears=traced is not None and not self._shows_side()))
+
+    def trace_selected(self) -> None:
+        """Show the path of the value that the selected thread accessed last; report if it made no access yet."""
+        stage, session = self.stage, self.stage.focused()
+        if session is None:
+            return
+        from ..model.value_causes import element_of_thread  # the first window shows no path
+
+        moment = stage.shown_moments()[stage.focus]
+        traced = element_of_thread(session, stage.selections[stage.focus], moment)
+        if traced is None:
+            self.notice.inform("The selected thread made no access yet; go to a later moment.")
+        else:
+            self.trace_value(traced_at_moment(traced, moment, session))
 
     def _build(self) -> None:
         parts = ArrangedParts(
@@ -146,7 +168,8 @@ class CentralWidget(QWidget):
 
     def _side_view(self) -> SideView:
         highlights, focus = self._views.highlights(self.store.state, self.stage.sessions), self.stage.focus
-        return side_view(self.store.state, self._loaded(), highlights[focus] if highlights else None)
+        explanation = explain_in_pane(self.store.state, self.stage.sessions, focus)
+        return side_view(self.store.state, self._loaded(), highlights, explanation)
 
     def _render_transport(self, view: TransportView) -> None:
         self.transport.render_view(view)
@@ -192,6 +215,7 @@ class CentralWidget(QWidget):
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
             view.selection_asked.connect(lambda selection: self._ask.select(i, selection))
+            view.value_asked.connect(lambda traced: self._trace_in(i, traced))
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
@@ -199,6 +223,11 @@ class CentralWidget(QWidget):
         self.panes.append(pane)
         self.timelines.append(timeline)
         self.arrangement.insert(i, pane, timeline)
+
+    def _trace_in(self, i: int, traced: TracedValue | None) -> None:
+        """Show the path of a value that the user chose in a pane."""
+        self.stage.set_focus(i)
+        self.trace_value(traced)
 
     def _render_panes(self, views: tuple[PaneView, ...]) -> None:
         """Show other sessions and choices in the panes and timelines."""
@@ -210,6 +239,7 @@ class CentralWidget(QWidget):
                     self.results.types.ask(view.session)
             timeline.set_difference_text(self.theme.translate(view.difference))
             timeline.set_spotlight(view.highlight)
+            timeline.set_explanation(view.explanation)
 
     def _render_bar(self, view: BarView) -> None:
         """Show the setups of the panes in the toolbar."""
@@ -313,7 +343,7 @@ class CentralWidget(QWidget):
         if i < len(self.panes):
             count = self.theme.translate(f"{done:,} of {total:,} blocks") if total else "…"
             title = self.toolbar.title_of(self.stage.setups[i])  # the toolbar shows it later
-            self.panes[i].overlay.show_progress(f"Tracing {title}: {count}", done, total)
+            self.panes[i].overlay.show_progress(f"Tracing {title}", count, done, total)
 
     def remember_numbers(self) -> None:
         """Store the shown counters as the values before a change of setup."""
@@ -340,6 +370,12 @@ class CentralWidget(QWidget):
         if stage.is_replaced(stage.focus) and self.side.session not in stage.sessions:
             return  # the inspector keeps the session of a removed pane until the next one is loaded
         self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
+        other = counterpart_of(stage.sessions, stage.focus)
+        if other is None:
+            self.side.sources.show_counterpart(None)
+        else:
+            moment, selection = stage.shown_moments()[other], stage.selections[other]
+            self.side.sources.show_counterpart(stage.sessions[other], moment, selection, other)
 
     def _shown(self) -> list[Shown]:
         """List each pane's session, selection, and the views that draw other blocks in advance."""

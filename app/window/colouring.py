@@ -6,7 +6,7 @@ from ..control.stage import Stage
 from ..control.start_moment import kernels_of
 from ..model.bookmark import COLOUR_BY
 from ..state.actions import ColourBy
-from ..views.common.heat import HEATS, heat_of
+from ..views.common.heat import EXPLANATIONS, HEATS, heat_of
 from ..widgets.notice import Notice
 
 NAMES = {"auto": "the default of each buffer", "value": "value", "reads": "times read so far"}
@@ -30,7 +30,7 @@ class Colouring:
         """Switch to the next colouring: automatic, value, times read, or a heat."""
         self.choose(COLOUR_BY[(COLOUR_BY.index(self.colour) + 1) % len(COLOUR_BY)])
         heat = HEATS.get(self.colour, "")
-        heat_text = f"Cells and lines show {heat} so far." if heat else ""
+        heat_text = f"Cells and lines show {heat} so far: {EXPLANATIONS[self.colour]}." if heat else ""
         self.notice.inform(heat_text or f"Cells are coloured by {NAMES[self.colour]}.")
 
     def choose(self, colour: str) -> None:

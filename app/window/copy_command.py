@@ -15,6 +15,7 @@ from ...tracer.model.plan import kernel_source
 from ..lecture.changes import look_lines
 from ..lecture.library import lecture_name, shipped_lectures
 from ..model.bookmark import Bookmark, Room, Setup
+from ..model.explanation import traced_lines
 from ..model.first_bookmark import setups_of
 from ..model.kernel_source import edits_between
 from ..model.setup_text import spec_of
@@ -116,7 +117,8 @@ def _look_words(mark: Bookmark, theme: str) -> list[str]:
         tab="" if mark.side == "shown" else "source",
     )
     look = look_lines(plain, mark) | ({"spotlight": ", ".join(mark.spotlight)} if mark.spotlight else {})
-    words = [word for key, value in look.items() for word in (f"--{key}", value)]
+    look |= traced_lines(mark.traced)
+    words = [word for key, value in look.items() for word in (f"--{key.replace(' ', '-')}", value)]
     if mark.moment is not None:
         words += ["--playhead", _number(mark.moment)]
     if any((s.block, s.thread) != (0, 0) for s in mark.selections):

@@ -36,13 +36,15 @@ from .lecture.lectures import Lectures
 from .lecture.lectures import WindowParts as LecturePlaces
 from .navigation import Navigation, WindowUpdates
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
+from .order_search import OrderSearch
 from .outputs import OutputParts, Outputs
 from .timings_link import TimingsLink
 from .toolbar.toolbar import ToolbarRequests
 from .window_menu import MenuParts, WindowCommands, WindowMenu
-from .writing.authoring import LectureAuthoring
+from .writing.authoring import WRITING, LectureAuthoring
 
 if TYPE_CHECKING:
+    from ...tracer.model.finding import Finding
     from ..charts.figure import Datum
     from ..widgets.vector_picture import PictureParts
     from .presenter.presenting import Presenting
@@ -97,7 +99,9 @@ class MainWindow(QMainWindow):
         self.editing = KernelEditing(
             self,
             self.stage,
-            WindowParts(self.side.source, self.notice, central.body, central.show_tab),
+            WindowParts(
+                self.side.source, self.notice, central.body, central.show_tab, central.focus_pictures
+            ),
             self.look.theme,
             self.files,
             self.change_setups,
@@ -110,7 +114,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
-        central.results.is_own_file = self._is_temporary
+        self.stage.is_own_file = self._is_temporary
         self.editing.remedies.proved.connect(self.exercises.work.take_proven)
         self.editing.editing.is_suspended = self.exercises.work.is_here
         self.outputs = Outputs(
@@ -118,10 +122,12 @@ class MainWindow(QMainWindow):
                 self, self.stage, self.central, self.look, self.files, self.lectures, self.exercises
             )
         )  # fmt: skip
+        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side.show_findings, self)
+        self.orders.is_own_file = self._is_temporary
         self.desk = LectureAuthoring(
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
-        self.notice.has_audience = self._has_audience
+        self.notice.is_private = self._is_private
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
@@ -145,7 +151,7 @@ class MainWindow(QMainWindow):
             open_measured=self.open_measured,
             run=lambda name: self.commands[name].trigger(),
             colour=lambda colour: self.navigation.colouring.choose(colour),
-            fix=lambda finding: self.editing.editing.apply_fix(finding),
+            fix=self._apply_fix,
             toolbar=ToolbarRequests(
                 change_setups=self.change_setups,
                 report=self._show_field_problem,
@@ -157,6 +163,14 @@ class MainWindow(QMainWindow):
             ),
         )
 
+    def _apply_fix(self, finding: Finding) -> None:
+        """Apply the proven remedy of a finding to the shown text: an exercise's, or that of the kernel in focus."""
+        self.central.focus_pictures()  # the button disappears with the finding
+        if self.exercises.work.is_here():
+            self.exercises.work.apply_fix(finding)
+        else:
+            self.editing.editing.apply_fix(finding)
+
     def _write_vectors(self, parts: PictureParts, path: Path) -> None:
         from .vector_picture import write_vector_picture  # loaded on first use
 
@@ -166,7 +180,7 @@ class MainWindow(QMainWindow):
         self.window_menu = WindowMenu(
             MenuParts(
                 self, self.stage, self.central, self.look, self.navigation, self.files, self.editing, self.lectures,
-                self.desk, self.exercises,
+                self.desk, self.exercises, self.orders,
             ),
             WindowCommands(
                 self.outputs.copy_command, self.outputs.open_render_dialog, self.leave, self.timings.show_panes,
@@ -193,9 +207,13 @@ class MainWindow(QMainWindow):
             )  # fmt: skip
         self.presenting.toggle()
 
-    def _has_audience(self) -> bool:
-        """Return True if an audience sees this window: a lecture is in full screen or has a presenter's window."""
-        if self.lectures.player.lecture is None or self.desk.is_writing():
+    def _is_private(self, cause: str) -> bool:
+        """Return True if messages of a cause are hidden, since an audience sees this window.
+
+        It does while a lecture is in full screen or has a presenter's window. The writer of a lecture still sees
+        the messages about edits.
+        """
+        if self.lectures.player.lecture is None or (self.desk.is_writing() and cause in ("", WRITING)):
             return False
         return self.isFullScreen() or (self.presenting is not None and self.presenting.is_open)
 
@@ -352,6 +370,8 @@ class MainWindow(QMainWindow):
             self.notice.inform("The edited kernel was stopped; the picture shows the previous version.")
         elif self.files.end_program():
             self.notice.inform("The program was ended.")
+        elif self.orders.stop():
+            self.notice.inform("The search for another order was stopped.")
         elif self.stage.cancel():
             self.navigation.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
@@ -364,6 +384,8 @@ class MainWindow(QMainWindow):
             return
         elif self.store.state.spotlight:
             self.store.dispatch(Spotlight(()))
+        elif self.store.state.traced is not None:
+            self.central.trace_value(None)
         elif self.central.charts.text:
             self.central.charts.leave()
         elif self.isFullScreen():
@@ -430,6 +452,7 @@ class MainWindow(QMainWindow):
         self.lectures.close()
         self.editing.remedies.close()
         self.central.results.close()
+        self.orders.close()
         self.central.charts.recorded.close()
         event.accept()
 

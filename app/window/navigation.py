@@ -39,6 +39,7 @@ class Navigation(QObject):
         super().__init__(parent)
         self.stage, self.store, self.notice, self.window = stage, stage.store, notice, window
         self.history = History()
+        self._selected: Bookmark | None = None  # the state after the last selection
         self.questions = LaunchQuestions(stage, notice, self.change_setups, window.show_source)
         self.colouring = Colouring(stage, notice)
         # It continues as soon as the stage is settled; the slots connected before must run first.
@@ -101,12 +102,18 @@ class Navigation(QObject):
             self.show_bookmark(with_look(mark, here, "layout"))
 
     def select(self, pane: int, selection: Selection) -> None:
-        """Select a block and thread; if the time moves for that, report it, and Back returns."""
+        """Select a block and thread; Back returns. If the time moves for that, report it.
+
+        Several selections without another change are one entry of the history.
+        """
         here, before = self.bookmark(), self.stage.moments()
         self.stage.select(pane, selection)
-        session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
-        if session is None or after == before or self.stage.playhead.playing:
+        if self.bookmark() == here or self.stage.playhead.playing:
             return
-        self.history.leave(here)
-        block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
-        self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left to go back")
+        session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
+        if after != before or self._selected != here:
+            self.history.leave(here)
+        self._selected = self.bookmark()
+        if session is not None and after != before:
+            block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
+            self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left to go back")

@@ -43,7 +43,7 @@ class Outputs:
             )
         )  # fmt: skip
         parts.central.toolbar.share.setMenu(self.share)
-        parts.lectures.page_asked.connect(self.share.ask_for_page)
+        parts.lectures.output_asked.connect(self.share.ask_for_output)
 
     def screen(self) -> Bookmark:
         """Return the bookmark, with the actual visibility of the inspector and the compiled counters."""

@@ -29,6 +29,7 @@ from ..widgets.theme import Theme
 from .actions import PALETTE
 from .dialogs import FIELD_KEYS
 from .exercise.controller import ExerciseController
+from .lecture.commands import LeftLectures
 from .lecture.lectures import Lectures
 
 EMPTY = "Nothing matches"
@@ -74,8 +75,10 @@ def scenario_entries(scenarios: Iterable[Scenario], pick: Callable[[str], object
         )
 
 
-def lecture_entries(lectures: Lectures) -> Iterator[Entry]:
-    """Yield the shipped and the recent lectures."""
+def lecture_entries(lectures: Lectures, left: LeftLectures) -> Iterator[Entry]:
+    """Yield the shipped and the recent lectures, and the unsaved ones that were left."""
+    for title, resume in left():
+        yield Entry(title, "Recent lecture", resume)
     for path in shipped_lectures():
         title = escape_controls(lecture_title(path))
         yield Entry(title, "Lecture", partial(lectures.open, path), name=lecture_name(path))

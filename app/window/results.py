@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from ...tracer.measure.recorded_outcomes import Spread
+from ..control.causes_job import CausesJob, Question
 from ..control.compiled_job import CompiledJob
 from ..control.listing_job import ListingJobs
 from ..control.measured_job import MeasuredTimes
@@ -16,6 +16,7 @@ from ..control.seed_jobs import SeedJobs, schedule_free_key
 from ..control.stage import Stage
 from ..control.timeline_clocks import NOT_RECORDED, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
+from ..model.explanation import reference_of
 from ..model.session import Session
 from ..views.timeline.view import TimelineView
 from .pane_alignment import align_times
@@ -45,12 +46,13 @@ class Results(QObject):
             timelines,
         )
         # Returns True for a trace of a program that the user ran here.
-        self.is_own_file: Callable[[str], bool] = lambda _: False
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.measured = MeasuredTimes(self, stage.is_settled)
         self.measured.loaded.connect(self.store.invalidate)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_behind, self)
         self.compiling.counted.connect(self._show_compiled)
+        self.causes = CausesJob(self)
+        self.causes.explained.connect(self.store.invalidate)
         self.listings = ListingJobs(self)
         self.listings.listed.connect(side.show_listing)
         self.spreads.progressed.connect(self._show_spread)
@@ -70,6 +72,24 @@ class Results(QObject):
             lambda: (stage.setups, store.state.picture, store.state.compiled_here, *stage.sessions),
             lambda _: self._want(),
         )
+        store.subscribe(
+            lambda: (store.state.traced, store.state.selections, *stage.sessions),
+            lambda _: self._want_causes(),
+        )
+
+    def _want_causes(self) -> None:
+        """Request the path of the traced value in each pane."""
+        traced, sessions = self.store.state.traced, self.stage.sessions
+        pairs = [
+            (i, session, selection)
+            for i, (session, selection) in enumerate(zip(sessions, self.stage.selections, strict=False))
+            if session is not None and traced is not None
+        ]
+        self.causes.want(
+            Question(session, traced, selection, reference_of(sessions, i))
+            for i, session, selection in pairs
+            if traced is not None
+        )
 
     @property
     def is_behind(self) -> bool:
@@ -85,6 +105,7 @@ class Results(QObject):
     def wait_for_compiler(self) -> None:
         """Wait for the compiler's results in the panes and the inspector, for a picture."""
         self.compiling.wait()
+        self.causes.wait()
         session, state = self.stage.focused(), self.store.state
         if session is not None and state.tab == "code" and state.side != "hidden":
             self.listings.want(session)
@@ -92,7 +113,7 @@ class Results(QObject):
 
     def close(self) -> None:
         """End all jobs."""
-        for job in (self.spreads, self.types, self.measured, self.compiling, self.listings):
+        for job in (self.spreads, self.types, self.measured, self.compiling, self.listings, self.causes):
             job.close()
 
     # Findings.
@@ -137,12 +158,13 @@ class Results(QObject):
         Counting runs a kernel's code; compiling it for a listing runs nothing.
         """
         wanted, asks = [], self.store.state.asks_compiler
-        for i, pane in enumerate(self.panes):
+        for pane in self.panes:
             session = pane.session
-            if session is None or session.is_python_program or pane.shown.compiled == "hidden":
+            is_hidden = pane.shown.compiled == "hidden"
+            if session is None or session.is_python_program or session.is_cuda_cpp or is_hidden:
                 pane.depths.offer(False)
                 continue
-            may_run = self.stage.may_run(session.launch) or self.is_own_file(self.stage.setups[i].file)
+            may_run = self.stage.may_run(session.launch)
             pane.depths.offer(not may_run and asks)
             wanted += [session] * may_run
         self.compiling.want(wanted)

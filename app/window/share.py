@@ -15,12 +15,40 @@ from ...tracer.processes.json_process import module_command
 from ..lecture.document import Lecture
 from ..model.visible_text import escape_controls
 from ..widgets.notice import Notice
+from .lecture.commands import HANDOUT, LECTURE_FILM, LECTURE_PAGE, QUESTIONS
 
 NO_TRACE, NO_LECTURE = "no trace is shown", "no lecture is open"
 WRITING = "a lecture is being written"
 PICTURES = {"PNG picture…": ".png", "SVG picture…": ".svg", "PDF picture…": ".pdf"}
-FILM, PAGE, HANDOUT = "Film…", "Web page…", "Handout…"
-PDF, PAGES = "Handouts (*.pdf)", "Web pages (*.html)"
+FILM, PAGE = "Film…", "Web page…"
+
+
+class LectureOutput(NamedTuple):
+    """A file that a command writes from a lecture's file."""
+
+    noun: str  # of the file, for messages
+    filters: str  # of the dialog for its name
+    suffixes: tuple[str, ...]  # of its kinds, the usual one first
+    command: tuple[str, ...]  # of the command line, with options
+
+
+def lecture_outputs() -> dict[str, LectureOutput]:
+    """List the files that can be written from an open lecture, by the text of their command."""
+    from .recording.kinds import KINDS, unavailable_reason  # loaded on first use
+
+    films = [kind for kind in KINDS if kind.suffix and not unavailable_reason(kind)]
+    pdf = "Handouts (*.pdf)", (".pdf",)
+    return {
+        HANDOUT: LectureOutput("handout", *pdf, ("lecture",)),
+        QUESTIONS: LectureOutput("handout", *pdf, ("lecture", "--no-answers")),
+        LECTURE_PAGE: LectureOutput("web page", "Web pages (*.html)", (".html",), ("render",)),
+        LECTURE_FILM: LectureOutput(
+            "film",
+            ";;".join(f"{kind.name} (*{kind.suffix})" for kind in films),
+            tuple(kind.suffix for kind in films),
+            ("render",),
+        ),
+    }
 
 
 class ShareParts(NamedTuple):
@@ -48,7 +76,8 @@ class ShareMenu(QMenu):
         self.addSeparator()
         self._add(FILM, partial(parts.render, ""))
         self._add(PAGE, partial(parts.render, ".html"))
-        self._add(HANDOUT, self._ask_for_handout)
+        for text in (HANDOUT, QUESTIONS):
+            self._add(text, partial(self.ask_for_output, text))
         self.aboutToShow.connect(self.update_entries)
 
     def _add(self, text: str, run: Callable[[], object]) -> None:
@@ -61,9 +90,9 @@ class ShareMenu(QMenu):
         if not self.parts.has_trace():
             reasons |= dict.fromkeys([text for text in PICTURES if text != "PNG picture…"], NO_TRACE)
         if self.parts.lecture() is None:
-            reasons[HANDOUT] = NO_LECTURE
+            reasons |= dict.fromkeys((HANDOUT, QUESTIONS), NO_LECTURE)
         elif self._process is not None:
-            reasons[HANDOUT] = WRITING
+            reasons |= dict.fromkeys((HANDOUT, QUESTIONS), WRITING)
         return reasons
 
     def update_entries(self) -> None:
@@ -73,40 +102,35 @@ class ShareMenu(QMenu):
             action.setEnabled(text not in reasons)
             action.setText(f"{text}  ({reasons[text]})" if text in reasons else text)
 
-    def _ask_for_handout(self) -> None:
-        self._ask_for_file("Write handout", PDF, ".pdf", self.write_handout)
-
-    def ask_for_page(self) -> None:
-        """Ask for a name and write the open lecture as a web page in another process."""
+    def ask_for_output(self, text: str) -> None:
+        """Ask for a name and write a file from the open lecture in another process, by the command's text."""
+        lecture, output = self.parts.lecture(), lecture_outputs()[text]
         if self._process is not None:
             self.parts.notice.inform(f"{WRITING[0].upper()}{WRITING[1:]}. Wait until it is saved.")
-        else:
-            self._ask_for_file("Write web page", PAGES, ".html", self.write_page)
+        elif lecture is not None:
+            suggestion = str(Path(self.parts.folder()) / f"{lecture.path.stem}{output.suffixes[0]}")
+            name, chosen_filter = QFileDialog.getSaveFileName(
+                self.parts.window, f"Write {output.noun}", suggestion, output.filters
+            )
+            if name:
+                path, usual = (
+                    Path(name),
+                    next(
+                        (suffix for suffix in output.suffixes if f"*{suffix})" in chosen_filter),
+                        output.suffixes[0],
+                    ),
+                )
+                is_known = path.suffix.lower() in output.suffixes
+                self._write(output, lecture.path, path if is_known else path.with_name(path.name + usual))
 
-    def _ask_for_file(self, title: str, kinds: str, suffix: str, write: Callable[[Path, Path], None]) -> None:
-        lecture = self.parts.lecture()
-        if lecture is None:
-            return
-        suggestion = str(Path(self.parts.folder()) / f"{lecture.path.stem}{suffix}")
-        path, _ = QFileDialog.getSaveFileName(self.parts.window, title, suggestion, kinds)
-        if path:
-            write(lecture.path, Path(path).with_suffix(suffix))
-
-    def write_handout(self, lecture: Path, path: Path) -> None:
-        """Write the handout of a lecture's file as PDF; the notice reports the result."""
-        self._write("handout", "lecture", lecture, path)
-
-    def write_page(self, lecture: Path, path: Path) -> None:
-        """Write a lecture's file as a web page that replays it; the notice reports the result."""
-        self._write("web page", "render", lecture, path)
-
-    def _write(self, noun: str, command: str, lecture: Path, path: Path) -> None:
+    def _write(self, output: LectureOutput, lecture: Path, path: Path) -> None:
         process = self._process = QProcess(self)
         process.setProcessChannelMode(QProcess.ProcessChannelMode.MergedChannels)
-        process.finished.connect(lambda code, _status: self._report(noun, process, code, path))
+        process.finished.connect(lambda code, _status: self._report(output.noun, process, code, path))
         program, *words = module_command("tilescope")
-        process.start(program, [*words, command, str(lecture), "-o", str(path)])
-        self.parts.notice.inform(f"Writing the {noun} {escape_controls(path.name)}…")
+        command, *options = output.command
+        process.start(program, [*words, command, str(lecture), *options, "-o", str(path)])
+        self.parts.notice.inform(f"Writing the {output.noun} {escape_controls(path.name)}…")
 
     def _report(self, noun: str, process: QProcess, code: int, path: Path) -> None:
         output = process.readAll().toStdString().strip().splitlines()

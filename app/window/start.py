@@ -133,12 +133,14 @@ def _run_event_loop(
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
     first = first_bookmark(specs, window.settings.bookmark)
+    window.look.show(first.theme, first.text_scale, first.reduced_motion, first.words)
     presents = lecture is not None and window.lectures.open(lecture, before=first)
     if not presents and not program and not window.show_bookmark(first):
         window.show_bookmark(first_bookmark((), None))
     if program:
         window.show_program(program, first)
     window.show()
+    window.desk.recover()
     QTimer.singleShot(SETTLING_TIME, resume_garbage_collection)
     if exercise is not None:
         window.exercises.open_path(exercise)

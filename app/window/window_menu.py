@@ -31,6 +31,7 @@ from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
 from .navigation import Navigation
 from .open_save import FileOperations
+from .order_search import OrderSearch
 from .writing.authoring import LectureAuthoring
 
 PRESENTER = "Presenter's window"
@@ -49,6 +50,7 @@ class MenuParts(NamedTuple):
     lectures: Lectures
     authoring: LectureAuthoring
     exercises: ExerciseController
+    orders: OrderSearch
 
 
 class WindowCommands(NamedTuple):
@@ -71,7 +73,7 @@ class WindowMenu:
         self.menu = menu = Menu(parts.window, self.commands())
         self.entries = menu.entries
         offer_recent(menu.parts["File"], parts.files)
-        offer_lectures(menu.parts["Lectures"], parts.lectures)
+        offer_lectures(menu.parts["Lectures"], parts.lectures, parts.authoring.left_lectures)
         allow(self.entries, parts.lectures)
         parts.authoring.allow(self.entries)
         offer_exercises(menu.parts["Exercises"], parts.exercises)
@@ -88,6 +90,7 @@ class WindowMenu:
             "Play": play_commands(stage.playhead, stage, central),
             "Go": go_commands(navigation.travel, stage, central, own.show_timings, own.escape),
             "Kernel": parts.editing.commands(),
+            "Order": parts.orders.commands(),
             "Lectures": [
                 *lecture_commands(parts.lectures), LINE, Command(PRESENTER, "F7", own.toggle_presenter),
                 *parts.authoring.commands(),
@@ -124,7 +127,7 @@ class WindowMenu:
         entries = [
             *command_entries(self.commands(), self.entries),
             *scenario_entries(toolbar.scenarios.values(), partial(toolbar.pick, self.parts.stage.focus)),
-            *lecture_entries(self.parts.lectures),
+            *lecture_entries(self.parts.lectures, self.parts.authoring.left_lectures),
             *exercise_entries(self.parts.exercises),
             *shortcut_entries(self._show_keys),
         ]

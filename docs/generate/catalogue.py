@@ -71,7 +71,8 @@ def _scenario_page(scenario: Scenario, program: Program) -> str:
             for p in scenario.parameters
         ]
         parts += ["## Parameters", table(["parameter", "label", "default", "values"], rows)]
-    parts += ["## Kernel", f"`{scenario.kernel}`", code_block(_kernel_text(scenario), "python")]
+    language = "cpp" if scenario.cuda_c else "python"
+    parts += ["## Kernel", f"`{scenario.kernel}`", code_block(_kernel_text(scenario), language)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -100,6 +101,8 @@ def _spec(scenario: Scenario) -> str:
 def _kernel_text(scenario: Scenario) -> str:
     """Return the text of a scenario's kernel, without the rest of its file."""
     source, name = launch_of(scenario, {}).source, scenario.kernel.rpartition(":")[2]
+    if scenario.cuda_c:
+        return source
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])

@@ -10,7 +10,7 @@ from program import Program
 
 from tilescope.app.explain.pages import page_path, page_title
 from tilescope.tracer.model.counter_names import NAMES
-from tilescope.tracer.model.finding import FINDING_KINDS
+from tilescope.tracer.model.rules import RULES
 
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
@@ -19,11 +19,14 @@ EXAMPLE = re.compile(r"^    tilescope .*\n\n(?=<!-- output)", re.MULTILINE)  # t
 FINDINGS = """# Findings
 
 `tilescope check` and the window report what a kernel does wrong, and what it wastes.
-Each kind has a page: the smallest kernel that shows it, its fix, and how to recognise a false alarm.
-`tilescope explain race` prints a page in the terminal.
+Each rule has a code that never changes, and a page: the smallest kernel that shows it, its fix, and how to recognise a
+false alarm. `tilescope explain TS101` prints a page in the terminal.
 
 An **error** makes the result wrong, or the launch fail. A **warning** costs a tenth of the launch or more.
 A **note** is everything else.
+
+Each finding also states how sure it is. **Confirmed**: it happened in the launch. **Possible**: another order of the
+threads, or a GPU, may make it happen. **Advice**: the results are right in any case.
 
 """
 COUNTERS = """# Counters
@@ -39,10 +42,13 @@ These numbers follow the source.
 
 def finding_pages(program: Program) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of the pages about findings."""
-    rows = [[f"[{kind}]({kind.replace(' ', '-')}.md)", page_title(kind)] for kind in FINDING_KINDS]
-    yield "findings/index.md", FINDINGS + table(["kind", "meaning"], rows) + "\n"
-    for kind in FINDING_KINDS:
-        path = page_path(kind)
+    rows = [
+        [rule.code, f"[{rule.name}]({rule.name.replace(' ', '-')}.md)", page_title(rule.name)]
+        for rule in RULES
+    ]
+    yield "findings/index.md", FINDINGS + table(["code", "name", "meaning"], rows) + "\n"
+    for rule in RULES:
+        path = page_path(rule.name)
         yield f"findings/{path.name}", _finding_page(path.stem, path.read_text(encoding="utf-8"), program)
 
 
@@ -55,8 +61,9 @@ def _finding_page(name: str, text: str, program: Program) -> str:
         script = folder / f"{stem}.py"
         script.write_text(code, encoding="utf-8")
         replays.append(_replay(title, stem, program))
-    printed = program.output(f"tilescope check {name}.py", folder)
-    command = f"`tilescope check {name}.py` prints:\n\n{code_block(printed, '{ .text .wrap }')}"
+    options = "--schedules 5 " if name == "order-dependence" else ""
+    printed = program.output(f"tilescope check {options}{name}.py", folder)
+    command = f"`tilescope check {options}{name}.py` prints:\n\n{code_block(printed, '{ .text .wrap }')}"
     shown = '<div class="replays" markdown>\n\n' + "\n\n".join(replays) + "\n\n</div>"
     return text.replace("<!-- output -->", command).replace("<!-- replays -->", f"## Replays\n\n{shown}")
 

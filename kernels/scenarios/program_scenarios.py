@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,8 +14,31 @@ from .matmul_scenarios import MATMUL_TIMED, matmul, matmul_plan, matmul_sizes
 from .matmul_variant_scenarios import LARGE, PUBLISHED, STEP, STORE, dynamic_plan
 from .scenario import Argument, Arrays, CudaC, PhaseText, Plan, Scenario, Values
 
+FOLDER = "tilescope.kernels.cuda_c"  # of the files in CUDA C
+
+
+def _in_cuda_c(*, cuda_c: CudaC, **options: Any) -> Scenario:
+    """Make the scenario of a kernel in CUDA C with its Numba twin, which has the other options."""
+    twin = matmul(cuda_c=cuda_c, **options)
+    kernel = f"{FOLDER}.{cuda_c.file}:{cuda_c.function.partition('<')[0]}"
+    return replace(twin, kernel=kernel, plan=partial(_cuda_c_plan, twin.plan, cuda_c), twin=twin)
+
+
+def _cuda_c_plan(plan_of_twin: Callable[[Values], Plan], cuda_c: CudaC, values: Values) -> Plan:
+    """Plan a kernel in CUDA C: the arrays of its twin, and then numbers."""
+    plan = plan_of_twin(values)
+    arrays = tuple(argument for argument in plan.arguments if argument.value is None)
+    numbers = tuple(Argument(name, value=int(values[name])) for name in cuda_c.numbers)
+    return replace(
+        plan,
+        arguments=arrays + numbers,
+        constants={name: values[parameter] for name, parameter in cuda_c.constants.items()},
+        shared_bytes=plan.shared_bytes if cuda_c.dynamic else 0,
+    )
+
+
 _cuda_c = partial(
-    matmul,
+    _in_cuda_c,
     group="CUDA C",
     kernel="tilescope.kernels.matmul_variants:tiled_dynamic",
     parameters=matmul_sizes(largest=LARGE),
@@ -48,14 +72,19 @@ CUDA_C = (
         title="CUDA C, tiled, static",
         lesson="If the width of the tiles is a constant, the compiler unrolls the inner loop and reads in wide "
         "pieces.",
-        cuda_c=CudaC("matmul_tiled_static.cu", "matmul_tiled_static"),
+        cuda_c=CudaC("matmul_tiled_static.cu", "matmul_tiled_static", constants={"TILE": "tile"}),
     ),
     _cuda_c(
         name="cuda-c-tiled-template",
         title="CUDA C, tiled, width a template",
         lesson="Dynamic shared memory costs nothing by itself: if the width is a template parameter, it is as "
         "fast as static.",
-        cuda_c=CudaC("matmul_tiled_template.cu", "matmul_tiled_template<{tile}>", dynamic=True),
+        cuda_c=CudaC(
+            "matmul_tiled_template.cu",
+            "matmul_tiled_template<{tile}>",
+            dynamic=True,
+            constants={"tile": "tile"},
+        ),
     ),
 )
 

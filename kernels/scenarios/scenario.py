@@ -91,6 +91,8 @@ class CudaC(Struct, frozen=True):
     function: str  # of that file; `{tile}` in it is that parameter
     numbers: tuple[str, ...] = ("m", "k", "n")  # names of the parameters that it takes
     dynamic: bool = False  # whether it uses the plan's dynamic shared memory
+    # Its template parameters and macros, and the parameters that they are.
+    constants: Mapping[str, str] = field(default_factory=dict)
 
 
 class PhaseText(Struct, frozen=True):
@@ -144,9 +146,8 @@ class Scenario(Struct, frozen=True):
     timed: tuple[Values, ...] = ({},)  # default parameters of a measurement
     flop: Callable[[Plan], int] = _no_flop  # number of floating-point operations; 0 if they do not matter
     baselines: tuple[Baseline, ...] = ()  # CPU programs for it
-    cuda_c: CudaC | None = (
-        None  # the kernel in CUDA C; `kernel` makes the same accesses and is traced instead
-    )
+    cuda_c: CudaC | None = None  # the kernel in CUDA C, which is timed and, with a C++ compiler, traced
+    twin: Scenario | None = None  # the same in Numba, which is traced where there is no C++ compiler
     engine: Literal["cuda", "python"] = (
         "cuda"  # "python": `kernel` is a plain Python program that emulates a launch
     )

@@ -181,10 +181,19 @@ class Page {
       explain: [make("h3", {}, "Now"), this.phaseText],
       findings: [make("h3", {}, "Findings"), findings],
       warp: view.track.warp ? this.warpParts(session.warp) : [],
+      why: this.whyParts(),
     };
     const first = parts[this.current.panel] ? this.current.panel : "source";
     const others = Object.keys(parts).filter((name) => name !== first);
     this.side.replaceChildren(tabs, ...[first, ...others].flatMap((name) => parts[name]));
+  }
+
+  // The path of the traced value of this step, in the pane in focus.
+  whyParts() {
+    const path = (this.current.paths || [])[this.focus];
+    if (!path) return [];
+    const go = (moment) => this.seek(playheadMoment(moment, this.focus, this.ends, this.current.link));
+    return [make("h3", {}, `Why ${path.title}?`), pathList(path.sentences, go)];
   }
 
   warpParts(name) {
@@ -258,7 +267,7 @@ class Page {
   }
 
   toggle() {
-    if (this.playing) return this.pause();
+    if (this.playing) return this.rest();
     if (this.position >= this.range[1]) this.seek(this.range[0]);
     this.run(this.range[1]);
   }
@@ -272,6 +281,13 @@ class Page {
 
   restart() {
     if (this.playing) this.playing = { ...this.playing, time: null, position: this.position };
+  }
+
+  // Pause at the current moment of the pane in focus, as the window does.
+  rest() {
+    this.pause();
+    const here = Math.floor(this.moments()[this.focus]);
+    this.seek(playheadMoment(here, this.focus, this.ends, this.current.link));
   }
 
   pause() {
@@ -353,10 +369,16 @@ class Page {
     return paneMoments(this.position, this.ends, this.current.link);
   }
 
+  // A whole moment of each pane at rest, unless a fraction was asked for: as `Stage.shown_moments`.
+  shownMoments() {
+    const moments = this.moments();
+    return this.playing || moments.every((moment) => moment % 1) ? moments : moments.map(Math.floor);
+  }
+
   draw() {
     if (!this.current) return;
     if (!this.current.tracks) return this.drawChart();
-    const moments = this.moments(), size = this.pictureSize || [0, 0];
+    const moments = this.shownMoments(), size = this.pictureSize || [0, 0];
     this.paneViews.forEach((view, i) => view.draw(this.still.matches ? Math.floor(moments[i]) : moments[i], ...size));
     this.timelines.forEach(({ timeline, row, block }, i) => {
       const { track, session } = this.paneViews[i], now = Math.floor(moments[i]), number = track.block.at(now);

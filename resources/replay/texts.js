@@ -173,3 +173,13 @@ function questionCard(question) {
   card.append(make("div", { class: "choices" }, ...choices, show), answer);
   return card;
 }
+
+// The sentences of a value's path; each with a moment is a link to it.
+function pathList(sentences, go) {
+  const rows = sentences.map(([text, moment, depth, fault]) => {
+    const sign = fault ? `${fault === "unordered" || fault === "leftover" ? "?" : "\u26a0"} ` : "";
+    const link = moment < 0 ? [] : [" ", make("button", { class: "link", onclick: () => go(moment) }, `moment ${grouped(moment)}`)];
+    return make("li", { class: `depth${Math.min(depth, 4)}` }, sign + text, ...link);
+  });
+  return make("ul", { class: "findings path" }, ...rows);
+}

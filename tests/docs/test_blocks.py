@@ -18,7 +18,7 @@ from tilescope.app.cli.commands import WINDOW, subcommand_of
 from tilescope.app.cli.main import main
 from tilescope.app.explain.pages import page_path
 from tilescope.tracer.model.counter_names import NAMES
-from tilescope.tracer.model.finding import FINDING_KINDS
+from tilescope.tracer.model.rules import ORDER_DEPENDENCE, RULES
 
 PAGES = {name_of(path): path.read_text(encoding="utf-8") for path in pages()}
 # The README's blocks are run where what they print is asserted; kernels of findings below.
@@ -27,7 +27,11 @@ RUN = [
     if name.startswith("docs/") and any(block.language in ("sh", "python") for block in blocks_of(text))
 ]  # fmt: skip
 OWN_PROCESS = ("run", "check")
-STATUS = {"check": (0, 1), "devices": (0, 2)}  # exit statuses of an example; 0 for other commands
+STATUS = {
+    "check": (0, 1),
+    "orders": (0, 1),
+    "devices": (0, 2),
+}  # exit statuses of an example; 0 for other commands
 
 
 def opens_the_window(words: list[str]) -> bool:
@@ -102,21 +106,22 @@ def test_the_lecture_of_the_page_is_one(tmp_path, capsys):
 # --- pages about findings and counters
 
 
-@pytest.mark.parametrize("kind", FINDING_KINDS)
-def test_the_first_kernel_of_a_page_has_the_finding_and_the_second_has_none(kind, tmp_path):
+@pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
+def test_the_first_kernel_of_a_page_has_the_finding_and_the_second_has_none(rule, tmp_path):
     wrong, fixed = [
         block.text
-        for block in blocks_of(page_path(kind).read_text(encoding="utf-8"))
+        for block in blocks_of(page_path(rule.code).read_text(encoding="utf-8"))
         if block.language == "python"
     ]
     (tmp_path / "wrong.py").write_text(wrong)
     (tmp_path / "fixed.py").write_text(fixed)
-    assert {f["kind"] for f in found("wrong.py", tmp_path)} == {kind}
-    assert found("fixed.py", tmp_path) == []
+    words = ["--schedules", "5"] if rule.code == ORDER_DEPENDENCE else []
+    assert {(f["rule"], f["kind"]) for f in found("wrong.py", tmp_path, *words)} == {(rule.code, rule.kind)}
+    assert found("fixed.py", tmp_path, *words) == []
 
 
-def found(file, folder):
-    done = run_tilescope("check", "--format", "json", file, folder=folder)
+def found(file, folder, *words):
+    done = run_tilescope("check", "--format", "json", *words, file, folder=folder)
     return json.loads(done.stdout)
 
 

@@ -15,10 +15,10 @@ from documents import commands_of, name_of, pages, prose_of
 from folders import ROOT
 from tilescope.app.cli.commands import RENAMED, SUBCOMMANDS, WINDOW, parser_of, subcommand_of
 from tilescope.app.cli.main import main
-from tilescope.app.explain.pages import FOLDER, page_names, page_path, page_title
+from tilescope.app.explain.pages import FOLDER, page_code, page_names, page_path, page_title
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.model.counter_names import NAMES
-from tilescope.tracer.model.finding import FINDING_KINDS
+from tilescope.tracer.model.rules import CODES, RULES
 
 PAGES = {name_of(path): path.read_text(encoding="utf-8") for path in pages()}
 # Words that stand for something, in commands that no one types as they are.
@@ -99,14 +99,15 @@ def test_the_readme_is_short():
 
 def test_each_finding_and_each_counter_has_a_page_and_nothing_else_does():
     files = {page_path(name) for name in page_names()}
-    assert files == {*FOLDER.rglob("*.md")} and set(page_names()) == {*FINDING_KINDS, *NAMES}
+    assert files == {*FOLDER.rglob("*.md")} and set(page_names()) == {*(rule.name for rule in RULES), *NAMES}
 
 
 @pytest.mark.parametrize("name", page_names())
 def test_a_page_has_all_its_sections(name):
     text = page_path(name).read_text(encoding="utf-8")
-    sections = SECTIONS if name in FINDING_KINDS else COUNTER_SECTIONS
-    assert text.startswith(f"# {name}") and page_title(name)
+    code = page_code(name)
+    sections = SECTIONS if code else COUNTER_SECTIONS
+    assert text.startswith(f"# {name} ({code}): " if code else f"# {name}") and page_title(name)
     assert [f"\n## {section}\n" in text for section in sections] == [True] * len(sections)
 
 
@@ -139,7 +140,18 @@ def test_spaces_dashes_underscores_and_case_are_equal(spelled):
 def test_without_a_name_all_pages_are_listed(capsys):
     assert main(["explain"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [re.split(r"  +", line)[0] for line in lines] == [*page_names()]
+    assert [re.split(r"  +", line)[1] for line in lines] == [*page_names()]
+    assert [line[:5] for line in lines if line[0] == "T"] == sorted(CODES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
+def test_a_code_names_its_page(rule):
+    assert page_path(rule.code) == page_path(rule.code.lower()) == page_path(rule.name)
+
+
+def test_an_unknown_code_gets_those_of_its_family(capsys):
+    assert main(["explain", "TS399"]) == 2
+    assert "did you mean TS301?" in capsys.readouterr().err
 
 
 # --- the site

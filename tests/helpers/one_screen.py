@@ -18,6 +18,7 @@ def main() -> None:
     QTest.qWaitForWindowActive(window)
     SEEN["platform"] = QApplication.platformName()
     SEEN["layout"] = window.bookmark().layout
+    SEEN["theme"] = window.theme.name
     SEEN["walked"] = [state(window), *(press(window, Qt.Key.Key_PageDown) for _ in range(9))]
     focus = window.side.findChildren(QWidget)[-1]
     focus.setFocus()  # as after a click into the right column

@@ -61,9 +61,10 @@ def run_tilescope(*words: str, folder: Path, **options):
 
 
 def messages_of(done) -> str:
-    """Return what a command wrote to standard error, without the lines that say which engine ran what."""
+    """Return the standard error of a command without its lines about engines and traced launches."""
     lines = done.stderr.splitlines(keepends=True)
-    return "".join(line for line in lines if not re.match(r"tilescope: [\d,]+ launch(es)? of \w+ ran ", line))
+    usual = r"tilescope: ([\d,]+ launch(es)? of \w+ ran |[\d,]+ launch(es)? of [\d,]+ kernels? traced: |not traced: )"
+    return "".join(line for line in lines if not re.match(usual, line))
 
 
 def check_program(folder, path, *words):

@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from launching import Array, trace
 from launching import launch as launch_text
-from tilescope.app.model.session import Session, build_session
-from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.model.launch import decode
+from tilescope.app.model.session import Session, build_session, scenario_of
+from tilescope.kernels.scenarios.catalogue import Scenario, find
+from tilescope.tracer.model.launch import decode, is_cuda_cpp_launch
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.simulator.numba_patch import run
+from tilescope.tracer.run.engine import run as run_any
+from tilescope.tracer.simulator.numba_patch import run as run_simulated
 
 # A kernel that is in no catalogue: warps differ, some lanes stay idle, blocks and threads have one dimension.
 UNEVEN = """
@@ -57,10 +58,17 @@ def application() -> QApplication:
 
 @cache
 def matmul(name: str = "matmul-tiled", blocks: tuple[int, ...] | None = None, **values: Any) -> Session:
-    """Return a session of a scenario."""
-    scenario = find(name)
-    launch = launch_of(scenario, values, blocks=blocks)
-    return build_session(launch, run(launch, lambda done, of: None), scenario)
+    """Return a session of a scenario, or of its Numba twin where there is no C++ compiler."""
+    return scenario_session(find(name), blocks, **values)
+
+
+def scenario_session(scenario: Scenario, blocks: tuple[int, ...] | None = None, **values: Any) -> Session:
+    """Return a session of a scenario of the catalogue, or of a Numba twin."""
+    described = launch_of(scenario, values, blocks=blocks)
+    run = run_any if is_cuda_cpp_launch(described) else run_simulated
+    trace = run(described, lambda done, of: None)
+    launch = decode(trace.launch)
+    return build_session(launch, trace, scenario_of(launch))
 
 
 def uneven_session(folder: Path) -> Session:

@@ -26,7 +26,7 @@ def main() -> None:
     SEEN["speaker"], SEEN["audience"] = screen_number(speaker), screen_number(window)
     SEEN["audience is full"] = window.isFullScreen()
     SEEN["steps"] = [walk(window, receiver) for receiver in (speaker, window, speaker)]
-    wait_until(lambda: speaker.thumbnails.picture_of(player.number) is not None)
+    wait_until(lambda: speaker.thumbnails.picture_of(player.number + 1) is not None)
     SEEN["drawn"] = not speaker.current.image.isNull()
     presenting.swap()
     SEEN["swapped"] = [screen_number(speaker), screen_number(window)]

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_every_scenario_is_complete(scenario):
     assert {"result"} <= set(scenario.roles.values()) <= {"left", "above", "result"}
     launch = launch_of(scenario, {})
     function = launch.kernel.partition(":")[2]
-    assert f"def {function}(" in launch.source
+    assert re.search(rf"\b(?:def|void) {function}\(", launch.source)
     assert launch.resident == scenario.resident
     assert decode(encode(launch)) == launch
     assert scenario.group
@@ -309,7 +310,7 @@ def test_the_seed_changes_random_inputs_and_no_others():
         ("matmul-tiled:m=1,m=2", "m is given twice"),
         ("matmul-tiled:size=3", "no parameter 'size'"),
         ("matmul-tiled:schedul=random", "did you mean schedule?"),
-        ("matmul-tiled:schedule=fast", "lockstep, sequential, random or measured"),
+        ("matmul-tiled:schedule=fast", "lockstep, sequential, random, measured or order:TEXT"),
         ("matmul-tiled:seed=-1", "seed of matmul-tiled"),
         ("matmul-tiled:resident=0", "resident of matmul-tiled"),
         ("matmul-tiled:blocks=1+x", "block of matmul-tiled"),

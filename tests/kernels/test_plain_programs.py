@@ -165,7 +165,8 @@ def defaults(scenario):
 
 
 def test_the_twins_of_the_tiled_cuda_c_kernels_fill_each_cell_once():
-    trace = traced("cuda-c-tiled-static", {"m": 8, "k": 16, "n": 8, "tile": 8})
+    twin = find("cuda-c-tiled-static").twin
+    trace = run(launch_of(twin, {"m": 8, "k": 16, "n": 8, "tile": 8}), lambda done, total: None)
     shared = [b.space for b in trace.buffers].index("shared")
     stores = trace.index[(trace.buffer == shared) & (trace.op == 1)]
     assert np.bincount(stores).tolist() == [2] * 128

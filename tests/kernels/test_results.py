@@ -12,8 +12,9 @@ from launching import final_contents
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, scenarios
 from tilescope.tracer.analysis.counters import counters_of, totals_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.launch import Schedule, is_cuda_cpp_launch
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run.engine import run as run_any
 from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.simulator.numba_patch import run
 
@@ -24,7 +25,8 @@ PITFALLS = [s for s in KERNELS if s.pitfall]
 
 
 def traced(name, values=None, **options):
-    return run(launch_of(find(name), values or {}, **options), lambda done, total: None)
+    launch = launch_of(find(name), values or {}, **options)
+    return (run_any if is_cuda_cpp_launch(launch) else run)(launch, lambda done, total: None)
 
 
 @pytest.fixture(scope="module")

@@ -140,12 +140,42 @@ class BufferContents:
         last = int(self._last_writes(buffer, moment, block, thread)[self.cells(buffer).cell(element)])
         return last if last >= 0 else None
 
+    def disordered_store(
+        self, buffer: int, element: int, moment: int, block: int = 0, thread: int = 0
+    ) -> int | None:
+        """Find the store (row of the trace) that a moment's access to an element shows out of order, or None.
+
+        The access ran before this store of an earlier moment, or after this store of a later one.
+        """
+        cell = self.cells(buffer).cell(element)
+        last = int(self._history(buffer, block, thread).last_writes(moment)[cell])
+        shown = int(self._last_writes(buffer, moment, block, thread)[cell])
+        if shown > last and self._requests.moment[self._requests.request[shown]] > moment:
+            return shown
+        return last if shown < last else None
+
     def _last_writes(self, buffer: int, moment: int, block: int, thread: int) -> NDArray[np.int32]:
         """Find the row of the write that each cell holds at a moment, -1 if there is none."""
         last = self._history(buffer, block, thread).last_writes(moment)
         cells, rows = self._seen(buffer, moment, block, thread)
         last[cells] = rows
         return last
+
+    def early_accesses(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> bytes:
+        """Return a key of the cells whose values at a moment differ from those after it; empty if there are none.
+
+        These cells show an access that ran before stores of earlier moments.
+        """
+        if self._trace.schedule == "lockstep" and not self._requests.accesses.listed.any():
+            return b""
+        cells, rows = self._seen(buffer, moment, block, thread)
+        if not len(cells):
+            return b""
+        history = self._history(buffer, block, thread)
+        last, touched = history.last_writes_touched(moment), history.writes.touched
+        position = cells if touched is None else np.searchsorted(touched, cells)
+        differs = last[position] != rows
+        return np.concatenate([cells[differs], rows[differs]]).tobytes() if differs.any() else b""
 
     def _seen(self, buffer: int, moment: int, block: int, thread: int) -> tuple[Ints, Ints]:
         """Find the cells accessed at a moment, and the row of the write that each holds there, -1 for none."""

@@ -22,6 +22,7 @@ from .request_cost import ADDRESS, PERIOD, RULE, UNIT, WAVEFRONTS_BY_LANE, costs
 PART = 1 << 17  # accesses processed at once: few enough to stay in a processor's cache
 QUEUES = 1 << 14  # of threads in a phase that are processed at once, for the same reason
 WORDS = (np.uint64, np.uint32, np.uint16, np.uint8)
+SPARSE = 8  # range of keys, per key, from which on sorting takes less memory than a table
 Shape = tuple[int, int, int]  # matrices, lanes of each, accesses of each lane
 
 
@@ -230,6 +231,11 @@ def _group_by_cost(trace: Trace, begin: Ints, shape: Shape, rules: Ints) -> tupl
     new[1:] |= (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
     kind = np.cumsum(new, axis=0, dtype=np.int64) * shape[2] + np.arange(shape[2])
     key = kind * PERIOD + (address & (PERIOD - 1))
+    if (
+        key.max() > SPARSE * key.size
+    ):  # as for a thread that runs long alone, where a table would take gigabytes
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        return number.reshape(key.shape), first
     first = np.full(int(key.max()) + 1, -1)
     first[key.ravel()[::-1]] = np.arange(key.size)[::-1]  # of several assignments the last one stays
     used = np.flatnonzero(first >= 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from ..model.launch import OBJECT_DTYPE, Array, Launch, Scalar, is_python_program
+from ..model.launch import OBJECT_DTYPE, Array, Launch, Scalar, is_cuda_cpp, is_python_program
 from ..model.trace import Trace
 from ..storage.launch_inputs import with_inputs
 from ..type_inference.question import Question
@@ -21,6 +21,8 @@ def job_of(launch: Launch, trace: Trace, folder: Path, question: Question | None
     """
     if is_python_program(launch):
         return "It is a Python program, which can't be compiled for a GPU."
+    if is_cuda_cpp(launch.kernel.rpartition(":")[0]):
+        return "It is CUDA C++; only Numba kernels are counted as compiled."
     if any(isinstance(argument, Scalar) and argument.dtype == OBJECT_DTYPE for argument in launch.arguments):
         return "It has an argument whose value is not kept with its trace."
     if not all(isinstance(argument, Scalar) or _is_plain(argument) for argument in launch.arguments):

@@ -131,6 +131,9 @@ class Word(IntEnum):
     GRID = auto()  # 1 once a thread has come to a barrier of the grid
     HAS_CHECKED_WAITS = auto()  # 1 if the driver has checked for endless waits
     WARP_ARRIVALS = auto()  # number of arrivals at warp operations
+    SEGMENTS = auto()  # address of the segments of an explicit order, SEGMENT_WORDS each; see `SegmentWord`
+    SEGMENT_COUNT = auto()
+    SEGMENT = auto()  # number of the current segment
     TWISTER = auto()  # address of the random number generator, see scheduler/random_numbers.py
     INITIAL_CONTENTS = (
         auto()
@@ -298,12 +301,28 @@ THREAD_SLOT_WORDS, BLOCK_SLOT_WORDS, WARP_WORDS = 24, 16, 4  # complete cache li
 TWISTER_WORDS = 624
 
 
+class SegmentWord(IntEnum):
+    """Indices of the words of a segment of an explicit order; see `model/order.py`."""
+
+    BLOCK = 0  # -1 for all blocks
+    FIRST = auto()  # first thread
+    COUNT = auto()  # number of threads, 0 for all
+    TURNS = auto()  # maximum number of rounds, 0 for any
+    BARRIER = auto()  # maximum of the phase, -1 for any
+    ROUNDS = auto()  # rounds with an access so far
+    END = auto()  # number of accesses of the launch at its end
+
+
+SEGMENT_WORDS = 8
+
+
 class Order(IntEnum):
     """The schedules of threads."""
 
     SEQUENTIAL = 0
     LOCKSTEP = auto()
     RANDOM = auto()
+    EXPLICIT = auto()
 
 
 class Pause(IntEnum):
@@ -312,6 +331,7 @@ class Pause(IntEnum):
     OVER = 0  # all blocks have ended
     BLOCK_ENDED = auto()
     CHECK_WAITS = auto()  # threads may wait for ever
+    BAD_ORDER = auto()  # the threads of an explicit order's segment can't go on
     NO_BLOCK_SLOT = auto()  # more blocks have to run at once than there are slots
 
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence, Set
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -50,6 +51,8 @@ _INSTANTIATED = re.compile(
     re.MULTILINE,
 )
 _INCLUDED = re.compile(r"(?:from |^)(/[^:\n]+):(\d+)", re.MULTILINE)
+_HEADER = ["-include", "tilescope/cuda.h"]
+_STALE_HEADER = re.compile(r"PCH|precompiled|\.pch\b")  # in an error about a compiled header
 _QUOTES = str.maketrans("‘’", "''")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'‘]?([^'’\n]+)")
 
@@ -69,6 +72,8 @@ class BuildOptions(Struct, frozen=True):
     include_folders: tuple[Path, ...] = ()
     definitions: tuple[str, ...] = ()  # NAME or NAME=VALUE
     arguments: tuple[str, ...] = ()  # for the linker, such as -lm
+    before: str = ""  # C++ text in front of the program's main file
+    after: str = ""  # and after it
 
 
 class BuiltProgram(Struct, frozen=True):
@@ -87,8 +92,8 @@ def build(main: Path, options: BuildOptions | None = None, text: str | None = No
     options = options or BuildOptions()
     sources, compiler = read_sources(main, options.include_folders, text), find_compiler()
     key = _digest(
-        compiler.version, *compiler.command, *compiler.program_options(), _headers_digest(), *options.definitions,
-        *map(str, options.include_folders), *options.arguments,
+        compiler.version, *compiler.command, *compiler.program_options(), _own_digest(), *options.definitions,
+        *map(str, options.include_folders), *options.arguments, options.before, options.after,
         *(f"{path}\0{content}" for path, content in sorted(sources.texts.items())),
     )  # fmt: skip
     program = _folder() / key / "program"
@@ -104,10 +109,17 @@ def build(main: Path, options: BuildOptions | None = None, text: str | None = No
     return BuiltProgram(program, sources, compiler)
 
 
+def prepare() -> None:
+    """Compile our runtime and header before the first program; raises CompilerError and BuildError."""
+    compiler = find_compiler()
+    runtime_object(compiler)
+    _precompiled_header(compiler)
+
+
 def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, folder: Path) -> Path:
     """Compile a file to an object in `folder`; raises BuildError."""
     mirror = folder / "source"
-    file, target = write_mirror(sources, mirror), folder / "program.o"
+    file, target = write_mirror(sources, mirror, options.before, options.after), folder / "program.o"
     includes = [
         word
         for path in options.include_folders
@@ -116,9 +128,12 @@ def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, 
     command = [
         *compiler.command, *compiler.program_options(), *includes, "-iquote", str(sources.main.parent),
         "-isystem", str(FOLDER / "include"), *(f"-D{name}" for name in options.definitions),
-        "-include", "tilescope/cuda.h", "-x", "c++", "-c", str(file), "-o", str(target),
     ]  # fmt: skip
-    output = _run(command, sources.main)
+    end = ["-x", "c++", "-c", str(file), "-o", str(target)]
+    header = _precompiled_header(compiler)
+    output = _run([*command, *header, *end], sources.main)
+    if output is not None and header != _HEADER and _STALE_HEADER.search(output):
+        output = _run([*command, *_HEADER, *end], sources.main)
     if output is not None:
         raise _build_error(output, sources, mirror)
     return target
@@ -148,12 +163,37 @@ def link(
     raise BuildError("the program can't be linked.", str(main), 0, output)
 
 
+def _precompiled_header(compiler: Compiler) -> list[str]:
+    """Return the options that include our header, compiled once for each compiler; the plain header if that fails."""
+    if compiler.kind == "zig":
+        return _HEADER
+    key = "header-" + _digest(compiler.version, *compiler.command, *compiler.program_options(), _own_digest())
+    folder = _folder() / key
+    name = "cuda.h.gch" if compiler.kind == "gcc" else "cuda.h.pch"
+    if not (folder / name).is_file():
+        stamp = [] if compiler.kind == "gcc" else ["-Xclang", "-fno-pch-timestamp"]
+        with _new_folder(key) as temporary:
+            (temporary / "cuda.h").write_text('#include "tilescope/cuda.h"\n', "utf-8")
+            command = [
+                *compiler.command, *compiler.program_options(), *stamp, "-isystem", str(FOLDER / "include"), "-x",
+                "c++-header", str(FOLDER / "include" / "tilescope" / "cuda.h"), "-o", str(temporary / name),
+            ]  # fmt: skip
+            if _run(command, FOLDER) is not None:
+                return _HEADER
+    else:
+        with suppress(OSError):
+            os.utime(folder)
+    if compiler.kind == "gcc":
+        return ["-include", str(folder / "cuda.h")]
+    return ["-include-pch", str(folder / name)]
+
+
 @cache
 def runtime_object(compiler: Compiler) -> Path:
     """Compile our runtime, once for each compiler; raises BuildError."""
     source = FOLDER / "runtime" / "runtime.cpp"
     key = "runtime-" + _digest(
-        compiler.version, *compiler.command, *compiler.runtime_options(), _headers_digest()
+        compiler.version, *compiler.command, *compiler.runtime_options(), _own_digest()
     )
     target = _folder() / key / "runtime.o"
     if not target.is_file():
@@ -225,11 +265,11 @@ def _forget_oldest() -> None:
 
 
 @cache
-def _headers_digest() -> str:
+def _own_digest() -> str:
     files = sorted(
         path for part in ("include", "runtime") for path in (FOLDER / part).rglob("*") if path.is_file()
     )
-    return _digest(*(path.read_text("utf-8") for path in files))
+    return _digest(*(path.read_text("utf-8") for path in (*files, FOLDER / "rewrite.py")))
 
 
 def _digest(*texts: str) -> str:

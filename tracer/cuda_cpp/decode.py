@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +15,9 @@ from ..analysis.requests import requests_of
 from ..model import launch as launches
 from ..model.array_types import Columns, narrow
 from ..model.trace import (
-    ALIAS_SEPARATOR,
     STOPPED,
     Barriers,
     Buffer,
-    Dim3,
     KernelError,
     MissingLanes,
     Op,
@@ -32,15 +28,13 @@ from ..model.trace import (
     nothing_outside,
     unravel,
 )
-from .debug_info import DebugInfo, Layout
-from .regions import Region, Views
-from .rewrite import without_comments
+from .launch_memory import LaunchEvent, LaunchMemory, ProgramMemory
+from .program_facts import ProgramFacts
+from .regions import Views
 from .rows import ARRIVAL, MISALIGNED, OUTSIDE, ROW, WARP_ARRIVAL, WHY
 
-DEVICE_BASE = 256  # address in the trace at which allocations begin
 MOST_BLOCKS = (1 << 32) - 1  # blocks whose numbers the runtime can hold
 MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
-VARIABLES_BASE = 1 << 40  # the same for the program's variables
 COUNTED_SPACES = ("global", "shared", "constant")
 COUNTED_SIZES = (1, 2, 4, 8, 16)  # bytes of an access
 # Buffers that stand for all memory of a space and a size of access, where only counters are wanted.
@@ -52,22 +46,9 @@ COUNTED_AS = [
 _SIZE_INDEX = np.array(
     [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
 )
-_QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
-_ALLOCATION = re.compile(
-    r"cuda\w*Alloc\w*\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*\(?([A-Za-z_][\w.]*)", re.IGNORECASE
-)
 MOST_LOOKED_AT = 1000  # misaligned copies
 _VECTOR_POINTER = re.compile(r"\bu?(char|short|int|long|longlong|float|double)([24])\s*(?:const\s*)?[*>&]")
 _VECTOR_BYTES = {"char": 1, "short": 2, "long": 8, "longlong": 8, "double": 8}
-_DYNAMIC = re.compile(
-    r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(?:volatile\s+)?([\w:\s]+?)\s+(\w+)\s*\[\s*\]"
-)
-_SCALARS = {
-    "float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "unsigned int": "<u4", "char": "|i1",
-    "unsigned char": "|u1", "short": "<i2", "unsigned short": "<u2", "long long": "<i8", "unsigned long long": "<u8",
-    "long": "<i8", "size_t": "<u8", "int32_t": "<i4", "uint32_t": "<u4", "uint8_t": "|u1", "int64_t": "<i8",
-    "bool": "|b1",
-}  # fmt: skip
 ERRORS = {
     "IllegalAddress": "accesses {size} bytes at an address that is not memory of the GPU",
     "HostMemory": "accesses {size} bytes of the host's memory, which a GPU cannot reach",
@@ -80,61 +61,6 @@ ERRORS = {
 }
 
 
-class ProgramFacts(Struct, frozen=True):
-    """What is known of a program before it runs."""
-
-    debug: DebugInfo
-    texts: dict[str, str]  # of its files, by path
-    spaces: dict[str, str]  # the space of each variable with a qualifier, by name
-    dynamic: list[tuple[str, str]]  # name and dtype of each declaration of dynamic shared memory
-    compiler: str
-
-
-def facts_of(program: Path, texts: dict[Path, str] | None, compiler: str) -> ProgramFacts:
-    """Collect the facts of a program; raises OSError or ELFError for a file that is no program.
-
-    texts: of its files, None to read those that its debug information names.
-    """
-    debug = DebugInfo(program)
-    if texts is None:
-        texts = {
-            Path(file): Path(file).read_text("utf-8", "replace")
-            for file in debug.files
-            if Path(file).is_file()
-        }
-    plain = [without_comments(text) for text in texts.values()]
-    spaces = {
-        match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
-        for text in plain
-        for match in _QUALIFIED.finditer(text)
-    }
-    dynamic = [
-        (match[2], _SCALARS.get(" ".join(match[1].split()), "|u1"))
-        for text in plain
-        for match in _DYNAMIC.finditer(text)
-    ]
-    return ProgramFacts(debug, {str(path): text for path, text in texts.items()}, spaces, dynamic, compiler)
-
-
-class LaunchEvent(Struct):
-    """A launch, as the runtime reports it."""
-
-    kernel: str
-    file: str
-    line: int
-    grid: Dim3
-    block: Dim3
-    shared: int
-    cooperative: int
-    function: int  # the kernel's address, from the start of the image; 0 if it is unknown
-    arguments: list[tuple[int, str]]  # address and type, see `runtime/interface.h`
-    allocations: list[
-        tuple[int, int, int, int]
-    ] = []  # address, size, whether it is live, the call that made it
-    thread_memory: int = 0
-    symbols: int = 0
-
-
 class KernelFault(Struct):
     """The error that ended a kernel, as the runtime reports it."""
 
@@ -145,15 +71,6 @@ class KernelFault(Struct):
     thread: int
     size: int
     operation: int
-
-
-class ProgramMemory(Struct, frozen=True):
-    """Where the memory of a running program lies, and a way to read the device's."""
-
-    arena: int
-    dynamic: int
-    base: int
-    read: Callable[[int, int], NDArray[np.uint8]]  # (address, size) in the arena
 
 
 class LaunchDecoder:
@@ -170,7 +87,7 @@ class LaunchDecoder:
         limits: launches.Limits,
     ) -> None:
         """symbols: contents of the program's variables, each from a multiple of 16."""
-        self._event, self._facts, self._memory = event, facts, memory
+        self._event, self._facts = event, facts
         self._schedule, self._resident, self._limits = schedule, resident, limits
         self._site_numbers: list[int] = []  # of the runtime's sites
         self._sites: dict[Site, int] = {}
@@ -178,11 +95,9 @@ class LaunchDecoder:
         self._views_of_buffer: list[Views] = []
         named = event.kernel.partition("<")[0].rpartition("::")[2].strip()
         self.kernel = (facts.debug.function(event.function) if event.function else "") or named
-        self._parameters = self._kernel_parameters()
-        self._regions = self._make_regions(symbols)
-        self._views = [Views(region) for region in self._regions]
-        self._allocations = len(event.allocations)
-        starts = [region.start for region in self._regions[self._allocations :]]
+        self._memory = LaunchMemory(event, facts, memory, symbols, self.kernel)
+        self._variables = self._memory.regions[self._memory.allocations :]
+        starts = [region.start for region in self._variables]
         self._variable_starts = np.array(starts, np.uint64)
         self._order = np.argsort(self._variable_starts)
         # By the allocation of a row, 0 for other memory.
@@ -198,101 +113,9 @@ class LaunchDecoder:
         self._first_blocks = 0  # number of blocks that are recorded, 0 for all
         self._is_stopped = False  # whether the launch went on without rows
         self.sampled = 0  # blocks that run, evenly from all; 0 for all
-
-    # --- memory
-
-    def _kernel_parameters(self) -> list[tuple[str, Layout]]:
-        versions = self._facts.debug.parameters.get(self.kernel, [])
-        count = len([argument for argument in self._event.arguments if "@" not in argument[1]])
-        return next(
-            (version for version in versions if len(version) == count), versions[0] if versions else []
+        self.chosen: NDArray[np.int64] | None = (
+            None  # numbers of the blocks that run, ascending; None for all
         )
-
-    def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
-        names: dict[int, list[str]] = {}
-        layouts: dict[int, Layout] = {}
-        starts = np.array([start for start, *_ in self._event.allocations], np.int64)
-        for number, (pointer, kind) in enumerate(self._event.arguments):
-            index = int(np.searchsorted(starts, pointer, side="right")) - 1
-            if index < 0 or not pointer or pointer >= starts[index] + self._event.allocations[index][1]:
-                continue
-            name, layout = self._argument(number, kind)
-            if name not in names.setdefault(index, []):
-                names[index].append(name)
-            if layout.size and index not in layouts:
-                layouts[index] = layout
-        self._passed = set(names)  # numbers of the allocations that arguments name
-        regions = []
-        budget = 1 << 29
-        for index, (start, size, live, pc) in enumerate(self._event.allocations):
-            name = ALIAS_SEPARATOR.join(names.get(index, ())) or self._host_name(pc) or f"memory{index}"
-            space_address = DEVICE_BASE + start - self._memory.arena
-            initial = self._memory.read(start, size) if live and size <= budget else None
-            budget -= size if initial is not None else 0
-            regions.append(
-                Region(
-                    start, size, name, "global", space_address, layouts.get(index, Layout(0)), True, initial
-                )
-            )
-        shared_end = 0
-        for variable in self._facts.debug.shared:
-            shared_end = -(-shared_end // 16) * 16
-            start = self._event.thread_memory + variable.offset
-            regions.append(
-                Region(start, variable.size, variable.name, "shared", shared_end, variable.layout, False)
-            )
-            shared_end += variable.size
-        shared_end = -(-shared_end // 16) * 16
-        name, dtype = self._facts.dynamic[0] if self._facts.dynamic else ("dynamic shared", "|u1")
-        if self._event.shared:
-            layout = Layout(np.dtype(dtype).itemsize, dtype)
-            regions.append(
-                Region(self._memory.dynamic, self._event.shared, name, "shared", shared_end, layout, True)
-            )
-        address, offset = VARIABLES_BASE, 0
-        for variable in self._facts.debug.variables:
-            content = (
-                symbols[offset : offset + variable.size] if len(symbols) >= offset + variable.size else None
-            )
-            offset += -(-variable.size // 16) * 16
-            space = self._facts.spaces.get(variable.name, "global")
-            start = self._memory.base + variable.offset
-            regions.append(
-                Region(start, variable.size, variable.name, space, address, variable.layout, False, content)
-            )
-            address += -(-max(1, variable.size) // 256) * 256
-        return regions
-
-    def _host_name(self, pc: int) -> str:
-        """Return the host's name of an allocation, as `cudaMalloc(&d_next, size)` has it; "" for no plain name."""
-        site = self._facts.debug.site(pc)
-        lines = self._facts.texts.get(site.file, "").splitlines() if site else []
-        calls = _ALLOCATION.findall(lines[site.line - 1]) if site and site.line <= len(lines) else []
-        return calls[0] if len(calls) == 1 else ""
-
-    def _argument(self, number: int, kind: str) -> tuple[str, Layout]:
-        """Return an argument's name in the kernel, and the layout of what it points to."""
-        position, _, offset = kind.partition("@")
-        if offset:  # a pointer in a structure that was passed by value
-            number = int(position or 0)
-            if number < len(self._parameters):
-                name, layout = self._parameters[number]
-                for field, place, part in layout.fields:
-                    if place == int(offset):
-                        return f"{name}.{field}", part.target or Layout(0)
-                return name, Layout(0)
-            return f"argument {number}", Layout(0)
-        plain = sum(not earlier.partition("@")[2] for _, earlier in self._event.arguments[:number])
-        if plain < len(self._parameters):
-            name, layout = self._parameters[plain]
-            target = layout.target or Layout(0)
-            if not target.size and kind:
-                target = Layout(np.dtype(kind).itemsize, kind)
-            return name, target
-        return f"argument {plain}", Layout(np.dtype(kind).itemsize, kind) if kind not in (
-            "",
-            "v",
-        ) else Layout(0)
 
     # --- rows
 
@@ -379,7 +202,7 @@ class LaunchDecoder:
         """Return the columns that counting needs: buffers are those of COUNTED_AS, indices are addresses."""
         address, allocation = rows["address"], rows["allocation"]
         space = np.zeros(len(rows), np.int64)  # index in COUNTED_SPACES
-        for region in self._regions[self._allocations :]:
+        for region in self._variables:
             if region.space != "global":
                 inside = (address - np.uint64(region.start)) < np.uint64(region.size)
                 space[inside & (allocation == 0)] = COUNTED_SPACES.index(region.space)
@@ -389,9 +212,9 @@ class LaunchDecoder:
             "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
         }  # fmt: skip
         offset = address - self._allocation_starts[allocation]
-        outside = (offset + rows["size"] > self._allocation_sizes[allocation]) | (
-            (rows["operation"] & OUTSIDE) != 0
-        )
+        sizes = self._allocation_sizes[allocation]
+        # An address before its allocation has an offset near 2**64.
+        outside = (offset >= sizes) | (offset + rows["size"] > sizes) | ((rows["operation"] & OUTSIDE) != 0)
         return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
 
     def _columns(
@@ -405,14 +228,14 @@ class LaunchDecoder:
             place = (
                 np.searchsorted(self._variable_starts[self._order], rows["address"][others], side="right") - 1
             )
-            region[others] = self._allocations + self._order[np.maximum(place, 0)]
+            region[others] = self._memory.allocations + self._order[np.maximum(place, 0)]
         buffer, index = np.zeros(count, np.int64), np.zeros(count, np.int64)
         values = rows["value"]
         outside = (rows["operation"] & OUTSIDE) != 0
         pieces: list[tuple[NDArray[np.int64], Buffer]] = []
         for number in np.unique(region).tolist():
             chosen = np.flatnonzero(region == number)
-            views = self._views[number]
+            views = self._memory.views[number]
             offsets = (rows["address"][chosen] - np.uint64(views.region.start)).astype(np.int64)
             sizes = rows["size"][chosen]
             beyond = (offsets < 0) | (offsets + sizes > views.region.size)
@@ -497,6 +320,8 @@ class LaunchDecoder:
         )
 
     def _blocks_that_run(self) -> NDArray[np.int64]:
+        if self.chosen is not None:
+            return self.chosen
         if not self.sampled:
             return np.arange(math.prod(self._event.grid), dtype=np.int64)
         last = min(math.prod(self._event.grid), MOST_BLOCKS) - 1
@@ -529,9 +354,11 @@ class LaunchDecoder:
         file = self._kernel_file()
         sources = dict.fromkeys([file, *(site.file for site in self._sites), event.file])
         files = {name: facts.texts[name] for name in sources if name in facts.texts}
+        arguments, constants = self._memory.recorded_arguments(file) or ((), {})
         launch = launches.Launch(
-            f"{file}:{self.kernel}", facts.texts.get(file, ""), (), event.grid, event.block, shared_bytes=event.shared,
-            schedule=self._schedule, resident=self._resident, engine="compiled",
+            f"{file}:{self.kernel}", facts.texts.get(file, ""), arguments, event.grid, event.block,
+            shared_bytes=event.shared, constants=constants, schedule=self._schedule, resident=self._resident,
+            engine="compiled",
         )  # fmt: skip
         integers = {name: _own(column) for name, column in columns.items() if name not in ("value", "op")}
         return Trace(
@@ -577,8 +404,8 @@ class LaunchDecoder:
     def _add_unaccessed(self) -> None:
         """Add the buffers of arguments that the kernel did not access."""
         named = {views.region.start for views in self._views_of_buffer}
-        for number in sorted(self._passed):
-            views = self._views[number]
+        for number in sorted(self._memory.passed):
+            views = self._memory.views[number]
             if views.region.start in named:
                 continue
             buffer = views.main_buffer()

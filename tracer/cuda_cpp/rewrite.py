@@ -400,14 +400,20 @@ def read_sources(main: Path, include_folders: Sequence[Path] = (), text: str | N
     return Sources(main, texts)
 
 
-def write_mirror(sources: Sources, folder: Path) -> Path:
-    """Write the rewritten files into a mirror of their folders in `folder`; return the main file's path there."""
+def write_mirror(sources: Sources, folder: Path, before: str = "", after: str = "") -> Path:
+    """Write the rewritten files into a mirror of their folders in `folder`; return the main file's path there.
+
+    before, after: C++ text in front of the main file and after it.
+    """
     templates = sources.templates()
     for path, text in sources.texts.items():
         target = mirrored(path, folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         shown = str(path).replace("\\", "\\\\").replace('"', '\\"')
-        target.write_text(f'#line 1 "{shown}"\n{rewrite(text, templates)}', "utf-8")
+        content = f'#line 1 "{shown}"\n{rewrite(text, templates)}'
+        if path == sources.main:
+            content = f"{before}{content}{after}"
+        target.write_text(content, "utf-8")
     return mirrored(sources.main, folder)
 
 

@@ -7,6 +7,7 @@ answer. Rows and the device's memory lie in files that both processes map.
 from __future__ import annotations
 
 import array
+import math
 import mmap
 import os
 import selectors
@@ -28,7 +29,9 @@ from numpy.typing import NDArray
 from ..model.launch import Limits, Schedule
 from ..model.trace import Dim3, Site, Trace
 from .debug_info import HEADERS
-from .decode import KernelFault, LaunchDecoder, LaunchEvent, ProgramFacts, ProgramMemory, facts_of
+from .decode import KernelFault, LaunchDecoder
+from .launch_memory import LaunchEvent, ProgramMemory
+from .program_facts import ProgramFacts, facts_of
 from .rows import ARRIVAL, ROW, SCHEDULES
 
 VARIABLE = "TILESCOPE_CUDA_SESSION"  # names the socket to the program
@@ -47,6 +50,8 @@ class SessionOptions(Struct, frozen=True):
     patience: float | None = None  # seconds of CPU time for a block; None for no limit
     limits: Limits = Limits()
     sample: Callable[[str, Dim3, Dim3], int] | None = None  # how many blocks of a launch run, 0 for all
+    blocks: tuple[int, ...] | None = None  # linear numbers of those that run, None for all
+    report: Callable[[int, int], None] | None = None  # called with the blocks that have ended, and all
 
 
 class ProgramFault(Struct, frozen=True):
@@ -137,6 +142,7 @@ class Session:
         self.options, self._take = options, take
         self._texts_of = texts_of
         self.faults: list[ProgramFault] = []
+        self.facts: ProgramFacts | None = None  # of the program that connected last
         self._folder = tempfile.mkdtemp(prefix="tilescope-cuda-")
         self.path = str(Path(self._folder, "socket"))
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -202,7 +208,8 @@ class Session:
 
     def facts_of(self, program: str) -> ProgramFacts:
         texts, compiler = self._texts_of(program)
-        return facts_of(Path(program), texts, compiler)
+        self.facts = facts_of(Path(program), texts, compiler)
+        return self.facts
 
     def take(self, trace: Trace, seconds: float) -> None:
         self._take(trace, seconds)
@@ -344,6 +351,9 @@ class _Connection:
         kernel = self._decoder.kernel
         sampled = options.sample(kernel, event.grid, event.block) if options.sample else 0
         self._decoder.sampled = sampled
+        if options.blocks is not None:
+            self._decoder.chosen = np.array(options.blocks, np.int64)
+            return f"blocks {len(options.blocks)} {' '.join(map(str, options.blocks))}"
         return f"sample {sampled}" if sampled else "go"
 
     def _read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
@@ -357,6 +367,9 @@ class _Connection:
         rows = np.frombuffer(self._maps[0], ROW, event.rows)
         arrivals = np.frombuffer(self._maps[1], ARRIVAL, event.arrivals)
         self._pcs += event.sites
+        if self._session.options.report and self._launch and event.running:
+            # Blocks begin in the order of their numbers.
+            self._session.options.report(min(event.running), math.prod(self._launch.grid))
         answer = self._decoder.add(rows, arrivals, event.sites, event.running)
         if is_end:
             decoder, self._decoder = self._decoder, None

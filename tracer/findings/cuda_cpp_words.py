@@ -26,17 +26,8 @@ WORDS = {
 _PATTERN = re.compile("|".join(map(re.escape, sorted(WORDS, key=len, reverse=True))))
 
 
-# Remedies that change the kernel's text. They must be tried before they are shown, which C++ does not offer yet.
-_UNTRIED = re.compile(r"(?:put |use cuda\.atomic|move |keep what|name both|let only one thread write)")
-
-
 def in_cuda_cpp(finding: Finding) -> Finding:
-    """Return the finding with the names that CUDA C++ has, and without a remedy that has to be tried first."""
-    if finding.kind in ("race", "barrier") and _UNTRIED.match(finding.remedy):
-        stated = finding.statement.removesuffix(f"; {finding.remedy}.").removesuffix(
-            f"; else {finding.remedy}."
-        )
-        finding = replace(finding, statement=f"{stated.removesuffix('.')}.", remedy="")
+    """Return the finding with the names that CUDA C++ has."""
     statement, remedy = (
         _PATTERN.sub(lambda match: WORDS[match[0]], text) for text in (finding.statement, finding.remedy)
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 
 from ..analysis.kernel_structure import kernel_file
 from ..model.finding import Finding
@@ -67,4 +68,5 @@ def _endless(trace: Trace) -> Iterator[Finding]:
     else:
         message = f"1 launch does not end: {error.message[:1].lower()}{error.message[1:].removesuffix('.')}"
         remedy = "change the loop so that its condition becomes false, or let it take longer: --patience 60"
-    yield _error(1, message, remedy, (error.file, error.line))
+    finding = _error(1, message, remedy, (error.file, error.line))
+    yield replace(finding, certainty="possible") if error.type == TIMEOUT else finding

@@ -186,16 +186,17 @@ def _accesses_text(trace: Trace, race: Race) -> str:
 def _example_text(trace: Trace, race: Race) -> str:
     """Describe both accesses with their threads: thread 0 writes s[1] = 4, thread 1 reads s[1] = 4."""
     across_blocks = race.scope == "grid" and trace.block[race.first] != trace.block[race.second]
-    texts = []
-    for row in (race.first, race.second):
-        value = value_text(trace, row)
-        action = f"{VERBS_PRESENT[trace.op[row]]} {access_element(trace, row)}" + (
-            f" = {value}" if value else ""
-        )
-        texts.append(f"{thread_text(trace, row, block=across_blocks)} {action}")
+    texts = [access_text(trace, row, block=across_blocks) for row in (race.first, race.second)]
     block = (
         ""
         if across_blocks or len(trace.blocks) == 1
         else f"in {block_text(trace, int(trace.block[race.first]))} "
     )
     return f"{block}{texts[0]} and {texts[1]}"
+
+
+def access_text(trace: Trace, row: int, *, block: bool = True) -> str:
+    """Describe an access with its thread, and its block if `block` is set: thread 0 writes s[1] = 4."""
+    value = value_text(trace, row)
+    action = f"{VERBS_PRESENT[trace.op[row]]} {access_element(trace, row)}"
+    return f"{thread_text(trace, row, block=block)} {action}{f' = {value}' if value else ''}"

@@ -17,6 +17,7 @@ import numpy as np
 from ..analysis.kernel_structure import called_name
 from ..analysis.requests import Requests
 from ..model.finding import Finding, coordinates_text, count_noun, line_text
+from ..model.rules import WARP_MASK
 from ..model.trace import WARP, MissingLanes, Trace
 
 
@@ -96,7 +97,7 @@ def _finding(trace: Trace, requests: Requests, lost: MissingLanes) -> Finding:
     thread = min(_first_thread(lost), trace.threads - 1)
     return Finding(
         "barrier", text.severity, message, text.remedy, count, sites, np.empty(0, np.int64), (),
-        ((lost.block, thread),), moment,
+        ((lost.block, thread),), moment, rule=WARP_MASK,
     )  # fmt: skip
 
 

@@ -19,11 +19,13 @@ from ..findings.all_findings import findings_of
 from ..model.finding import Finding, source_location
 from ..model.launch import Array, Launch, Scalar
 from ..model.trace import KernelError, Op, Trace, unravel
-from ..recording.kernel_loader import KernelRefusedError, LoadError, load_kernel
+from ..recording.kernel_loader import OUTSIDE_LAUNCH, KernelRefusedError, LoadError, load_kernel
 from ..storage.trace_file import save
 from .cases import Case, InvalidExerciseError, collect_cases
 from .compare import wrong_argument
+from .cuda_cpp_cases import check_cuda_cpp_parameters, cuda_cpp_cases
 from .result import CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
+from .student_file import StudentFileError
 
 # Runs a kernel on arrays, which then hold its results. Takes launch, kernel, arguments and parameter names.
 RunOn = Callable[[Launch, Any, list[Any], tuple[str, ...]], Trace]
@@ -33,23 +35,18 @@ LAUNCH_KINDS = ("block size", "part")  # kinds of findings about the launch, whi
 _stub_counters: dict[str, dict[str, int]] = {}  # by the exercise's file and text
 
 
-class StudentFileError(Exception):
-    """The student's file can't be run: one sentence, and its line."""
-
-    def __init__(self, sentence: str, line: int) -> None:
-        super().__init__(sentence)
-        self.line = line
-
-
 def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
-    """Judge a student's file; `begin` is called with its kernel before each case."""
+    """Judge a student's file; `begin` is called with its kernel, None in CUDA C++, before each case."""
     try:
         cases, names, stub_counters = _prepare(task, run_on)
     except InvalidExerciseError as fault:
         return Judgement(fault=_encodable(str(fault)), fault_line=fault.line)
     try:
-        kernel = _load_student_kernel(task)
-        own_names = _check_parameters(kernel, names)
+        if task.is_cuda_cpp:
+            kernel, own_names = None, check_cuda_cpp_parameters(task.student_text, task.kernel, names)
+        else:
+            kernel = _load_student_kernel(task)
+            own_names = _check_parameters(kernel, names)
     except StudentFileError as fault:
         return Judgement(
             error=_encodable(str(fault)), line=fault.line, count=len(cases), stub_counters=stub_counters
@@ -74,26 +71,31 @@ def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, .
     """
     launch = Launch(f"{task.file}:{task.kernel}", task.text, (), (1, 1, 1), (1, 1, 1))
     try:
-        module, stub = load_kernel(launch)
+        module, stub = load_kernel(launch, complete=True)
     except LoadError as error:
         sentence, line = _sentence_and_line(error, task.file)
         raise InvalidExerciseError(sentence, line) from None
     cases = collect_cases(module.cases, stub, str(module.__file__))
     names = tuple(inspect.signature(stub.py_func).parameters)
-    key = f"{task.file}\n{task.text}"
+    line = stub.py_func.__code__.co_firstlineno
+    file, text = task.file, task.text
+    if task.is_cuda_cpp:
+        cases, names = cuda_cpp_cases(cases, names, task)
+        file, text, stub, line = task.stub_file, task.stub_text, None, 1
+    key = f"{task.file}\n{task.text}\n{task.stub_text}"
     if key not in _stub_counters:
         while len(_stub_counters) >= MAX_KEPT_EXERCISES:
             del _stub_counters[next(iter(_stub_counters))]
-        _stub_counters[key] = _counters_of_stub(task, stub, cases[-1], names, run_on)
+        _stub_counters[key] = _counters_of_stub(
+            _build_launch(file, text, task.kernel, cases[-1], ""), line, stub, cases[-1], names, run_on
+        )
     return cases, names, _stub_counters[key]
 
 
 def _counters_of_stub(
-    task: JudgingTask, stub: Any, case: Case, names: tuple[str, ...], run_on: RunOn
+    launch: Launch, line: int, stub: Any, case: Case, names: tuple[str, ...], run_on: RunOn
 ) -> dict[str, int]:
     """Run the stub on a case and return its counters; raises InvalidExerciseError if it fails."""
-    launch = _build_launch(task.file, task.text, task.kernel, case, "")
-    line = stub.py_func.__code__.co_firstlineno
     try:
         trace = run_on(launch, stub, case.fresh_arguments(), names)
     except KernelRefusedError as refused:
@@ -114,7 +116,7 @@ def _load_student_kernel(task: JudgingTask) -> Any:
     """Load the student's kernel; raises StudentFileError."""
     launch = Launch(f"{task.student_file}:{task.kernel}", task.student_text, (), (1, 1, 1), (1, 1, 1))
     try:
-        return load_kernel(launch)[1]
+        return load_kernel(launch, complete=True)[1]
     except LoadError as error:
         raise StudentFileError(*_sentence_and_line(error, task.student_file)) from None
 
@@ -124,7 +126,7 @@ def _sentence_and_line(error: LoadError, file: str) -> tuple[str, int]:
     text = str(error)
     line_text, separator, rest = text.removeprefix(f"{Path(file).absolute()}:").partition(": ")
     line = int(line_text) if separator and line_text.isdigit() else 0
-    if isinstance(error.__cause__, AssertionError) and "outside a launch" in str(error.__cause__):
+    if isinstance(error.__cause__, AssertionError) and str(error.__cause__) == OUTSIDE_LAUNCH:
         remedy = 'put the launch under if __name__ == "__main__":, because the exercise launches the kernel'
         return f"Your file launches a kernel when it is imported; {remedy}.", line
     if isinstance(error.__cause__, SyntaxError):

@@ -17,6 +17,14 @@ class JudgingTask(msgspec.Struct, frozen=True):
     student_text: str  # the code that runs
     folder: str  # for the arrays of the first case, so that its launch can be run again
     out: str  # path for the trace of the first case
+    # The stub in CUDA C++ and its file, if the student writes CUDA C++; "" for Numba. The judge is the same.
+    stub_file: str = ""
+    stub_text: str = ""
+
+    @property
+    def is_cuda_cpp(self) -> bool:
+        """Whether the student writes CUDA C++."""
+        return bool(self.stub_text)
 
 
 class WrongArgument(msgspec.Struct, frozen=True):

@@ -105,6 +105,58 @@ def function_lines(source: str, name: str) -> tuple[int, int]:
     return (function.first, function.last) if function else (1, 0)
 
 
+def template_parameters(source: str, function: Function) -> tuple[str, ...]:
+    """List the names of a function's template parameters, in order; () for a function that is no template."""
+    text = plain(source)
+    start = sum(len(line) + 1 for line in text.split("\n")[: function.first - 1])
+    match = re.compile(r"\s*template\s*<").match(text, start)
+    if match is None:
+        return ()
+    names, depth, piece = [], 1, ""
+    for character in text[match.end() : function.body]:
+        depth += (character in "<(") - (character in ">)")
+        if not depth or (depth == 1 and character == ","):
+            words = re.findall(r"\w+", piece.partition("=")[0])
+            names.append(words[-1] if words else "")
+            piece = ""
+        else:
+            piece += character
+        if not depth:
+            break
+    return tuple(names)
+
+
+def parameters(source: str, name: str) -> tuple[str, ...] | None:
+    """List the names of the parameters of a function, in order; None if the text does not define it."""
+    text = plain(source)
+    function = next((function for function in functions(source) if function.name == name), None)
+    if function is None:
+        return None
+    head = text[: function.body].rstrip()
+    opening = [match.end() - 1 for match in re.finditer(rf"\b{re.escape(name)}\s*\(", head)][-1]
+    inside, names, depth, piece = head[opening + 1 : _closing(head, opening)], list[str](), 0, ""
+    for character in f"{inside},":
+        depth += (character in "<([") - (character in ">)]")
+        if character == "," and depth == 0:
+            words = re.findall(r"[A-Za-z_]\w*", piece.partition("=")[0].partition("[")[0])
+            names += words[-1:]
+            piece = ""
+        else:
+            piece += character
+    return tuple(names)
+
+
+def namespaces(source: str, function: Function) -> tuple[str, ...]:
+    """List the namespaces that contain a function, from the outermost; unnamed ones are left out."""
+    text = plain(source)
+    names = []
+    for match in re.finditer(r"\bnamespace\s+([\w:]*)\s*\{", text[: function.body]):
+        closing = _closing(text, match.end() - 1)
+        if match[1] and (closing is None or closing > function.body):
+            names.append(match[1])
+    return tuple(names)
+
+
 @lru_cache(maxsize=64)
 def barrier_lines(source: str, name: str) -> tuple[int, ...]:
     """List the lines of a function's statements that wait for other threads, ascending."""

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from .array_types import AnyInts
+from .rules import code_of, confidence_of
 from .trace import Buffer, Dim3, Trace, unravel
 
 FINDING_KINDS = (
@@ -61,11 +62,23 @@ class Finding(Struct, frozen=True, eq=False):
     cause: str = ""  # equal for findings of a kind that one change of the kernel mends; "" for no known cause
     also: tuple[RelatedPlace, ...] = ()  # other places of the same cause
     fixed_text: str = ""  # the kernel's complete text with a remedy that was tried and works
+    rule: str = ""  # the code of its rule, "" for that of its kind
+    certainty: str = ""  # in CONFIDENCES, "" for that of its kind and severity
 
     @property
     def message(self) -> str:
         """The statement, with the other places of its cause."""
         return message_of(self.statement, self.also)
+
+    @property
+    def code(self) -> str:
+        """The code of its rule, such as TS101."""
+        return self.rule or code_of(self.kind)
+
+    @property
+    def confidence(self) -> str:
+        """How sure it is, in CONFIDENCES."""
+        return self.certainty or confidence_of(self.kind, self.severity)
 
 
 def sort_key(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
@@ -107,6 +120,11 @@ def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
     if finding.sites:
         site = trace.sites[finding.sites[0]]
         return site.file, site.line
+    return definition_of(trace)
+
+
+def definition_of(trace: Trace) -> tuple[str, int]:
+    """Return (file, line from 1) of the kernel's definition."""
     for file, text in trace.sources.items():
         for number, line in enumerate(text.splitlines(), 1):
             is_cpp = "__global__" in line and re.search(rf"\b{re.escape(trace.kernel)}\s*\(", line)

@@ -9,7 +9,7 @@ import msgspec
 
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
-ScheduleKind = Literal["lockstep", "sequential", "random", "measured"]
+ScheduleKind = Literal["lockstep", "sequential", "random", "measured", "order"]
 OBJECT_DTYPE = "object"  # of a scalar that is not a number
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
@@ -57,11 +57,18 @@ class Schedule(msgspec.Struct, frozen=True):
     """The order in which threads run: `lockstep`, `sequential`, `random` with its seed, or as `measured` on a GPU.
 
     A measured order can't be requested: it belongs to a recording (`tracer/hardware/accesses`), whose random inputs
-    have the seed.
+    have the seed. The kind `order` runs threads as the text `order` states; see `model/order.py`.
     """
 
     kind: ScheduleKind = "lockstep"
     seed: int = 0
+    # Unset, it is not part of the JSON, so that the keys of launches without it stay the same.
+    order: str | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def order_text(self) -> str:
+        """The text of an explicit order; "" for other kinds."""
+        return self.order if isinstance(self.order, str) else ""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -78,7 +85,9 @@ class Limits(msgspec.Struct, frozen=True):
 class Launch(msgspec.Struct, frozen=True):
     """A kernel, its arguments, and how to run it."""
 
-    kernel: str  # `module:function`, `path/to/file.py:function`, or `path/to/notebook.ipynb [3]:function`
+    # `module:function`, `path/to/file.py:function`, `path/to/notebook.ipynb [3]:function`, `path/to/file.cu:function`,
+    # or `module.cu:function`
+    kernel: str
     # The text of that file; for a cell, with the definitions it uses of others (see `notebook_cells`). This text runs,
     # so an edited kernel is another launch.
     source: str
@@ -87,7 +96,7 @@ class Launch(msgspec.Struct, frozen=True):
     block: Dim3  # threads
     constants: dict[
         str, bool | int | float | str
-    ] = {}  # globals that the kernel freezes; a str names a numba type
+    ] = {}  # globals that the kernel freezes; a str names a numba type. In CUDA C++ template parameters and macros
     shared_bytes: int = 0  # of dynamic shared memory per block
     scenario: str = ""  # its name in the catalogue, whose NumPy reference checks the result; "" for none
     schedule: Schedule = Schedule()
@@ -128,6 +137,11 @@ def is_utf8(path: str) -> bool:
 def is_python_program(launch: Launch) -> bool:
     """Return True for a launch of a plain Python program, run by `simulator/python_program.py`."""
     return launch.kernel.partition(":")[0] == PYTHON_PROGRAMS
+
+
+def is_cuda_cpp_launch(launch: Launch) -> bool:
+    """Return True for a launch of a kernel in CUDA C++, run by `tracer/cuda_cpp`."""
+    return is_cuda_cpp(launch.kernel.rpartition(":")[0])
 
 
 def is_cuda_cpp(file: str) -> bool:

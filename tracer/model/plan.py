@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypedDict, cast, get_args
 
+import msgspec
+
 from ... import ROOT
 from ...kernels.scenarios import catalogue
 from ...kernels.scenarios.catalogue import (
@@ -18,9 +20,22 @@ from ...kernels.scenarios.catalogue import (
     Values,
 )
 from ...kernels.scenarios.suggestions import did_you_mean
+from .cuda_cpp_file import cuda_cpp_file
 from .integers import parse_integer
 from .kernel_imports import imports_digest
-from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
+from .launch import (
+    Array,
+    Dim3,
+    EngineName,
+    Fill,
+    Launch,
+    Limits,
+    Scalar,
+    Schedule,
+    ScheduleKind,
+    is_cuda_cpp,
+)
+from .order import ORDER_PREFIX, OrderTextError, parse_order
 from .skipped_lines import SkippedLineError, barrier_lines, without_lines
 
 Resident = int | Literal["all"]
@@ -86,7 +101,7 @@ def launch_of(
     return Launch(
         kernel=scenario.kernel,
         source=source,
-        imports_digest=imports_digest(file.absolute(), source),
+        imports_digest="" if is_cuda_cpp(file.name) else imports_digest(file.absolute(), source),
         arguments=_arguments(plan, schedule.seed),
         grid=plan.grid,
         block=plan.block,
@@ -98,6 +113,32 @@ def launch_of(
         blocks=None if blocks is None else _checked_blocks(blocks, plan.grid),
         limits=limits or (KEEP_ALL if keep == "all" else KEEP_SOME),
         engine=engine,
+    )
+
+
+def twin_of(launch: Launch) -> Launch | None:
+    """Return the launch of the Numba twin of a scenario's unmodified kernel in CUDA C++, None for another kernel."""
+    try:
+        scenario = catalogue.find(launch.scenario)
+        own = kernel_source(scenario.kernel)[1]
+    except CatalogueError:
+        return None
+    twin = scenario.twin
+    if twin is None or scenario.cuda_c is None or (launch.kernel, launch.source) != (scenario.kernel, own):
+        return None
+    numbers = [argument.value for argument in launch.arguments if isinstance(argument, Scalar)]
+    values: dict[str, Value] = {"tile": launch.block[0]}
+    values |= {name: int(number) for name, number in zip(scenario.cuda_c.numbers, numbers, strict=True)}
+    described = launch_of(twin, values)
+    arrays = (argument for argument in launch.arguments if isinstance(argument, Array))
+    return msgspec.structs.replace(
+        described,
+        arguments=tuple(next(arrays) if isinstance(given, Array) else given for given in described.arguments),
+        schedule=launch.schedule,
+        resident=launch.resident,
+        blocks=launch.blocks,
+        limits=launch.limits,
+        engine=launch.engine,
     )
 
 
@@ -150,12 +191,19 @@ def _checked_blocks(blocks: Iterable[int], grid: Dim3) -> tuple[int, ...]:
 def kernel_source(kernel: str) -> tuple[Path, str]:
     """Return the file of a kernel (`module:function` of this package, or `file.py:function`) and its text.
 
+    Modules and files in CUDA C++ have the suffix of the file: `tilescope.kernels.cuda_c.matmul_naive.cu:function`.
+
     Raises PlanError for a module that is not this package's, and for a file that cannot be read.
     """
     holder, _, function = kernel.rpartition(":")
     if not holder or not function.isidentifier():
         raise PlanError(f"{kernel!r} is not a kernel; write file.py:function.")
-    path = Path(holder) if holder.endswith(".py") else _module_file(holder)
+    if holder.endswith(".py"):
+        path = Path(holder)
+    elif is_cuda_cpp(holder):
+        path = cuda_cpp_file(holder)
+    else:
+        path = _module_file(holder)
     return path, _text_of(path)
 
 
@@ -233,9 +281,7 @@ def _options(name: str, pairs: dict[str, str]) -> LaunchKeywords:
     """Take the options out of `pairs`."""
     options = LaunchKeywords()
     kind, seed = pairs.pop("schedule", "lockstep"), pairs.pop("seed", "0")
-    if kind not in get_args(ScheduleKind):
-        raise PlanError(f"schedule of {name} must be lockstep, sequential, random or measured, not {kind!r}.")
-    options["schedule"] = Schedule(cast(ScheduleKind, kind), _number(seed, f"seed of {name}", 0))
+    options["schedule"] = parse_schedule(kind, _number(seed, f"seed of {name}", 0), name)
     if resident := pairs.pop("resident", ""):
         options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)
     if blocks := pairs.pop("blocks", ""):
@@ -249,6 +295,25 @@ def _options(name: str, pairs: dict[str, str]) -> LaunchKeywords:
             raise PlanError(f"keep of {name} must be some or all, not {keep!r}.")
         options["keep"] = cast(Keep, keep)
     return options
+
+
+def parse_schedule(kind: str, seed: int, name: str = "the launch") -> Schedule:
+    """Return the schedule of a word: lockstep, sequential, random, measured or order:TEXT; raises PlanError."""
+    if kind.startswith(ORDER_PREFIX):
+        try:
+            return Schedule("order", seed, str(parse_order(kind)))
+        except OrderTextError as error:
+            raise PlanError(str(error)) from error
+    if kind not in get_args(ScheduleKind) or kind == "order":
+        raise PlanError(
+            f"schedule of {name} must be lockstep, sequential, random, measured or order:TEXT, not {kind!r}."
+        )
+    return Schedule(cast(ScheduleKind, kind), seed)
+
+
+def schedule_words(schedule: Schedule) -> str:
+    """Return the word for a schedule in a spec, without its seed: "lockstep" or "order:t3x2"."""
+    return f"{ORDER_PREFIX}{schedule.order_text}" if schedule.kind == "order" else schedule.kind
 
 
 def _edit(scenario: Scenario, pairs: dict[str, str]) -> LaunchKeywords:

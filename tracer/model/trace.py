@@ -39,7 +39,8 @@ class Op(IntEnum):
 # Functions of `cuda.atomic` for which a GPU has no reduction: it returns the old value even if it is not used.
 NEVER_REDUCED = ("exch", "cas", "compare_and_swap")
 STOPPED = "Stopped after"  # beginning of the notice of a launch that made too many accesses
-STEPPED = ("random", "measured")  # schedules whose moments follow the steps, not the rounds of lockstep
+# Schedules whose moments follow the steps, not the rounds of lockstep.
+STEPPED = ("random", "measured", "order")
 FEW_BLOCKS = 1 << 20  # entries that a table by block numbers may always have
 BARRIER = 4  # used like an `Op`, for the site of a barrier
 
@@ -251,7 +252,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     kernel: str  # name of the function
     grid: Dim3  # blocks along x, y, z
     block_dim: Dim3  # threads of a block along x, y, z
-    schedule: str  # the kind: "lockstep", "sequential", "random", or "measured" on a GPU
+    schedule: str  # the kind: "lockstep", "sequential", "random", "order", or "measured" on a GPU
     resident: int  # blocks that ran at once
     blocks: NDArray[np.int64]  # linear numbers of the blocks that ran, ascending
     recorded: NDArray[np.int64]  # of the blocks whose accesses are all kept; fewer after a cap

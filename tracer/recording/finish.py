@@ -44,6 +44,8 @@ def finish(record: RunRecord, file: str, engine: str) -> Trace:
         sources=sources,
         made_by=f"{engine}; {record.inexact}" if record.inexact else engine,
     )
+    if record.order is not None:
+        record.order.check_lines(trace)
     return replace(trace, check=_check(record, trace))
 
 

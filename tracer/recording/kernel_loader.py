@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from ...kernels.scenarios.npy_file import npy_header
 from ...kernels.scenarios.scenario import CatalogueError
+from ..model.cuda_cpp_file import cuda_cpp_file
+from ..model.definitions_only import definitions_only, without_launches
 from ..model.kernel_imports import imported_texts
-from ..model.launch import Array, Launch
+from ..model.launch import Array, Launch, is_cuda_cpp
 from ..model.notebook_cells import cell_of, tree_of
 from ..model.trace import poison
 from ..storage.column_files import new_column, own_copy
@@ -36,6 +38,9 @@ CONSTANT_FILLS = (
     "empty",
 )  # all elements equal the index, except "empty"
 CACHED_BYTES = (1 << 20, 1 << 28)  # smallest random array that is cached; most bytes of the cache
+OUTSIDE_LAUNCH = (
+    "a kernel runs outside a launch"  # the error of a file that launches a kernel while it is loaded
+)
 _random_arrays: OrderedDict[Array, NDArray[Any]] = OrderedDict()
 
 
@@ -55,9 +60,12 @@ class KernelRefusedError(LoadError):
         self.sentence = sentence
 
 
-def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
-    """Run the launch's source as a new module and return (module, kernel); raises LoadError."""
-    module, kernel = load_function(launch)
+def load_kernel(launch: Launch, *, complete: bool = False) -> tuple[ModuleType, Any]:
+    """Run the launch's source as a new module and return (module, kernel); raises LoadError.
+
+    complete: refuse a source that launches a kernel itself; otherwise only the definitions of such a program run.
+    """
+    module, kernel = load_function(launch, complete=complete)
     if not hasattr(kernel, "py_func") or not hasattr(kernel, "__getitem__"):
         name = launch.kernel.rpartition(":")[2]
         line = getattr(getattr(kernel, "__code__", None), "co_firstlineno", 0)
@@ -66,8 +74,11 @@ def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
     return module, kernel
 
 
-def load_function(launch: Launch) -> tuple[ModuleType, Any]:
-    """Run the launch's source as a new module and return (module, the object with the kernel's name)."""
+def load_function(launch: Launch, *, complete: bool = False) -> tuple[ModuleType, Any]:
+    """Run the launch's source as a new module and return (module, the object with the kernel's name).
+
+    complete: as for `load_kernel`.
+    """
     source, _, name = launch.kernel.rpartition(":")
     file, package = _file_and_package(source)
     _forget_changed_modules(file, launch.source)
@@ -79,8 +90,10 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
     module.__name__ = f"_tilescope_kernel_{Path(file).stem}"
     try:
         with _folder_first(file, package):
-            text = tree_of(launch.source, name) if cell_of(file) else launch.source
-            exec(compile(text, file, "exec"), module.__dict__)  # the user's own kernel
+            if cell_of(file):
+                exec(compile(tree_of(launch.source, name), file, "exec"), module.__dict__)
+            else:
+                _run_text(launch, file, module, complete=complete)
     except SyntaxError as error:
         raise LoadError(f"{file}:{error.lineno}: {error.msg}.", file, error.lineno or 0) from error
     except (Exception, SystemExit) as error:  # a user's file may raise anything
@@ -94,6 +107,19 @@ def load_function(launch: Launch) -> tuple[ModuleType, Any]:
     if kernel is None:
         raise LoadError(f"{file} has no kernel named {name}; the kernel must keep its name.", file)
     return module, kernel
+
+
+def _run_text(launch: Launch, file: str, module: ModuleType, *, complete: bool) -> None:
+    """Run the text of a launch's file in a module; of a program that launches kernels, only the definitions."""
+    constants = launch.constants
+    text = launch.source if complete else without_launches(launch.source, constants)
+    try:
+        exec(compile(text, file, "exec"), module.__dict__)  # the user's own kernel
+    except AssertionError as error:
+        if complete or str(error) != OUTSIDE_LAUNCH:
+            raise
+        text = definitions_only(launch.source, constants)
+        exec(compile(text, file, "exec"), module.__dict__)
 
 
 _imported: dict[Path, str] = {}  # text of each module next to a kernel's file, when it was imported
@@ -140,6 +166,8 @@ def _file_and_package(source: str) -> tuple[str, str]:
     """Resolve a path or a module name to a file and its package."""
     if source.endswith(".py") or cell_of(source):
         return str(Path(source).absolute()), ""
+    if is_cuda_cpp(source):
+        return str(cuda_cpp_file(source).absolute()), ""
     spec = util.find_spec(source)
     if spec is None or spec.origin is None:
         raise LoadError(f"There is no module named {source}.")

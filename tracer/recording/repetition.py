@@ -8,7 +8,12 @@ from typing import Generic, TypeVar
 TURNS_BETWEEN_LOOKS = 64  # turns of each thread between two looks
 # After this many looks one is kept for comparison with later ones; then after twice as many, and so on.
 FIRST_KEPT_LOOK = 4
-REPEATS_TO_BE_SURE = {"lockstep": 1, "sequential": 1, "random": 8}  # times that the state must repeat
+REPEATS_TO_BE_SURE = {
+    "lockstep": 1,
+    "sequential": 1,
+    "random": 8,
+    "order": 1,
+}  # times that the state must repeat
 Threads = TypeVar("Threads")
 
 

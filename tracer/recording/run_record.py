@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from weakref import ref
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from ..model.launch import Launch, Schedule
 from ..model.trace import ALIAS_SEPARATOR, Buffer, Dim3, KernelError
 from .recorder import Recorder
+from .run_order import OrderRun
 
 RESIDENT_THREADS = 8192
 ROW_BYTES = 48  # bytes of memory for a row, including data computed from it
@@ -49,7 +51,9 @@ class RunRecord:
     error: KernelError | None = None  # a thread's exception, as shown to the user
     raised: BaseException | None = None  # the exception that `error` describes
     notice: str = ""  # one sentence about missing data
+    is_running: bool = False  # whether blocks run: not while arguments are copied or the trace is built
     untyped: str = ""  # why it ran with Python's arithmetic instead of Numba's, "" if it did not
+    order: OrderRun | None = None  # the explicit order of its threads, once it runs
     inexact: str = ""  # results that may differ from a GPU's in their last bits, "" for none
     _records: dict[int, NDArray[Any]] = field(
         default_factory=dict
@@ -62,10 +66,25 @@ class RunRecord:
         RunRecord.latest = ref(self)
         self.grid, self.dim = self.launch.grid, self.launch.block
 
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Context manager for the run of the blocks."""
+        self.is_running = True
+        try:
+            yield
+        finally:
+            self.is_running = False
+
     def chosen_blocks(self) -> Sequence[int]:
         """Return the numbers of the blocks that run, in their order."""
         chosen = self.launch.blocks
         return range(self.grid[0] * self.grid[1] * self.grid[2]) if chosen is None else chosen
+
+    def start_order(self) -> OrderRun | None:
+        """Begin the explicit order of the launch, if it has one; raises OrderError if it is not of this launch."""
+        launch = self.launch
+        self.order = OrderRun.of_launch(launch) if launch.schedule.kind == "order" else None
+        return self.order
 
     def add_totals(self, totals: Mapping[str, int]) -> None:
         """Add the counters of accesses that are not kept to those before."""
@@ -116,11 +135,13 @@ class RunRecord:
         shaped = ary if ary.size == root.size and ary.dtype == root.dtype else root
         buffer = self.add_array(name, space, shaped, root.size)
         memory = HostMemory(cells, buffer, cells.__array_interface__["data"][0])
-        self.memories.append(memory)
         if root.dtype.names is None:
             self.initial[buffer] = self._content(name, cells, self.recorder.buffers[buffer].dtype)
         else:
             self._records[buffer] = cells.copy()
+        self.memories.append(
+            memory
+        )  # last: Ctrl+C may come during a large copy, and `undo` needs the content
         self.finals[name] = ary
         return memory
 

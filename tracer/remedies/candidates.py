@@ -9,9 +9,12 @@ from typing import Protocol
 
 from ..analysis.kernel_structure import kernel_file, site_in_kernel
 from ..findings.race_barrier_placement import WARP_BARRIER
+from ..model import cpp_text
 from ..model.finding import Finding
+from ..model.launch import is_cuda_cpp
 from ..model.trace import Trace
 from .barrier_edits import barrier_fixes
+from .cpp_edits import barrier_moves, race_fixes
 from .kernel_text import Fix, KernelText, end
 
 ATOMICS = {
@@ -19,7 +22,7 @@ ATOMICS = {
 }  # fmt: skip
 MOST_CANDIDATES = 12
 CAN_BE_TRIED = re.compile(
-    r"^(put (cuda\.|line )|use cuda\.|move |keep what|name both|let only one thread write)"
+    r"^(put (cuda\.|__|line )|use (cuda\.|an atomic|atomic)|move |keep what|name both|let only one thread write)"
 )
 
 
@@ -45,6 +48,8 @@ def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
     lines = _lines(trace, finding)
     if not lines or not is_mechanical(finding):
         return []
+    if is_cuda_cpp(kernel_file(trace)):
+        return _cpp_candidates(trace, finding, lines, source)
     try:
         text = KernelText(source)
     except (SyntaxError, ValueError):
@@ -54,6 +59,15 @@ def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
     )
     different = {fix.text: fix for fix in reversed(fixes) if fix.text != source}
     return list(reversed(different.values()))[:MOST_CANDIDATES]
+
+
+def _cpp_candidates(trace: Trace, finding: Finding, lines: list[int], source: str) -> list[Fix]:
+    if finding.kind == "barrier":
+        return barrier_moves(source, lines[0])
+    barriers = cpp_text.barrier_lines(source, trace.kernel)
+    moves = [move for line in barriers for move in barrier_moves(source, line)]
+    fixes = [*race_fixes(source, lines, finding.remedy), *moves]
+    return list({fix.text: fix for fix in reversed(fixes)}.values())[::-1][:MOST_CANDIDATES]
 
 
 def _lines(trace: Trace, finding: Finding) -> list[int]:

@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from ..analysis.requests import requests_of
 from ..findings.all_findings import findings_of
+from ..model.definitions_only import definitions_only
 from ..model.finding import Finding
-from ..model.launch import Launch, Schedule, decode
+from ..model.launch import Launch, Schedule, decode, is_cuda_cpp_launch
 from ..model.trace import Trace
 from ..processes.process_client import RunCancelledError
 from ..run.worker_client import Worker, WorkerError
 from ..storage.launch_inputs import with_inputs
 from ..storage.temp_folders import new_process_folder
 from .candidates import candidates_of, is_mechanical
-from .definitions_only import definitions_only
 from .kernel_text import Edit, Fix
 
 ORDERS = (Schedule("lockstep"), Schedule("sequential"), Schedule("random", 1), Schedule("random", 2))
@@ -62,6 +62,8 @@ def trial_case(trace: Trace, finding: Finding, findings: list[Finding], folder: 
     if not trace.launch or not is_mechanical(finding):
         return None
     launch = decode(trace.launch)
+    if is_cuda_cpp_launch(launch) and not launch.arguments:
+        return None
     fixes = candidates_of(trace, finding, launch.source)
     size = sum(content.nbytes for content in trace.initial.values())
     if not fixes or (size > MOST_INPUT_BYTES and not launch.scenario):
@@ -103,14 +105,19 @@ def _prove_several(case: TrialCase, run: Run, deadline: float) -> ProvenFix | No
     if len(lines) != len(edits) or len(set(lines)) != 1 or not _works(case, fix, run, deadline):
         return None
     places = [str(edit.line - 1) for edit in edits]
-    return ProvenFix(f"put {lines[0]} after lines {', '.join(places[:-1])} and {places[-1]}", edits, fix.text)
+    return ProvenFix(
+        f"put {lines[0].removesuffix(';')} after lines {', '.join(places[:-1])} and {places[-1]}",
+        edits,
+        fix.text,
+    )
 
 
 def _run(case: TrialCase, fix: Fix, order: Schedule, run: Run) -> Trace | None:
     """Trace an edited kernel; return None if it does not run to its end."""
     launch = case.launch
     try:
-        text = fix.text if launch.scenario else definitions_only(fix.text, launch.constants)
+        runs_as_it_is = launch.scenario or is_cuda_cpp_launch(launch)
+        text = fix.text if runs_as_it_is else definitions_only(fix.text, launch.constants)
         trace = run(replace(launch, source=text, schedule=order))
     except (WorkerError, RunCancelledError, SyntaxError):
         return None

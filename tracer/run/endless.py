@@ -63,13 +63,21 @@ class Bounds(NamedTuple):
 class LaunchWatch:
     """Watches a running launch: its last activity, the end of its last block, and its memory.
 
-    It measures this thread's CPU time, so that a launch is not stopped because the machine is busy.
+    It measures this thread's CPU time, so that a launch is not stopped because the machine is busy. With
+    `only_blocks`, copies of arguments and the work on the trace count neither as time nor as memory of a block.
     """
 
     def __init__(
-        self, file: str, source: str, bounds: Bounds, leave: Callable[[str], None] | None = None
+        self,
+        file: str,
+        source: str,
+        bounds: Bounds,
+        leave: Callable[[str], None] | None = None,
+        *,
+        only_blocks: bool = False,
     ) -> None:
         """Start watching; `leave` is called with a sentence if Ctrl+C does not end the launch in time."""
+        self._only_blocks = only_blocks
         self._file, self._source, self._leave = file, source, leave
         self._interrupt, self._interrupted = "", math.inf
         self.is_over = False
@@ -86,6 +94,9 @@ class LaunchWatch:
         """Note that a block has ended."""
         self._active = self._ended = time.thread_time()
         self._since = time.monotonic()
+        self._note_memory()
+
+    def _note_memory(self) -> None:
         self._memory = resident_memory() if self._bounds.memory < math.inf else 0
 
     def request_check_if_due(self) -> None:
@@ -98,7 +109,15 @@ class LaunchWatch:
             _thread.interrupt_main(CHECK_SIGNAL)
 
     def _exceeds_memory(self) -> bool:
-        return self._bounds.memory < math.inf and resident_memory() - self._memory > self._bounds.memory
+        if self._bounds.memory == math.inf:
+            return False
+        record = RunRecord.latest() if RunRecord.latest else None
+        if self._only_blocks and (record is None or not record.is_running):
+            self._note_memory()
+            return False
+        # The launch copies its arrays, and a kernel's first writes make their own pages resident.
+        arguments = sum(memory.cells.nbytes for memory in record.memories) if record is not None else 0
+        return resident_memory() - self._memory > self._bounds.memory + 2 * arguments
 
     def check(self, number: int, frame: FrameType | None) -> None:
         """Check this thread's progress, as a signal handler; raises EndlessLaunchError beyond the bounds."""
@@ -110,10 +129,17 @@ class LaunchWatch:
             self._accesses, self._active = accesses, now
         if position is None:
             self._ended, self._since = now, time.monotonic()  # compiling, or building the trace
+            self._note_memory()
         elif now - self._active >= self._bounds.idle:
             self._stop("The launch has not ended after", position, compiled)
-        elif now - self._ended >= self._bounds[1 if compiled else 2] or self._exceeds_memory():
+        elif now - self._ended >= self._bounds[1 if compiled else 2]:
             self._stop(f"The launch made {accesses:,} accesses without ending a block in", position, compiled)
+        elif self._exceeds_memory():
+            megabytes = (resident_memory() - self._memory) // 10**6
+            text = (
+                f"The launch made {accesses:,} accesses without ending a block and took {megabytes:,} MB in"
+            )
+            self._stop(text, position, compiled)
 
     def interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
         """Raise InterruptedLaunch with this thread's line, as a signal handler."""
@@ -133,6 +159,8 @@ class LaunchWatch:
         record = RunRecord.latest() if RunRecord.latest else None
         recorder = getattr(record, "recorder", None)
         accesses = recorder.access_count() if recorder is not None else 0
+        if self._only_blocks and (record is None or not record.is_running):
+            return None, False, accesses
         line = 0
         while frame is not None:
             if frame.f_globals.get("__name__", "").startswith(_BUSY_MODULES) and not line:

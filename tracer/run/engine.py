@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
 from ..compiled.not_compilable import EndlessWaitError, TooManyTurnsError
 from ..compiled.state import MAX_TURNS
-from ..model.launch import Launch, Limits, is_python_program
+from ..model.launch import Launch, Limits, is_cuda_cpp_launch, is_python_program
 from ..model.trace import Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
@@ -17,20 +18,31 @@ from ..storage.recorded_traces import MEASURED, NotRecordedError, recorded
 from ..storage.trace_file import TraceFileError
 from .worker_events import EARLY_NOTICE
 
+BLOCK_SECONDS = 10.0  # of CPU time after which a block in CUDA C++ counts as endless
 EARLY_FROM = 1_000_000  # accesses; from here on lockstep is so slow that an early trace is worth showing
 Report = Callable[[int, int], None]
 
 
-def run(launch: Launch, report: Report, early: Callable[[Trace], None] | None = None) -> Trace:
+def run(
+    launch: Launch,
+    report: Report,
+    early: Callable[[Trace], None] | None = None,
+    block_seconds: float | None = BLOCK_SECONDS,
+) -> Trace:
     """Run a launch with the engine that it names and return its trace; `made_by` names the engine and the reason.
 
     A launch measured on a GPU is read from its recording. The simulator runs launches that can't be compiled.
-    `report(done, total)` is called as blocks end. `early` gets a preliminary trace (see `in_order`).
+    `report(done, total)` is called as blocks end. `early` gets a preliminary trace (see `in_order`). block_seconds: of
+    CPU time for a block in CUDA C++, None for no limit.
 
     Raises LoadError and UnsupportedSimulator.
     """
     if launch.schedule.kind == MEASURED:
         return _load_recorded(launch)
+    if is_cuda_cpp_launch(launch):
+        from .cuda_cpp_launch import run_cuda_cpp
+
+        return run_cuda_cpp(launch, report, block_seconds, partial(run, report=report, early=early))
     if launch.engine == "simulator" or is_python_program(launch):
         return run_simulated(launch, report, "")
     from ..compiled.driver.engine import CompiledLaunch
@@ -64,10 +76,12 @@ def run_simulated(launch: Launch, report: Report, reason: str) -> Trace:
 def run_counted(launch: Launch) -> Trace:
     """Trace only the counters of a launch, even if its blocks make more accesses than a trace can hold.
 
-    The launch runs compiled, thread by thread; raises NotCompilableError.
+    The launch runs compiled, thread by thread; raises NotCompilableError, and for CUDA C++ LoadError.
     """
     from ..compiled.driver.engine import CompiledLaunch
 
+    if is_cuda_cpp_launch(launch):
+        return run(replace(launch, limits=Limits(accesses=0)), lambda done, total: None)
     counted = replace(launch, limits=Limits(accesses=0))
     return CompiledLaunch(counted, lambda done, total: None).run(turns=False, count_past_limit=True)
 
@@ -97,7 +111,7 @@ def trace_in_order(
     """
     if schedule == "sequential":
         return run(False)
-    if schedule == "random":
+    if schedule in ("random", "order"):
         return run(True)
     return _in_turns(run) if meets else _in_turns_if_order_matters(run, early)
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from ...kernels.scenarios.catalogue import find
-from ..model.launch import Launch
+from ..model.launch import Launch, is_cuda_cpp_launch
 from ..model.plan import launch_of
 from ..recording.kernel_loader import kernel_file
 from .endless import stop_if_endless
@@ -71,6 +71,8 @@ def _is_cached(launch: Launch) -> bool:
     """Return True if a launch needs no compilation, or can't be compiled."""
     from ..compiled.driver.engine import is_kernel_cached
 
+    if is_cuda_cpp_launch(launch):  # Numba compiles nothing
+        return True
     try:
         with stop_if_endless(kernel_file(launch), launch.source, PATIENCE):
             return is_kernel_cached(launch)
@@ -79,6 +81,11 @@ def _is_cached(launch: Launch) -> bool:
 
 
 def _compile(launch: Launch, *, keep: bool) -> None:
+    if is_cuda_cpp_launch(launch):
+        from ..cuda_cpp.run_launch import compile_launch
+
+        compile_launch(launch)
+        return
     from ..compiled.driver.engine import compile_kernel
 
     with stop_if_endless(kernel_file(launch), launch.source, PATIENCE):

@@ -130,7 +130,8 @@ class ProgramLaunch:
         InterruptedLaunch, or calls `leave` if that takes too long. Outside the main thread nothing is stopped.
         """
         bounds = Bounds() if patience is None else Bounds.of_patience(patience)
-        watch = LaunchWatch(launch.kernel.rpartition(":")[0], launch.source, bounds, leave)
+        file = launch.kernel.rpartition(":")[0]
+        watch = LaunchWatch(file, launch.source, bounds, leave, only_blocks=True)
 
         def run(call: KernelCall) -> None:
             try:

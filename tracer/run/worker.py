@@ -23,7 +23,7 @@ from typing import IO, Any
 
 import msgspec
 
-from ..model.launch import decode
+from ..model.launch import decode, is_cuda_cpp_launch
 from ..model.trace import Trace
 from ..processes.json_streams import make_sender, private_streams
 from ..recording.kernel_loader import LoadError, kernel_file
@@ -173,14 +173,16 @@ def _trace_of(job: Job, engine: Engine, send: Send) -> Trace:
     if job.call:
         return _trace_call(job, listener)
     launch = decode(bytes(job.launch).decode())
-    early = {"early": lambda trace: _send_early(trace, job, send)} if job.early else {}
+    options: dict[str, Any] = {"early": lambda trace: _send_early(trace, job, send)} if job.early else {}
+    if job.patience is None and is_cuda_cpp_launch(launch):
+        options["block_seconds"] = None
     with stop_if_endless(kernel_file(launch), launch.source, job.patience) as block_ended:
 
         def report(done: int, total: int) -> None:
             block_ended(done, total)
             listener(done, total)
 
-        return engine(launch, report, **early)
+        return engine(launch, report, **options)
 
 
 def _send_early(trace: Trace, job: Job, send: Send) -> None:
@@ -205,11 +207,18 @@ def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
         from .run_on_arrays import run_on_arrays
 
         send_question = _question_sender(job.job, send)
+        if job.task.is_cuda_cpp:
+            from .cuda_cpp_on_arrays import prepare_compiler, run_cuda_cpp_on_arrays
+
+            prepare_compiler()
         send(JudgingPosition(job.job, job.task.file, 0))
         threading.Thread(
             target=_send_positions, args=(job, send, finished, threading.get_ident()), daemon=True
         ).start()
-        judgement = judge(job.task, run_on_arrays, send_question)
+        if job.task.is_cuda_cpp:
+            judgement = judge(job.task, run_cuda_cpp_on_arrays, lambda kernel, arguments: None)
+        else:
+            judgement = judge(job.task, run_on_arrays, send_question)
     except BaseException as error:  # noqa: BLE001  # a student's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
         return Failed(job.job, plain(sentence(error)))

@@ -69,7 +69,9 @@ class Execution:
         rows = min(launch.limits.accesses, max_rows(launch.limits.memory))
         self.record = record
         self.recorder = record.recorder = WatchedRecorder(rows, self._count, self._watch_now)
-        self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident, self._digest)
+        self.scheduler = Scheduler(
+            self.recorder, launch.schedule, launch.resident, self._digest, record.start_order()
+        )
         self.module: Any = None
         self._watch = watch
         self._allocations: dict[int, Allocation] = {}  # of the launch's memories, by buffer
@@ -202,6 +204,7 @@ class Execution:
             with (
                 np.errstate(divide=on_zero_division, over="ignore", under="ignore", invalid="ignore"),
                 integer_casts(),
+                record.running(),
             ):
                 self.scheduler.run(
                     typed or kernel, converted, grid, dim, record.chosen_blocks(), record.report

@@ -24,7 +24,13 @@ from ..model.registered_functions import is_registered
 from ..model.trace import Dim3, Trace
 from ..model.vector_types import AXES, VECTOR_TYPES
 from ..recording.finish import finish
-from ..recording.kernel_loader import KernelRefusedError, create_arguments, load_kernel, set_constants
+from ..recording.kernel_loader import (
+    OUTSIDE_LAUNCH,
+    KernelRefusedError,
+    create_arguments,
+    load_kernel,
+    set_constants,
+)
 from ..recording.run_record import RunRecord
 from ..type_inference.question import Answer, Refusal
 from ..type_inference.shared import shared_inference, shared_kernels
@@ -87,7 +93,7 @@ _perform: Perform = _simulate
 
 def current() -> Execution:
     """Return the running launch."""
-    assert _execution is not None, "a kernel runs outside a launch"
+    assert _execution is not None, OUTSIDE_LAUNCH
     return _execution
 
 

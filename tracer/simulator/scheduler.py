@@ -14,9 +14,11 @@ from typing import Any
 import greenlet
 
 from ..model.launch import Schedule
+from ..model.order import Segment
 from ..model.trace import WARP, Dim3, unravel
 from ..model.user_code import user_code_for
 from ..recording.recorder import Recorder, TooManyAccessesError
+from ..recording.run_order import OrderRun
 from ..recording.run_record import resident_blocks
 from ..recording.warp_operations import Instruction, lanes
 from .cuda_threads import Block, Hub, Index3, Thread, ThreadRaisedError
@@ -37,6 +39,7 @@ class Scheduler:
         schedule: Schedule,
         resident: int | None,
         content: MemoryContent = lambda live: b"",
+        order: OrderRun | None = None,
     ) -> None:
         self.recorder = recorder
         self.schedule = schedule
@@ -48,6 +51,8 @@ class Scheduler:
         self.slots = 1
         self.failure: tuple[Thread, BaseException] | None = None
         self._random = random.Random(schedule.seed)
+        self._order = order
+        self._at_access: set[Thread] = set()  # in an explicit order: threads that stopped before an access
         self._runnable: list[Thread] = []
         self._changed = False  # whether the set of runnable threads has changed
         # Whether threads began, ended or converged in their warp; barriers don't count, since they may repeat for ever.
@@ -157,6 +162,8 @@ class Scheduler:
 
     def _turn(self, thread: Thread) -> None:
         self.current = thread
+        if self._order is not None:
+            self._at_access.add(thread)
         thread.switch()
         self._stop_on_failure()
 
@@ -200,6 +207,8 @@ class Scheduler:
             last = self._runnable.pop()
             if last is not thread:
                 self._runnable[thread.slot], last.slot = last, thread.slot
+        elif self._order is not None:
+            self._at_access.discard(thread)
         thread.slot = -1
 
     def _release(self, block: Block) -> None:
@@ -228,11 +237,31 @@ class Scheduler:
             self.hub.next.switch()
         elif self.schedule.kind == "random":
             self._turn(self._random.choice(self._runnable))
+        elif self._order is not None and self._order.segment is not None:
+            self._order_round(self._order, self._order.segment)
         else:
             for thread in self._runnable:
                 self._turn(thread)
             self._changed = True
         self._stop_on_failure()
+
+    def _order_round(self, order: OrderRun, segment: Segment) -> None:
+        """Give a turn to each runnable thread of the order's segment.
+
+        Threads that have waited first run to their next access, whether they are the segment's or not.
+        """
+        resumed = [thread for thread in self._runnable if thread not in self._at_access]
+        for thread in resumed:
+            self._turn(thread)
+        if not resumed:
+            for thread in self._runnable:
+                is_allowed = segment.barrier < 0 or thread.phase < segment.barrier
+                if is_allowed and segment.includes(thread.block.number, thread.number):
+                    before = self.recorder.access_count()
+                    self._turn(thread)
+                    order.count_turn(self.recorder.access_count() - before)
+            order.end_round(self.recorder.access_count())
+        self._runnable = [thread for thread in self._runnable if thread in self._at_access]
 
     def _needs_more_slots(self, waiting: int) -> bool:
         """Check for a livelock of the running threads; raises ThreadRaisedError if no other block can resolve it.

@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from ..model.launch import Array, Launch, Scalar
+from ..model import cpp_text
+from ..model.launch import Array, Launch, Scalar, is_cuda_cpp_launch
 from ..model.syntax_tree import syntax_tree
 from ..model.trace import ALIAS_SEPARATOR, Trace
 from .atomic_write import write_atomically
@@ -33,6 +34,8 @@ def with_inputs(launch: Launch, trace: Trace, folder: Path) -> Launch:
 def _parameters(launch: Launch) -> list[str]:
     """List a kernel's parameters, none if its text has no such function."""
     name = launch.kernel.rpartition(":")[2]
+    if is_cuda_cpp_launch(launch):
+        return list(cpp_text.parameters(launch.source, name) or ())
     for node in ast.walk(syntax_tree(launch.source)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ... import __version__
-from ..model.launch import Launch
+from ..model.launch import Launch, encode
 from ..model.trace import Trace
 from .atomic_write import TEMPORARY
 from .recorded_traces import MEASURED
@@ -50,7 +50,12 @@ class TraceCache:
             return None
 
     def put(self, launch: Launch, trace: Trace) -> None:
-        """Store a trace that ended without error and has all its rows, unless it exceeds the limit."""
+        """Store a trace that ended without error and has all its rows, unless it exceeds the limit.
+
+        The trace of another launch, as of a Numba twin, is not stored.
+        """
+        if trace.launch != encode(launch):
+            return
         if trace.error is not None or trace.accesses > len(trace) or launch.schedule.kind == MEASURED:
             return
         with contextlib.suppress(OSError, TraceFileError):

@@ -231,6 +231,7 @@ def _check_launch(meta: Meta) -> None:
         raise ValueError(f"launch: {error}") from error
     _require(launch.grid == meta.grid and launch.block == meta.block_dim, "launch of another grid or block")
     _require(len(launch.source) <= LONGEST_SOURCE, "a source text that is too long")
+    _require(len(launch.schedule.order_text) <= LONGEST_SOURCE, "an order that is too long")
     texts = (launch.kernel, launch.scenario, launch.imports_digest, *launch.constants)
     _require(all(len(text) <= LONGEST_TEXT for text in texts), "a text of the launch that is too long")
     _require(len(launch.arguments) <= MOST_BUFFERS, "arguments of the launch")

@@ -41,6 +41,7 @@ def add_output(parser: Parser) -> None:
         help="the paper size of a handout (a4)",
     )
     parser.add_argument("--notes", action="store_true", help="include the speaker's notes in a handout")
+    parser.add_argument("--no-answers", action="store_true", help="leave the answers out of a handout")
     add_look(parser)
 
 
@@ -87,7 +88,9 @@ def write_output(
         if as_pdf:
             from ...window.lecture.handout import HandoutLook, write_handout
 
-            look = HandoutLook(chosen.paper, chosen.theme, chosen.notes, chosen.text_size)
+            look = HandoutLook(
+                chosen.paper, chosen.theme, chosen.notes, chosen.text_size, answers=not chosen.no_answers
+            )
             write_handout(lecture, stand, pictures, path, look, progress)
             yield path
         else:

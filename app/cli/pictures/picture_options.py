@@ -43,6 +43,10 @@ STEP_OPTIONS = {
     "speed": "moments a second, or auto",
     "words": "own, cuda or work-item: the terms for threads and blocks",
 }
+PATH_OPTIONS = {
+    "trace back": "the path of a value back to its causes, as in 'C[2, 3]'",
+    "trace forward": "what a value reaches, as in 'A[0, 3]'",
+}
 MAX_NUMBER = 2**31  # of a moment or a number of a block or thread
 
 
@@ -51,6 +55,9 @@ def add_picture_options(parser: Parser) -> None:
     more = parser.add_argument_group("everything else that the window shows", "as Copy as command writes it")
     for key, text in STEP_OPTIONS.items():
         more.add_argument(f"--{key}", type=_step_word(key), metavar="WORD", help=text)
+    path = more.add_mutually_exclusive_group()
+    for key, text in PATH_OPTIONS.items():
+        path.add_argument(f"--{key.replace(' ', '-')}", type=_step_word(key), metavar="ELEMENT", help=text)
     more.add_argument(
         "--playhead", type=_time, metavar="N.N", help="the playhead's moment in the longer launch"
     )
@@ -104,6 +111,7 @@ def bookmark_of(chosen: Namespace) -> Bookmark:
         mark, panes=panes, theme=chosen.theme, text_scale=chosen.text_size, layout=chosen.layout,
         reduced_motion=chosen.motion == "reduced", loop=chosen.loop, moment=chosen.playhead,
         selections=chosen.select or (), spotlight=chosen.spotlight or (),
+        traced=chosen.trace_back or chosen.trace_forward,
         shared=mark.shared if chosen.fields is None else chosen.fields == "shared",
     )  # fmt: skip
     fields = {key: getattr(chosen, key) for key in STEP_OPTIONS}

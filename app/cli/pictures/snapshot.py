@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from ....tracer.model.finding import count_noun
 from ....tracer.run.worker_client import Worker
 from ...lecture.scenes import scenes_of
 from ...lecture.time_anchors import TimeAnchorError
@@ -158,6 +159,12 @@ def _caption(window: MainWindow, step: DisplayedStep) -> None:
 
     scenes = scenes_of(step.lecture)
     sessions = [session.with_findings() for session in window.stage.sessions if session is not None]
+    shown = len(scenes[step.number].panes)
+    if len(sessions) != shown:
+        kernels = count_noun(shown, "kernel")
+        raise PictureError(
+            f"Step {step.number + 1} shows {kernels}; name as many scenarios, not {len(sessions)}."
+        )
     try:
         standing = ResolvedStep(step.lecture, scenes, step.number, window.stage.setups, sessions)
     except TimeAnchorError as error:

@@ -6,15 +6,21 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from ....tracer.processes.supervised import SharedNote
 from ..common.text_output import print_error
-from .findings_output import EnginesUsed, FindingCollector, FindingData, print_findings, sort_findings
-from .run_as_main import INTERRUPTED
+from ..policy.policy import Coverage
+from ..policy.suppressions import SuppressionError
+from ..reports.outputs import is_for_people
+from ..reports.report import FindingData, Report, TracedData, traced_data
+from .check_conclusion import Conclusion, file_name
+from .check_settings import CheckSettings
+from .findings_output import EnginesUsed, FindingCollector, Kernel, sort_findings
+from .unlaunched import KernelLines, kernels_never_launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +40,14 @@ class ForkedLaunches:
         """Record, in a child, that it launched a kernel."""
         self._shared[0] = 1
 
+    @property
+    def have_launched(self) -> bool:
+        """Whether a child launched a kernel."""
+        return self._shared[0] != 0
+
     def report(self) -> None:
         """Report untraced launches, if there were any."""
-        if self._shared[0]:
+        if self.have_launched:
             print_error(UNRECORDED)
 
 
@@ -52,56 +63,75 @@ class Verdict:
         collector: FindingCollector | CrashReport,
         forked: ForkedLaunches,
         name: str,
-        form: str,
+        settings: CheckSettings,
         output: TextIO,
         launches: Callable[[], list[dict[str, Any]]] | None = None,
     ) -> None:
         self.collector, self.forked, self._launches = collector, forked, launches
-        self._form, self._output = form, output
+        self._settings, self._output, self._name = settings, output, name
         self._folder = None if Path(name).is_absolute() else Path.cwd()
 
     def print_report(self, status: int) -> int:
         """Print the findings of a program that ended with this status; return the exit status of `check`."""
-        findings = [self._with_names(finding) for finding in self.collector.findings()]
-        launched = self.collector.launches > 0
-        empty_text = "" if not launched else "no findings before it ended" if status else "no findings"
-        launches = None if self._launches is None else self._launches()
-        # A reader that stops early, or a closed output, does not change the status.
-        with suppress(OSError), self._output:
-            print_findings(findings, self._form, self._output, empty_text, launches)
-        if self._form == "text":
-            self.collector.engines.report()
-        self.forked.report()
-        if status == INTERRUPTED:
-            return status
-        if any(finding["severity"] == "error" for finding in findings):
-            return 1
-        if not launched and not status:
-            print_error("the program launched no kernel, so nothing was checked.")
-        return 2 if status or not launched else 0
+        findings, settings = self.collector.findings(), self._settings
+        skipped = self._kernels_never_launched()
+        files = tuple(dict.fromkeys(file for _, file in self.collector.kernels))
+        lines = tuple((kernel.file, kernel.first, kernel.last) for kernel in skipped)
+        try:
+            judged = settings.policy.judge(findings, Coverage(files, lines, status == 0), self._named)
+        except SuppressionError as error:
+            print_error(error)
+            return 2
+        report = Report(
+            self._name,
+            judged.findings,
+            judged.suppressed,
+            self._traced(skipped),
+            status == 0,
+            judged.not_selected,
+            settings.policy.baseline is not None,
+            None if self._launches is None else self._launches(),
+        )
+        engines = self.collector.engines.report if is_for_people(settings.outputs) else None
+        conclusion = Conclusion(settings, self._folder, self._output)
+        return conclusion.conclude(report, status, self.collector.launches > 0, engines)
 
-    def _with_names(self, finding: FindingData) -> FindingData:
-        places = [place | {"file": self._named(place["file"])} for place in finding["places"]]
-        return finding | {"file": self._named(finding["file"]), "places": places}
+    def _kernels_never_launched(self) -> list[KernelLines]:
+        from ....tracer.model.user_code import user_code_for
+
+        launched = self.collector.kernels
+        files = [file for _, file in launched if user_code_for(file).owns(file)]
+        script = [self._settings.script] if self._settings.script else []
+        return kernels_never_launched([*script, *files], launched)
+
+    def _traced(self, skipped: list[KernelLines]) -> TracedData:
+        """Describe what was traced, with the names of files as in the report."""
+        traced = self.collector.traced(self._settings.schedule)
+        forked = ["launches in child processes"] if self.forked.have_launched else []
+        return traced | {
+            "kernel_names": [self._named(name) for name in traced["kernel_names"]],
+            "not_traced": [*traced["not_traced"], *forked],
+            "never_launched": [
+                {"kernel": kernel.name, "file": self._named(kernel.file), "line": kernel.first}
+                for kernel in skipped
+            ],
+        }
 
     def _named(self, file: str) -> str:
-        path = Path(file)
-        return (
-            str(path.relative_to(self._folder))
-            if self._folder and path.is_relative_to(self._folder)
-            else file
-        )
+        return file_name(file, self._folder)
 
 
 class CrashReport:
     """The findings of a check and its running kernel, stored so that they outlive a crash of the process."""
 
-    def __init__(self, name: str, form: str, *, counts: bool = False) -> None:
-        self._name, self._form, self._counts = name, form, counts
+    def __init__(self, name: str, settings: CheckSettings, *, counts: bool = False) -> None:
+        self._name, self._settings, self._counts = name, settings, counts
         self._note = SharedNote()
         self._process = 0
         self._found: list[FindingData] = []
+        self._traced = traced_data()
         self._launches, self._kernel = 0, ""
+        self._kernels: list[Kernel] = []
         self.engines = EnginesUsed()  # empty: engines are reported only for programs that ended
 
     def begin_launch(self, launch: Launch) -> None:
@@ -113,11 +143,13 @@ class CrashReport:
     def note(self, collector: FindingCollector) -> None:
         """Record the findings, once a launch has ended."""
         self._launches, self._found, self._kernel = collector.launches, collector.current_findings(), ""
+        self._traced, self._kernels = collector.traced(self._settings.schedule), collector.kernels
         self._write()
 
     def _write(self) -> None:
         if os.getpid() == self._process:  # not in a process that the program forked
-            self._note.write(json.dumps([self._found, self._launches, self._kernel]).encode())
+            data = [self._found, self._launches, self._kernel, self._traced, self._kernels]
+            self._note.write(json.dumps(data).encode())
 
     def findings(self) -> list[FindingData]:
         """Return the recorded findings, worst first."""
@@ -127,6 +159,15 @@ class CrashReport:
     def launches(self) -> int:
         """The number of completed launches."""
         return self._launches
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The name and file of each launched kernel."""
+        return self._kernels
+
+    def traced(self, schedule: str) -> TracedData:
+        """Describe what was traced until the crash; see `FindingCollector.traced`."""
+        return self._traced | {"schedule": schedule}
 
     def judge(self, status: int) -> int | None:
         """Report on a program that a signal ended; return the status of `check`.
@@ -138,11 +179,12 @@ class CrashReport:
         if status >= 0:
             return status
         if note := self._note.read():
-            self._found, self._launches, self._kernel = json.loads(note)
+            self._found, self._launches, self._kernel, self._traced, kernels = json.loads(note)
+            self._kernels = [(name, file) for name, file in kernels]
         where = f" in its kernel {self._kernel}" if self._kernel else ""
         print_error(f"{describe_exit_status(status)} ended the program{where}.")
         uncounted = list if self._counts else None  # the launches ended with their process
-        verdict = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout, uncounted)
+        verdict = Verdict(self, ForkedLaunches(), self._name, self._settings, sys.stdout, uncounted)
         reported = verdict.print_report(1)
         return reported if where else None
 

@@ -1,17 +1,19 @@
-"""The report of `tilescope run` and `tilescope check` on a program's launches, as plain data and as text."""
+"""The findings and counters of a program's launches as plain data, for `tilescope run` and `tilescope check`."""
 
 from __future__ import annotations
 
-import json
+import math
 import re
 import shutil
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from ....tracer.model.notebook_cells import cell_of
-from ...model.visible_text import escape_controls
-from ..common.text_output import is_stderr_a_terminal, print_error, print_escaped
+from ....tracer.model.rules import code_of, confidence_of
+from ..common.text_output import is_stderr_a_terminal, print_error
+from ..reports.report import FindingData, TracedData, kernel_name, traced_data
+from ..reports.text import text_line
+from .order_trials import OrderTrials, is_harmful_race, order_finding, with_changed_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ....tracer.analysis.requests import Requests
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
+    from ....tracer.remedies.other_orders import ChangedResult
     from ....tracer.remedies.trial import ProvenFix, TrialCase
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 
 MOST_LAUNCHES_TRIED = 64  # launches of a program from which remedies are tried
 SECONDS_BEFORE_NOTICE = 3.0  # of waiting for Numba's compiler before a terminal shows a notice
-FindingData = dict[str, Any]  # a finding as plain data
 Moments = dict[tuple[str, int], int]  # the first request of each (file, line)
 Kernel = tuple[str, str]  # name and file
 Caller = tuple[str, int]  # the file and line of the program that lead to a library's kernel
@@ -132,8 +134,34 @@ def finding_data(finding: Finding, trace: Trace, caller: Caller | None = None) -
         "message": message_of(statement, also), "remedy": finding.remedy, "moment": finding.moment,
         "threads": [list(thread) for thread in finding.threads],
         "name": finding.name, "places": [RelatedPlace(p.file or file, p.line, p.name)._asdict() for p in also],
-        "statement": statement, "cause": finding.cause,
+        "statement": statement, "cause": finding.cause, "rule": finding.code, "confidence": finding.confidence,
+        "accesses": _accesses(finding, trace),
     }  # fmt: skip
+
+
+def _accesses(finding: Finding, trace: Trace) -> list[dict[str, Any]]:
+    """Describe the two conflicting accesses of a race, in the order in which they ran; none for other findings."""
+    from ....tracer.findings.races import access_text
+
+    if finding.kind != "race":
+        return []
+    entries = []
+    for row in sorted(finding.example):
+        site = trace.sites[int(trace.site[row])]
+        place = {
+            "file": site.file,
+            "line": site.line,
+            "block": int(trace.block[row]),
+            "thread": int(trace.thread[row]),
+        }
+        entries.append(place | {"text": access_text(trace, row)})
+    return entries
+
+
+def with_rule(data: FindingData) -> FindingData:
+    """Add the rule of its kind, its confidence and no accesses to a finding that no trace shows."""
+    rule = {"rule": code_of(data["kind"]), "confidence": confidence_of(data["kind"], data["severity"])}
+    return data | rule | {"accesses": []}
 
 
 def sort_findings(findings: list[FindingData]) -> list[FindingData]:
@@ -209,24 +237,24 @@ def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:
     if refusal is None:
         return []
     message = refusal_message(kernel, refusal)
-    return [
-        {
-            "kind": KIND, "severity": SEVERITY, "file": refusal.file, "line": refusal.line, "count": 1,
-            "message": message, "remedy": refusal.remedy, "moment": 0, "threads": [], "name": "", "places": [],
-            "statement": message, "cause": "",
-        }
-    ]  # fmt: skip
+    data = {
+        "kind": KIND, "severity": SEVERITY, "file": refusal.file, "line": refusal.line, "count": 1,
+        "message": message, "remedy": refusal.remedy, "moment": 0, "threads": [], "name": "", "places": [],
+        "statement": message, "cause": "",
+    }  # fmt: skip
+    return [with_rule(data)]
 
 
 def mismatch_data(function: Any, sentence: str) -> FindingData:
     """Build the finding for an array whose type differs from the kernel's signature, at the kernel's first line."""
     remedy = "pass an array of the declared type, or remove the signature"
     message = f"{sentence}; {remedy}."
-    return {
+    data = {
         "kind": "dtype mismatch", "severity": "error", "file": function.__code__.co_filename,
         "line": function.__code__.co_firstlineno, "count": 1, "message": message, "remedy": remedy, "moment": 0,
         "threads": [], "name": "", "places": [], "statement": message, "cause": sentence,
     }  # fmt: skip
+    return with_rule(data)
 
 
 def _moments(trace: Trace, requests: Requests) -> Moments:
@@ -244,7 +272,7 @@ def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[F
     from ....tracer.findings.float64 import KIND, float64_lines
     from ....tracer.model.finding import message_of
 
-    return [
+    entries = [
         {
             "kind": KIND, "severity": line.severity, "file": line.file, "line": line.line, "count": line.number,
             "message": message_of(line.message, line.also), "remedy": line.remedy,
@@ -254,6 +282,7 @@ def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[F
         }
         for line in float64_lines(operations)
     ]  # fmt: skip
+    return [with_rule(entry) for entry in entries]
 
 
 class RemedyTrials:
@@ -269,13 +298,11 @@ class RemedyTrials:
 
         number: of the launch, from 0.
         """
-        from ....tracer.analysis.kernel_structure import kernel_file
-        from ....tracer.model.launch import is_cuda_cpp
         from ....tracer.remedies.candidates import is_mechanical
         from ....tracer.remedies.trial import trial_case
         from ....tracer.storage.temp_folders import new_process_folder
 
-        if not is_mechanical(finding) or number >= MOST_LAUNCHES_TRIED or is_cuda_cpp(kernel_file(trace)):
+        if not is_mechanical(finding) or number >= MOST_LAUNCHES_TRIED:
             return None
         if self._inputs is None:
             self._inputs = new_process_folder()
@@ -352,12 +379,18 @@ class OutsideReport:
 class FindingCollector:
     """The findings of `tilescope check`; findings of one cause are merged, across lines and launches.
 
-    seconds: the longest time to wait for Numba's compiler.
+    seconds: the longest time to wait for Numba's compiler. orders: the number of other orders in which each launch
+    runs at the end.
     """
 
-    def __init__(self, seconds: float = 60.0) -> None:
+    def __init__(self, seconds: float = 60.0, orders: int = 0) -> None:
+        self._orders = OrderTrials(orders)
+        self._definitions: dict[int, tuple[str, int]] = {}  # file and line of each launch's own kernel
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
+        self._blocks = self._grid_blocks = 0  # examined ones, and those of all grids
+        self._refused = 0  # launches that Numba refused
+        self._traced_kernels: dict[str, None] = {}  # their names with their files
         self.engines = EnginesUsed()
         self._faults: list[FindingData] = []  # of the program, in no launch
         self._mismatches: list[FindingData] = []  # of the next launch
@@ -370,6 +403,7 @@ class FindingCollector:
         """Add a launch; question: for Numba's compiler, unless it was asked already."""
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
+        from ....tracer.model.finding import definition_of
 
         requests, number, caller = requests_of(trace), len(self._kernels), caller_of(trace)
         if question is not None:
@@ -377,11 +411,17 @@ class FindingCollector:
         elif caller is None:
             self.compiler.note(number, self.compiler.key, trace, requests)
         self._kernels.append((trace.kernel, kernel_file(trace)))
+        self._traced_kernels[kernel_name(*self._kernels[-1])] = None
         prepare = None if caller else partial(self._remedies.prepare, number)
         findings = launch_findings(trace, requests, caller, self._also, prepare)
         self.engines.note(trace)
+        self._blocks += len({*trace.recorded.tolist(), *self._also})
+        self._grid_blocks += math.prod(trace.grid)
         self._add([*self._mismatches, *findings], number)
         self._mismatches = []
+        if caller is None:
+            self._definitions[number] = definition_of(trace)
+            self._orders.add(number, trace)
         causes = {self._cause_of(finding, number) for finding in findings}
         self._add([f for f in self._last if self._cause_of(f, number) not in causes], number)
         self._also, self._last = [], []
@@ -393,12 +433,24 @@ class FindingCollector:
         for (cause, _), fix in zip(causes, fixes, strict=True):
             cause.end_trial(fix)
 
+    def _add_changed(self, number: int, changed: ChangedResult) -> None:
+        """Confirm the races of a launch's kernel, or report that its atomics depend on the order."""
+        kernel = self._kernels[number]
+        causes = [cause for key, cause in self._found.items() if key[:2] == kernel]
+        races = [cause for cause in causes if cause.is_harmful_race]
+        for race in races:
+            race.confirm(changed)
+        if not races:
+            file, line = self._definitions[number]
+            self._add([order_finding(file, line, kernel[0], changed)], number)
+
     def refuse(self, kernel: Any, refusal: Refusal) -> None:
         """Add a launch that Numba refuses, unless its kernel is a library's."""
         from ....tracer.model.user_code import user_code_for
 
         file, number = kernel.fn.__code__.co_filename, len(self._kernels)
         self._kernels.append((kernel.fn.__name__, file))
+        self._refused += 1
         if user_code_for(file).owns(file):
             self._add(_refusal_data(refusal, kernel.fn.__name__), number)
 
@@ -420,9 +472,9 @@ class FindingCollector:
         self._last = [finding for finding in findings if finding["kind"] != "part"]
 
     def _cause_of(self, finding: FindingData, launch: int) -> tuple[str, ...]:
-        """Return the key of findings to merge: a kernel's, of one kind and cause."""
+        """Return the key of findings to merge: a kernel's, of one rule and cause."""
         cause = finding["cause"] or f"{finding['line']} {NUMBER.sub('#', finding['statement'])}"
-        return (*self._kernels[launch], finding["kind"], cause)
+        return (*self._kernels[launch], finding["rule"], cause)
 
     def _add(self, findings: list[FindingData], launch: int) -> None:
         for finding in findings:
@@ -440,11 +492,35 @@ class FindingCollector:
         """The number of added launches."""
         return len(self._kernels)
 
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The name and file of each launched kernel."""
+        return list(dict.fromkeys(self._kernels))
+
+    def traced(self, schedule: str) -> TracedData:
+        """Describe what was traced so far; the names of files are absolute.
+
+        schedule: the order of the threads.
+        """
+        from ....tracer.model.finding import count_noun
+
+        refused = [f"{count_noun(self._refused, 'launch')} that Numba refuses"] if self._refused else []
+        return traced_data(
+            self.launches - self._refused,
+            [*self._traced_kernels],
+            self._blocks,
+            self._grid_blocks,
+            schedule + self._orders.schedule_text,
+            [*refused, *self._orders.not_traced()],
+        )
+
     def findings(self) -> list[FindingData]:
         """Return all findings, worst first, once the program has ended."""
         for number, findings in self.compiler.findings().items():
             self._add(findings, number)
         self._prove_remedies()
+        for number, changed in self._orders.run().items():
+            self._add_changed(number, changed)
         return sort_findings(self.current_findings())
 
 
@@ -459,17 +535,6 @@ def _how_run(engine: str, origin: str) -> str:
 def without_internal_keys(finding: FindingData) -> FindingData:
     """Drop the keys that are used only to merge findings."""
     return {key: value for key, value in finding.items() if key not in INTERNAL}
-
-
-def split_cells(finding: FindingData) -> FindingData:
-    """Replace a notebook's cell by separate entries "file" and "cell" (from 1)."""
-    places = [place | _file_and_cell(place["file"]) for place in finding["places"]]
-    return finding | _file_and_cell(finding["file"]) | {"places": places}
-
-
-def _file_and_cell(file: str) -> dict[str, str | int]:
-    cell = cell_of(file)
-    return {"file": cell[0], "cell": cell[1]} if cell else {"file": file}
 
 
 class _Cause:
@@ -497,6 +562,16 @@ class _Cause:
         trial: TrialCase | None = self._worst.get("trial")
         return trial
 
+    @property
+    def is_harmful_race(self) -> bool:
+        """Whether it is a race that is an error."""
+        return is_harmful_race(self._worst)
+
+    def confirm(self, changed: ChangedResult) -> None:
+        """Add an order that changes the result, unless there is one already."""
+        if "witness" not in self._worst:
+            self._worst = with_changed_result(self._worst, changed)
+
     def end_trial(self, fix: ProvenFix | None) -> None:
         """Add the remedy that worked in the trial, if one did."""
         self._worst = self._worst | {"trial": None}
@@ -521,51 +596,3 @@ class _Cause:
 
 def _position(finding: FindingData) -> tuple[str, int, str]:
     return finding["file"], finding["line"], finding["name"]
-
-
-def print_findings(
-    findings: list[FindingData],
-    form: str,
-    output: TextIO,
-    empty_text: str = "no findings",
-    launches: list[dict[str, Any]] | None = None,
-) -> None:
-    """Print findings as `file:line: severity: kind: message`, as JSON, or as GitHub annotations.
-
-    empty_text: the text output if there are no findings, "" for nothing. launches: what JSON adds about each launch.
-    """
-    if form == "json":
-        listed = [split_cells(finding) for finding in findings]
-        report = listed if launches is None else {"findings": listed, "launches": launches}
-        print(json.dumps(report, indent=1), file=output)
-        return
-    line = _github_line if form == "github" else text_line
-    for finding in findings:
-        print_escaped(line(finding), output)
-    if not findings and empty_text and form == "text":
-        print_escaped(empty_text, output)
-
-
-def text_line(finding: FindingData) -> str:
-    """Format a finding as one line."""
-    label = finding["severity"]
-    kind = f"{finding['kind']}: " if label == "error" else ""
-    return escape_controls(f"{finding['file']}:{finding['line']}: {label}: {kind}{finding['message']}")
-
-
-def _github_line(finding: FindingData) -> str:
-    """Format a finding as a workflow command for GitHub Actions."""
-    level = {"error": "error", "warning": "warning"}.get(finding["severity"], "notice")
-    cell = cell_of(finding["file"])  # the file of a notebook counts lines differently
-    file = _escaped(cell[0] if cell else finding["file"], ":,")
-    line, where = (
-        ("", f"cell {cell[1]}, line {finding['line']}: ") if cell else (f",line={finding['line']}", "")
-    )
-    return f"::{level} file={file}{line},title={finding['kind']}::{where}{_escaped(finding['message'])}"
-
-
-def _escaped(text: str, more: str = "") -> str:
-    """Percent-encode the characters that end a part of a workflow command."""
-    for character in f"%\r\n{more}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text

@@ -17,7 +17,18 @@ from ....tracer.run.long_launch import MEMORY_A_SECOND
 from ....tracer.run.original_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
 from ..common.text_output import print_error
+from ..reports.report import FindingData, split_cells
 from .behind_program import BackgroundWriter
+from .check_settings import (
+    OPTIONS_WITH_VALUE as REPORT_OPTIONS,
+)
+from .check_settings import (
+    CheckSettings,
+    add_report_arguments,
+    configuration_here,
+    settings_of,
+    with_limits,
+)
 from .check_verdict import CrashReport, ForkedLaunches, Verdict, reporting_at_os_exit
 from .compiled_launches import CheckedLaunches, CompiledLaunches
 from .findings_output import (
@@ -25,12 +36,10 @@ from .findings_output import (
     CompilerFindings,
     EnginesUsed,
     FindingCollector,
-    FindingData,
     OutsideReport,
     RemedyTrials,
     caller_of,
     sort_findings,
-    split_cells,
     summary,
     with_proven_fix,
     without_internal_keys,
@@ -58,10 +67,10 @@ OPTIONS_WITH_VALUE = (
     "--blocks",
     "--out",
     "--json",
-    "--format",
     "--text",
     "--patience",
     "--where",
+    *REPORT_OPTIONS,
 )
 PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 
@@ -69,6 +78,22 @@ PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
     """Parse the options, and add the program as `program`: all words from the script on belong to it."""
     options, program = split_command_line(words)
+    chosen = parser.parse_args(options)
+    chosen.program = program
+    return chosen
+
+
+def parse_check(parser: Parser, words: Sequence[str]) -> Namespace:
+    """Parse as `parse` does; without a program, those that pyproject.toml lists are checked.
+
+    Raises UsageError if there are none.
+    """
+    try:
+        options, program = split_command_line(words)
+    except UsageError as error:
+        if not configuration_here().programs:
+            raise UsageError(f"{str(error)[:-1]}, or list `programs` in pyproject.toml.") from None
+        options, program = list(words), ProgramToRun("", [], False)
     chosen = parser.parse_args(options)
     chosen.program = program
     return chosen
@@ -124,7 +149,6 @@ def _add_arguments(parser: Parser, description: str, command: str) -> None:
     parser.add_argument(
         "--patience",
         type=positive_seconds,
-        default=patience,
         metavar="SECONDS",
         help=f"the CPU time after which a block counts as endless ({patience:g}); "
         f"it may use {MEMORY_A_SECOND // 10**6} MB of memory for each second",
@@ -184,6 +208,7 @@ def add_run_arguments(parser: Parser) -> None:
 
 def execute_run(chosen: Namespace) -> int:
     """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
+    chosen.patience = chosen.patience or PATIENCE["run"]
     program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
@@ -424,11 +449,11 @@ def add_check_arguments(parser: Parser) -> None:
         "Run a program, a notebook or a CUDA C++ file and print the errors of its kernels: races, barriers, bounds.",
         "check",
     )
-    parser.add_argument("--format", choices=("text", "json", "github"), default="text")
+    add_report_arguments(parser)
     parser.add_argument(
         "--counters",
         action="store_true",
-        help="with --format json: add the counters of each launch, as written and as compiled, which takes longer",
+        help="with --output-format json: add counters of each launch, as written and as compiled, which takes longer",
     )
 
 
@@ -438,17 +463,23 @@ def execute_check(chosen: Namespace) -> int:
     Returns 0 if no finding is an error, 1 if some are, 2 if the program did not run to its end or launched no kernel.
     The program's output goes to standard error, so that standard output holds only the findings.
     """
+    configuration = configuration_here()
     program: ProgramToRun = chosen.program
-    if chosen.counters and chosen.format != "json":
-        raise UsageError("--counters needs --format json.")
+    if not program.name:
+        from .check_project import check_project
+
+        return check_project(chosen, configuration, settings_of(chosen, configuration, ""))
+    with_limits(chosen, configuration, PATIENCE["check"])
     program.find()
+    script = "" if program.is_module or program.is_command else full_path(program.name)
+    settings = settings_of(chosen, configuration, script if Path(script).is_file() else "")
     if is_cuda_cpp_program(program):
-        return _check_cuda_cpp(chosen)
-    crash_report = CrashReport(program.name, chosen.format, counts=chosen.counters)
+        return _check_cuda_cpp(chosen, settings)
+    crash_report = CrashReport(program.name, settings, counts=chosen.counters)
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
     continue_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
-    collector, own = FindingCollector(), os.getpid()
+    collector, own = FindingCollector(orders=settings.schedules), os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
         collector.add(trace)
@@ -488,7 +519,7 @@ def execute_check(chosen: Namespace) -> int:
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:
         counted = None if launches is None else launches.counted
-        verdict = Verdict(collector, forked, program.name, chosen.format, output, counted)
+        verdict = Verdict(collector, forked, program.name, settings, output, counted)
 
         def report(status: int) -> int:
             if os.getpid() != own:  # the parent reports for a forked child
@@ -501,15 +532,15 @@ def execute_check(chosen: Namespace) -> int:
         return report(status)
 
 
-def _check_cuda_cpp(chosen: Namespace) -> int:
+def _check_cuda_cpp(chosen: Namespace, settings: CheckSettings) -> int:
     """Run a CUDA C++ program and print its findings; the status is as for `execute_check`."""
     if chosen.counters:
         raise UsageError("--counters is for Numba's kernels; run --json writes the counters of CUDA C++.")
     check_options(chosen)
-    collector = FindingCollector()
+    collector = FindingCollector(orders=settings.schedules)
     program = CudaProgram(chosen, lambda trace, seconds: collector.add(trace))
     with _output_to_stderr() as output:
-        verdict = Verdict(collector, ForkedLaunches(), chosen.program.name, chosen.format, output)
+        verdict = Verdict(collector, ForkedLaunches(), chosen.program.name, settings, output)
         status = program.run()
         collect_faults(collector, program.faults)
         return verdict.print_report(status)

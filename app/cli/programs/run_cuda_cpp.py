@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from ..common.arguments import UsageError
 from ..common.text_output import print_error
-from .findings_output import FindingCollector, FindingData, text_line
+from ..reports.report import FindingData
+from ..reports.text import text_line
+from .findings_output import FindingCollector, with_rule
 from .program_to_run import ProgramToRun
 
 if TYPE_CHECKING:
@@ -94,10 +96,11 @@ class CudaProgram:
         self._add("launch", severity, fault.file or str(path), fault.line or 1, fault.text)
 
     def _add(self, kind: str, severity: str, file: str, line: int, text: str) -> None:
-        data: FindingData = {
+        fault: FindingData = {
             "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
             "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
         }  # fmt: skip
+        data = with_rule(fault)
         if data not in self.faults:
             self.faults.append(data)
 

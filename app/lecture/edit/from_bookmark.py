@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ...model import phase_steps
 from ...model.bookmark import Bookmark
+from ...model.explanation import traced_lines
 from ...model.pane_moments import pane_moments, playhead_moment
 from ...model.session import Selection, Session
 from ..captions import Caption
@@ -39,6 +40,8 @@ def change_lines(
         lecture = _with_change(lecture, number, change)
     if sessions and now.spotlight:
         lines["spotlight"] = ", ".join(now.spotlight)
+    if sessions:
+        lines |= traced_lines(now.traced)
     before = scenes_of(lecture)[number].look
     focus = min(now.focus, max(len(panes) - 1, 0))
     look = replace(now, focus=focus, nearest=before.nearest, compiled=before.compiled)

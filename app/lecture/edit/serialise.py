@@ -72,7 +72,10 @@ def _settled(pane: Pane) -> Pane:
 
 def same_look(first: Bookmark, second: Bookmark) -> bool:
     """Check whether two looks need no lines to become each other."""
-    return not look_lines(first, second) and first.spotlight == second.spotlight
+    return not look_lines(first, second) and (first.spotlight, first.traced) == (
+        second.spotlight,
+        second.traced,
+    )
 
 
 def with_lines_merged(change: StepChange, values: Mapping[str, str], folder: Path) -> StepChange:

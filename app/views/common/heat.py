@@ -18,6 +18,11 @@ HEATS = {
     "conflicts": "wasted wavefronts",
     "races": "accesses in a race",
 }
+EXPLANATIONS = {  # of the HEATS
+    "wasted": "those that its requests moved beyond the fewest possible",
+    "conflicts": "those that its requests took beyond the fewest possible",
+    "races": "those that nothing orders",
+}
 
 
 class Heat(Struct, frozen=True, eq=False):

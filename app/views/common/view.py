@@ -29,6 +29,7 @@ class View(QWidget):
     moment_asked = Signal(float)
     selection_asked = Signal(Selection)
     line_asked = Signal(str, int)  # a source file and a line in it
+    value_asked = Signal(object)  # the path of a value, as a TracedValue; None for no path
     listing_asked = Signal(object)  # the compiled code of a session's kernel
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

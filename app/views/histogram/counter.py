@@ -111,6 +111,13 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
                 "Sequential hides the race: each thread runs to its end before the next begins, so every load "
                 "sees the store before it. No GPU promises that order."
             )
+        if schedule.kind == "order":
+            return (
+                "The order states which threads go next: a store overwrites the sums of threads that stored after its "
+                "load."
+                if lost
+                else "In this order each thread stores before the next one loads, so nothing is lost."
+            )
         return (
             f"Random, seed {schedule.seed}: threads are interrupted between load and store, and a store "
             "overwrites all stores since its load. Another seed gives another result."

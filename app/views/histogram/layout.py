@@ -42,9 +42,10 @@ def histogram_layout(
     caption = Box(pad, 2 * unit, inside, 2.1 * line)
     foot = Box(pad, height - lines * line - 3 * unit, inside, lines * line)
     room = foot.y - caption.bottom
-    shows_lanes = room > (150 + 60 * charts) * unit
+    is_low = room <= (150 + 60 * charts) * unit
+    shows_lanes = room > max(210, 110 + 50 * charts) * unit
     lanes = Box(pad + axis, caption.bottom + 4 * unit, inside - axis, (15 if shows_lanes else 0) * unit)
-    top = lanes.bottom + (34 * unit if shows_lanes else 0)
+    top = lanes.bottom + ((22 if is_low else 34) * unit if shows_lanes else 0)
     chart_height = max(1.0, (foot.y - top) / charts)
     plots = []
     for i in range(charts):

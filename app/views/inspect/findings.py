@@ -48,6 +48,7 @@ class FindingsView(View):
         super().__init__(theme, parent)
         self.setAccessibleName("Findings")
         self.list, self.card, self.empty = FindingsList(theme), RaceCard(theme), PlainLabel()
+        self.order = PlainLabel()  # the result of a search for another order
         self.severities = {name: QPushButton() for name in SEVERITIES}
         self.kind, self.text = Combo("Kind of finding"), QLineEdit()
         self.page: PageDialog | None = None
@@ -81,7 +82,10 @@ class FindingsView(View):
         self.list.setToolTip(plain_tip('Click "?" or press ? to read about a finding'))
         self.card.access_asked.connect(self._go_to_access)
         self._column, self._bar = QVBoxLayout(self), bar
+        self.order.setWordWrap(True)
+        self.order.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._column.addLayout(bar)
+        self._column.addWidget(self.order)
         self._column.addWidget(self.empty, 1)
         self._column.addWidget(self.list, 1)
         self._area = QScrollArea()
@@ -125,6 +129,8 @@ class FindingsView(View):
         self._column.setContentsMargins(0, theme.px(8), 0, 0)
         self._column.setSpacing(theme.px(6))
         self._bar.setContentsMargins(margin, 0, margin, 0)
+        self.order.setMargin(margin)
+        self.order.setFont(theme.font(13, bold=True))
         self.empty.setMargin(margin)
         self.empty.setFont(theme.font(13))
         self.empty.setPalette(text_palette(theme, "muted"))
@@ -164,6 +170,9 @@ class FindingsView(View):
         shown = [finding for finding in findings if self._passes(finding)]
         self.list.delegate.theme = self.card.theme = self.theme
         self.list.show_findings(self.session, shown)
+        words = self.session.order_words if self.session else ""
+        self.order.setText(self.reword(words))
+        self.order.setVisible(bool(words))
         self.list.setVisible(bool(shown))
         self.empty.setVisible(not shown)
         self.kind.setVisible(bool(findings))

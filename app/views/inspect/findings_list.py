@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from ....tracer.model.finding import Finding, source_location
+from ....tracer.model.rules import rule_of
 from ...model.session import Session
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, flat_sheet
@@ -42,7 +43,7 @@ SENTENCE, CODE = 13.0, 11.5  # text sizes
 class FindingsList(QListWidget):
     """The findings that match the filter."""
 
-    page_asked = Signal(str)  # the kind of a finding, by a click on its "?" or by the key ?
+    page_asked = Signal(str)  # the name of a finding's rule, by a click on its "?" or by the key ?
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,9 +93,9 @@ class FindingsList(QListWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Open the page of a finding by a click on its "?"; elsewhere select the row."""
-        kind = self._kind_at(event.position().toPoint())
-        if kind and event.button() == Qt.MouseButton.LeftButton:
-            self.page_asked.emit(kind)
+        page = self._page_at(event.position().toPoint())
+        if page and event.button() == Qt.MouseButton.LeftButton:
+            self.page_asked.emit(page)
         else:
             super().mousePressEvent(event)
 
@@ -102,7 +103,7 @@ class FindingsList(QListWidget):
         """Open the page of the selected finding with the key ?."""
         chosen = self.chosen()
         if event.text() == "?" and chosen:
-            self.page_asked.emit(chosen.kind)
+            self.page_asked.emit(rule_of(chosen.code).name)
         else:
             super().keyPressEvent(event)
 
@@ -110,10 +111,14 @@ class FindingsList(QListWidget):
         """Return the rectangle of a row's "?", in viewport coordinates."""
         return self.delegate.question_rect(self.visualItemRect(self.item(row)))
 
-    def _kind_at(self, position: QPoint) -> str:
-        """Return the kind of the finding whose "?" is at a position, or ""."""
+    def _page_at(self, position: QPoint) -> str:
+        """Return the page of the finding whose "?" is at a position, or ""."""
         row = self.row(item) if (item := self.itemAt(position)) else -1
-        return self._listed[row].kind if row >= 0 and self.question_rect(row).contains(position) else ""
+        return (
+            rule_of(self._listed[row].code).name
+            if row >= 0 and self.question_rect(row).contains(position)
+            else ""
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the sentences again."""

@@ -154,7 +154,17 @@ def relation(session: Session, finding: Finding) -> str:
         return "by two threads of one block"
     phase, same = int(trace.phase[first]), trace.thread[first] // WARP == trace.thread[second] // WARP
     threads = "by two lanes of one warp" if same else "by two warps of one block"
-    return f"{threads}, both in phase {phase}: no barrier orders them"
+    return f"{threads}, both in phase {phase}: no barrier orders them{_apart(session, finding)}"
+
+
+def _apart(session: Session, finding: Finding) -> str:
+    """Explain an access that ran before the other although its moment is later; "" if there is none."""
+    requests = session.requests
+    first, second = requests.moment[requests.request[np.sort(np.array(finding.example))]].tolist()
+    if first <= second:
+        return ""
+    moments = f"moment {count_text(first)} ran before that of moment {count_text(second)}"
+    return f". The access of {moments}, since lanes of a warp run apart in this order"
 
 
 def verdict(finding: Finding) -> str:

@@ -28,6 +28,7 @@ from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_
 from ..common.view import View
 
 COMPILING = "The kernel is being compiled…"
+CUDA_CPP = "PTX and SASS are shown for Numba kernels. For CUDA C++, use nvcc and cuobjdump."
 PYTHON = "A plain Python program is not compiled for a GPU."
 ACCESS = re.compile(r"\b(ld|st|atom|red)\.|\b(LD|ST|ATOM|RED)[GS]?\b")  # an instruction that accesses memory
 CONTEXT = 4  # rows above the one that is scrolled to
@@ -141,7 +142,8 @@ class ListingView(View):
         super().load(session)
         self._activity, self.line = None, 0
         self.show_listing()
-        if session is not None and session.listing is None and not session.is_python_program:
+        compiles = session is not None and not session.is_python_program and not session.is_cuda_cpp
+        if session is not None and session.listing is None and compiles:
             self.listing_asked.emit(session)
 
     def show_listing(self) -> None:
@@ -150,6 +152,8 @@ class ListingView(View):
         sentence = ""
         if session is not None and session.is_python_program:
             sentence = PYTHON
+        elif session is not None and session.is_cuda_cpp:
+            sentence = CUDA_CPP
         elif session is None or listing is None:
             sentence = COMPILING
         elif listing.reason:

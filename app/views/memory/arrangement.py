@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 
+from ...model.explanation import Explanation
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...widgets.theme import Theme
@@ -71,6 +72,7 @@ class ViewState(NamedTuple):
     only: tuple[str, ...] = ()  # names of the visible buffers, () for all
     highlight: Highlight | None = None  # the highlighted things; None dims nothing
     keep: float = 1.0  # the opacity of other shapes
+    explanation: Explanation | None = None  # of the value whose path is drawn
 
     @property
     def now(self) -> tuple[int, Selection]:

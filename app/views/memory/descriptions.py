@@ -12,11 +12,12 @@ from ....tracer.model.trace import WARP, is_poison
 from ...model.session import Selection, Session
 from ..common.descriptions import index_of
 from ..common.differences import expected_at
-from ..common.heat import HEATS, element_heat
+from ..common.heat import EXPLANATIONS, HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
 from .layout.sheet import is_image
 
 SAMPLE = 128  # values that are sampled to estimate the length of their texts
+APART = "lanes of a warp run apart in this order"
 LONGEST = 12  # letters of an integer in a cell
 
 
@@ -52,8 +53,15 @@ def hover_text(
     lines.append(f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far")
     if colour_by in HEATS:
         heat = int(element_heat(session, colour_by, buffer, moment, selection).ravel()[element])
-        lines.append(f"{count_text(heat)} {HEATS[colour_by]} so far")
-    return "\n".join(lines if row is None else [*lines, _writer_text(session, row)])
+        lines.append(f"{count_text(heat)} {HEATS[colour_by]} so far: {EXPLANATIONS[colour_by]}")
+    if row is not None:
+        lines.append(_writer_text(session, row))
+    store = memory.disordered_store(buffer, element, moment, *copy)
+    if store is not None:
+        other = int(session.requests.moment[session.requests.request[store]])
+        relation = "after" if other > moment else "before"
+        lines.append(f"this access ran {relation} the write of moment {count_text(other)}: {APART}")
+    return "\n".join(lines)
 
 
 def _writer_text(session: Session, row: int) -> str:

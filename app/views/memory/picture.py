@@ -46,6 +46,7 @@ from .loads import DrawnLoads, LoadPaths, MovingLoads
 from .outlines import CellRect
 from .paint import Dots, Hatch, MarkShapes
 from .sparse_sheets import add_changing_codes, unchanging_dots
+from .value_path import draw_path, shape_path
 from .values import TEXT_FROM, Inks, ValueLayer, ValueText, choose_inks
 from .view_data import ColourGroup
 
@@ -100,6 +101,7 @@ class MemoryPicture(MemoryArrangement):
             *self._mark_pieces(state, layout),
             *self._race_pieces(state, layout, "signs"),
             *self._load_pieces(state, layout),  # below all texts
+            *self._path_pieces(state, layout),
             *(
                 piece
                 for n, place in layout.places.items()
@@ -195,6 +197,18 @@ class MemoryPicture(MemoryArrangement):
             return []
         draw = partial(paint.draw_ghosts, ghosts=ghosts, theme=self.theme)
         return [Piece("ghosts", tuple(ghosts), covered_pixels(paint.ghosts_area(ghosts)), draw)]
+
+    def _path_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
+        """Collect the path of the traced value."""
+        explanation, session = state.explanation, self.data.session
+        if explanation is None or not len(explanation.rows):
+            return []
+        key = (ByIdentity(explanation), state.selection, ByIdentity(layout))
+        drawn = self._memoised(
+            "path of a value", lambda: shape_path(session, explanation, state.selection, layout.places), key
+        )
+        draw = partial(draw_path, drawn=drawn, theme=self.theme)
+        return [Piece("path of a value", ByIdentity(drawn), covered_pixels(drawn.box), draw)]
 
     def _mark_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the marks on the currently accessed cells."""

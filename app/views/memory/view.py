@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
     QMouseEvent,
@@ -12,9 +16,10 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QSizePolicy, QToolTip, QWidget
 
-from ...model.bookmark import COLOUR_BY
+from ...model.bookmark import COLOUR_BY, TracedValue
+from ...model.explanation import Explanation, traced_at_moment, traced_element
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
@@ -57,6 +62,7 @@ class MemoryView(View):
         self._tops: Tops = ()
         self._legend, self._large = LEGEND, False
         self._only: tuple[str, ...] = ()
+        self._explanation: Explanation | None = None
         self._paired_space: PairedSpace | None = None
         self._drag: tuple[QPointF, Zoom] | None = None
         self._is_dragged = self._shows_ring = False
@@ -140,6 +146,17 @@ class MemoryView(View):
         if names != self._only:
             self._only = names
             self.zoom = Zoom()
+            self.update()
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """The explanation of the value whose path is drawn."""
+        return self._explanation
+
+    @explanation.setter
+    def explanation(self, explanation: Explanation | None) -> None:
+        if explanation is not self._explanation:
+            self._explanation = explanation
             self.update()
 
     @property
@@ -265,7 +282,15 @@ class MemoryView(View):
         room = self.width(), self.height(), self._legend, self._paired_space
         look = self._colour_by, self._tops, self._zoom
         return ViewState(
-            *room, *look, self.moment, self.selection, self._large, self._only, self.highlight, self.keep
+            *room,
+            *look,
+            self.moment,
+            self.selection,
+            self._large,
+            self._only,
+            self.highlight,
+            self.keep,
+            self._explanation,
         )
 
     def shows_highlight(self, highlight: Highlight) -> bool:
@@ -343,16 +368,55 @@ class MemoryView(View):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Select the thread that wrote, or read, the clicked element."""
-        if self._drag and not self._is_dragged and self._picture and self.session:
-            element = self._picture.element_at(self._state(), event.position())
+        if self._drag and not self._is_dragged:
+            self._select_at(event.position())
+        self._drag = None
+
+    def _select_at(self, position: QPointF) -> None:
+        """Select the thread that wrote, or read, the element at a position."""
+        if self._picture and self.session:
+            element = self._picture.element_at(self._state(), position)
             selection = selection_at(self.session, *element, self.selection) if element else None
             if selection:
                 self.selection_asked.emit(selection)
-        self._drag = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything."""
         self.zoom = Zoom()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Show the menu of the element under the pointer."""
+        menu = self.value_menu(QPointF(event.pos()))
+        menu.exec(event.globalPos())
+        menu.deleteLater()
+
+    def value_menu(self, position: QPointF) -> QMenu:
+        """Return the menu of the element at a position: where its value comes from, and what it reaches."""
+        menu = QMenu(self)
+        menu.setAccessibleName("Value of an element")
+        traced = self.traced_at(position)
+        if traced is not None:
+            now = traced_at_moment(traced, self.moment, self.session)
+            forward = replace(now, forward=True)
+            menu.addAction(f"Why this value?  {traced.element}", partial(self._ask_value, now, position))
+            menu.addAction(
+                f"What does it reach?  {traced.element}", partial(self._ask_value, forward, position)
+            )
+        else:
+            menu.addAction("No element here").setEnabled(False)
+        if self._explanation is not None:
+            menu.addAction("Hide the path", lambda: self.value_asked.emit(None))
+        return menu
+
+    def _ask_value(self, traced: TracedValue, position: QPointF) -> None:
+        """Ask for the path of a value, and select the thread that wrote or read its element."""
+        self._select_at(position)
+        self.value_asked.emit(traced)
+
+    def traced_at(self, position: QPointF) -> TracedValue | None:
+        """Return the value of the element at a position; None if there is none."""
+        element = self._picture.element_at(self._state(), position) if self._picture else None
+        return traced_element(self.session, *element, self.selection) if element and self.session else None
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the focus ring if the focus came by the keyboard."""

@@ -280,7 +280,10 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         if key not in self._changes:
             self._changes[key] = self._moments(*key)
         changes = int(self._changes[key].searchsorted(moment, side="right"))
-        return changes, self.copy(buffer, selection)
+        is_counted = measure in HEATS or measure == "reads"
+        copy = selection.block, selection.thread
+        early = b"" if is_counted else self.session.memory.early_accesses(buffer, moment, *copy)
+        return changes, self.copy(buffer, selection), early
 
     def _moments(self, buffer: int, measure: str) -> Ints:
         """List the moments at which the cells of a buffer may change, ascending."""

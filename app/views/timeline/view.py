@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.hardware.moment_clock import MomentClock, moment_clock, phase_cycles, segments_of
 from ....tracer.hardware.timeline import Timeline
 from ....tracer.model.trace import WARP
+from ...model.explanation import Explanation
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
@@ -29,6 +30,7 @@ from ..common.activity import BlockActivity, block_activity
 from ..common.dimming import dim_theme
 from ..common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ..common.outside import outside_of
+from ..common.value_marks import TimelineMark, timeline_marks
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import Codes, activity_codes, assign_lanes
@@ -47,6 +49,7 @@ from .paint import (
 from .playhead import draw_playhead, is_on_handle, playhead_area
 from .spotlight import draw_highlighted_timeline
 from .timeline_layout import MomentRange, TimelineLayout
+from .value_path import draw_value_path
 
 KEPT = 32  # cached pictures: the blocks of the usual comparison, each 0.5 to 1.25 MB
 KEPT_BYTES = 40 << 20  # the limit of all cached pictures; a large window caches fewer
@@ -84,6 +87,8 @@ class TimelineView(View):
         self._places: tuple[object, TimelineLayout] | None = None  # the latest layout, with its key
         self._drag: tuple[TimelinePart, QPointF, MomentRange] | None = None
         self._moved = False
+        self.explanation: Explanation | None = None  # of the value whose path is marked
+        self._path: tuple[int, list[TimelineMark]] | None = None  # the marks, with their block
 
     def sizeHint(self) -> QSize:
         """Compute the preferred size for the warps: see `rows_height`."""
@@ -115,6 +120,7 @@ class TimelineView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
+        self.explanation = self._path = None
         self._zoom, self._data, self._shared_part, self._codes = None, None, None, {}
         self._timeline, self._clocks, self._cycles = None, {}, {}
         self._lane = assign_lanes(*session.requests.block_spans) if session else None
@@ -310,6 +316,7 @@ class TimelineView(View):
         else:
             painter.drawPixmap(0, 0, self._static_picture(self._data))
         self._draw_outside(painter, self._data)
+        draw_value_path(painter, self._path_marks(), len(self._data.codes), self.places, self.theme)
         end = self.session.end if self.session else 0
         ink = (
             self.theme
@@ -323,6 +330,21 @@ class TimelineView(View):
         if self.session is not None and len(self.session.trace.outside.block):
             accesses = outside_of(self.session).warp_moments(self.selection.block)
             draw_outside(painter, accesses, len(data.codes), self.places, self.theme)
+
+    def set_explanation(self, explanation: Explanation | None) -> None:
+        """Mark the accesses on the path of a value; None marks nothing."""
+        if explanation is not self.explanation:
+            self.explanation, self._path = explanation, None
+            self.update()
+
+    def _path_marks(self) -> list[TimelineMark]:
+        """Return the marks of the path in the selected block; memoised."""
+        if self.session is None or self.explanation is None:
+            return []
+        if self._path is None or self._path[0] != self.selection.block:
+            marks = timeline_marks(self.session, self.explanation, self.selection.block)
+            self._path = self.selection.block, marks
+        return self._path[1]
 
     def _draw_static(
         self, painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme, ratio: float

@@ -15,7 +15,7 @@ from ...widgets.controls import button
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
-from .version_differences import RIGHT_NOW, FindingChange, NumberChange, VersionDifferences
+from .version_differences import OTHER_INPUTS, RIGHT_NOW, FindingChange, NumberChange, VersionDifferences
 
 MOST_NUMBERS = 4  # shown; the panes show the others
 COUNTED = ("race", "bank conflict", "hot atomic")  # kinds of findings whose names are countable nouns
@@ -95,9 +95,8 @@ class DifferenceBar(QFrame):
         if race is not None:
             pieces.append(self._show_button(race))
         if differences.result:
-            pieces.append(
-                self._label(differences.result, "good" if differences.result == RIGHT_NOW else "bad")
-            )
+            looks = {RIGHT_NOW: "good", OTHER_INPUTS: "muted"}
+            pieces.append(self._label(differences.result, looks.get(differences.result, "bad")))
         pieces += [self._number(change, differences.is_part) for change in differences.numbers[:MOST_NUMBERS]]
         if differences.findings is None:
             pieces.append(self._label("looking for findings …", "muted"))

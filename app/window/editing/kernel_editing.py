@@ -42,6 +42,7 @@ class WindowParts(NamedTuple):
     notice: Notice  # shows errors
     body: QBoxLayout  # contains the bar, below the caption
     show_tab: Callable[[str], None]  # of the inspector
+    focus_pictures: Callable[[], None]
 
 
 class KernelEditing(QObject):
@@ -64,10 +65,9 @@ class KernelEditing(QObject):
         self.window, self.stage, self.notice = window, stage, places.notice
         self.source = source = places.source
         self.editing = LiveEditing(stage, source, places.notice, programs, change_setups)
+        self._focus_pictures = places.focus_pictures
         self._saved: dict[str, str] = {}  # by kernel, the text saved last
-        requests = BarRequests(
-            self.editing.undo_all, self.save, self._show_race, lambda: places.show_tab("findings")
-        )
+        requests = BarRequests(self.undo_all, self.save, self._show_race, lambda: places.show_tab("findings"))
         self.bar = DifferenceBar(theme, requests)
         places.body.insertWidget(BAR_PLACE, self.bar)
         source.file_of = self.editing.file_of
@@ -98,7 +98,7 @@ class KernelEditing(QObject):
         """List the commands that edit the kernel of the pane in focus."""
         return [
             Command(RUN, "Ctrl+Return, Ctrl+Enter", self.editing.run),
-            Command(UNDO, "Ctrl+Shift+U", self.editing.undo_all),
+            Command(UNDO, "Ctrl+Shift+U", self.undo_all),
             LINE,
             Command(SAVE, "Ctrl+Alt+S", self.save),
         ]
@@ -106,6 +106,11 @@ class KernelEditing(QObject):
     def set_theme(self, theme: Theme) -> None:
         """Apply colours, text size and vocabulary."""
         self.bar.set_theme(theme)
+
+    def undo_all(self) -> None:
+        """Restore the kernels from before the first edit; the pictures get the keyboard focus."""
+        self.editing.undo_all()
+        self._focus_pictures()
 
     # What differs.
 

@@ -38,6 +38,7 @@ MOST_BARRIERS = 6  # barriers whose removal is compiled in advance
 TYPING_PAUSE = 300  # milliseconds after the last key before the text is checked
 IN_BAR = "The toolbar sets {}, so the value in the text is not used."
 NOT_LAUNCHED = "The program no longer launches it."
+APPLIED = "The remedy was applied: {}."
 CHANGED_TEXT = "The remedy is for the text that ran last. Run your changes first, or undo them."
 UNCHANGED = "This kernel is already shown. Change a line first."
 
@@ -48,6 +49,7 @@ class _Attempt(Struct, frozen=True):
     new: Setup  # the version; for a user's program the previous one, until the trace is known
     others: tuple[Setup, ...]  # the setups on its left
     note: str = ""  # a sentence to show with it
+    remedy: str = ""  # what a remedy changes, offered to be undone
 
 
 class Programs(Protocol):
@@ -93,6 +95,7 @@ class LiveEditing(QObject):
         self.is_suspended: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
         self._loading: Loading | None = None  # of the version's session
+        self._remedy = ""  # the sentence of a remedy that is being applied
         self._before: tuple[Setup, ...] = ()  # the setups before the first edit
         self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._typing_timer.timeout.connect(self._check_typed)
@@ -152,7 +155,9 @@ class LiveEditing(QObject):
         for edit in reversed(edits_between(session.launch.source, finding.fixed_text)):
             lines[edit.line - 1 : edit.line - 1 + len(edit.old)] = edit.new
         self.source.write("\n".join(lines) + "\n")
+        self._remedy = finding.remedy
         self.run()
+        self._remedy = ""
 
     def toggle(self, line: int) -> None:
         """Skip a line (from 1) of the panel's text, or restore it."""
@@ -246,8 +251,10 @@ class LiveEditing(QObject):
         if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
         self._written.add(self.source.text())
+        if launch is not None and not new.file:
+            self.stage.trust_text(launch.kernel, launch.source)  # without the skipped lines
         note = self._constants_note(new, others[-1], launch)
-        attempt = self._attempt = _Attempt(new, others, note)
+        attempt = self._attempt = _Attempt(new, others, note, self._remedy)
         self.source.set_state_text("running …")
         if launch is None:
             ran = FileText(self.source.text(), self.source.struck())
@@ -308,11 +315,22 @@ class LiveEditing(QObject):
         self.source.set_state_text("")
         self.notice.clear(cause="edit")
         loading, self._loading = self._loading, None
+        before = self.stage.setups
         self.change_setups(setups)
         self.stage.jobs.drop(loading)  # the panes have requested it now
         self.stage.set_focus(len(setups) - 1)
         if attempt and attempt.note:
             self.notice.inform(attempt.note)
+        if attempt and attempt.remedy:
+            undo = partial(self._undo_remedy, before)
+            self.notice.ask(APPLIED.format(attempt.remedy), [("Undo", undo)], "edit")
+
+    def _undo_remedy(self, before: tuple[Setup, ...]) -> None:
+        """Show the versions from before a remedy again."""
+        self.cancel()
+        self.notice.clear(cause="edit")
+        self.source.revert()
+        self.change_setups(before)
 
     def _fail_loading(self, error: Exception) -> None:
         """Report the error of a version; show a slow one."""

@@ -24,6 +24,7 @@ COUNTERS = (
 
 
 RIGHT_NOW = "the result is now right"
+OTHER_INPUTS = "inputs differ, so results are not compared"
 
 
 class NumberChange(Struct, frozen=True):
@@ -113,8 +114,17 @@ def _result(before: Session, after: Session) -> str:
             return RIGHT_NOW
         if (old.equal, old.differing) != (new.equal, new.differing):
             return f"the result is wrong in {new.differing:,} of {new.elements:,} elements"
+    if _have_other_inputs(before, after):
+        return OTHER_INPUTS
     differing = sum(_differing(before, after, number) for number in _written(after))
     return f"the result differs in {count_noun(differing, 'element')}" if differing else ""
+
+
+def _have_other_inputs(before: Session, after: Session) -> bool:
+    """Return True if a global buffer that the kernel reads had other values at the start, as random numbers have."""
+    read = np.unique(after.requests.buffer[after.requests.op == Op.LOAD]).tolist()
+    numbers = [number for number in read if after.trace.buffers[number].space == "global"]
+    return any(_differing(before, after, number, at_start=True) for number in numbers)
 
 
 def _written(session: Session) -> list[int]:
@@ -123,15 +133,16 @@ def _written(session: Session) -> list[int]:
     return [number for number in written if session.trace.buffers[number].space == "global"]
 
 
-def _differing(before: Session, after: Session, number: int) -> int:
-    """Count the elements of a buffer whose final values differ between the versions."""
+def _differing(before: Session, after: Session, number: int, *, at_start: bool = False) -> int:
+    """Count the elements of a buffer whose final values differ between the versions, or those at the start."""
     name = buffer_text(after.trace.buffers[number])
     matches = [
         n for n, b in enumerate(before.trace.buffers) if buffer_text(b) == name and b.space == "global"
     ]
     if not matches or before.trace.buffers[matches[0]].shape != after.trace.buffers[number].shape:
         return 0
-    old, new = before.memory.values(matches[0], before.end), after.memory.values(number, after.end)
+    ends = (0, 0) if at_start else (before.end, after.end)
+    old, new = before.memory.values(matches[0], ends[0]), after.memory.values(number, ends[1])
     return int(
         (~np.isclose(old, new, equal_nan=True)).sum() if old.dtype.kind in "fc" else (old != new).sum()
     )

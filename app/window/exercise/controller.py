@@ -14,7 +14,7 @@ from ....tracer.model.finding import count_noun
 from ....tracer.storage.atomic_write import write_atomically
 from ....tracer.storage.folders import home_folder
 from ...control.stage import Stage
-from ...exercise.document import Exercise, student_file
+from ...exercise.document import SUFFIXES, Exercise, Language, student_file
 from ...exercise.library import SHIPPED, exercises_in
 from ...exercise.mistakes import ExerciseError, Mistake
 from ...exercise.progress import FILE, Progress
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WIDTH = 380  # pixels of the panel at the normal text size
 WIDEST = 0.36  # the largest share of the window's width
 SOURCE = 4  # parts of the width for the source, where a pane has three
-PROGRAMS = "Python files (*.py)"
+PROGRAMS: dict[Language, str] = {"numba": "Python files (*.py)", "cuda-cpp": "CUDA C++ files (*.cu)"}
 MAX_ANSWERS = 3  # exercises offered in a question
 
 
@@ -86,7 +86,7 @@ class ExerciseController(QObject):
         self.heading: PanelHeading | None = None
         self.make_judge: Callable[[], Judge] = _new_judge
         self.job = JudgeJob(self, lambda: self.make_judge())
-        self.work = ExerciseWork(places.stage, places.source, self.job, bookmark, show)
+        self.work = ExerciseWork(places.stage, places.source, self.job, bookmark, show, places.notice)
         self.work.hints = lambda: self.panel.hints if self.panel is not None else 0
         self._progress: Progress | None = None
         self._agreed = {SHIPPED.absolute()}  # folders whose judges may run
@@ -209,11 +209,23 @@ class ExerciseController(QObject):
         if self.lectures.player.lecture is not None:
             self.lectures.leave()
         self.before = self.before or self.bookmark()
+        record = self.progress().remembered(exercise)
+        if record.language in exercise.languages:
+            exercise = exercise.in_language(record.language)
         self.exercise = exercise
         self._show_panel(exercise)
-        self.work.begin(exercise, self.progress().remembered(exercise).text or exercise.stub)
+        self.work.begin(exercise, record.text_of(exercise) or exercise.stub)
         self.changed.emit()
         return True
+
+    def choose_language(self, language: str) -> None:
+        """Continue the exercise in another language; the text in the previous one is kept."""
+        exercise = self.exercise
+        if exercise is None or language == exercise.language or language not in exercise.languages:
+            return
+        self.work.flush()
+        self._note(language=language)
+        self.open(exercise)
 
     def next(self) -> None:
         """Open the next exercise; without a current one, open the first unfinished one."""
@@ -293,6 +305,7 @@ class ExerciseController(QObject):
             self.panel.line_asked.connect(self._go_to)
             self.panel.hint_asked.connect(self.hint)
             self.panel.next_asked.connect(self.next)
+            self.panel.language_chosen.connect(self.choose_language)
             self.panel.return_asked.connect(self.work.come_back)
             self.set_theme(self.look.theme)
             self.window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
@@ -351,8 +364,9 @@ class ExerciseController(QObject):
     def _keep_text(self) -> None:
         if self.exercise is not None:
             text = "" if self.work.text == self.exercise.stub else self.work.text
-            if text != self.progress().remembered(self.exercise).text:
-                self._note(text=text)
+            if text != self.progress().remembered(self.exercise).text_of(self.exercise):
+                field = "cuda_cpp" if self.exercise.language == "cuda-cpp" else "text"
+                self._note(**{field: text})
 
     def _note(self, **changes: object) -> None:
         assert self.exercise
@@ -379,10 +393,12 @@ class ExerciseController(QObject):
         """Ask for a file and write the student's text to it."""
         if self.exercise is None:
             return
-        suggested = str(home_folder() / f"{self.exercise.name}.py")
-        path, _ = QFileDialog.getSaveFileName(self.window, "Save my text", suggested, PROGRAMS)
+        language = self.exercise.language
+        suffix = SUFFIXES[language]
+        suggested = str(home_folder() / f"{self.exercise.name}{suffix}")
+        path, _ = QFileDialog.getSaveFileName(self.window, "Save my text", suggested, PROGRAMS[language])
         if path:
-            self.store(Path(path) if Path(path).suffix else Path(path).with_suffix(".py"))
+            self.store(Path(path) if Path(path).suffix else Path(path).with_suffix(suffix))
 
     def store(self, path: Path) -> bool:
         """Write the student's text to a file; return True if it was written."""

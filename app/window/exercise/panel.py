@@ -15,6 +15,7 @@ from ...exercise.verdict import Verdict
 from ...lecture.captions import Caption, fill_caption
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel, RichLabel
+from ...widgets.switch import Switch
 from ...widgets.theme import MONO, Theme
 from .picture import PictureView, TaskPictureError
 from .result import ResultHead, ResultRows
@@ -22,6 +23,7 @@ from .words import headline, rows_of, summary
 
 LEAST = 0.4  # the smallest share of the height for the result
 SMALLEST = 0.7  # the smallest scale of the picture, to fit without scrolling
+LANGUAGES: dict[str, str] = {"numba": "Numba", "cuda-cpp": "CUDA C++"}
 STALE = "For the previous text. "
 SHORT_CODE = re.compile(r"<code>[^<]{,24}</code>")  # kept on one line
 
@@ -121,6 +123,7 @@ class ExercisePanel(QFrame):
     hint_asked = Signal()
     next_asked = Signal()
     return_asked = Signal()
+    language_chosen = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -143,6 +146,8 @@ class ExercisePanel(QFrame):
         self.back = button("Show the exercise", "Show the kernel of the exercise again", text="Show my kernel again",
                            run=self.return_asked.emit)  # fmt: skip
         self.back.hide()
+        self.languages = Switch(LANGUAGES, "The language of your kernel", self)
+        self.languages.chosen.connect(self.language_chosen)
         self.rows.asked.connect(self.line_asked)
         self._is_split = False  # whether the user has moved the splitter
         self._layout_timer = QTimer(self, singleShot=True, interval=0)
@@ -155,7 +160,9 @@ class ExercisePanel(QFrame):
             label.setWordWrap(True)
         self.picture_problem.setObjectName("muted")
         self.task.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.above = ScrolledColumn([self.title, self.task, self.picture, self.picture_problem])
+        self.above = ScrolledColumn(
+            [self.title, self.languages, self.task, self.picture, self.picture_problem]
+        )
         self.result = ScrolledColumn([self.rows])
         below = QWidget()
         self.lower_column = QVBoxLayout(below)
@@ -177,6 +184,8 @@ class ExercisePanel(QFrame):
         """Show a task without a verdict; file: the name of the student's text. hints: the number already seen."""
         self.exercise, self.file, self.verdict, self.is_stale = exercise, file, None, False
         self._is_split = False
+        self.languages.setVisible(len(exercise.languages) > 1)
+        self.languages.show_choice(exercise.language)
         self.title.setText(f"{exercise.number}. {exercise.title}" + (" (done)" if done else ""))
         self.task.setText(html_of(exercise.task))
         self._show_picture(exercise)

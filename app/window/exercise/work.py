@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from ....tracer.model.finding import Finding
 from ....tracer.model.syntax_tree import syntax_problem
 from ...control.stage import Stage
 from ...control.start_moment import as_before
@@ -18,6 +19,8 @@ from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...views.source.problems import Problem
 from ...views.source.view import SourceView
+from ...widgets.notice import Notice
+from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from .judging import Judged, JudgeJob
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 PAUSE = 300  # milliseconds after the last key before the text is stored and judged
 STATE, SLOW_STATE = "judged as you type", "judging … for 10 s at most"
 SLOW = 1200  # milliseconds of judging before the state text changes
+EDITED_SINCE = "The text was changed since, so the remedy stays. Undo your changes with Ctrl+Z."
 NO_STRIKING = "in an exercise, comment the line out with Ctrl+/"
 ShowBookmark = Callable[[Bookmark], bool]
 
@@ -49,8 +53,10 @@ class ExerciseWork(QObject):
         job: JudgeJob,
         bookmark: Callable[[], Bookmark],
         show: ShowBookmark,
+        notice: Notice,
     ) -> None:
         super().__init__(source)
+        self.notice = notice
         self.stage, self.source, self.job, self.bookmark, self.show = stage, source, job, bookmark, show
         self.exercise: Exercise | None = None
         self.text = ""  # the current text, with \n line ends
@@ -82,7 +88,7 @@ class ExerciseWork(QObject):
         self.exercise, self.text = exercise, text
         self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, self._why_it_stays
         self._text_pending = True
-        self.job.ask(exercise, exercise.stub if syntax_problem(text) else text)
+        self.job.ask(exercise, exercise.stub if _syntax_problem(exercise, text) else text)
 
     def end(self) -> None:
         """End the exercise; its text must have been stored."""
@@ -123,6 +129,28 @@ class ExerciseWork(QObject):
         if self._shows_text():
             self.source.editor.replace(text)
 
+    def apply_fix(self, finding: Finding) -> None:
+        """Apply a finding's proven remedy to the student's text, and offer to undo it."""
+        session = self.stage.focused()
+        if session is None or self.exercise is None:
+            return
+        before, fixed = self.text, _plain(finding.fixed_text)
+        if _plain(session.launch.source) != before:
+            self.notice.inform(CHANGED_TEXT)
+            return
+        self.source.write(fixed)
+        self.notice.ask(
+            APPLIED.format(finding.remedy), [("Undo", partial(self._undo_fix, before, fixed))], "edit"
+        )
+
+    def _undo_fix(self, before: str, fixed: str) -> None:
+        """Restore the text from before a remedy, unless the student has changed it since."""
+        self.notice.clear(cause="edit")
+        if self.text == fixed:
+            self.source.write(before)
+        else:
+            self.notice.inform(EDITED_SINCE)
+
     def go_to(self, line: int) -> None:
         """Move the cursor to a line of the text."""
         if self._shows_text():
@@ -151,7 +179,7 @@ class ExerciseWork(QObject):
         if self.exercise is None or not self._shows_text():
             return
         self.typed.emit()
-        problem = syntax_problem(self.text)
+        problem = _syntax_problem(self.exercise, self.text)
         self.source.set_problems([problem] if problem else [])
         if problem is not None:
             return
@@ -301,6 +329,11 @@ class ExerciseWork(QObject):
         problems += [Problem(verdict.line, verdict.error)] if verdict.line else []
         problems += [Problem(case.line, case.error) for case in verdict.cases if case.line]
         self.source.editor.set_problems([p for p in problems if p.severity != "note"])
+
+
+def _syntax_problem(exercise: Exercise, text: str) -> tuple[int, str] | None:
+    """Return the line and message of a syntax error; None for CUDA C++, which the judge's compiler reads."""
+    return None if exercise.language == "cuda-cpp" else syntax_problem(text)
 
 
 def _plain(text: str) -> str:

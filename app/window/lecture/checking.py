@@ -9,14 +9,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
-from ....kernels.scenarios.catalogue import find
 from ....tracer.processes.process_client import RunCancelledError
 from ...control.session_jobs import PATIENCE, SessionJobs
 from ...control.task import Task, TaskQueue
 from ...lecture.document import Lecture
 from ...lecture.problems import Problem
 from ...model.bookmark import Setup
-from ...model.session import Session, build_session, session_of_file
+from ...model.session import Session, session_of_file, session_of_launch
 from ...model.setup_launch import launch_of_setup
 from ...model.visible_text import escape_controls
 from ...widgets.plain_text import PlainLabel
@@ -66,9 +65,7 @@ class CheckJob(QObject):
             return session_of_file(Path(setup.file))
         launch = launch_of_setup(setup)
         loaded = self.jobs.session_in_memory(launch)
-        return loaded or build_session(
-            launch, self.jobs.trace_in_background(launch, PATIENCE), find(setup.scenario)
-        )
+        return loaded or session_of_launch(launch, self.jobs.trace_in_background(launch, PATIENCE))
 
 
 def show_problems(parent: QWidget, theme: Theme, lecture: Lecture, problems: Sequence[Problem]) -> QDialog:

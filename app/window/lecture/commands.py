@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtGui import QAction
@@ -14,6 +14,11 @@ from ...widgets.command import LINE, Command
 from .lectures import Lectures
 
 ALWAYS = ("Open lecture…",)  # available without a lecture
+HANDOUT, QUESTIONS = "Handout…", "Handout without answers…"
+LECTURE_PAGE, LECTURE_FILM = "Save as web page…", "Save as film…"
+OUTPUTS = (HANDOUT, QUESTIONS, LECTURE_PAGE, LECTURE_FILM)  # files that are written from a lecture
+
+LeftLectures = Callable[[], Sequence[tuple[str, Callable[[], None]]]]  # titles, and what presents them
 
 
 def lecture_commands(lectures: Lectures) -> list[Command]:
@@ -33,7 +38,9 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         Command("Restart timer", "", lectures.restart_clock),
         LINE,
         Command("Check this lecture", "", lectures.check),
-        Command("Save as web page…", "", lectures.page_asked.emit),
+        LINE,
+        *(Command(text, "", partial(lectures.output_asked.emit, text)) for text in OUTPUTS),
+        LINE,
         Command("Leave the lecture", "", lectures.leave),
     ]
 
@@ -52,10 +59,13 @@ def allow(entries: Mapping[str, QAction], lectures: Lectures) -> None:
     update()
 
 
-def offer_lectures(part: QMenu, lectures: Lectures) -> None:
-    """Add the shipped and the recent lectures to a menu when it is first shown."""
+def offer_lectures(part: QMenu, lectures: Lectures, left: LeftLectures) -> None:
+    """Add the shipped and the recent lectures to a menu when it is first shown.
+
+    left: lists the unsaved lectures that were left.
+    """
     recent = QMenu("Recent lectures", part)
-    recent.aboutToShow.connect(lambda: _fill_recent(recent, lectures))
+    recent.aboutToShow.connect(lambda: _fill_recent(recent, lectures, left()))
     part.insertMenu(part.actions()[1], recent)
     part.aboutToShow.connect(partial(_offer_shipped, part, lectures))
 
@@ -72,9 +82,11 @@ def _offer_shipped(part: QMenu, lectures: Lectures) -> None:
     part.insertSeparator(first)
 
 
-def _fill_recent(recent: QMenu, lectures: Lectures) -> None:
+def _fill_recent(recent: QMenu, lectures: Lectures, left: Sequence[tuple[str, Callable[[], None]]]) -> None:
     recent.clear()
+    for title, resume in left:
+        recent.addAction(title.replace("&", "&&"), resume)
     for path in lectures.recent():
         recent.addAction(escape_controls(str(path)).replace("&", "&&"), partial(lectures.open, path))
-    if not lectures.recent():
+    if recent.isEmpty():
         recent.addAction("No recent lectures").setEnabled(False)

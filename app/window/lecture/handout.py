@@ -46,6 +46,7 @@ class HandoutLook(Struct, frozen=True):
     theme: str = "light"
     notes: bool = False  # whether the speaker's notes are printed
     text_size: float = 1.0  # relative to the normal size
+    answers: bool = True  # whether answers are printed, and the captions of questions, which may contain them
 
 
 class _Section(Struct, frozen=True):
@@ -194,7 +195,7 @@ class _Handout:
         standing = self.stand(number)
         size = window_size(standing.scene)
         look = Bookmark((), theme=_theme_name(self.look), text_scale=self.look.text_size)
-        self.pictures.show(standing, look, size, with_text=False)
+        self.pictures.show(standing, look, size, with_text=False, answered=self.look.answers)
         self.pictures.wait()
         scale = height / size.height()
         self.painter.save()
@@ -260,13 +261,17 @@ class _Handout:
     def _section(self, number: int) -> _Section:
         standing = self.stand(number)
         caption, step = standing.caption(), standing.step
+        if step.change.question and not self.look.answers:
+            caption = FilledCaption("", "", "", ())
         head = (
             f'<p style="font-size:{self.theme.px(HEADING)}px"><b><span class="accent">{number + 1}</span>&nbsp; '
             f"{markup(step.title)}</b></p>{caption.html}"
         )
         head += f'<p class="muted">{markup(caption.foot)}</p>' if caption.foot else ""
         absent = not standing.setups
-        below = (f'<p class="muted">{NO_PICTURE}</p>' if absent else "") + question_html(standing)
+        below = (f'<p class="muted">{NO_PICTURE}</p>' if absent else "") + question_html(
+            standing, self.look.answers
+        )
         documents = [(self._document(below), 0.0)] if below else []
         if self.look.notes and step.spoken:
             documents.append((self._document(notes_html(standing.notes()), indent=INDENT), INDENT))
@@ -279,15 +284,16 @@ def notes_html(notes: FilledCaption) -> str:
     return f'<p class="muted">Notes</p>{notes.html}{origins}'
 
 
-def question_html(standing: ResolvedStep) -> str:
-    """Render a step's question with its choices and answer as HTML, "" without one."""
+def question_html(standing: ResolvedStep, answered: bool) -> str:
+    """Render a step's question with its choices as HTML, and its answer if `answered`; "" without one."""
     question, answer = standing.step.change.question, standing.answer()
     if question is None:
         return ""
     asked = f'<p><b class="accent">Question</b>&nbsp; {markup(question.ask)}</p>'
     if answer is None:
         return asked
-    return f'{asked}{choices_html(answer)}<p><b class="accent">Answer</b>&nbsp; {answer_html(answer)}</p>'
+    asked += choices_html(answer)
+    return f'{asked}<p><b class="accent">Answer</b>&nbsp; {answer_html(answer)}</p>' if answered else asked
 
 
 def choices_html(answer: Answer) -> str:

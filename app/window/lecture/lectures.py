@@ -20,6 +20,7 @@ from ...lecture.questions import Question
 from ...model.bookmark import Bookmark
 from ...model.settings import StoredSettings
 from ...state.actions import ChooseLayout, HideVerdicts
+from ...views.common.heat import HEATS
 from ...widgets.appearance import Look
 from ...widgets.notice import Notice
 from ...widgets.theme import Theme
@@ -33,6 +34,7 @@ from .step_cover import StepCover, StepNote
 if TYPE_CHECKING:  # loaded with the first lecture
     from .question_card import QuestionCard, QuestionState
 
+COLOURS = {"auto": "automatic", "value": "values", "reads": "reads so far"}
 TICK = 1000  # milliseconds between updates of the timer
 
 
@@ -49,10 +51,10 @@ class WindowParts(NamedTuple):
 class Lectures(QObject):
     """Opens and leaves lectures, and shows the state of the player.
 
-    page_asked: the user wants the lecture as a web page.
+    output_asked: the user wants the lecture as another file, with the command's text.
     """
 
-    page_asked = Signal()
+    output_asked = Signal(str)
 
     def __init__(
         self,
@@ -225,6 +227,8 @@ class Lectures(QObject):
         """Update all parts."""
         player = self.player
         self._clear_old_problem()
+        if player.lecture is not None:
+            self.places.notice.clear(cause="left lecture")
         self._watch.watch(player.lecture.path if player.lecture else None)
         self.blank.show_blank(player.is_blank)
         self._show_text()
@@ -262,7 +266,16 @@ class Lectures(QObject):
     def _foot(self, origins: str) -> str:
         """Join the origins of the numbers, the step's number and the timer."""
         minutes = f"{math.floor(self.player.seconds_gone() / 60)} min · {time.strftime('%H:%M')}"
-        return "   ".join(filter(None, (origins, self._position_text(), minutes if self.has_clock else "")))
+        parts = (self._colour_text(), origins, self._position_text(), minutes if self.has_clock else "")
+        return "   ".join(filter(None, parts))
+
+    def _colour_text(self) -> str:
+        """Announce what the colours mean if the step changes it."""
+        number, scenes = self.player.number, self.player.scenes
+        colour = scenes[number].look.colour_by
+        if number == 0 or colour == scenes[number - 1].look.colour_by:
+            return ""
+        return f"Colour: {HEATS.get(colour) or COLOURS[colour]}."
 
     def _position_text(self) -> str:
         assert self.player.lecture

@@ -77,6 +77,7 @@ class LecturePlayer(QObject):
         self.is_playing = False  # whether the step is still playing
         self.before: Bookmark | None = None  # the window's state before the lecture
         self._plays = True  # whether the awaited step plays
+        self._is_answered = False  # whether the awaited step shows its answer
         self.obstacle = ""  # the reason why the step has no picture, "" if it has one
         self.runnable: Path | None = None  # a program that would provide one with the user's consent
         self._moment: Moment | None = None
@@ -147,20 +148,28 @@ class LecturePlayer(QObject):
         old, number = self.lecture.steps[self.number], self.number
         titles = [step.title for step in lecture.steps]
         number = titles.index(old.title) if old.title in titles else min(number, len(titles) - 1)
-        self._take(lecture)
-        self._clear(number)  # drop the cached texts of the old steps
+        self._replace(lecture, number)
         self._report_problems(lecture)
-        self.go(number, play=False)
-        self.changed.emit()
 
     def adopt(self, lecture: Lecture, number: int) -> None:
         """Present an edited lecture at the final moment of a step, regardless of its file."""
         if self.lecture is None:
             self.before = self._bookmark()
             self.restart_clock()
+        self._replace(lecture, number)
+
+    def _replace(self, lecture: Lecture, number: int) -> None:
+        """Show a step of a changed lecture; what the audience has not seen yet stays hidden."""
+        old, new = self.step, lecture.steps[number]
+        asked, asks = old.change.question if old else None, new.change.question
+        is_same = asked is not None and old is not None and (asked == asks or old.title == new.title)
+        was_answered, chosen, was_blank = is_same and self.is_revealed, self.chosen, self.is_blank
         self._take(lecture)
-        self._clear(number)
-        self.go(number, play=False)
+        self._clear(number)  # drop the cached texts of the old steps
+        self.go(number, play=False, answered=was_answered)
+        self.is_blank = was_blank
+        if asked == asks:
+            self.chosen = chosen
         self.changed.emit()
 
     def _take(self, lecture: Lecture) -> None:
@@ -214,12 +223,16 @@ class LecturePlayer(QObject):
             return
         self.go((self.number if self.awaited is None else self.awaited) - 1, play=False)
 
-    def go(self, number: int, play: bool = True) -> None:
-        """Go to a step once its sessions are loaded; without `play`, at its final moment with the answer shown."""
+    def go(self, number: int, play: bool = True, answered: bool | None = None) -> None:
+        """Go to a step once its sessions are loaded; without `play`, at its final moment.
+
+        answered: show the answer to its question; None shows it unless the step plays.
+        """
         if self.lecture is None or not 0 <= number < len(self.lecture.steps):
             return
         self.is_blank = False
         self.awaited, self._plays = number, play
+        self._is_answered = not play if answered is None else answered
         self.stage.cancel()
         if self._sessions_of(number) is None:
             self._prepare(number, urgent=True)
@@ -408,7 +421,7 @@ class LecturePlayer(QObject):
         if self.awaited is not None:
             self._try_to_show()
         elif self.obstacle:
-            self.go(self.number, self._plays)
+            self.go(self.number, self._plays, self._is_answered)
 
     def _try_to_show(self) -> None:
         """Show the awaited step if its sessions are loaded."""
@@ -428,7 +441,7 @@ class LecturePlayer(QObject):
     def _show_step(self, number: int, sessions: list[Session], moment: Moment) -> None:
         """Show a step at its first or final moment."""
         self._clear(number)
-        self._moment, self.is_revealed = moment, not self._plays
+        self._moment, self.is_revealed = moment, self._is_answered
         self._sessions = sessions if self.scenes[number].panes else []
         play = self.scenes[number].play if self._plays else None
         self.stage.playhead.halt()

@@ -303,7 +303,13 @@ class StepPictures:
     def paint(self, painter: QPainter) -> None:
         """Draw the window at the painter's origin, without buttons, as vectors in a PDF."""
         transport = self._window.central.transport
-        for button in (*transport.steps, transport.loop, transport.speed_chip, transport.link_chip):
+        for button in (
+            *transport.steps,
+            transport.loop,
+            transport.speed_chip,
+            transport.link_chip,
+            transport.colour_chip,
+        ):
             button.hide()
         for child in self._main_window.findChildren(QAbstractButton):
             if child.property("picture") == "close":

@@ -129,6 +129,7 @@ class Pane(QFrame):
         if is_new:
             self._load(view.session)
         self.show_picture()
+        self.memory.explanation = view.explanation
         if view.highlight != before.highlight or is_new:
             self._set_spotlight(view.highlight)
         self._fit_details()

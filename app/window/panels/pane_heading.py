@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ...charts.nearest_measured import MeasuredTime
 
 DRAG = "Drag this heading into a slide to insert a picture of the pane."
+TITLE_SIZES = (18, 16, 14)  # of the letters, from the usual one
 INLINE_TIME = 800  # minimum width for the measured time next to the title, in pixels at the normal text size
 
 
@@ -238,16 +239,27 @@ class PaneHeading(QWidget):
         self.part.setToolTip(plain_tip(self._translate(trace.notice) if trace else ""))
 
     def _fit(self) -> None:
-        """Shorten verdict and part until the title fits; cut the title only as a last resort."""
+        """Shorten verdict and part, then the title's letters, until it fits; cut it only as a last resort."""
         trace, name = self.session.trace if self.session else None, _title(self.session)
         verdicts = ("", "", "") if self.shown.hides_verdict else _verdicts(self.session)
         self.sign.setVisible(bool(verdicts[0]))
-        metrics = QFontMetrics(self.theme.font(18, bold=True))
-        words = list(zip(verdicts, _parts(trace), strict=True))
-        minimum = metrics.horizontalAdvance(name) + self._difference_width()
-        wanted = minimum + self._time_width()
-        needed = next((n for n, texts in enumerate(words) if wanted <= self._room(*texts)), len(words) - 1)
-        room = self._room(*words[max(needed, self.brevity)])
+        levels = [(*texts, TITLE_SIZES[0]) for texts in zip(verdicts, _parts(trace), strict=True)]
+        levels += [(*levels[-1][:2], size) for size in TITLE_SIZES[1:]]
+        others = self._difference_width() + self._time_width()
+        needed = next(
+            (
+                n
+                for n, (verdict, part, size) in enumerate(levels)
+                if self._title_width(name, size) + others <= self._room(verdict, part)
+            ),
+            len(levels) - 1,
+        )
+        verdict, part, size = levels[max(needed, self.brevity)]
+        font = self.theme.font(size, bold=True)
+        metrics = QFontMetrics(font)
+        self.title.setFont(font)
+        room = self._room(verdict, part)
+        minimum = self._title_width(name, size) + self._difference_width()
         room -= self._time_width(room - minimum - self.line.spacing())
         lesson = f"{self.lesson_text}\n" if not self.lines and self.lesson_text else ""
         tip = f"{lesson}{name}" if metrics.horizontalAdvance(name) > room else lesson.strip()
@@ -261,6 +273,9 @@ class PaneHeading(QWidget):
         if needed != self.needed:
             self.needed = needed
             self._fit_all()
+
+    def _title_width(self, name: str, size: float) -> int:
+        return QFontMetrics(self.theme.font(size, bold=True)).horizontalAdvance(name)
 
     def _room(self, verdict: str, part: str) -> int:
         """Show these texts and return the width left for the title."""

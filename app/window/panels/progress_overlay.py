@@ -26,13 +26,15 @@ class ProgressOverlay(QFrame):
         self.setObjectName("overlay")
         self.text, self.bar, self.pace = PlainLabel(), QProgressBar(), TimeEstimate()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.text.setWordWrap(True)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Tracing progress")
         self.stop = button("Cancel tracing", "Cancel (Esc)", "close", "Cancel  Esc", cancel)
         card = QFrame()
         card.setObjectName("panel")
         inside = QVBoxLayout(card)
-        for widget in (self.text, self.bar, self.stop):
+        inside.addWidget(self.text)
+        for widget in (self.bar, self.stop):
             inside.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         box = QVBoxLayout(self)
         box.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
@@ -41,10 +43,10 @@ class ProgressOverlay(QFrame):
         self._cover_timer.timeout.connect(self._cover)
         self.hide()
 
-    def show_progress(self, text: str, done: int, total: int) -> None:
-        """Show the progress; a total of 0 is unknown."""
+    def show_progress(self, text: str, count: str, done: int, total: int) -> None:
+        """Show the progress, with the count below the text; a total of 0 is unknown."""
         left = left_text(self.pace.seconds_left(done, total)) if total else ""
-        self.text.setText(f"{text}\n{left}".strip())
+        self.text.setText("\n".join(filter(None, (text, count, left))))
         self.bar.setRange(0, total)
         if done == total or not self._paint_timer.isActive():
             self.bar.setValue(done)  # this repaints the bar and the pane below it synchronously

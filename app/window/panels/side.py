@@ -10,7 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import Finding
-from ...model.bookmark import TABS
+from ...model.bookmark import TABS, TracedValue
+from ...model.explanation import Explanation
 from ...model.session import Selection, Session, count_by_severity
 from ...model.spotlight import Highlight
 from ...state.view_models import SideView
@@ -22,6 +23,7 @@ from ...views.source.view import REQUESTS, SourceView
 from ...widgets.controls import nothing
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
+from .source_pair import SourcePair
 
 SIGNS = 0.85  # the size of the severity signs, relative to the text of the tab
 # (text size, gap on each side) of the tabs, from wide to narrow; the smallest are for a large text scale.
@@ -72,6 +74,20 @@ class AsksForFix(Protocol):
     fix_asked: SignalInstance
 
 
+def _why(theme: Theme) -> View:
+    from ...views.inspect.why import WhyView
+
+    return WhyView(theme)
+
+
+@runtime_checkable
+class ShowsExplanation(Protocol):
+    """A view of the path of a value."""
+
+    def show_explanation(self, traced: TracedValue | None, explanation: Explanation | None) -> None:
+        """Show another explanation."""
+
+
 def _code(theme: Theme) -> View:
     from ...views.listing.view import ListingView
 
@@ -81,7 +97,7 @@ def _code(theme: Theme) -> View:
 # The factories of the views; only the visible tab's view is created at the start.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
-    "code": _code, "output": _output,
+    "code": _code, "output": _output, "why": _why,
 }  # fmt: skip
 
 
@@ -93,6 +109,7 @@ class SideRequests(NamedTuple):
     select: Callable[[Selection], object] = nothing
     list_code: Callable[[Session], object] = nothing  # of a session's kernel
     fix: Callable[[Finding], object] = nothing  # the cause of a finding
+    trace_value: Callable[[TracedValue | None], object] = nothing  # show the path of a value
 
 
 class Inspector(QFrame):
@@ -111,6 +128,7 @@ class Inspector(QFrame):
         self.highlight: Highlight | None = None
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.source = SourceView(theme)
+        self.sources = SourcePair(self.source, theme)
         self._views: dict[str, View] = {}  # the views created so far
         self._add_view("source", self.source)
         self.bar.setAccessibleName("Inspector tabs")
@@ -125,7 +143,9 @@ class Inspector(QFrame):
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
         self.output = ""  # of the shown program
+        self.shown = SideView()
         self.bar.setTabVisible(TABS.index("output"), False)
+        self.bar.setTabVisible(TABS.index("why"), False)
         self.tab = TABS[0]  # the name of the current one
         self.bar.currentChanged.connect(self._note_tab)
         self.column = QVBoxLayout(self)
@@ -145,11 +165,14 @@ class Inspector(QFrame):
             view.output_of = lambda: self.output
         self._views[name] = view
         view.listing_asked.connect(self._ask.list_code)
-        self.stack.addWidget(view)
+        self.stack.addWidget(self.sources if view is self.source else view)
         view.set_spotlight(self.highlight)
         view.moment_asked.connect(self._ask.seek)
         view.selection_asked.connect(self._ask.select)
         view.line_asked.connect(self._show_line)
+        view.value_asked.connect(self._ask.trace_value)
+        if isinstance(view, ShowsExplanation):
+            view.show_explanation(self.shown.traced, self.shown.explanation)
         if isinstance(view, AsksForFix):
             view.fix_asked.connect(self._ask.fix)
 
@@ -159,14 +182,33 @@ class Inspector(QFrame):
         self.source.compared = view.compared
         self.source.show_compiled(view.shows_fates)
         self._set_spotlight(view.highlight)
+        self.sources.set_spotlight(view.other_highlight)
+        if self.sources.counterpart is not None:
+            self.sources.counterpart.heat, self.sources.counterpart.compared = self.source.heat, view.compared
+        self.shown = view
+        for shown in self._views.values():
+            if isinstance(shown, ShowsExplanation):
+                shown.show_explanation(view.traced, view.explanation)
+        has_path = view.traced is not None or view.tab == "why"
+        if has_path:
+            self._show_path_tab(has_path)
         if view.tab != self.tab:
             self.show_tab(view.tab)
+        if not has_path:
+            self._show_path_tab(has_path)
+
+    def _show_path_tab(self, is_shown: bool) -> None:
+        """Show or hide the tab of the path; hide it only while another tab is current, which Qt would change."""
+        if self.bar.isTabVisible(TABS.index("why")) != is_shown:
+            self.bar.setTabVisible(TABS.index("why"), is_shown)
+            self._fit_tabs(self.theme)
 
     def show_tab(self, name: str) -> None:
         """Show the view of a tab."""
         self.tab = name
         self.bar.setCurrentIndex(TABS.index(name))
-        self.stack.setCurrentWidget(self.view(name))
+        shown = self.view(name)
+        self.stack.setCurrentWidget(self.sources if shown is self.source else shown)
         self._fit_tabs(self.theme)  # the current tab is bold, so wider
         self._draw()
 
@@ -214,6 +256,7 @@ class Inspector(QFrame):
         self.theme = theme
         self._name_tabs(theme)
         self._fit_tabs(theme)
+        self.sources.set_theme(theme)
         for view in self._views.values():
             view.set_theme(theme)
 

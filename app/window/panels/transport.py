@@ -15,7 +15,7 @@ from ...control.playhead import DEFAULT_SPEED, SPEEDS
 from ...model.bookmark import Link
 from ...model.session import Session
 from ...state.view_models import TransportView
-from ...views.common.heat import HEATS
+from ...views.common.heat import EXPLANATIONS, HEATS
 from ...views.common.wording import coordinates_text
 from ...widgets.controls import UNBOUND, Chip, Combo, Themed, button, mark, paint_icon
 from ...widgets.flow_layout import FlowLayout
@@ -134,7 +134,8 @@ class Transport(QFrame):
         for widget in (self.speed_chip, self.loop, self.link_chip):
             self.flow.add(widget)
         self.colour = Combo("Colour of the cells")
-        self.colour.offer([(text, name) for name, text in COLOURS.items()], "auto")
+        tips: dict[object, str] = {name: f"{HEATS[name]}: {text}" for name, text in EXPLANATIONS.items()}
+        self.colour.offer([(text, name) for name, text in COLOURS.items()], "auto", tips)
         self.colour.setToolTip("What the colours of the cells mean (C)")
         self.colour.picked.connect(self._ask.colour)
         self.colour_chip = Chip("Colour", [self.colour])

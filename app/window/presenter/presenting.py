@@ -14,6 +14,7 @@ from ...widgets.command import Commands
 from ...widgets.notice import Notice
 from ..lecture.player import LecturePlayer
 from ..lecture.step_picture import StepPictures
+from .live_picture import LivePicture
 from .thumbnails import Thumbnails
 from .window import PresenterWindow
 
@@ -117,13 +118,14 @@ class Presenting(QObject):
     def _show_messages(self) -> None:
         """Show the speaker the messages that are hidden from the audience."""
         if self.window is not None:
-            self.window.show_messages(self.notice.sentences() if self.notice.has_audience() else [])
+            self.window.show_messages(self.notice.private_sentences())
 
     def _make_window(self) -> PresenterWindow:
         thumbnails = Thumbnails(self.player, self._make_pictures, self._bookmark, self.audience.size, self)
         by_menu = self._commands()
         commands = [c for c in (*by_menu["Lectures"], *by_menu["Play"]) if c.text not in ELSEWHERE]
-        window = PresenterWindow(self.player, self.player.clock, thumbnails, commands, self.look.theme)
+        live = LivePicture(self.audience, self)
+        window = PresenterWindow(self.player, self.player.clock, live, thumbnails, commands, self.look.theme)
         window.closed.connect(self._follow_close)
         window.audience_asked.connect(self.show_audience)
         window.swap_asked.connect(self.swap)

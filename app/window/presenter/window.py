@@ -25,6 +25,7 @@ from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
 from ...widgets.theme import Theme, style_sheet
 from ..lecture.handout import answer_html, choices_html
 from ..lecture.player import LecturePlayer
+from .live_picture import LivePicture
 from .step_view import StepView
 from .thumbnails import Thumbnails
 
@@ -51,12 +52,14 @@ class PresenterWindow(QWidget):
         self,
         player: LecturePlayer,
         clock: Clock,
+        live: LivePicture,
         thumbnails: Thumbnails,
         commands: Sequence[Command],
         theme: Theme,
     ) -> None:
         super().__init__(None, Qt.WindowType.Window)
-        self.player, self.clock, self.thumbnails, self.theme = player, clock, thumbnails, theme
+        self.player, self.clock, self.theme = player, clock, theme
+        self.live, self.thumbnails = live, thumbnails
         self.setWindowTitle("Presenter's window - Tilescope")
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, True)
         self.notes_size = NOTES
@@ -68,6 +71,7 @@ class PresenterWindow(QWidget):
         for signal in (player.changed, player.shown, player.awaited_changed):
             signal.connect(self.refresh)
         thumbnails.drawn.connect(self._show_pictures)
+        live.copied.connect(self._show_pictures)
         self.set_theme(theme)
         self.resize(SIZE)
         self.refresh()
@@ -75,7 +79,10 @@ class PresenterWindow(QWidget):
     # Construction.
 
     def _build(self) -> None:
-        self.current, self.next = StepView("This step", self.theme), StepView("Next step", self.theme)
+        self.current, self.next = (
+            StepView("The audience's picture", self.theme),
+            StepView("Next step", self.theme),
+        )
         self.next.clicked.connect(self.player.next)
         self.body = QHBoxLayout()
         self.body.addLayout(self._build_pictures(), 11)
@@ -272,9 +279,11 @@ class PresenterWindow(QWidget):
     def refresh(self) -> None:
         """Update all parts to the current step."""
         player, lecture = self.player, self.player.lecture
+        self.live.follow(lecture is not None and self.isVisible())
         self._list_steps()
-        for push_button in self.buttons:
+        for push_button in (*self.buttons, self.stop, self.reset):
             push_button.setEnabled(lecture is not None)
+        self.show_time()
         if lecture is None:
             self.where.setText("")
             self._show_title(NO_LECTURE)
@@ -291,10 +300,10 @@ class PresenterWindow(QWidget):
         self._show_notes()
         self._show_answer()
         self.previous_button.setEnabled(number > 0)
+        self.next_button.setEnabled(player.has_next())
         self._show_pictures()
         if self.isVisible():
-            self.thumbnails.want(number, number + 1)
-        self.show_time()
+            self.thumbnails.want(number + 1)
 
     def _show_title(self, title: str) -> None:
         """Show a title, elided to the room."""
@@ -361,7 +370,7 @@ class PresenterWindow(QWidget):
         over = "Blank: the audience sees nothing" if player.is_blank else ""
         if player.awaited is not None:
             over = f"Step {player.awaited + 1} is being prepared …"
-        self.current.show_image(self.thumbnails.picture_of(player.number), PREPARED, over)
+        self.current.show_image(self.live.image, "", over)
         if player.number + 1 < len(lecture.steps):
             self.next.show_image(self.thumbnails.picture_of(player.number + 1), PREPARED)
         else:
@@ -369,7 +378,7 @@ class PresenterWindow(QWidget):
 
     def show_time(self) -> None:
         """Show the elapsed time and the time of day."""
-        self.gone.setText(time_text(self.clock.seconds()))
+        self.gone.setText(time_text(self.clock.seconds()) if self.player.lecture else "")
         self.daytime.setText(time.strftime("%H:%M"))
 
     def toggle_clock(self) -> None:
@@ -400,12 +409,13 @@ class PresenterWindow(QWidget):
         self.setFocus()
         self._tick.start()
         self.refresh()
-        self.thumbnails.draw_now(self.player.number)
+        self.thumbnails.draw_now(self.player.number + 1)
         self._show_pictures()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop the updates; the lecture continues."""
         self._tick.stop()
+        self.live.follow(False)
         self.thumbnails.close()
         event.accept()
         self.closed.emit()

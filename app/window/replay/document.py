@@ -70,6 +70,7 @@ class ReplayDocument:
                 "speed": showing.speed,
                 "focus": min(showing.look.focus, len(looks) - 1),
                 "panel": showing.look.tab if showing.look.side == "shown" else "source",
+                **_path_of(showing, looks),
                 **self._headings(showing),
             }
         self.steps.append(step)
@@ -150,6 +151,26 @@ class ReplayDocument:
         moments = set().union(*(track.moments for track in shown.tracks))
         blocks = set().union(*(track.blocks for track in shown.tracks))
         return session_data(shown.session, say, moments, blocks, shown.wavefronts)
+
+
+def _path_of(showing: Showing, looks: list[PaneLook]) -> dict[str, Any]:
+    """Return the path of the traced value in each pane: its title, and sentences with their moments and depths."""
+    if showing.look.traced is None:
+        return {}
+    paths = []
+    for pane, look in enumerate(looks):
+        theme = Theme.named("light", 1.0, words=look.words).with_words_of(showing.sessions[pane].scenario)
+        explanation = look.explanation
+        sentences = explanation.sentences if explanation else ()
+        paths.append(
+            {
+                "title": escape_controls(explanation.title if explanation else ""),
+                "sentences": [
+                    [escape_controls(theme.translate(s.text)), s.moment, s.depth, s.fault] for s in sentences
+                ],
+            }
+        )
+    return {"paths": paths}
 
 
 def look_of() -> dict[str, Any]:

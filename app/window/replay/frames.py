@@ -12,6 +12,7 @@ from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
 from ...model.bookmark import WordChoice
+from ...model.explanation import Explanation
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...views.common.dimming import FAINT, HALF
@@ -57,6 +58,7 @@ class PaneLook(NamedTuple):
     highlight: Highlight | None = None  # the highlight
     words: WordChoice = "own"  # the vocabulary
     warp: bool = False  # whether the request of the selected warp is shown next to it
+    explanation: Explanation | None = None  # of the value whose path is drawn
 
 
 class Frames(Protocol):
@@ -109,7 +111,9 @@ class MemoryFrames:
         keep = 1.0 if highlight is None else FAINT if highlight.dims_all or highlight.has_memory else HALF
         scales = look.colour_by, look.tops, Zoom()
         room = self.form.width, self.form.height, LEGEND, look.paired_space
-        return ViewState(*room, *scales, float(moment), selection, False, look.only, highlight, keep)
+        return ViewState(
+            *room, *scales, float(moment), selection, False, look.only, highlight, keep, look.explanation
+        )
 
     def words(self, moment: int, selection: Selection) -> str:
         """Describe the picture in words."""

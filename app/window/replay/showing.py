@@ -14,6 +14,7 @@ from ...lecture.scenes import Moment
 from ...lecture.time_anchors import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...model import phase_steps
 from ...model.bookmark import Bookmark, Setup
+from ...model.explanation import Explanation, reference_of
 from ...model.pane_moments import pane_moments, playhead_moment
 from ...model.session import Selection, Session
 from ...model.spotlight import resolve_highlights
@@ -121,6 +122,17 @@ def _anchor_moment(text: str, showing: Showing) -> float:
     return playhead_moment(moment, pane, showing.ends, showing.look.link)
 
 
+def _explanation(showing: Showing, pane: int) -> Explanation | None:
+    """Compute the path of the traced value in a pane; None without one."""
+    if showing.look.traced is None:
+        return None
+    from ...model.value_causes import explain_now, explanation_of  # most pages show no path
+
+    session, selection = showing.sessions[pane], showing.moment.selections[pane]
+    others = session, showing.look.traced, selection, reference_of(showing.sessions, pane)
+    return explanation_of(*others) or explain_now(*others)
+
+
 def looks_of(showing: Showing, form: Form) -> list[PaneLook]:
     """Compute the look of each pane, aligned with the other."""
     look, theme = showing.look, Theme.named("light", form.text_size)
@@ -144,6 +156,7 @@ def looks_of(showing: Showing, form: Form) -> list[PaneLook]:
             highlights[pane],
             look.words,
             warps and pane == focus,
+            _explanation(showing, pane),
         )
         for pane, session in enumerate(showing.sessions)
     ]

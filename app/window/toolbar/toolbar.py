@@ -27,7 +27,7 @@ from ...model.setup_edits import (
     with_scenario,
 )
 from ...model.setup_launch import kernels_to_compile, schedule_choices
-from ...model.setup_text import blocks_summary, option_texts
+from ...model.setup_text import blocks_summary, option_texts, schedule_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -188,6 +188,8 @@ class Toolbar(QFrame):
         word_chips = [chip for chip in self._chips if _chooses_words(chip)]
         words = sum(chip.width_with(True) - chip.width_with(False) for chip in word_chips)
         self.more.setText(self._more_text)
+        self._show_all([self.order.caption], not self.brand.isHidden())  # as without `_fill_rows`
+        self._show_all([chip.caption for chip in word_chips], self._has_word_captions)
         spare = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
         spare += self.share.fontMetrics().horizontalAdvance(" Share")
         full = self._row_width() + words * (not self._has_word_captions)
@@ -198,8 +200,20 @@ class Toolbar(QFrame):
         self._has_word_captions = full <= width
         self._show_all([chip.caption for chip in word_chips], self._has_word_captions)
         if self._more_text == "More" and self._row_width() > width:
-            self.more.setText("")  # the arrow remains
+            self.more.setText("…")
+            if self._row_width() > width:
+                self._fill_rows(width, [self.order.caption, *(chip.caption for chip in word_chips)])
         self.updateGeometry()
+
+    def _fill_rows(self, width: int, captions: Sequence[QWidget]) -> None:
+        """Show "More" and captions if that needs no more rows than there are anyway."""
+        height = self.flow.heightForWidth(width)
+        self.more.setText(self._more_text)
+        self._show_all(captions, True)
+        self.flow.invalidate()
+        if self.flow.heightForWidth(width) > height:
+            self._show_all(captions, False)
+            self.flow.invalidate()
 
     def _show_all(self, widgets: Sequence[QWidget], shown: bool) -> None:
         for widget in widgets:
@@ -394,7 +408,7 @@ class Toolbar(QFrame):
 
     def _note_other_order(self) -> None:
         """Show the other pane's order next to this one if it differs."""
-        kinds = [setup.schedule.kind for setup in self.setups]
+        kinds = [schedule_summary(setup.schedule) for setup in self.setups]
         other = kinds[1 - self.focus] if len(set(kinds)) > 1 else ""
         pane = PANE_NAMES[1 - self.focus].lower()
         tip = f"The {pane} pane runs in the order {other}." if other else ""

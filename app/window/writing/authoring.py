@@ -11,11 +11,15 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow, QMessageBox
 
+from ....tracer.storage.folders import data_folder
 from ...control.stage import Stage
+from ...lecture.edit.source import lecture_of
 from ...model.bookmark import Bookmark
+from ...model.visible_text import escape_controls
 from ...widgets.command import LINE, Command
 from ...widgets.theme import Theme
 from ..lecture.lectures import Lectures
+from .drafts import Draft, Drafts
 from .writer import LaunchOf, LectureWriter
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
 ALWAYS = ("Add the screen as a step", "Edit lecture", "Save lecture…")  # available without a lecture
 LECTURES = "Lectures (*.md)"
+WRITING = "writing"  # the cause of messages about edits
+UNSAVED = "unsaved lecture"  # the cause of the offer to save a lecture that was left
 WIDTH = 380  # pixels of the panel at the normal text size
 
 
@@ -62,6 +68,8 @@ class LectureAuthoring(QObject):
         self.heading: PanelHeading | None = None
         self.bar.installEventFilter(self)
         self.writer.changed.connect(self.writing_changed)
+        self.drafts = Drafts(data_folder() / "unsaved")
+        self.writer.changed.connect(self._follow_unsaved)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Edit the caption on a double click."""
@@ -96,9 +104,9 @@ class LectureAuthoring(QObject):
     def _show_problem(self, sentence: str) -> None:
         """Show the error of an edit, or clear it for ""."""
         if sentence:
-            self.notice.error(sentence, "writing")
+            self.notice.error(sentence, WRITING)
         else:
-            self.notice.clear(cause="writing")
+            self.notice.clear(cause=WRITING)
 
     # Commands.
 
@@ -127,7 +135,7 @@ class LectureAuthoring(QObject):
 
             self.caption = CaptionEditor(self.writer, self.bar, self.theme, self.over)
             self.caption.closed.connect(self.writing_changed)
-            self.caption.closed.connect(partial(self.notice.clear, cause="writing"))
+            self.caption.closed.connect(partial(self.notice.clear, cause=WRITING))
         self.caption.open()
         self.writing_changed.emit()
 
@@ -144,7 +152,7 @@ class LectureAuthoring(QObject):
         panel, dock = self._ensure_panel()
         dock.show()
         panel.follow()
-        panel.steps.setFocus()
+        panel.fields["caption"].setFocus()
 
     def is_panel_shown(self) -> bool:
         """Return True if the panel is visible."""
@@ -199,9 +207,37 @@ class LectureAuthoring(QObject):
             "The lecture has not been saved yet. Do you want to save it?",
             buttons.Save | buttons.Discard | buttons.Cancel,
         )
+        if choice == buttons.Discard:
+            self.drafts.remove()
         return choice == buttons.Discard or (choice == buttons.Save and self.writer.save_as())
 
-    def _offer_to_save(self) -> None:
+    def recover(self) -> None:
+        """Offer the unsaved lecture of a program that was killed."""
+        draft = self.drafts.recover()
+        if draft is not None:
+            self.writer.restore(Path(draft.path), draft.text)
+            self._offer_to_save("The lecture of an earlier session has not been saved yet.")
+
+    def left_lectures(self) -> list[tuple[str, Callable[[], None]]]:
+        """List the unsaved lecture that was left: its title and a function that presents it."""
+        left = self.writer.left
+        if left is None:
+            return []
+        title = lecture_of(left[1].text, left[0].path).title
+        return [(f"{escape_controls(title)} (not saved yet)", self.writer.resume)]
+
+    def _follow_unsaved(self) -> None:
+        """Keep the draft of an unsaved lecture, and end the offer to save it once there is none."""
+        unsaved = self.writer.unsaved()
+        if unsaved is None:
+            self.drafts.remove()
+        else:
+            self.drafts.keep(Draft(str(unsaved[0].absolute()), unsaved[1]))
+        if self.writer.left is None:
+            self.notice.clear(cause=UNSAVED)
+
+    def _offer_to_save(self, sentence: str = "The lecture that you left has not been saved yet.") -> None:
         writer = self.writer
         answers = [("Save…", self.save), ("Present it again", writer.resume), ("Discard", writer.discard)]
-        self.notice.ask("The lecture that you left has not been saved yet.", answers, "left lecture")
+        self.notice.clear(cause="left lecture")
+        self.notice.ask(sentence, answers, UNSAVED)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QWidget
 
+from ...lecture.edit.history import TextHistory
 from ...lecture.edit.text import step_parts
 from ...lecture.number_list import listed_numbers
 from ...model.visible_text import escape_controls
@@ -25,7 +27,7 @@ KEYS = "Ctrl+Enter applies, Escape cancels"
 
 
 class CaptionEditor(QFrame):
-    """Two fields over the caption bar during editing.
+    """Fields for title, caption and notes over the caption bar during editing.
 
     Ctrl+Enter or leaving the fields applies the edit; Escape cancels it. Ctrl+Space lists the numbers that a caption
     can show. An invalid text stays in its field, with the reason below. closed: the editor was closed.
@@ -38,6 +40,8 @@ class CaptionEditor(QFrame):
         self.setObjectName("panel")
         self.writer, self.bar, self.theme, self.over = writer, bar, theme, parent
         self.number = 0  # of the edited step
+        self._history: TextHistory | None = None  # of its lecture
+        self.title = WordsEdit("Title of the step", "The topic of this step", (1, 2), one_line=True)
         self.caption = WordsEdit("Caption", "Text for the audience", (2, 8))
         self.notes = WordsEdit("Notes", "Text for the speaker", (2, 8))
         self.heading, self.foot, self.keys = PlainLabel(), PlainLabel(), PlainLabel(KEYS)
@@ -55,9 +59,15 @@ class CaptionEditor(QFrame):
         self._build()
         self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
         self._preview_timer.timeout.connect(self._preview)
-        for field in (self.caption, self.notes):
+        self._fields: dict[WordsEdit, Callable[[int, str], bool]] = {
+            self.title: writer.set_step_title,
+            self.caption: writer.set_caption,
+            self.notes: writer.set_notes,
+        }
+        for field in self._fields:
             field.textChanged.connect(self._preview_timer.start)
             field.textChanged.connect(self._place_soon)
+            field.edited.connect(lambda: writer.problem.emit(""))
             field.taken.connect(self.take)
             field.given_up.connect(self.give_up)
             field.left.connect(lambda: QTimer.singleShot(0, self, self._leave))
@@ -69,7 +79,8 @@ class CaptionEditor(QFrame):
     def _build(self) -> None:
         self.grid = QGridLayout(self)
         head = QHBoxLayout()
-        head.addWidget(self.heading, 1)
+        head.addWidget(self.heading)
+        head.addWidget(self.title, 1)
         head.addWidget(self.numbers)
         self.grid.addLayout(head, 0, 0)
         self.grid.addWidget(self.beside, 0, 1)
@@ -120,24 +131,24 @@ class CaptionEditor(QFrame):
     def _fill(self, number: int) -> None:
         """Show the texts of a step."""
         words = step_parts(self.writer.text, number, self.writer.path)
-        self.number = number
-        self.heading.setText(f"Caption of step {number + 1}, {words.title}")
+        self.number, self._history = number, self.writer.history
+        self.heading.setText(f"Step {number + 1}")
+        self.title.put(words.title)
         self.caption.put(words.caption)
         self.notes.put(words.notes)
-        self.caption.selectAll()
+        self.caption.moveCursor(QTextCursor.MoveOperation.End)
 
     def take(self) -> bool:
         """Apply the edit and close; return False and stay open if it is invalid."""
-        writer, caption, notes = self.writer, self.caption, self.notes
         if self.isHidden():
             return True
-        words = caption.words(), notes.words()
-        taken = not caption.is_changed() or writer.set_caption(self.number, words[0])
+        taken = True
+        for field, apply in self._fields.items():
+            words = field.words()
+            taken = taken and (not field.is_changed() or apply(self.number, words))
+            if taken:
+                field.held = words
         if taken:
-            caption.held = words[0]
-            taken = not notes.is_changed() or writer.set_notes(self.number, words[1])
-        if taken:
-            notes.held = words[1]
             self._close()
         else:
             self._preview()
@@ -145,8 +156,8 @@ class CaptionEditor(QFrame):
 
     def give_up(self) -> None:
         """Cancel the edit."""
-        self.caption.put(self.caption.held)
-        self.notes.put(self.notes.held)
+        for field in self._fields:
+            field.put(field.held)
         self._close()
 
     def _close(self) -> None:
@@ -165,7 +176,7 @@ class CaptionEditor(QFrame):
         player = self.writer.player
         if self.isHidden():
             return
-        if player.lecture is None:
+        if player.lecture is None or self.writer.history is not self._history:
             self._close()
         elif player.number != self.number:
             self.take()
@@ -194,6 +205,7 @@ class CaptionEditor(QFrame):
         self.grid.setHorizontalSpacing(theme.px(12))
         self.caption.set_theme(theme, max(theme.px(13), self.bar.letters))
         self.notes.set_theme(theme, theme.px(14))
+        self.title.set_theme(theme, theme.px(14))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay over the caption."""

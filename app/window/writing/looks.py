@@ -49,8 +49,19 @@ def change_problem(lines: str, folder: Path) -> str:
     return problems[0][1] if problems else ""
 
 
+def question_gap(ask: str, choices: str, answer: str) -> str:
+    """Name the missing parts of an incomplete question; "" for a complete one or none."""
+    ask, choices, answer = (text.strip() for text in (ask, choices, answer))
+    if not (ask or choices or answer) or (ask and answer):
+        return ""
+    missing = " and ".join(name for name, text in (("Question", ask), ("Answer", answer)) if not text)
+    return f"The question is not complete: fill in {missing}."
+
+
 def answer_look(ask: str, choices: str, answer: str, names: Environment | None) -> tuple[str, str]:
     """Return (the answer to a question, its error), one of them ""."""
+    if gap := question_gap(ask, choices, answer):
+        return "", gap
     try:
         question = parse_question(ask, choices, answer)
         if question is None or names is None:

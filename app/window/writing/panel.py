@@ -17,12 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...lecture.edit.history import TextHistory
 from ...lecture.edit.text import step_parts
 from ...widgets.controls import button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
-from .looks import answer_look, caption_look, change_problem, names_of, show_preview
+from .looks import answer_look, caption_look, change_problem, names_of, question_gap, show_preview
 from .step_table import StepTable
 from .words_edit import WordsEdit
 from .writer import LectureWriter
@@ -59,6 +60,7 @@ class LecturePanel(QFrame):
         self.setObjectName("panel")
         self.writer = writer
         self.number = 0  # of the step in the fields
+        self._history: TextHistory | None = None  # of the lecture in the fields
         self._is_taking = False
         self.title = WordsEdit("Title of the lecture", "Title of the lecture", (1, 2), one_line=True)
         self.steps = StepTable()
@@ -158,6 +160,8 @@ class LecturePanel(QFrame):
     def _connect(self) -> None:
         for field in (self.title, *self.fields.values()):
             field.textChanged.connect(self._preview_timer.start)
+            field.keeps_height = True  # the fields below stay in place from step to step
+            field.edited.connect(lambda: self.writer.problem.emit(""))
             field.taken.connect(lambda: self.take(half=True))
             field.left.connect(lambda: self.take(half=True))
             field.given_up.connect(self._revert_field)
@@ -190,7 +194,8 @@ class LecturePanel(QFrame):
         """Show the current step, after the edit of another one is applied."""
         if self.isHidden() or self._is_taking:
             return
-        if self.number != self.writer.number and not self.take():
+        is_same_lecture = self.writer.history is self._history
+        if is_same_lecture and self.number != self.writer.number and not self.take():
             return
         self._show()
 
@@ -204,19 +209,19 @@ class LecturePanel(QFrame):
         self.buttons["Redo"].setEnabled(writer.history.can_redo)
         if lecture is None:
             return
-        self.number = min(writer.number, len(lecture.steps) - 1)
+        number = min(writer.number, len(lecture.steps) - 1)
+        is_same_step = writer.history is self._history and number == self.number
+        self.number, self._history = number, writer.history
         self.steps.show_steps([step.title for step in lecture.steps], self.number)
         self._share_height()
-        self._fill(self.title, lecture.title)
-        words = step_parts(writer.text, self.number, writer.path)
-        for name, field in self.fields.items():
-            self._fill(field, getattr(words, name))
+        words = step_parts(writer.text, number, writer.path)
+        texts = {
+            self.title: lecture.title,
+            **{self.fields[name]: getattr(words, name) for name in self.fields},
+        }
+        for field, text in texts.items():
+            field.put_under_edit(text) if is_same_step else field.put(text)
         self._preview()
-
-    def _fill(self, field: WordsEdit, text: str) -> None:
-        """Show a text in a field, unless the user is editing it."""
-        if not (field.hasFocus() and field.is_changed()):
-            field.put(text)
 
     def _file_state(self) -> str:
         writer = self.writer
@@ -287,13 +292,15 @@ class LecturePanel(QFrame):
         return self._take_question(half)
 
     def _take_question(self, half: bool) -> bool:
-        """Apply the question; if `half`, only once it is complete."""
+        """Apply the question once it is complete; if `half`, an incomplete one stays in its fields."""
         fields = [self.fields[name] for name in QUESTION]
         ask, choices, answer = (field.words() for field in fields)
         if not any(field.is_changed() for field in fields):
             return True
-        if half and any(field.hasFocus() for field in fields) and answer_look(ask, choices, answer, None)[1]:
-            return True
+        if gap := question_gap(ask, choices, answer):
+            if not half:
+                self.writer.problem.emit(gap)
+            return half
         return self._mark_applied(self.writer.set_question(self.number, ask, choices, answer), *fields)
 
     @staticmethod
@@ -311,7 +318,7 @@ class LecturePanel(QFrame):
 
     def _choose(self, number: int) -> None:
         if self.take():
-            self.writer.player.go(number, play=False)
+            self.writer.player.go(number, play=False, answered=False)
 
     def _move(self, number: int, to: int) -> None:
         if not self.take() or not self.writer.move(number, to):

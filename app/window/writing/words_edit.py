@@ -18,6 +18,7 @@ class WordsEdit(QPlainTextEdit):
     """A plain-text field that grows with its lines, within limits.
 
     taken: Ctrl+Enter, or Enter in a one-line field. given_up: Escape. left: the focus moved within the window.
+    edited: the user changed the text.
 
     lines: the smallest and largest number of shown lines. one_line: the text is a single line, which may be wrapped.
     """
@@ -25,6 +26,7 @@ class WordsEdit(QPlainTextEdit):
     taken = Signal()
     given_up = Signal()
     left = Signal()
+    edited = Signal()
 
     def __init__(
         self, name: str, hint: str = "", lines: tuple[int, int] = (1, 3), *, one_line: bool = False
@@ -36,13 +38,28 @@ class WordsEdit(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.lines, self.one_line = lines, one_line
         self.held = ""  # the original text, which Escape restores
+        self._is_filling = False
+        self.keeps_height = False  # whether it never becomes lower
+        self._shown_lines = 0
         self.textChanged.connect(self._fit)
+        self.textChanged.connect(lambda: None if self._is_filling else self.edited.emit())
 
     def put(self, text: str) -> None:
         """Show a text as the original."""
         self.held = text
         if self.words() != text:
+            self._is_filling = True
             self.setPlainText(text)
+            self._is_filling = False
+        self.keeps_height = False  # whether it never becomes lower
+        self._shown_lines = 0
+
+    def put_under_edit(self, text: str) -> None:
+        """Show a text as the original, but keep what the user has typed."""
+        if self.is_changed():
+            self.held = text
+        else:
+            self.put(text)
 
     def words(self) -> str:
         """Return the current text."""
@@ -68,7 +85,8 @@ class WordsEdit(QPlainTextEdit):
     def _fit(self) -> None:
         """Set the height for the current lines."""
         least, most = self.lines
-        shown = min(max(round(self.document().size().height()), least), most)
+        least = max(least, self._shown_lines * self.keeps_height)
+        shown = self._shown_lines = min(max(round(self.document().size().height()), least), most)
         around = 2 * round(self.document().documentMargin()) + 2 * FRAME
         self.setFixedHeight(shown * self.fontMetrics().lineSpacing() + around)
         self.updateGeometry()
@@ -77,6 +95,7 @@ class WordsEdit(QPlainTextEdit):
         """Set the height again after a change of width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
+            self._shown_lines = 0
             self._fit()
 
     def event(self, event: QEvent) -> bool:

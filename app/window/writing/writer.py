@@ -272,14 +272,15 @@ class LectureWriter(QObject):
         return self.player.programs.setup_of(pane, self.path.parent)
 
     def _title(self, sessions: list[Session]) -> str:
-        """Return a title for the screen: the current phase of the pane in focus."""
+        """Return a title for the screen: the current phase of the pane in focus, or the kernels."""
+        titles = " and ".join(dict.fromkeys(session.title for session in sessions))
         session, focus = sessions[self.stage.focus], self.stage.focus
         selection, moment = self.stage.selections[focus], self.stage.moments()[focus]
         if moment < 1:
-            return session.title
+            return titles
         phases = session.requests.span_start.shape[1] if len(session.trace) else 1
         label = phase_text(session.scenario, phase_at(session, selection.block, moment), phases).label
-        return f"{label[:1].upper()}{label[1:]}" if phases > 1 else session.title
+        return f"{label[:1].upper()}{label[1:]}" if phases > 1 else titles
 
     def copy(self, number: int) -> bool:
         """Duplicate a step."""
@@ -422,6 +423,7 @@ class LectureWriter(QObject):
         before = self.history.text
         if self._is_stale():
             return
+        self.problem.emit("")
         if not go():
             self.informed.emit(nothing)
             return
@@ -478,6 +480,18 @@ class LectureWriter(QObject):
     def discard(self) -> None:
         """Discard the unsaved lecture that was left."""
         self.left = None
+        self.changed.emit()
+
+    def unsaved(self) -> tuple[Path, str] | None:
+        """Return the path and the text of the unsaved lecture, presented or left; None without one."""
+        if self.is_unsaved:
+            return self.path, self.text
+        return None if self.left is None else (self.left[0].path, self.left[1].text)
+
+    def restore(self, path: Path, text: str) -> None:
+        """Keep an unsaved lecture of an earlier session, as if it were left now."""
+        self.left = LectureFile(path), TextHistory(text)
+        self.changed.emit()
 
 
 def _text_of(file: LectureFile, lecture: Lecture) -> str:

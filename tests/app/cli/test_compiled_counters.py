@@ -119,8 +119,10 @@ def test_check_adds_the_counters_of_each_launch_where_asked(tmp_path):
 
 
 def test_check_counts_only_for_json(tmp_path, capsys):
-    assert main(["check", "--counters", "program.py"]) == 2
-    assert "--format json" in capsys.readouterr().err
+    program = tmp_path / "program.py"
+    program.write_text("")
+    assert main(["check", "--counters", str(program)]) == 2
+    assert "--output-format json" in capsys.readouterr().err
 
 
 def names_of(session):

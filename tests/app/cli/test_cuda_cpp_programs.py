@@ -71,6 +71,8 @@ def test_check_names_the_files_as_the_user_did(program, tmp_path):
         ("cudaDeviceSynchronize()", "cudaGraphDebugDotPrint(0)", 13, "Tilescope does not know cudaGraphDebugDotPrint"),
         ("<<<1, 32>>>", "<<<1, 2048>>>", 12, "the launch of twice is refused"),
         ("a[i] *= 2;", "while (n) { }", 6, "does not end"),
+        ("a[i] *= 2;", "a[i - 1] *= 2;", 6, "which reads a[-1] where a GPU would read 4 bytes before its start"),
+        ("cudaFree(a);", "a[0] = 1;", 15, "host code writes device memory"),
         ("a[i] *= 2;", "while (n) a[i] += 1;", 6, "does not end"),
         ("a[i] *= 2;", "*(int*)0 = 1;", 6, "the kernel is stopped on line 6"),
         ("a[i] *= 2;", "while (n) printf(\"x\");", 6, "does not end"),

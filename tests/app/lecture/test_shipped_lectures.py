@@ -10,7 +10,18 @@ from tilescope.app.lecture.library import TOUR, lecture_file, lecture_name, lect
 from tilescope.app.lecture.sessions import Sessions
 from tilescope.tracer.run.worker_client import Worker
 
-NAMES = ("tiling", "sectors", "banks", "order", "counting", "python-to-gpu", "ladder", "compiler")
+NAMES = (
+    "tiling",
+    "sectors",
+    "banks",
+    "order",
+    "counting",
+    "python-to-gpu",
+    "ladder",
+    "compiler",
+    "cuda-cpp",
+    "why",
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +31,7 @@ def sessions():
     worker.close()
 
 
-def test_there_are_eight_in_the_order_in_which_they_are_taught():
+def test_there_are_ten_in_the_order_in_which_they_are_taught():
     assert tuple(map(lecture_name, shipped_lectures())) == NAMES
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sessions import matmul, uneven_session
+from sessions import matmul, scenario_session, uneven_session
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.counter_labels import COMPILED, counter_labels
 from tilescope.app.model.spotlight import (
@@ -19,6 +19,7 @@ from tilescope.app.model.spotlight import (
     unknown_names,
 )
 from tilescope.app.views.counters.numbers import tiles_of
+from tilescope.kernels.scenarios.catalogue import find
 from views import SMALL, buffer_number, counter_session
 
 NAIVE = ("matmul-naive-col-on-x", "matmul-tiled")
@@ -136,8 +137,10 @@ def test_a_line_is_found_by_number_and_by_text_in_the_kernel_first():
     assert lit(f"line {by_text}", tiled) == lit('line "total +="', tiled)
 
 
-def test_a_line_of_a_kernel_in_cuda_c_is_one_of_both_sources():
-    session = matmul("cuda-c-tiled-static", m=16, k=16, n=16)
+def test_a_line_of_the_twin_of_a_kernel_in_cuda_c_is_one_of_both_sources():
+    twin = find("cuda-c-tiled-static").twin
+    assert twin is not None
+    session = scenario_session(twin, m=16, k=16, n=16)
     files = {file.rpartition(".")[2] for file, _ in lit('line "sync"', session).lines}
     assert files == {"cu", "py"}
 

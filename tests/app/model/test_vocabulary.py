@@ -7,7 +7,8 @@ from html import escape
 import numpy as np
 import pytest
 
-from sessions import application, grab_image, matmul
+from cuda_cpp import needs_compiler
+from sessions import application, grab_image, matmul, scenario_session
 from tilescope.app.model.session import Selection
 from tilescope.app.model.vocabulary import text_in_words, vocabulary
 from tilescope.app.views.common.wording import pitfall_text
@@ -79,8 +80,23 @@ def test_a_lesson_in_words_of_its_own_is_left_as_it_is():
     assert "work-items of work-group" in view.label.text()
 
 
-def test_a_kernel_in_cuda_c_shows_its_own_source_and_its_twin():
+@needs_compiler
+def test_a_kernel_in_cuda_c_is_traced_itself_and_shows_only_its_own_source():
     session = matmul("cuda-c-tiled-static", **SIZES)
+    view = shown(SourceView, session)
+    path, text = source_of(find("cuda-c-tiled-static").cuda_c)
+    assert (view.editor.file, view.editor.toPlainText()) == (str(path), text)
+    assert sum(view.editor.counts.values()) > 0
+    assert view.twin.isHidden() and view.switch.isHidden()
+
+
+def twin_session(**values):
+    """Return the session that is shown where there is no C++ compiler."""
+    return scenario_session(find("cuda-c-tiled-static").twin, **values)
+
+
+def test_without_a_compiler_a_kernel_in_cuda_c_shows_its_source_and_its_twin():
+    session = twin_session(**SIZES)
     view = shown(SourceView, session)
     path, text = source_of(find("cuda-c-tiled-static").cuda_c)
     assert (view.editor.file, view.editor.toPlainText()) == (str(path), text)
@@ -98,7 +114,7 @@ def test_a_kernel_in_cuda_c_shows_its_own_source_and_its_twin():
 
 
 def test_below_a_kernel_in_cuda_c_stands_the_line_of_its_twin_where_the_warp_is():
-    session = matmul("cuda-c-tiled-static", **SIZES)
+    session = twin_session(**SIZES)
     view, requests = shown(SourceView, session), session.requests
     lines = next(iter(session.trace.sources.values())).splitlines()
     for request in np.flatnonzero((requests.block == 0) & (requests.warp == 0))[:40].tolist():

@@ -341,7 +341,7 @@ def test_the_question_mark_of_each_row_opens_the_page_of_its_kind(faulty):
         mark = view.list.question_rect(row).center()
         QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=mark)
         text = view.page.text.toPlainText()
-        assert text.startswith(f"{finding.kind}: ") and "False alarms" in text and "<!--" not in text
+        assert text.startswith(f"{finding.kind} (TS") and "False alarms" in text and "<!--" not in text
     view.page.close()
 
 
@@ -350,7 +350,7 @@ def test_the_key_opens_the_page_of_the_chosen_finding_and_links_lead_on(faulty):
     view.list.setCurrentRow(0)
     QTest.keyClick(view.list, Qt.Key.Key_Question, Qt.KeyboardModifier.ShiftModifier)
     page = view.page.text
-    assert page.toPlainText().startswith(f"{view.chosen().kind}: ")
+    assert page.toPlainText().startswith(f"{view.chosen().kind} (TS")
     page.setSource(page.source().resolved(QUrl("../counters/global-load-sectors.md")))
     assert page.toPlainText().startswith("global_load_sectors")
     view.page.close()

@@ -164,7 +164,8 @@ def test_cells_are_coloured_by_their_conflicts(theme):
     assert image.pixelColor(element_point(view, "a", 40, 20).toPoint()) == unread
     assert image.pixelColor(cells) != unread
     assert (
-        view.hover_text(element_point(view, "cells", 5, 7)).splitlines()[2] == "31 wasted wavefronts so far"
+        view.hover_text(element_point(view, "cells", 5, 7)).splitlines()[2]
+        == "31 wasted wavefronts so far: those that its requests took beyond the fewest possible"
     )
     clean = show_memory(matmul("transpose-padded"), session.end, theme=Theme.named(theme))
     clean.colour_by = "conflicts"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
 
+from sessions import grab_image
 from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.common.wording import access_text
-from tilescope.app.views.inspect.race_card import shown_access
+from tilescope.app.views.inspect.race_card import relation, shown_access
 from tilescope.app.views.memory.descriptions import hover_text
 from tilescope.tracer.model.finding import value_text
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.model.trace import Op, is_poison
 from tilescope.tracer.run.engine import run
+from views import show_memory
 
+MOST_PICTURES, SIZE = 12, (550, 450)
 MOST = 60  # accesses of a finding that are looked at
 SPECS = (
     "matmul-tiled:m=16,k=16,n=16,tile=8,without=barrier1",
@@ -77,6 +81,44 @@ def test_the_cell_the_tooltip_and_the_list_have_the_value_of_the_access(random_s
                 assert f" = {told}" in tip.splitlines()[0] and told in access_text(session, row), where
             looked_at += 1
     assert looked_at > 100
+
+
+def test_the_picture_of_an_access_is_the_same_from_the_moment_before(random_sessions):
+    differing = 0
+    for session in random_sessions:
+        view = show_memory(session, size=SIZE)
+        for row, moment in list(shown_accesses(session))[:MOST_PICTURES]:
+            selection = Selection(int(session.trace.block[row]), int(session.trace.thread[row]))
+            view.render_moment(float(moment - 1), selection)
+            before = grab_image(view)
+            view.render_moment(float(moment), selection)
+            assert grab_image(view) == grab_image(show_memory(session, float(moment), selection, SIZE))
+            differing += before != grab_image(view)
+    assert differing > MOST_PICTURES
+
+
+def test_an_access_that_ran_before_an_earlier_moment_is_explained(random_sessions):
+    explained = 0
+    for session in random_sessions:
+        moments = session.requests.moment[session.requests.request]
+        for finding in session.findings:
+            if finding.kind != "race" or len(finding.example) != 2:
+                continue
+            first, second = sorted(finding.example)
+            text = relation(session, finding)
+            if "no barrier orders them" in text:
+                assert ("ran before" in text) == bool(moments[first] > moments[second])
+        for row, moment in shown_accesses(session):
+            trace, buffer = session.trace, int(session.trace.buffer[row])
+            copy = int(trace.block[row]), int(trace.thread[row])
+            (element,) = session.memory.element_numbers(buffer, trace.index[[row]]).tolist()
+            tip = hover_text(session, buffer, element, moment, Selection(*copy))
+            shown = session.memory.values(buffer, moment, *copy).ravel()[element]
+            after = session.memory.settled(buffer, moment, *copy).ravel()[element]
+            if shown != after and shown == shown:
+                assert re.search("this access ran (before|after) the write of moment", tip)
+                explained += 1
+    assert explained
 
 
 def test_a_click_on_a_finding_selects_the_thread_of_its_moment(random_sessions):

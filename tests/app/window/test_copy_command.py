@@ -246,6 +246,7 @@ def test_a_text_that_was_changed_too_much_is_refused():
         (["--edit", "left:9999=x"], "no lines"),
         (["--step", "tiling:99"], "LECTURE:N"),
         (["--step", "no-such:1"], "no lecture"),
+        (["--step", "tiling:9"], "Step 9 shows 2 kernels; name as many scenarios, not 1"),
         (["--spotlight", "?!"], "stand out"),
         (["--chart", "nothing"], "chart"),
         (["--colour", "red"], "not known"),

@@ -8,10 +8,12 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 
 from cuda_cpp import needs_compiler
+from tilescope.app.state.actions import ShowTab
+from tilescope.app.views.listing.view import CUDA_CPP
 from tilescope.app.views.source.gutter import Gutter
 from tilescope.tracer.races.detect import races_of
 from tilescope.tracer.races.missed_barriers import missed_barriers_of
-from windows import open_window, settle, wait_until
+from windows import act, open_window, settle, wait_until
 
 pytestmark = needs_compiler
 REVERSE = """#include <cstdio>
@@ -54,6 +56,22 @@ def editor(window):
     return window.side.source.editor
 
 
+def test_no_line_about_compiled_counters_is_shown(tmp_path):
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",), compiled=True) as window:
+        path = tmp_path / "reverse.cu"
+        path.write_text(REVERSE)
+        window.files.run_program(str(path))
+        wait_until(lambda: kernels(window) == ["reverse"])
+        settle(window)
+        results = window.central.results
+        wait_until(results.compiling.is_idle)
+        assert window.stage.sessions[0].compiled is None
+        assert window.central.panes[0].depths.text() == ""
+        act(window, ShowTab("code"))
+        settle(window)
+        assert window.side.view("code").sentence.text() == CUDA_CPP
+
+
 def click_at(window, line: int) -> None:
     """Click beside a line."""
     editor(window).go_to(line)
@@ -81,4 +99,24 @@ def test_a_text_that_does_not_compile_is_one_sentence_at_its_line(window):
     problems = window.side.source.problems
     wait_until(lambda: [problem.line for problem in problems.problems] == [9])
     assert kernels(window) == ["reverse"]
+    window.editing.editing.undo_all()  # else the window asks before it closes
+
+
+def test_a_proven_remedy_is_put_into_the_text_by_its_button(window, tmp_path):
+    path = tmp_path / "race.cu"
+    path.write_text(REVERSE.replace("    __syncthreads();\n", "").replace("reverse", "flip"))
+    window.files.run_program(str(path))
+    wait_until(lambda: kernels(window) == ["flip"])
+    settle(window)
+    act(window, ShowTab("findings"))
+    settle(window)
+    findings = window.side.view("findings")
+    wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
+    findings.list.setCurrentRow(0)
+    assert findings.chosen().remedy == "put __syncthreads() after line 4"
+    QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
+    wait_until(lambda: kernels(window) == ["flip", "flip"])
+    settle(window)
+    assert [races(session) for session in window.stage.sessions] == [1, 0]
+    assert editor(window).file_text().count("    __syncthreads();\n") == 1
     window.editing.editing.undo_all()  # else the window asks before it closes

@@ -141,6 +141,10 @@ def test_a_refused_caption_is_told_until_it_is_mended(lecturing):
     QTest.keyClicks(editor, "{left.threads: global requests}")
     QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     wait_until(window.notice.isVisible)
+    assert "'left.threads: global requests' is not the name of a number" in window.notice.sentence.text()
+    assert "left.global_requests" in window.notice.sentence.text()
+    press(window, "Ctrl+Z")  # it goes while the text is mended
+    assert not window.notice.isVisible()
     editor.selectAll()
     QTest.keyClicks(editor, "{left.threads} threads")
     QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
@@ -176,6 +180,17 @@ def test_an_audience_sees_no_message_and_the_speaker_does(lecturing):
     settle(window)
     assert not window.presenting.is_open
     assert window.notice.isVisible()
+
+
+def test_a_mistake_in_a_saved_file_is_the_speakers_also_while_the_lecture_is_written(lecturing):
+    window, path = lecturing, lecturing.lectures.player.lecture.path
+    press(window, "Ctrl+Shift+L")
+    press(window, "F7")
+    wait_until(lambda: window.presenting is not None and window.presenting.is_open)
+    path.write_text(TEXT.replace("at: start", "at: nowhere"))
+    messages = window.presenting.window.messages
+    wait_until(lambda: messages.text().startswith("mine.md, line"))
+    assert not window.notice.isVisible()
 
 
 def test_full_screen_shows_an_audience_no_message(lecturing):

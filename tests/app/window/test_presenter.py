@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -146,16 +147,43 @@ def test_the_answer_is_the_speakers_before_it_is_the_audiences(window, speaker):
     assert not speaker.reveal.isEnabled()
 
 
-def test_this_step_and_the_next_are_drawn_and_follow(window, speaker):
-    pictures = speaker.thumbnails
-    wait_until(lambda: pictures.picture_of(0) is not None and pictures.picture_of(1) is not None)
-    assert speaker.current.image == pictures.picture_of(0)
-    assert speaker.next.image == pictures.picture_of(1) != pictures.picture_of(0)
+def wait_for_copy(window, speaker):
+    """Wait until the speaker sees the audience's picture."""
+    wait_until(
+        lambda: speaker.current.image == window.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    )
+
+
+def test_the_speaker_sees_what_the_audience_sees(window, speaker):
+    wait_for_copy(window, speaker)
+    first = speaker.current.image
     key(speaker, "PageDown")
     assert shown(window, speaker) == ("Two", "Two")
-    assert speaker.current.image == pictures.picture_of(1)
+    wait_for_copy(window, speaker)
+    asked = speaker.current.image
+    assert asked != first
+    speaker.reveal.click()
+    wait_for_copy(window, speaker)
+    assert speaker.current.image != asked
+    key(window, "Home")
+    wait_until(lambda: window.playhead.moment == 0)
+    wait_for_copy(window, speaker)
+    assert speaker.current.image != asked
+    key(window, "Space")
+    wait_until(lambda: window.playhead.moment > 3)
+    key(window, "Space")
+    wait_for_copy(window, speaker)
+
+
+def test_the_next_step_is_drawn_and_follows(window, speaker):
+    pictures = speaker.thumbnails
+    wait_until(lambda: pictures.picture_of(1) is not None)
+    assert speaker.next.image == pictures.picture_of(1)
+    key(speaker, "PageDown")
+    assert shown(window, speaker) == ("Two", "Two")
     wait_until(lambda: pictures.picture_of(2) is not None)
-    assert speaker.next.image == pictures.picture_of(2)
+    assert speaker.next.image == pictures.picture_of(2) != pictures.picture_of(1)
+    key(speaker, "PageUp")
     before = pictures.picture_of(1)
     window.look.toggle()
     wait_until(lambda: pictures.picture_of(1) is not None)
@@ -204,6 +232,9 @@ def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
         made.toggle_presenter()
         QApplication.processEvents()
         assert made.lectures.player.prepared_step(0) is None
+        speaker = made.presenting.window
+        assert not any(made.isEnabled() for made in (*speaker.buttons, speaker.stop, speaker.reset))
+        assert not speaker.gone.text()
         made.leave()
 
 

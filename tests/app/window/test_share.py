@@ -6,9 +6,10 @@ import pytest
 from PySide6.QtCore import QRect, QTimer
 from PySide6.QtWidgets import QComboBox, QFileDialog, QToolButton
 
+from pdf_text import text_of
 from tilescope.app.lecture.library import TOUR
 from tilescope.app.window.recording.dialog import RenderDialog
-from tilescope.app.window.share import FILM, HANDOUT, NO_LECTURE, PAGE
+from tilescope.app.window.share import FILM, HANDOUT, NO_LECTURE, PAGE, QUESTIONS
 from windows import press, settle, wait_until
 
 
@@ -21,9 +22,9 @@ def open_menu(window):
 
 def test_the_button_offers_every_kind_and_says_why_not(window):
     entries = open_menu(window).entries
-    assert [text for text, action in entries.items() if not action.isEnabled()] == [HANDOUT]
+    assert [text for text, action in entries.items() if not action.isEnabled()] == [HANDOUT, QUESTIONS]
     assert NO_LECTURE in entries[HANDOUT].text()
-    assert len(entries) == 6
+    assert len(entries) == 7
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,55 @@ def test_the_handout_of_an_open_lecture_is_written(window, tmp_path, monkeypatch
     menu.entries[HANDOUT].trigger()
     wait_until(lambda: HANDOUT not in menu.reasons())
     assert path.read_bytes().startswith(b"%PDF")
+    window.lectures.leave()
+    settle(window)
+
+
+QUESTION = """# One
+
+## How many?
+
+```tilescope
+show: matmul-tiled:m=4,k=4,n=4,tile=2
+at: end
+ask: How many threads are in a block?
+answer: left.threads
+```
+
+It has {left.threads}.
+"""
+
+
+@pytest.mark.parametrize(("text", "is_answered"), [(HANDOUT, True), (QUESTIONS, False)])
+def test_a_handout_is_in_the_menu_of_lectures_with_or_without_answers(
+    window, tmp_path, monkeypatch, text, is_answered
+):
+    lecture, path = tmp_path / "one.md", tmp_path / "one"
+    lecture.write_text(QUESTION)
+    assert not window.commands[text].isEnabled()
+    assert window.lectures.open(lecture)
+    settle(window)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    menu = open_menu(window)
+    window.commands[text].trigger()
+    wait_until(lambda: HANDOUT not in menu.reasons())
+    words = text_of(path.with_suffix(".pdf").read_bytes())
+    assert "Howmanythreads" in words  # the reader drops spaces
+    assert ("Answer" in words) == ("Ithas" in words) == is_answered
+    window.lectures.leave()
+    settle(window)
+
+
+def test_a_lecture_becomes_a_film(window, tmp_path, monkeypatch):
+    lecture = tmp_path / "one.md"
+    lecture.write_text(QUESTION)
+    assert window.lectures.open(lecture)
+    settle(window)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "one"), "GIF (*.gif)"))
+    menu = open_menu(window)
+    window.commands["Save as film…"].trigger()
+    wait_until(lambda: HANDOUT not in menu.reasons())
+    assert (tmp_path / "one.gif").read_bytes().startswith(b"GIF89a")
     window.lectures.leave()
     settle(window)
 

@@ -43,13 +43,15 @@ def test_sessions_are_made_once_a_window_that_is_shown_is_painted(tmp_path, show
     application()
     notes = []
     window = MainWindow(SessionJobs(lent_worker(), NotingCache(tmp_path, notes)))
-    watching = Painted(window.central.side.source, notes)  # which is painted after all others
+    watching = Painted(
+        window.central.side.source.editor.viewport(), notes
+    )  # one of the last that are painted
     window.resize(1280, 800)
     window.show_bookmark(first_bookmark(PAIR, None))
     window.setVisible(shown)
     settle(window)
     before = notes[: notes.index("looked for")]
     assert set(before) == ({"painted"} if shown else set())
-    assert watching.parent() is window.central.side.source
+    assert watching.parent() is window.central.side.source.editor.viewport()
     window.close()
     window.deleteLater()

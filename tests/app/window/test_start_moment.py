@@ -40,6 +40,14 @@ def test_another_kernel_is_first_looked_at_where_it_loads(start):
         assert moment == int(moment)
 
 
+def test_another_kernel_is_looked_at_at_its_end_from_the_end():
+    with open_window(PAIR) as window:
+        window.playhead.seek(window.playhead.end)
+        window.toolbar.pick(1, "matmul-naive-row-on-x")
+        settle(window)
+        assert window.stage.moments() == tuple(map(float, window.stage.ends()))
+
+
 def test_a_program_is_first_looked_at_where_it_loads(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(PROGRAM)

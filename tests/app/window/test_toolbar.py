@@ -188,6 +188,16 @@ def test_the_bar_is_one_row_while_it_can_be():
         assert bar.height() == whole
 
 
+def test_a_laptop_shows_titles_and_captions():
+    with open_window(("histogram-global", "histogram-private")) as window:
+        window.resize(1280, 800)
+        settle(window)
+        window.draw()
+        for pane in window.central.panes:
+            assert pane.heading.title.text() == pane.heading.session.title
+        assert window.toolbar.more.text() == "More" and window.toolbar.order.caption.isVisible()
+
+
 def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
     with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
         window.resize(1600, 900)

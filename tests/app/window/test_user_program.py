@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.settings import load
-from windows import open_window, wait_until
+from tilescope.app.window.editing.version_differences import OTHER_INPUTS
+from windows import open_window, settle, wait_until
 
 COPY = """
 import numpy as np
@@ -114,6 +115,7 @@ def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):
     path.write_text(COPY + 3 * "copy[1, 4](np.zeros(4, np.float32), np.zeros(4, np.float32))\n")
     window.files.run_program(str(path))
     wait_until(lambda: launches(window) == [("copy", 32), ("copy", 8)] and window.stage.is_settled())
+    settle(window)
     names = ["copy · mine.py · launch 1", "copy · mine.py · launch 2"]
     assert [session.title for session in window.stage.sessions] == names
     assert [combo.currentText() for combo in window.toolbar.scenario_combos] == names
@@ -150,3 +152,58 @@ def test_a_dropped_program_runs_only_after_the_user_agrees(window, tmp_path):
     assert window.files.program is None
     window.notice.answers[0].click()
     wait_until(lambda: launches(window) == [("copy", 32)])
+
+
+SUM = """
+import numpy as np
+from numba import cuda, float32
+
+@cuda.jit
+def total(a, out):
+    s = cuda.shared.array(8, float32)
+    t = cuda.threadIdx.x
+    s[t] = a[cuda.grid(1)]
+    cuda.syncthreads()
+    if t == 0:
+        for k in range(8):
+            out[cuda.blockIdx.x] += s[k]
+
+{}
+"""
+LAUNCH = "total[2, 8](np.random.rand(16).astype(np.float32), np.zeros(2, np.float32))"
+
+
+@pytest.mark.parametrize(
+    "end", [LAUNCH, f"def main():\n    {LAUNCH}\nmain()", f'if __name__ == "__main__":\n    {LAUNCH}']
+)
+def test_another_order_is_chosen_for_an_ordinary_program_without_a_question(window, tmp_path, end):
+    path = tmp_path / "sum.py"
+    path.write_text(SUM.format(end))
+    window.files.run_program(str(path))
+    wait_until(lambda: [kernel for kernel, _ in launches(window)] == ["total"])
+    settle(window)
+    window.toolbar.schedule.put("random")
+    window.toolbar.ask()
+    wait_until(lambda: window.stage.sessions[0].launch.schedule.kind == "random")
+    settle(window)
+    assert window.notice.sentences() == []
+    assert window.stage.setups[0].schedule.kind == "random"
+    assert window.side.source.text() == path.read_text()
+
+
+def test_versions_with_other_random_inputs_are_not_compared(window, tmp_path):
+    path = tmp_path / "sum.py"
+    path.write_text(SUM.format(LAUNCH).replace("    cuda.syncthreads()\n", ""))
+    window.files.run_program(str(path))
+    wait_until(lambda: [kernel for kernel, _ in launches(window)] == ["total"])
+    settle(window)
+    source = window.side.source
+    source.write(source.text().replace("    if t == 0:", "    cuda.syncthreads()\n    if t == 0:"))
+    window.commands["Run the edited kernel"].trigger()
+    wait_until(lambda: len(window.stage.sessions) == 2 and window.stage.is_settled())
+    settle(window)
+    texts = window.editing.bar.texts()
+    assert any("race" in text and "fewer" in text for text in texts)
+    assert OTHER_INPUTS in texts and not any("the result" in text for text in texts)
+    window.commands["Undo all edits"].trigger()
+    settle(window)

@@ -18,7 +18,7 @@ from tilescope.app.window.actions import keys
 from tilescope.app.window.panels.pane import Pane
 from tilescope.app.window.panels.side import Inspector
 from tilescope.app.window.panels.transport import Transport
-from windows import PAIR, act, open_window, parameter_field, press, screen_environment, wait_until
+from windows import PAIR, act, open_window, parameter_field, press, screen_environment, settle, wait_until
 
 # Time
 
@@ -307,6 +307,27 @@ def test_a_click_that_moves_the_time_says_so_and_back_returns(window):
     press(window, "Alt+Left")
     wait_until(lambda: window.stage.moments()[1] == 3)
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=view.position_of(0, 0).toPoint())
+
+
+def test_back_undoes_a_click_and_not_the_launch_before_it():
+    with open_window(PAIR) as window:
+        setups = window.stage.setups
+        window.toolbar.pick(1, "matmul-naive-row-on-x")
+        settle(window)
+        picked, view = window.stage.setups, window.central.panes[1].memory
+        number = next(i for i, b in enumerate(view.session.trace.buffers) if b.name == "c")
+        before = window.stage.selections[1]
+        for element in (1, 2, 3):
+            spot = view.position_of(number, element).toPoint()
+            QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot)
+            settle(window)
+        assert window.stage.selections[1] != before
+        press(window, "Alt+Left")
+        settle(window)
+        assert window.stage.setups == picked and window.stage.selections[1] == before
+        press(window, "Alt+Left")
+        settle(window)
+        assert window.stage.setups == setups
 
 
 def test_a_click_in_a_pane_turns_to_it(window):

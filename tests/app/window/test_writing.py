@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import shutil
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,6 +18,7 @@ from tilescope.app.lecture.document import read_lecture
 from tilescope.app.lecture.scenes import scenes_of
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.session import Selection
+from tilescope.app.window.writing.drafts import Drafts
 from windows import open_window, press, reset, settle, wait_until
 
 PROGRAM = """
@@ -159,6 +162,31 @@ def test_a_caption_is_written_in_place(window, tmp_path):
     assert "So many: " in window.central.caption.text.text()
 
 
+def test_a_title_is_written_in_place(window, tmp_path):
+    path = tmp_path / "mine.md"
+    presented(window, path)
+    press(window, "F2")
+    QTest.keyClicks(window.desk.caption.caption, " Indeed.")  # after what stands there
+    press(window, "Shift+Tab")
+    press(window, "Shift+Tab")
+    assert window.desk.caption.title.hasFocus()
+    press(window, "Ctrl+A")
+    QTest.keyClicks(window.desk.caption.title, "Begin")
+    press(window, "Return")
+    arrived(window)
+    assert window.desk.caption.isHidden() and titles(path)[0] == "Begin"
+    assert "makes one element. Indeed.\n" in path.read_text()
+
+
+def test_a_step_at_the_start_is_named_after_both_kernels(window):
+    window.stage.seek(1, 0)
+    settle(window)
+    press(window, "Ctrl+D")
+    arrived(window)
+    left, right = (session.title for session in window.stage.sessions)
+    assert window.lectures.player.step.title == f"{left} and {right}"
+
+
 def test_numbers_are_chosen_from_a_list_with_their_present_values(window, tmp_path):
     presented(window, tmp_path / "mine.md")
     press(window, "F2")
@@ -179,6 +207,40 @@ def test_numbers_are_chosen_from_a_list_with_their_present_values(window, tmp_pa
     editor.give_up()
 
 
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_no_edit_changes_whether_the_answer_is_shown(window, tmp_path, is_shown):
+    path = tmp_path / "mine.md"
+    presented(window, path, number=2)
+    player = window.lectures.player
+    player.show_final_moment()
+    press(window, "3")
+    if is_shown:
+        press(window, "PageDown")
+    window.desk.set_theme(window.theme)
+
+    def check(title):
+        wait_until(lambda: player.lecture.title == title)
+        arrived(window)
+        assert (player.number, player.is_revealed, player.chosen) == (2, is_shown, 2)
+
+    check("Naive against tiled")
+    path.write_text(path.read_text().replace("# Naive against tiled", "# Another title"))
+    check("Another title")
+    press(window, "F2")
+    press(window, "Ctrl+A")
+    QTest.keyClicks(window.desk.caption.caption, "New")
+    QTest.keyClick(window.desk.caption.caption, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    check("Another title")
+    assert "\nNew\n" in path.read_text()
+    press(window, "Ctrl+Shift+L")
+    panel = window.desk.panel
+    panel.buttons["Delete"].click()
+    arrived(window)
+    panel.buttons["Undo"].click()
+    arrived(window)
+    assert player.number == 2 and not player.is_revealed
+
+
 def test_escape_gives_a_caption_up_and_leaving_it_takes_it(window, tmp_path):
     path = tmp_path / "mine.md"
     presented(window, path)
@@ -188,15 +250,16 @@ def test_escape_gives_a_caption_up_and_leaving_it_takes_it(window, tmp_path):
     QTest.keyClick(editor.caption, Qt.Key.Key_Escape)
     assert editor.isHidden() and path.read_text() == TEXT
     press(window, "F2")
+    press(window, "Ctrl+A")
     QTest.keyClicks(editor.caption, "Taken")
     window.central.transport.play.setFocus()
     wait_until(editor.isHidden)
     assert "\nTaken\n" in path.read_text()
     press(window, "F2")
-    QTest.keyClicks(editor.caption, "Of step 1")
+    QTest.keyClicks(editor.caption, " Of step 1")
     window.lectures.player.go(1)
     arrived(window)
-    assert editor.isHidden() and "\nOf step 1\n" in path.read_text()
+    assert editor.isHidden() and "\nTaken Of step 1\n" in path.read_text()
 
 
 def test_what_is_no_caption_stays_in_its_field(window, tmp_path):
@@ -236,6 +299,51 @@ def test_the_panel_edits_all_that_a_step_has(window, tmp_path):
     panel.buttons["Undo"].click()
     arrived(window)
     assert titles(path) == ["The first tile", "Begin", "Until the end"]
+
+
+def test_a_question_is_typed_field_by_field_and_nothing_is_lost(window, tmp_path):
+    path = tmp_path / "mine.md"
+    presented(window, path)
+    press(window, "Ctrl+Shift+L")
+    panel = window.desk.panel
+    ask, choices, answer = (panel.fields[name] for name in ("ask", "choices", "answer"))
+    QTest.mouseClick(ask.viewport(), Qt.MouseButton.LeftButton)
+    QTest.keyClicks(ask, "Why so many?")
+    press(window, "Tab")
+    assert choices.hasFocus() and ask.words() == "Why so many?"
+    QTest.keyClicks(choices, "6 | 16 | 34")
+    press(window, "Tab")
+    assert answer.hasFocus() and choices.words() == "6 | 16 | 34" and path.read_text() == TEXT
+    QTest.mouseClick(panel.fields["notes"].viewport(), Qt.MouseButton.LeftButton)
+    assert (ask.words(), choices.words()) == ("Why so many?", "6 | 16 | 34")
+    assert panel.previews["answer"].text() == "The question is not complete: fill in Answer."
+    window.lectures.player.toggle_blank()  # the player changes, the fields do not
+    window.lectures.player.toggle_blank()
+    assert (ask.words(), choices.words()) == ("Why so many?", "6 | 16 | 34")
+    press(window, "PageDown")
+    arrived(window)
+    assert panel.number == 0 and ask.words() == "Why so many?"
+    assert "fill in Answer" in window.notice.sentence.text()
+    window.lectures.player.go(0)
+    arrived(window)
+    QTest.mouseClick(answer.viewport(), Qt.MouseButton.LeftButton)
+    QTest.keyClicks(answer, "left.threads")
+    assert not window.notice.sentence.text()
+    press(window, "Tab")
+    arrived(window)
+    assert "ask: Why so many?\nchoices: 6 | 16 | 34\nanswer: left.threads\n" in path.read_text()
+    assert not window.lectures.player.is_revealed
+
+
+def test_an_unfinished_question_is_not_written_into_another_lecture(window, tmp_path):
+    presented(window, tmp_path / "mine.md")
+    press(window, "Ctrl+Shift+L")
+    panel = window.desk.panel
+    panel.fields["ask"].setFocus()
+    QTest.keyClicks(panel.fields["ask"], "Why?")
+    other = tmp_path / "other.md"
+    presented(window, other)
+    assert not panel.fields["ask"].words() and other.read_text() == TEXT
 
 
 def test_a_mistake_in_a_field_is_told_below_it_and_not_written(window, tmp_path):
@@ -328,6 +436,75 @@ def test_leaving_a_lecture_in_no_file_keeps_it_and_asks(window, monkeypatch, tmp
     press(window, "Ctrl+Shift+S")
     arrived(window)
     assert (tmp_path / "kept.md").read_text() == text and player.lecture is not None
+
+
+def test_an_unsaved_lecture_is_listed_after_it_was_left(window):
+    writer, player = window.desk.writer, window.lectures.player
+    press(window, "Ctrl+D")
+    arrived(window)
+    text = writer.text
+    window.lectures.leave()
+    wait_until(lambda: "has not been saved yet" in window.notice.sentence.text())
+    settle(window)
+    press(window, "Escape")
+    assert not window.notice.sentence.text() and player.lecture is None
+    window.menu.parts["Lectures"].aboutToShow.emit()
+    recent = next(action.menu() for action in window.menu.parts["Lectures"].actions() if action.menu())
+    recent.aboutToShow.emit()
+    entry = recent.actions()[0]
+    assert entry.text() == "Lecture (not saved yet)"
+    entry.trigger()
+    arrived(window)
+    assert player.lecture is not None and writer.text == text
+
+
+def test_going_back_is_not_offered_in_another_lecture(window, tmp_path):
+    presented(window, tmp_path / "mine.md")
+    window.lectures.leave()
+    settle(window)
+    assert "was left at step 1" in window.notice.sentence.text()
+    presented(window, tmp_path / "other.md")
+    assert not window.notice.sentence.text()
+    window.lectures.leave()
+    settle(window)
+    press(window, "Ctrl+D")
+    arrived(window)
+    assert not window.notice.sentences()
+
+
+def test_an_unsaved_lecture_outlives_a_killed_program(window, tmp_path):
+    press(window, "Ctrl+D")
+    arrived(window)
+    writer = window.desk.writer
+    (kept,) = (path for path in window.desk.drafts.folder.glob("*.json") if writer.text in read_draft(path))
+    folder = tmp_path / "unsaved"
+    folder.mkdir()
+    shutil.copy(kept, folder / kept.name)  # without its lock: its program is gone
+    with open_window() as other:
+        other.desk.drafts = Drafts(folder)
+        other.desk.recover()
+        assert "earlier session has not been saved" in other.notice.sentence.text()
+        assert Drafts(folder).recover() is None  # another program does not offer it too
+        next(button for button in other.notice.answers if button.text() == "Present it again").click()
+        arrived(other)
+        assert other.desk.writer.text == writer.text and not other.notice.sentences()
+        saved_in(other, tmp_path / "mine.md")
+        press(other, "Ctrl+Shift+S")
+        assert (tmp_path / "mine.md").read_text() == writer.text and not list(folder.glob("*.json"))
+
+
+def read_draft(path):
+    """Return the text of a draft."""
+    return json.loads(path.read_text())["text"]
+
+
+def test_the_panel_takes_the_keys(window, tmp_path):
+    presented(window, tmp_path / "mine.md")
+    press(window, "Ctrl+Shift+L")
+    press(window, "B")
+    assert not window.lectures.player.is_blank
+    assert "B" in window.desk.panel.fields["caption"].words().upper()
+    press(window, "Escape")
 
 
 def test_a_shipped_lecture_is_edited_as_a_copy(window, tmp_path, monkeypatch):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from engines import assert_same, assert_same_request_order, ignore_progress
-from tilescope.kernels.scenarios.catalogue import find, scenarios
+from numba_catalogue import find_numba, numba_scenarios
+from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.analysis import request_order_fast
 from tilescope.tracer.analysis.request_order_fast import access_matrices
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -14,13 +16,15 @@ from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.storage.trace_file import load, save
 
-KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
+KERNELS = [s.name for s in numba_scenarios() if s.engine == "cuda"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_both_methods_order_requests_alike(name):
     assert_same_request_order(
-        compiled.run_compiled(launch_of(find(name), {}, schedule=Schedule("sequential")), ignore_progress)
+        compiled.run_compiled(
+            launch_of(find_numba(name), {}, schedule=Schedule("sequential")), ignore_progress
+        )
     )
 
 
@@ -61,3 +65,13 @@ def test_a_mapped_trace_is_the_same_and_outlives_its_file(tmp_path):
         path.unlink()
         assert_same(mapped, launch, 0.0)
         assert not mapped.index.flags.writeable
+
+
+@pytest.mark.parametrize("name", ["matmul-tiled", "transpose-naive"])
+def test_sorted_keys_give_the_costs_of_a_table(monkeypatch, name):
+    trace = compiled.run_compiled(launch_of(find(name), {}, schedule=Schedule("sequential")), ignore_progress)
+    by_table = requests_of(trace)
+    monkeypatch.setattr(request_order_fast, "SPARSE", 0)
+    by_sorting = requests_of(trace)
+    for column in ("site", "moment", "sectors", "wavefronts"):
+        np.testing.assert_array_equal(getattr(by_sorting, column), getattr(by_table, column))

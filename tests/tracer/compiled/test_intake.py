@@ -11,7 +11,8 @@ import pytest
 
 from engines import LONGS, assert_identical, ignore_progress, kernel_source, limit_accesses
 from launching import Array, launch
-from tilescope.kernels.scenarios.catalogue import find, scenarios
+from numba_catalogue import numba_scenarios
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import intake, parts, row_recorder
 from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
@@ -91,7 +92,9 @@ def assert_alike(launch: Launch) -> Counted:
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.kind)
-@pytest.mark.parametrize("scenario", [s for s in scenarios() if s.engine != "python"], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "scenario", [s for s in numba_scenarios() if s.engine != "python"], ids=lambda s: s.name
+)
 def test_scenarios(scenario, order):
     counted = assert_alike(launch_of(scenario, {}, schedule=order))
     assert order.kind == "sequential" or counted.code > counted.driver or counted.driver < 20 * FEW

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 from engines import LONGS, assert_identical, ignore_progress, kernel_source, limit_accesses
 from launching import Array, launch
+from numba_catalogue import numba_scenarios
 from random_kernels import SIZE, kernels
-from tilescope.kernels.scenarios.catalogue import find, scenarios
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as stage
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import parallel_run, row_recorder
@@ -84,7 +85,9 @@ def alike(launch: Launch) -> Trace:
     return item
 
 
-@pytest.mark.parametrize("scenario", [s for s in scenarios() if s.engine != "python"], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "scenario", [s for s in numba_scenarios() if s.engine != "python"], ids=lambda s: s.name
+)
 def test_scenarios_are_traced_alike(scenario):
     launch = launch_of(scenario, {})
     rows = alike(limit_accesses(launch, ALL)).accesses

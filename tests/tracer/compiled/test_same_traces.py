@@ -7,7 +7,8 @@ import pytest
 
 from engines import LONGS, assert_engines_agree, count_past_cap, ignore_progress, kernel_source
 from launching import Array, Limits, Scalar, launch
-from tilescope.kernels.scenarios.catalogue import find, scenarios
+from numba_catalogue import find_numba, numba_scenarios
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
@@ -375,12 +376,12 @@ def test_positions_are_characters_and_calls_over_lines(tmp_path):
 @pytest.mark.parametrize("name", ["matmul-naive-col-on-x", "matmul-tiled"])
 def test_products_of_two_types_in_blocks_of_four_threads(name, types):
     sizes = {"m": 5, "k": 6, "n": 3, "tile": 2}
-    assert_engines_agree(launch_of(find(name), {**sizes, "dtype": types[0], "dtype_b": types[1]}), 1e-4)
+    assert_engines_agree(launch_of(find_numba(name), {**sizes, "dtype": types[0], "dtype_b": types[1]}), 1e-4)
 
 
-@pytest.mark.parametrize("name", [s.name for s in scenarios() if s.engine == "cuda"])
+@pytest.mark.parametrize("name", [s.name for s in numba_scenarios() if s.engine == "cuda"])
 def test_catalogue(name):
-    traced = assert_engines_agree(launch_of(find(name), {}), 1e-4)
+    traced = assert_engines_agree(launch_of(find_numba(name), {}), 1e-4)
     assert len(traced)
     assert count_past_cap(traced) == totals_of(traced, requests_of(traced))
 

@@ -13,7 +13,8 @@ from bank_passes import count_wavefronts
 from engines import assert_counted, assert_same, ignore_progress, limit_accesses, requests_as_irregular
 from folders import DATA
 from launching import Array, Limits, launch
-from tilescope.kernels.scenarios.catalogue import find, scenarios
+from numba_catalogue import find_numba, numba_scenarios
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import growing_columns, row_recorder
@@ -24,7 +25,7 @@ from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.simulator import numba_patch
 from tilescope.tracer.storage.trace_file import TraceFileError
 
-KERNELS = [s.name for s in scenarios() if s.engine == "cuda"]
+KERNELS = [s.name for s in numba_scenarios() if s.engine == "cuda"]
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 
@@ -43,13 +44,13 @@ def trace_and_summary(launch: Launch) -> tuple[Trace, Trace]:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_summary_has_the_counters_of_the_complete_trace(name):
-    assert_counted(*trace_and_summary(launch_of(find(name), {})))
+    assert_counted(*trace_and_summary(launch_of(find_numba(name), {})))
 
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.usefixtures("few_rows")
 def test_counters_do_not_depend_on_where_rows_are_cut(name):
-    assert_counted(*trace_and_summary(launch_of(find(name), {})))
+    assert_counted(*trace_and_summary(launch_of(find_numba(name), {})))
 
 
 @pytest.mark.parametrize("tile", [2, 4])
@@ -57,7 +58,7 @@ def test_counters_do_not_depend_on_where_rows_are_cut(name):
 @pytest.mark.usefixtures("few_rows")
 def test_blocks_smaller_than_a_warp(name, tile):
     sizes = {"m": 9, "k": 6, "n": 7, "tile": tile}
-    assert_counted(*trace_and_summary(launch_of(find(name), sizes)))
+    assert_counted(*trace_and_summary(launch_of(find_numba(name), sizes)))
 
 
 WARPS = """
@@ -145,7 +146,7 @@ def test_summaries_agree_with_the_h200(size):
     names = {"naive_row_on_x": "matmul-naive-row-on-x", "naive_col_on_x": "matmul-naive-col-on-x"}
     for case, name in names.items():
         measured = H200["launches"][f"{case} {'x'.join(map(str, size))}"]
-        launch = launch_of(find(name), dict(zip("mkn", size, strict=True)))
+        launch = launch_of(find_numba(name), dict(zip("mkn", size, strict=True)))
         totals = compiled.run_compiled(limit_accesses(launch, 0), ignore_progress).totals
         for counter in ("requests", "sectors"):
             for op in ("load", "store"):

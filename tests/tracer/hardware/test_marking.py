@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from launching import HEADER, Array, Launch, launch
-from tilescope.kernels.scenarios.catalogue import find, scenarios, settle
+from numba_catalogue import find_numba, numba_scenarios
+from tilescope.kernels.scenarios.catalogue import settle
 from tilescope.tracer.hardware.marks.decoding import WARP_ROW, Warps, segments_of
 from tilescope.tracer.hardware.marks.marked_kernel import Room, marked_source_of
 from tilescope.tracer.hardware.marks.marking import MarkedSource, NotMarkableError
@@ -72,7 +73,7 @@ def of_text(folder: Any, body: str, detail: Detail = "all", arguments: str = "a,
 
 def of_scenario(name: str, detail: Detail = "all") -> list[str]:
     """List the segments that a scenario's marks begin; lines are counted from its `def`, which is 0."""
-    launch = launch_of(find(name), {})
+    launch = launch_of(find_numba(name), {})
     source = marked(launch, detail)
     first = load_kernel(launch)[1].py_func.__code__.co_firstlineno + 1
     moved = [
@@ -155,11 +156,11 @@ SMALL = {
     "m": 20, "k": 12, "n": 18, "tile": 4, "rows": 40, "cols": 36, "count": 300, "num_blocks": 2,
     "threads": 64, "bins": 20,
 }  # fmt: skip
-KERNELS = {s.kernel: s.name for s in reversed(scenarios()) if s.engine == "cuda"}
+KERNELS = {s.kernel: s.name for s in reversed(numba_scenarios()) if s.engine == "cuda"}
 
 
 def small(name: str) -> Launch:
-    scenario = find(name)
+    scenario = find_numba(name)
     own = {"m": 32, "k": 16, "n": 32} if "side" in (p.name for p in scenario.parameters) else SMALL
     given = {p.name: own[p.name] for p in scenario.parameters if p.name in own}
     return msgspec.structs.replace(

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from noted_on_host import notes_on_host
 from tilescope import ROOT
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run
-from tilescope.tracer.model.launch import Limits, Schedule
+from tilescope.tracer.model.launch import Limits, Schedule, encode
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.run.engine import run
 from tilescope.tracer.storage.folders import data_folder
@@ -138,8 +138,8 @@ def test_the_worker_gives_a_recording_for_the_measured_schedule(folder, measured
 def test_recordings_are_never_taken_from_the_cache_nor_kept_there(measured, tmp_path):
     cache = TraceCache(tmp_path)
     wanted = launch(f"{SPEC},schedule=measured")
-    cache.put(wanted, measured)
+    cache.put(wanted, replace(measured, launch=encode(wanted)))
     assert cache.get(wanted) is None and not list(tmp_path.iterdir())
     plain = replace(wanted, schedule=Schedule(), limits=Limits())
-    cache.put(plain, replace(measured, schedule="lockstep"))
+    cache.put(plain, replace(measured, schedule="lockstep", launch=encode(plain)))
     assert cache.get(plain) is not None

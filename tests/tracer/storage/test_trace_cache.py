@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from launching import Array, launch, trace
-from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.trace import KernelError, Trace
 from tilescope.tracer.storage import folders
 from tilescope.tracer.storage import trace_cache as caching
@@ -106,11 +106,11 @@ def test_least_recently_used_trace_is_removed_first(tmp_path: Path, traced_launc
     small = TraceCache(tmp_path / "not" / "made", limit_bytes=3 * first.stat().st_size + 100)
     launches = [other(traced_launch, number) for number in range(4)]
     for age, each in enumerate(launches[:3]):
-        small.put(each, traced)
+        small.put(each, replace(traced, launch=encode(each)))
         newest = max(files(tmp_path), key=lambda path: path.stat().st_mtime_ns)
         os.utime(newest, ns=(age, age))
     assert small.get(launches[0]) is not None
-    small.put(launches[3], traced)
+    small.put(launches[3], replace(traced, launch=encode(launches[3])))
     assert [small.get(each) is not None for each in launches] == [True, False, True, True]
 
 
@@ -119,7 +119,8 @@ def test_trace_larger_than_the_cache_evicts_nothing(tmp_path: Path, traced_launc
     cache.put(traced_launch, traced)
     (kept,) = files(tmp_path)
     tight = TraceCache(tmp_path / "not" / "made", limit_bytes=kept.stat().st_size)
-    tight.put(other(traced_launch, 1), replace(traced, notice="x" * 5000))
+    large = other(traced_launch, 1)
+    tight.put(large, replace(traced, launch=encode(large), notice="x" * 5000))
     assert tight.get(traced_launch) is not None
     assert files(tmp_path) == [kept]
 

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.launch import Schedule
+from ...model.order import Segment
 from ...model.trace import WARP, Dim3
 from ...recording.repetition import RepetitionDetector
+from ...recording.run_order import OrderRun
 from ..not_compilable import EndlessWaitError
 from ..quick_compiler import entry_address
 from ..scheduler import main, stacks, turns
@@ -19,11 +21,13 @@ from ..scheduler.random_numbers import generator
 from ..scheduler.stack_digest import digest_of_stacks
 from ..state import (
     BLOCK_SLOT_WORDS,
+    SEGMENT_WORDS,
     THREAD_SLOT_WORDS,
     WARP_WORDS,
     BlockSlot,
     Order,
     Pause,
+    SegmentWord,
     ThreadSlot,
     Word,
 )
@@ -33,7 +37,12 @@ from .signals import delay_signals
 from .stack_memory import StackMemory
 
 BATCH_TIME = 0.02  # seconds of compiled code between two reports of progress, if blocks are short
-ORDERS = {"sequential": Order.SEQUENTIAL, "lockstep": Order.LOCKSTEP, "random": Order.RANDOM}
+ORDERS = {
+    "sequential": Order.SEQUENTIAL,
+    "lockstep": Order.LOCKSTEP,
+    "random": Order.RANDOM,
+    "order": Order.EXPLICIT,
+}
 _NONE = np.zeros(0, np.int64)
 
 
@@ -42,12 +51,13 @@ class BlockRunner:
 
     order: the schedule of the threads' turns. slots: blocks that run at once; if threads wait for blocks that have not
     begun, more do, unless the number is `fixed`. report(done) is called as blocks end. recursive: whether functions
-    call themselves.
+    call themselves. explicit: the order of the threads, if the schedule states one.
     """
 
     def __init__(
         self, entry: int, state: NDArray[np.int64], recorder: RowRecorder, memory: LaunchMemory, grid: Dim3, dim: Dim3,
         order: Schedule, slots: int, report: Callable[[int], None], *, fixed: bool, recursive: bool = False,
+        explicit: OrderRun | None = None,
     ) -> None:  # fmt: skip
         self._state, self._recorder, self._memory, self._dim = state, recorder, memory, dim
         self._threads, self._order, self._fixed = dim[0] * dim[1] * dim[2], order, fixed
@@ -58,12 +68,17 @@ class BlockRunner:
         self._looks: RepetitionDetector[int] = RepetitionDetector(memory.digest_contents, order.kind)
         self._last_news = 0  # `NEWS_COUNT` at the last check
         self._twister = generator(order.seed)
+        self._explicit = explicit
+        self._segments = np.array(
+            [_segment_words(s) for s in explicit.segments] if explicit else [], np.int64
+        )
         switch, start = stacks.code()
         words = {
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
             Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
             Word.THREADS: self._threads, Word.BLOCK_SLOT: -1, Word.STACK_BYTES: self._stacks.stack_bytes,
-            Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: self._blocks_per_pause,
+            Word.TWISTER: self._twister.ctypes.data, Word.SEGMENTS: self._segments.ctypes.data,
+            Word.SEGMENT_COUNT: len(self._segments), Word.SEGMENT: 0, Word.PAUSE_AT: self._blocks_per_pause,
             Word.WARPS_OF_BLOCK: -(-self._threads // WARP),
         }  # fmt: skip
         for word, value in words.items():
@@ -98,6 +113,8 @@ class BlockRunner:
             self._recorder.raise_failure()
             if pause == Pause.NO_BLOCK_SLOT:
                 self._allocate_slots(2 * len(self._block_slots))
+            elif pause == Pause.BAD_ORDER:
+                self._raise_bad_order()
             elif pause == Pause.CHECK_WAITS:
                 self._check_endless_wait()
             else:
@@ -113,7 +130,14 @@ class BlockRunner:
                     and leave(elapsed, begun, len(chosen))
                 ):
                     return chosen[begun:]
+        if self._explicit:
+            self._explicit.take_ends(self._segments[: state[Word.SEGMENT], SegmentWord.END].tolist())
         return ()
+
+    def _raise_bad_order(self) -> None:
+        assert self._explicit is not None
+        number = int(self._state[Word.SEGMENT])
+        self._explicit.refuse(number, int(self._segments[number, SegmentWord.ROUNDS]))
 
     def _set_pause(self, seconds: float) -> None:
         """Set the number of blocks that end before Python's next turn."""
@@ -194,6 +218,13 @@ class BlockRunner:
             raise EndlessWaitError("its threads wait for a value that no thread changes any more")
         self._looks.reset()
         state[Word.SLOTS] *= 2
+
+
+def _segment_words(segment: Segment) -> list[int]:
+    words = [0] * SEGMENT_WORDS
+    values = (segment.block, segment.first, segment.count, segment.turns, segment.barrier)
+    words[: len(values)] = values
+    return words
 
 
 @cache

@@ -24,6 +24,7 @@ from ...recording.finish import finish, precompute_expected
 from ...recording.kernel_loader import create_arguments, load_kernel, set_constants, shared_content
 from ...recording.partial_totals import totals_of_columns
 from ...recording.recorder import TooManyAccessesError
+from ...recording.run_order import OrderError
 from ...recording.run_record import RunRecord, max_rows, resident_blocks
 from ...storage.trace_file import TraceFileError
 from ..not_compilable import NotCompilableError, describe_unexpected
@@ -263,6 +264,7 @@ def _run_call(record: RunRecord, call: PreparedCall, *, turns: bool, in_parallel
     blocks = BlockRunner(
         entry, state, recorder, memory, record.grid, record.dim, order, record.resident if turns else 1,
         report, fixed=launch.resident is not None, recursive=bool(program.recursive),
+        explicit=record.start_order() if turns else None,
     )  # fmt: skip
     parallel_run = None
     if in_parallel and isinstance(recorder, LaunchRecorder):
@@ -295,7 +297,7 @@ def _run_blocks(
     parallel_run: ParallelRun | None,
 ) -> None:
     try:
-        with redirect_signals(parallel_run.stop if parallel_run else recorder.stop):
+        with redirect_signals(parallel_run.stop if parallel_run else recorder.stop), record.running():
             remaining = blocks.run(record.chosen_blocks(), parallel_run.is_worth_it if parallel_run else None)
             if parallel_run and len(remaining):
                 parallel_run.run(remaining)
@@ -314,6 +316,8 @@ def _record_end(record: RunRecord, error: BaseException, state: NDArray[np.int64
             f"{STOPPED} {recorder.accesses:,} accesses: {recorder.exceeded_limit}. Choose a smaller size."
         )
         return
+    if isinstance(error, OrderError):
+        raise error from None
     if isinstance(error, NotCompilableError | NeedsSerialRunError | TraceFileError) or not isinstance(
         error, Exception
     ):

@@ -13,9 +13,20 @@ from typing import Any
 from ...model.trace import WARP
 from ...recording.repetition import TURNS_BETWEEN_LOOKS
 from ..compile_cached import compile_cached, compile_with_callers
-from ..state import WARP_WORDS, BlockSlot, Order, Pause, StopReason, ThreadSlot, WarpWord, Word
+from ..state import (
+    SEGMENT_WORDS,
+    WARP_WORDS,
+    BlockSlot,
+    Order,
+    Pause,
+    SegmentWord,
+    StopReason,
+    ThreadSlot,
+    WarpWord,
+    Word,
+)
 from ..words import lowest_bit, peek, poke, prefetch
-from .arrivals import record_arrival
+from .arrivals import count_accesses, record_arrival
 from .blocks import (
     block_slot_at,
     first_warp,
@@ -33,6 +44,7 @@ from .votes import vote
 from .warps import converge, leave_warp, release_all
 
 _WORD, _WARP_BYTES, _ALL = 8, 8 * WARP_WORDS, 0xFFFFFFFF
+_SEGMENT_BYTES = 8 * SEGMENT_WORDS
 _SLOTS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # number of threads ahead, and lines of 64 bytes of each stack
 
 
@@ -127,7 +139,9 @@ def _begin_block(state: Any, block: Any) -> None:
     if peek(state, Word.TURNS):
         threads = peek(state, Word.THREADS)
         for number in range(slot_number * threads, (slot_number + 1) * threads):
-            run_turn(state, thread_slot_at(state, number))
+            thread_slot = thread_slot_at(state, number)
+            if run_turn(state, thread_slot):
+                poke(thread_slot, ThreadSlot.REASON, StopReason.ACCESS)
 
 
 begin_block = compile_with_callers(_begin_block)
@@ -290,6 +304,93 @@ def _random_turns(state: Any, limit: Any) -> Any:
 random_turns = compile_with_callers(_random_turns)
 
 
+def _is_in_segment(state: Any, segment: Any, thread_slot: Any) -> Any:
+    """Check if a thread belongs to a segment and has not passed the segment's last barrier."""
+    block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.BLOCK_SLOT))
+    block, thread = peek(segment, SegmentWord.BLOCK), peek(thread_slot, ThreadSlot.THREAD)
+    first, count = peek(segment, SegmentWord.FIRST), peek(segment, SegmentWord.COUNT)
+    barrier = peek(segment, SegmentWord.BARRIER)
+    in_block = block < 0 or block == peek(block_slot, BlockSlot.BLOCK)
+    is_named = count == 0 or (first <= thread and thread < first + count)
+    return in_block and is_named and (barrier < 0 or peek(block_slot, BlockSlot.PHASE) < barrier)
+
+
+is_in_segment = compile_with_callers(_is_in_segment)
+
+
+def _segment_round(state: Any, segment: Any) -> Any:
+    """Give a turn to each runnable thread of a segment; return the number of turns."""
+    runnable, remaining, turn_count = peek(state, Word.RUNNABLE), 0, 0
+    for i in range(peek(state, Word.RUNNABLE_COUNT)):
+        number = peek(runnable, i)
+        thread_slot = thread_slot_at(state, number)
+        stays = True
+        if is_in_segment(state, segment, thread_slot):
+            turn_count += 1
+            stays = run_turn(state, thread_slot)
+        if stays:
+            poke(thread_slot, ThreadSlot.REASON, StopReason.ACCESS)
+            poke(runnable, remaining, number)
+            remaining += 1
+    poke(state, Word.RUNNABLE_COUNT, remaining)
+    return turn_count
+
+
+def _run_resumed(state: Any) -> Any:
+    """Run the threads that have waited to their next access; return their number."""
+    runnable, remaining, turn_count = peek(state, Word.RUNNABLE), 0, 0
+    for i in range(peek(state, Word.RUNNABLE_COUNT)):
+        number = peek(runnable, i)
+        thread_slot = thread_slot_at(state, number)
+        stays = True
+        if peek(thread_slot, ThreadSlot.REASON) != StopReason.ACCESS:
+            turn_count += 1
+            stays = run_turn(state, thread_slot)
+        if stays:
+            poke(thread_slot, ThreadSlot.REASON, StopReason.ACCESS)
+            poke(runnable, remaining, number)
+            remaining += 1
+    poke(state, Word.RUNNABLE_COUNT, remaining)
+    return turn_count
+
+
+run_resumed = compile_with_callers(_run_resumed)
+segment_round = compile_with_callers(_segment_round)
+
+
+def _end_segment(state: Any, segment: Any) -> None:
+    poke(segment, SegmentWord.END, count_accesses(state))
+    poke(state, Word.SEGMENT, peek(state, Word.SEGMENT) + 1)
+
+
+end_segment = compile_with_callers(_end_segment)
+
+
+def _order_round(state: Any) -> Any:
+    """Run a round of the current segment of an explicit order; return False if its threads can't go on.
+
+    The rules are those of `OrderRun` in tracer/recording/run_order.py.
+    """
+    if run_resumed(state):
+        return True
+    segment = peek(state, Word.SEGMENTS) + _SEGMENT_BYTES * peek(state, Word.SEGMENT)
+    before, limit = count_accesses(state), peek(segment, SegmentWord.TURNS)
+    turn_count = segment_round(state, segment)
+    if count_accesses(state) > before:
+        poke(segment, SegmentWord.ROUNDS, peek(segment, SegmentWord.ROUNDS) + 1)
+    rounds = peek(segment, SegmentWord.ROUNDS)
+    if limit > 0 and rounds >= limit:
+        end_segment(state, segment)
+    elif turn_count == 0:
+        if limit > 0 or (rounds == 0 and peek(segment, SegmentWord.BARRIER) < 0):
+            return False
+        end_segment(state, segment)
+    return True
+
+
+order_round = compile_with_callers(_order_round)
+
+
 def _between_looks(state: Any) -> Any:
     """Return the number of turns, or sweeps, between two checks for endless waits."""
     runnable_count = peek(state, Word.RUNNABLE_COUNT) if peek(state, Word.SCHEDULE) == Order.RANDOM else 1
@@ -311,7 +412,10 @@ turns_before_look = compile_with_callers(_turns_before_look)
 
 
 def _run_turns(state: Any) -> Any:
-    """Give threads turns until a block may have ended; return the number of sweeps, or of random turns."""
+    """Give threads turns until a block may have ended; return the number of sweeps, or of random turns.
+
+    Returns -1 if an explicit order is impossible.
+    """
     if peek(state, Word.CHANGED):
         list_runnable(state)
     if peek(state, Word.RUNNABLE_COUNT) == 0:
@@ -320,6 +424,8 @@ def _run_turns(state: Any) -> Any:
             release_all(state, thread_slot_at(state, peek(peek(state, Word.LIVE), i) * threads))
     elif peek(state, Word.SCHEDULE) == Order.RANDOM:
         return random_turns(state, turns_before_look(state))
+    elif peek(state, Word.SEGMENT) < peek(state, Word.SEGMENT_COUNT):
+        return 1 if order_round(state) else -1
     else:
         sweep(state)
         if peek(state, Word.SCHEDULE) == Order.SEQUENTIAL:
@@ -372,7 +478,10 @@ def _run(state: Any) -> Any:
                 return Pause.NO_BLOCK_SLOT
             if peek(state, Word.LIVE_COUNT) == 0:
                 return Pause.OVER
-            if is_look_due(state, run_turns(state)):
+            turn_count = run_turns(state)
+            if turn_count < 0:
+                return Pause.BAD_ORDER
+            if is_look_due(state, turn_count):
                 poke(state, Word.HAS_CHECKED_WAITS, 1)
                 return Pause.CHECK_WAITS
         poke(state, Word.HAS_CHECKED_WAITS, 0)

@@ -65,6 +65,9 @@ uint64_t tilescope_share(void* pc, unsigned mask, uint64_t value, uint64_t* valu
 // Advance an XORWOW state without its counter by n * 2^power steps, for `curand_kernel.h`.
 void tilescope_xorwow_skip(unsigned* state, uint64_t n, int power);
 extern char tilescope_dynamic[];
+// For `single_launch.h`.
+char* tilescope_map_launch();  // maps the file that describes the launch; null if it can't be read
+int tilescope_die_with(int64_t parent);  // ends this program with its parent; 0 if that has ended already
 // C = alpha op(A) op(B) + beta C, by columns. ta, tb: whether A and B are transposed.
 void tilescope_multiply_float(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
 void tilescope_multiply_double(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc);

@@ -15,12 +15,15 @@
 #include <dlfcn.h>
 #include <exception>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <ucontext.h>
@@ -192,6 +195,7 @@ bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
 bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
+std::vector<uint32_t> chosen_blocks;  // that run, instead of all
 uint64_t sampled, grid_blocks;  // of a launch that is too large: how many blocks run, evenly from all
 uint64_t rows_before, capacity;  // rows handed over before those in the buffer
 void (*body)(void*);
@@ -373,6 +377,14 @@ inline uint32_t allocation_of(uint64_t address) {
   return low;  // the last that begins at or before it, plus 1
 }
 
+// The allocation that an access means, plus 1: the one that holds the address, ends shortly before it, or begins shortly
+// behind it; 0 if there is none. Between two allocations lie two gaps.
+inline uint32_t meant_allocation(uint64_t address) {
+  uint32_t number = allocation_of(address);
+  if (number && address - allocations[number - 1].address < allocations[number - 1].size + GAP) return number;
+  return number < allocations.size() && allocations[number].address - address <= GAP ? number + 1 : 0;
+}
+
 // The live allocation that holds an address, null if there is none.
 Allocation* allocation_at(const void* pointer) {
   uint32_t number = allocation_of((uint64_t)pointer);
@@ -402,12 +414,12 @@ inline bool is_allowed(uint64_t address, unsigned size, bool writes) {
   static size_t latest;
   if (address - (uint64_t)arena >= ARENA) return is_known(address, false);
   if (latest >= allocations.size() || address - allocations[latest].address >= allocations[latest].size + GAP) {
-    uint32_t number = allocation_of(address);
+    uint32_t number = meant_allocation(address);
     if (!number) return false;
     latest = number - 1;
   }
   Allocation& place = allocations[latest];
-  if (!place.is_live || address - place.address >= place.size + GAP) return false;
+  if (!place.is_live) return false;
   note_work(place, address, size, writes);
   return true;
 }
@@ -494,10 +506,8 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   if (address - (uint64_t)arena < ARENA) {
     allocation = site.allocation;
     if (!allocation || address - allocations[allocation - 1].address >= allocations[allocation - 1].size) {
-      allocation = allocation_of(address);
+      allocation = meant_allocation(address);
       if (!allocation) stop_thread("IllegalAddress", address, pc, size, operation);
-      Allocation& place = allocations[allocation - 1];
-      if (address - place.address >= place.size + GAP) stop_thread("IllegalAddress", address, pc, size, operation);
       site.allocation = allocation;
     }
     if (!allocations[allocation - 1].is_live) stop_thread("FreedMemory", address, pc, size, operation);
@@ -829,7 +839,10 @@ void restart_timer(double seconds) {
 }
 
 // Number the block that runs as the n-th.
-uint32_t block_number(uint64_t n) { return sampled ? (grid_blocks - 1) * n / (sampled - 1) : n; }
+uint32_t block_number(uint64_t n) {
+  if (!chosen_blocks.empty()) return chosen_blocks[n];
+  return sampled ? (grid_blocks - 1) * n / (sampled - 1) : n;
+}
 
 // Run `end` blocks, as many at once as `resident` holds.
 void run_blocks(uint32_t end) {
@@ -1107,13 +1120,16 @@ void start() {
   dl_iterate_phdr(find_image, nullptr);
   connect_session();
   int arena_file = -1, rows_file = -1, arrivals_file = -1;
-  capacity = 12000000 + (1 << 16);  // as many as are kept, see `Limits`
+  capacity = 12000000;  // as many as are kept, see `Limits`
+  if (const char* limit = getenv("TILESCOPE_CUDA_ROWS")) capacity = strtoull(limit, nullptr, 10);
+  capacity += 1 << 16;
   if (control >= 0) {
     arena_file = shared_file("tilescope-memory", ARENA);
     rows_file = shared_file("tilescope-rows", capacity * sizeof(Row));
     arrivals_file = shared_file("tilescope-arrivals", MOST_ARRIVALS * sizeof(Arrival));
   }
-  arena = arena_next = (char*)reserve(ARENA, arena_file);
+  arena = (char*)reserve(ARENA, arena_file);
+  arena_next = arena + 2 * GAP;
   last_written = (uint32_t*)reserve(ARENA, -1), last_read = (uint32_t*)reserve(ARENA, -1);
   rows = row = (Row*)reserve(capacity * sizeof(Row), rows_file);
   rows_end = rows + capacity;
@@ -1556,7 +1572,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     text += "]";
   }
   if (is_refused) {
-    error_now = launch->shared > allowed_shared ? 1 : 9;
+    error_now = 1;  // what CUDA 13 reports, also for a block that is too large
     if (control >= 0) send_text(text + "}\n"), receive_line();
     return;
   }
@@ -1588,7 +1604,13 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     send_text(text);
     std::string reply = receive_line();
     sampled = reply.compare(0, 7, "sample ") ? 0 : strtoul(reply.c_str() + 7, nullptr, 10);
-    is_recording = sampled || reply == "go";
+    chosen_blocks.clear();
+    if (!reply.compare(0, 7, "blocks ")) {
+      words_at = reply.c_str() + 7;
+      for (long long n = next_number(); n > 0; n--) chosen_blocks.push_back(next_number());
+      blocks = chosen_blocks.size();
+    }
+    is_recording = sampled || !chosen_blocks.empty() || reply == "go";
     grid_blocks = blocks < UINT32_MAX ? blocks : UINT32_MAX;
     if (sampled) blocks = sampled;
   }
@@ -1645,6 +1667,24 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     entry.launch.types = types.data();
     tilescope_launch(&entry.launch);
   }
+}
+}
+
+// --- launches of one kernel, for `single_launch.h`
+
+extern "C" {
+char* tilescope_map_launch() {
+  const char* path = getenv("TILESCOPE_LAUNCH");
+  int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+  struct stat facts;
+  if (file < 0 || fstat(file, &facts)) return nullptr;
+  void* content = mmap(nullptr, facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  return content == MAP_FAILED ? nullptr : (char*)content;
+}
+int tilescope_die_with(int64_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return getppid() == parent;
 }
 }
 

@@ -13,7 +13,7 @@ import msgspec
 from .... import ROOT, resources
 from ....kernels.scenarios.catalogue import CatalogueError, Scenario, find
 from ...model.launch import Array, Launch
-from ...model.plan import kernel_source
+from ...model.plan import kernel_source, twin_of
 from ..occupancy import Capability, Occupancy, occupancy
 
 FILE: Final = "kernels.json"  # of the resources
@@ -69,14 +69,19 @@ def form_of(launch: Launch) -> KernelForm | None:
     """Describe what determines the code of a launch; return None if it is not in the catalogue."""
     try:
         scenario = find(launch.scenario)
-        own = kernel_source(scenario.kernel)[1] if scenario.kernel == launch.kernel else ""
+        subject = scenario.twin if scenario.twin and scenario.twin.kernel == launch.kernel else scenario
+        own = kernel_source(subject.kernel)[1] if subject.kernel == launch.kernel else ""
     except CatalogueError:
         return None
+    if scenario.cuda_c and launch.source != own:
+        return None
+    described = twin_of(launch) or launch  # kernels in CUDA C are recorded with the types of their twins
     types = tuple(
-        f"{a.dtype}[{len(a.shape)}]" if isinstance(a, Array) else _scalar(a.value) for a in launch.arguments
+        f"{a.dtype}[{len(a.shape)}]" if isinstance(a, Array) else _scalar(a.value)
+        for a in described.arguments
     )
     if scenario.cuda_c:
-        return _cuda_c_form(scenario, launch, types) if launch.source == own else None
+        return _cuda_c_form(scenario, launch, types)
     digest = function_digest(launch.source, launch.kernel.rpartition(":")[2])
     return KernelForm(launch.kernel, digest, launch.constants, types) if digest else None
 

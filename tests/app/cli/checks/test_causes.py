@@ -106,7 +106,8 @@ def test_values_that_neighbours_rewrite_need_not_be_kept(
     done = run_tilescope("check", str(PROGRAMS / "reload_stencil.py"), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "no findings\n")
     assert done.stderr.splitlines()[1:] == [
-        "tilescope: 1 launch of heat ran in the simulator (not compiled: fewer than 65,536 accesses)."
+        "tilescope: 1 launch of heat ran in the simulator (not compiled: fewer than 65,536 accesses).",
+        "tilescope: 1 launch of 1 kernel traced: all 2 blocks, lockstep.",
     ]
     assert len(messages_of(done).splitlines()) == 1
 

@@ -53,7 +53,7 @@ def test_a_kernel_that_a_gpu_refuses_is_an_error(script, tmp_path):
     path = script(OPENS)
     done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
-    assert done.stdout == f"{path}:{LINE}: error: compile: {SAID}\n"
+    assert done.stdout == f"{path}:{LINE}: error: compile: {SAID} [TS601 confirmed]\n"
 
 
 def test_run_raises_it_at_the_launch(script, tmp_path):

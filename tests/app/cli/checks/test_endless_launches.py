@@ -230,6 +230,29 @@ def test_a_program_may_catch_that_and_go_on_and_run_keeps_the_first_accesses(scr
     assert len(kept) > 0
 
 
+LARGE_ARRAYS = (
+    HEAD
+    + """
+@cuda.jit
+def scale(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = 2 * a[i]
+
+a, out = np.ones(1 << 26, np.float32), np.zeros(1 << 26, np.float32)
+scale[a.size // 256, 256](a, out)
+print(out.min(), out.max())
+"""
+)
+
+
+def test_copies_of_large_arrays_are_no_memory_of_an_endless_block(script, tmp_path):
+    """The arrays take 537 MB and so do their copies; a block may take 600 MB."""
+    done = run_tilescope("check", str(script(LARGE_ARRAYS)), folder=tmp_path)
+    assert (done.returncode, "2.0 2.0" in done.stderr) == (0, True), done.stderr
+    assert "does not end" not in done.stdout and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("patience", ["0", "x", "-1"])
 def test_patience_is_a_number_of_seconds(script, tmp_path, patience):
     done = run_tilescope("check", "--patience", patience, str(script(BUSY)), folder=tmp_path)

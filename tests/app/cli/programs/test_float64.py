@@ -63,7 +63,10 @@ def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
         "write float32(0.5) and pass factor as float32."
     )
     assert found[0]["message"] == said
-    assert f"{path}:{LINE}: warning: {said}\n" in run_tilescope("check", str(path), folder=tmp_path).stdout
+    assert (
+        f"{path}:{LINE}: warning: {said} [TS807 advice]\n"
+        in run_tilescope("check", str(path), folder=tmp_path).stdout
+    )
 
 
 @pytest.mark.parametrize(("dtype", "factor"), [("float64", "2.0"), ("int32", "2")])

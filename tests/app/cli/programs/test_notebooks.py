@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -16,7 +15,8 @@ from folders import DATA
 from notebooks import LESSON, notebook_text, write_notebook
 from programs import HEAD, messages_of, run_tilescope
 from tilescope.app.cli.programs.cell_value import cell_value
-from tilescope.app.cli.programs.findings_output import print_findings
+from tilescope.app.cli.reports.outputs import OLD_FORMATS
+from tilescope.app.cli.reports.report import Report, traced_data
 from tilescope.tracer.storage.trace_file import load
 
 DEVICE = "@cuda.jit(device=True)\ndef plus(a, i, k):\n    return a[i + k]\n"
@@ -110,9 +110,8 @@ def test_a_finding_is_named_in_each_format_as_its_reader_takes_it(tmp_path):
     (found, *_) = json.loads(written("json"))
     assert (found["file"], found["cell"], found["line"]) == ("over.ipynb", 3, 3)
     assert found["places"] == [{"file": "over.ipynb", "cell": 5, "line": 5, "name": "out"}]
-    assert (
-        written("github") == "::error file=over.ipynb,title=bounds::cell 3, line 3: 8 accesses are outside.\n"
-    )
+    annotation = "::error file=over.ipynb,title=bounds::cell 3, line 3: 8 accesses are outside."
+    assert written("github") == f"{annotation} [TS201 confirmed]\n"
 
 
 def written(form: str) -> str:
@@ -120,11 +119,9 @@ def written(form: str) -> str:
     place = {"file": "over.ipynb [5]", "line": 5, "name": "out"}
     finding = {
         "kind": "bounds", "severity": "error", "file": "over.ipynb [3]", "line": 3,
-        "message": "8 accesses are outside.", "places": [place],
+        "message": "8 accesses are outside.", "places": [place], "rule": "TS201", "confidence": "confirmed",
     }  # fmt: skip
-    output = io.StringIO()
-    print_findings([finding], form, output)
-    return output.getvalue()
+    return OLD_FORMATS[form](Report("over.ipynb", [finding], [], traced_data(launches=1), True, {}))
 
 
 def test_a_notebook_is_run_in_its_folder_as_jupyter_would(tmp_path):

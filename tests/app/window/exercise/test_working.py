@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
+from cuda_cpp import needs_compiler
 from exercises import warm_judge
 from lectures import SMALL as TEXT
 from tilescope.app.exercise.library import SHIPPED
@@ -369,3 +370,78 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     wait_until(lambda: any("cuda.syncthreads()" in text for text in said()[1]))  # once the remedy is proven
     assert "cuda.syncthreads()" in said()[0].text  # of the panel
     assert "cuda.syncthreads()" in " ".join(said()[2])  # of the source
+
+
+STENCIL = """from numba import cuda, int32
+
+THREADS, RADIUS = 64, 2
+SPAN = THREADS + 2 * RADIUS
+
+
+@cuda.jit
+def five_point_sum(a, out):
+    tile = cuda.shared.array(SPAN, int32)
+    i = cuda.grid(1)
+    t = cuda.threadIdx.x
+    n = a.shape[0]
+    tile[t + RADIUS] = a[i] if i < n else 0
+    if t < RADIUS:
+        tile[t] = a[i - RADIUS] if i >= RADIUS else 0
+        tile[t + THREADS + RADIUS] = a[i + THREADS] if i + THREADS < n else 0
+    if i < n:
+        total = 0
+        for k in range(SPAN - THREADS + 1):
+            total += tile[t + k]
+        out[i] = total
+"""
+
+
+def test_the_remedy_of_a_finding_is_applied_to_the_students_text_and_undone(window):
+    panel = at_work(window, SHIPPED / "07-stencil.md")
+    editor(window).replace(STENCIL)
+    judged(window, STENCIL)
+    act(window, ShowTab("findings"))
+    findings = window.side.view("findings")
+    wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
+    settle(window)
+    findings.list.setCurrentRow(
+        next(r for r, f in enumerate(window.focused_session().findings) if f.fixed_text)
+    )
+    QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
+    wait_until(lambda: panel.head.words.text() == PASSED)
+    settle(window)
+    fixed = window.side.source.text()
+    assert fixed.count("cuda.syncthreads()") == 1
+    assert window.stage.focused().launch.source == fixed
+    assert not window.stage.focused().findings
+    assert not editor(window).hasFocus()
+    QTest.mouseClick(window.notice.answers[0], Qt.MouseButton.LeftButton)
+    judged(window, STENCIL)
+    assert window.side.source.text() == STENCIL and panel.head.words.text() != PASSED
+
+
+@needs_compiler
+def test_an_exercise_is_continued_in_cuda_cpp_and_both_texts_are_kept(window):
+    panel = at_work(window, SHIPPED / "01-map.md")
+    assert panel.languages.isVisible()
+    write(window, "out[i] = a[i]  #", "out[i] = a[i] + 10  #")
+    assert panel.verdict.passed
+    in_numba = editor(window).text()
+
+    def choose(language):
+        QTest.mouseClick(panel.languages.buttons[language], Qt.MouseButton.LeftButton)
+        wait_until(lambda: panel.verdict is not None and window.exercises.work.is_here())
+        settle(window)
+
+    choose("cuda-cpp")
+    assert editor(window).text() == window.exercises.exercise.stub
+    assert editor(window).file.endswith("map.cu") and not panel.verdict.passed
+    write(window, "out[i] = a[i];", "out[i] = a[i] + ten;")
+    assert [problem.line for problem in editor(window).problems] == [6]
+    write(window, "a[i] + ten;", "a[i] + 10;")
+    assert panel.verdict.passed and window.stage.sessions[0].trace.kernel == "add_ten"
+    in_cpp = editor(window).text()
+    choose("numba")
+    assert editor(window).text() == in_numba and panel.verdict.passed
+    choose("cuda-cpp")
+    assert editor(window).text() == in_cpp and panel.verdict.passed

@@ -64,7 +64,7 @@ def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, p
     broken = LECTURE.replace("at: middle of phase 1", "at: nowhere").replace("colour: reads", "colour: green")
     player.lecture.path.write_text(broken, "utf-8")
     wait_until(lambda: bool(told(window)))
-    assert told(window).startswith(f"Lecture.md, line {line}: 'nowhere' is not a place in time")
+    assert told(window).startswith(f"lecture.md, line {line}: 'nowhere' is not a place in time")
     assert told(window).endswith("(1 more)")
     window.notice.clear()
     assert capture_window(window) == before

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from presenting import write_lecture
+from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.settings import Settings
 from windows import screen_environment
 
@@ -15,7 +16,9 @@ HELPERS = Path(__file__).resolve().parents[3] / "helpers"
 
 
 def test_page_down_alone_presents_a_lecture(screen, tmp_path):
-    lecture = write_lecture(tmp_path)
+    lecture, settings = write_lecture(tmp_path), tmp_path / "config" / "window.json"
+    settings.parent.mkdir()
+    settings.write_bytes(msgspec.json.encode(Settings(Bookmark((), theme="dark"))))
     done = subprocess.run(
         [sys.executable, str(HELPERS / "one_screen.py"), str(lecture)],
         env=screen_environment(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False,
@@ -29,6 +32,7 @@ def test_page_down_alone_presents_a_lecture(screen, tmp_path):
     assert seen["walked"][-1][3] == "The last block"
     assert seen["back"] == [4, False, True, "How many threads?"]
     assert seen["windows"] == ["MainWindow"]
-    stored = msgspec.json.decode((tmp_path / "config" / "window.json").read_bytes(), type=Settings)
+    assert seen["theme"] == "dark"
+    stored = msgspec.json.decode(settings.read_bytes(), type=Settings)
     assert stored.recent_lectures == (str(lecture),)
     assert stored.bookmark is not None and stored.bookmark.layout == "ordinary"

@@ -147,9 +147,12 @@ def test_space_plays_to_the_end_and_pauses(page, pair):
     press(page, "Home")
     page.run("replay.speed.value = '1'")
     press(page, " ")
+    page.wait("return replay.position > 2.2")
     assert page.run("return !!replay.playing")
     press(page, " ")
     assert not page.run("return !!replay.playing")
+    assert page.run("return replay.shownMoments().every(Number.isInteger)")  # a still picture is a whole one
+    assert page.run("return replay.moments()[replay.focus]") == moment(page, page.run("return replay.focus"))
 
 
 def place_of(page: Browser, wanted: float, pane: int = 1) -> tuple[float, float]:

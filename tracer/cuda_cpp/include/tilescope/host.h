@@ -416,7 +416,13 @@ TILESCOPE_HELPER inline cudaError_t cudaPointerGetAttributes(cudaPointerAttribut
   attributes->device = 0, attributes->devicePointer = kind ? (void*)p : nullptr, attributes->hostPointer = kind > 1 ? (void*)p : nullptr;
   return cudaSuccess;
 }
-struct cudaMemLocation { int type, id; };
+enum cudaMemLocationType {
+  cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost, cudaMemLocationTypeHostNuma, cudaMemLocationTypeHostNumaCurrent
+};
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
 enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation, cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy };
 enum { cudaCpuDeviceId = -1 };
 template <class D> inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, D, cudaStream_t = nullptr) { return cudaSuccess; }

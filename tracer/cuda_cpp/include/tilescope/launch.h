@@ -22,19 +22,33 @@ template <class T> TILESCOPE_HELPER constexpr const char* tilescope_type_name() 
                                                   : (std::is_signed<T>::value ? "<i8" : "<u8");
 }
 
-// The pointers among a launch's arguments. Those in structures have types such as "2@8": argument 2, byte 8.
+template <class T> struct TilescopeIsReference : std::false_type {};
+template <class T> struct TilescopeIsReference<std::reference_wrapper<T>> : std::true_type {};
+
+// The arguments of a launch. Numbers have types such as "=<i4:7"; pointers in structures "2@8": argument 2, byte 8.
 struct TilescopeArguments {
   static const int MOST = 128;
   const void* pointers[MOST];
   const char* types[MOST];
-  char names[MOST][16];
+  char names[MOST][48];
   int count = 0, position = 0;
   TILESCOPE_HELPER void add(const void* pointer, const char* type) {
     if (count < MOST) pointers[count] = pointer, types[count++] = type;
   }
   template <class T> TILESCOPE_HELPER void note(const T& value) {
-    if constexpr (std::is_pointer<T>::value) {
+    if constexpr (TilescopeIsReference<T>::value) {
+      add((const void*)&value.get(), "");
+    } else if constexpr (std::is_pointer<T>::value) {
       add((const void*)value, tilescope_type_name<std::remove_cv_t<std::remove_pointer_t<T>>>());
+    } else if constexpr (std::is_arithmetic<T>::value) {
+      if (count == MOST) return;
+      char* name = names[count];
+      const size_t size = sizeof names[count];
+      const char* type = tilescope_type_name<T>();
+      if constexpr (std::is_floating_point<T>::value) snprintf(name, size, "=%s:%.17g", type, (double)value);
+      else if constexpr (std::is_signed<T>::value) snprintf(name, size, "=%s:%lld", type, (long long)value);
+      else snprintf(name, size, "=%s:%llu", type, (unsigned long long)value);
+      add(nullptr, name);
     } else {
       add(nullptr, "v");
       if constexpr (std::is_class<T>::value && std::is_trivially_copyable<T>::value && sizeof(T) <= 512) {
@@ -76,6 +90,12 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* k
   tilescope_launch(&launch);
 }
 
+// An argument as a launch keeps it: a reference stays one.
+template <class P> TILESCOPE_HELPER inline auto tilescope_kept(std::remove_reference_t<P>& argument) {
+  if constexpr (std::is_lvalue_reference<P>::value) return std::ref(argument);
+  else return argument;
+}
+
 // A kernel that is no template has one type: its arguments are converted to it, as in a call.
 template <class... P> struct TilescopeKernel {
   const char* name;
@@ -85,7 +105,7 @@ template <class... P> struct TilescopeKernel {
     void (*called)(P...) = function;
     TilescopeConfig named = config;
     named.function = (const void*)called;
-    tilescope_run(name, named, [called](P... values) TILESCOPE_HELPER { called(values...); }, arguments...);
+    tilescope_run(name, named, [called](auto... values) TILESCOPE_HELPER { called(values...); }, tilescope_kept<P>(arguments)...);
   }
 };
 template <class... P> TILESCOPE_HELPER inline TilescopeKernel<P...> tilescope_kernel(const char* name, TilescopeConfig config, void (*function)(P...)) {

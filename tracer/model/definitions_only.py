@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from ..model.syntax_tree import syntax_tree
+from .syntax_tree import syntax_tree
 
 KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 HARMLESS_ROOTS = (
@@ -54,4 +54,32 @@ def _is_plain(statement: ast.stmt) -> bool:
     return all(
         ast.unparse(call).split(".")[0] in HARMLESS_ROOTS and "launch" not in ast.unparse(call)
         for call in calls
+    )
+
+
+def without_launches(source: str, constants: Collection[str]) -> str:
+    """Return a program's text unchanged if importing it launches no kernel, else only its definitions.
+
+    constants: see `definitions_only`. Raises SyntaxError.
+    """
+    return definitions_only(source, constants) if _launches_on_import(source) else source
+
+
+def _launches_on_import(source: str) -> bool:
+    """Check if a statement of a module, outside `if __name__ ...`, calls a subscript: kernel[grid, block](...)."""
+    statements = [
+        statement
+        for statement in syntax_tree(source).body
+        if not isinstance(statement, KEPT) and not _compares_module_name(statement)
+    ]
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
+        for statement in statements
+        for node in ast.walk(statement)
+    )
+
+
+def _compares_module_name(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and any(
+        isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
     )

@@ -1,0 +1,1 @@
+"""Which findings of a check count: the chosen rules, comments in the source, the baseline, and pyproject.toml."""

@@ -1,0 +1,111 @@
+"""`--diff` and `--fix`: the remedies that a trial proved, as changes of files."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ....tracer.storage.atomic_write import write_atomically
+from ..common.arguments import UsageError
+from ..reports.report import FindingData
+
+Edit = dict[str, Any]  # `line`, the lines `old` there, and their replacements `new`
+
+
+class FileFix(NamedTuple):
+    """A file with proven remedies."""
+
+    file: str
+    old: str
+    new: str
+    applied: int  # number of the remedies in `new`
+    waiting: int  # of other remedies, which were not tried together with them
+
+
+def diff_of(findings: list[FindingData], path_of: Callable[[str], str]) -> str:
+    """Return a unified diff of all proven remedies, "" without any.
+
+    path_of: returns the absolute path of a finding's file.
+    """
+    texts: list[str] = []
+    for fix in file_fixes(findings, path_of):
+        name = Path(fix.file).as_posix()
+        old, new = fix.old.splitlines(keepends=True), fix.new.splitlines(keepends=True)
+        texts += difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in texts
+    )
+
+
+def apply_fixes(findings: list[FindingData], named: Callable[[str], str]) -> list[str]:
+    """Write the proven remedies into their files; return sentences about them. Raises UsageError."""
+    sentences = []
+    for fix in file_fixes(findings, lambda file: file):
+        try:
+            write_atomically(Path(fix.file), fix.new.encode("utf-8"))
+        except OSError as error:
+            raise UsageError(f"can't write {named(fix.file)}: {error.strerror}.") from error
+        remedies = "1 remedy" if fix.applied == 1 else f"{fix.applied} remedies"
+        wait = " Run the command again for the others." if fix.waiting else ""
+        sentences.append(f"{remedies} written into {named(fix.file)}.{wait}")
+    return sentences or ["no remedy is proven, so no file was changed."]
+
+
+def file_fixes(findings: list[FindingData], path_of: Callable[[str], str]) -> list[FileFix]:
+    """List the files with proven remedies.
+
+    A trial proves one remedy at a time, so each kernel gets one: the first of its worst finding.
+    """
+    files: dict[str, list[FindingData]] = {}
+    for finding in findings:
+        if finding.get("fix"):
+            files.setdefault(finding["file"], []).append(finding)
+    fixes = [_file_fix(file, path_of(file), listed) for file, listed in files.items()]
+    return [fix for fix in fixes if fix is not None]
+
+
+def _file_fix(name: str, path: str, findings: list[FindingData]) -> FileFix | None:
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+        functions = _functions(text)
+    except (OSError, UnicodeDecodeError, SyntaxError, ValueError):
+        return None
+    lines, end = text.splitlines(), "\r\n" if "\r\n" in text else "\n"
+    chosen: list[Edit] = []
+    changed: set[tuple[int, int]] = set()
+    count = 0
+    for finding in findings:
+        spans = {_span(functions, edit["line"]) for edit in finding["fix"]}
+        if spans & changed or not all(_fits(lines, edit) for edit in finding["fix"]):
+            continue
+        changed |= spans
+        chosen += finding["fix"]
+        count += 1
+    if not chosen:
+        return None
+    for edit in sorted(chosen, key=lambda edit: -edit["line"]):
+        lines[edit["line"] - 1 : edit["line"] - 1 + len(edit["old"])] = edit["new"]
+    new = end.join(lines) + (end if text.endswith("\n") else "")
+    return FileFix(name, text, new, count, len(findings) - count)
+
+
+def _fits(lines: list[str], edit: Edit) -> bool:
+    """Return True if the file has the lines that an edit replaces."""
+    first = edit["line"] - 1
+    return lines[first : first + len(edit["old"])] == list(edit["old"])
+
+
+def _functions(text: str) -> list[tuple[int, int]]:
+    """List the first and last lines of the outermost functions and classes."""
+    return [
+        (node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+
+
+def _span(functions: list[tuple[int, int]], line: int) -> tuple[int, int]:
+    return next(((first, last) for first, last in functions if first <= line <= last), (0, 0))

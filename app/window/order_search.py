@@ -1,0 +1,160 @@
+"""The menu Order: search an order that changes the result, and show it next to the launch's own order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject
+
+from ...tracer.model.launch import Schedule
+from ...tracer.orders.search import LOCKSTEP_ORDER, ChangingOrder, SearchResult
+from ..control.order_job import OrderJob
+from ..control.stage import Stage
+from ..control.start_moment import Panes
+from ..model.bookmark import Setup
+from ..model.pane_moments import playhead_moment
+from ..model.session import Selection, Session
+from ..widgets.command import Command
+from ..widgets.notice import Notice
+from .navigation import Navigation
+
+FIND = "Find an order that changes the result"
+STOP = "Stop the search for an order"
+MOST_EXACT = 1e12  # orders above which the estimate is not shown
+
+
+class OrderSearch(QObject):
+    """Starts a search for the pane in focus and shows its result.
+
+    is_own_file: returns True for a trace of a program that the user ran here. show_findings: shows a session's findings
+    again.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        navigation: Navigation,
+        notice: Notice,
+        show_findings: Callable[[Session], object],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self.stage, self.navigation, self.notice = stage, navigation, notice
+        self.is_own_file: Callable[[str], bool] = lambda _: False
+        self._show_findings = show_findings
+        self._words: dict[
+            str, str
+        ] = {}  # the words in the findings, by the key of the launch that was searched
+        self._words_of_orders: dict[str, str] = {}  # the same, by the order that was found
+        self.job = OrderJob(stage.jobs, self)
+        self.job.progressed.connect(self._report)
+        self.job.searched.connect(self._take)
+        self.job.failed.connect(lambda sentence: notice.error(sentence, cause="order"))
+        stage.loaded.connect(self._note_loaded)
+
+    def commands(self) -> list[Command]:
+        """List the commands of the menu."""
+        return [Command(FIND, "", self.find), Command(STOP, "", self.stop)]
+
+    def find(self) -> None:
+        """Search the orders of the launch in focus."""
+        session = self.stage.focused()
+        if session is None:
+            self.notice.error("There is no launch yet; wait until it is traced.", cause="order")
+        elif not self._may_run(session):
+            self.notice.error(
+                "The kernel came with a file and has not run here; choose another schedule and agree to run it first.",
+                cause="order",
+            )
+        elif session.is_python_program:
+            self.notice.error("A plain Python program runs in its own order; choose a kernel.", cause="order")
+        else:
+            self.notice.clear(cause="order")
+            self.notice.inform("Searching for an order that changes the result; Escape stops.")
+            self.job.search(session)
+
+    def stop(self) -> bool:
+        """Stop the search; return True if there was one."""
+        return self.job.stop()
+
+    def close(self) -> None:
+        """End the search."""
+        self.job.close()
+
+    def _may_run(self, session: Session) -> bool:
+        file = self.stage.setups[self.stage.focus].file
+        return self.stage.may_run(session.launch) or self.is_own_file(file)
+
+    def _report(self, tried: int, at_most: float) -> None:
+        most = f" of at most {round(at_most):,}" if 1 < at_most < MOST_EXACT else ""
+        self.notice.inform(f"{tried:,} orders tried{most}; Escape stops.")
+
+    def _take(self, session: Session, result: SearchResult) -> None:
+        """Show the result: the two orders next to each other, and the words in the findings."""
+        self.notice.inform(result.verdict)
+        words = (
+            f"{result.verdict} {result.changing_order.sentence}".strip()
+            if result.changing_order
+            else result.verdict
+        )
+        self._words[session.launch.key()] = words
+        self._describe(session)
+        if result.changing_order is not None and session in self.stage.sessions:
+            self._show_both(self.stage.sessions.index(session), result.changing_order, words)
+
+    def _show_both(self, pane: int, shown: ChangingOrder, words: str) -> None:
+        """Show the launch step by step in its own order on the left, and in the found order on the right."""
+        setup = self.stage.setups[pane]
+        own = setup.schedule
+        if own.kind == "lockstep":  # one moment for each access, as in the order on the right
+            own = Schedule("order", own.seed, str(LOCKSTEP_ORDER))
+        panes = tuple(
+            _with_schedule(setup, schedule) for schedule in (own, Schedule("order", own.seed, shown.order))
+        )
+        here = self.navigation.bookmark()
+        selections = (Selection(),) * 2
+        if shown.reversal is not None:
+            block, thread, _ = shown.reversal.first
+            selections = (Selection(block, thread),) * 2
+        mark = replace(
+            here, panes=panes, selections=selections, moment=None, focus=1, link="moment", tab="findings",
+            spotlight=_spotlight(shown),
+        )  # fmt: skip
+        self._words_of_orders[shown.order] = words
+        if self.navigation.show_bookmark(mark, lambda panes: _moment_of(panes, shown)):
+            self.navigation.history.leave(here)
+
+    def _note_loaded(self, pane: int) -> None:
+        session = self.stage.sessions[pane]
+        if session is not None:
+            self._describe(session)
+
+    def _describe(self, session: Session) -> None:
+        """Show the words about a session's order in the findings."""
+        order = session.launch.schedule.order_text
+        words = self._words_of_orders.get(order) or self._words.get(session.launch.key(), "")
+        if words and session.order_words != words:
+            session.describe_order(words)
+            self._show_findings(session)
+
+
+def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:
+    return replace(setup, schedule=schedule, rerun=bool(setup.file))
+
+
+def _spotlight(shown: ChangingOrder) -> tuple[str, ...]:
+    """Name the first differing element, and the element of the reversed accesses."""
+    names = [cell.name for cell in shown.cells[:1]]
+    names += [shown.reversal.element] if shown.reversal else []
+    return tuple(dict.fromkeys(names))
+
+
+def _moment_of(panes: Panes, shown: ChangingOrder) -> float:
+    """Return the moment of the first reversed access in the order on the right; the end if no access shows it."""
+    session = panes.sessions[-1]
+    ends = panes.ends()
+    if session is None or shown.reversal is None or shown.reversal.early >= len(session.trace):
+        return float(max(ends, default=0))
+    moment = int(session.requests.moment[session.requests.request[shown.reversal.early]])
+    return playhead_moment(moment, len(ends) - 1, ends, panes.link_mode)

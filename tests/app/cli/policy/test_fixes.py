@@ -1,0 +1,60 @@
+"""`check --diff` and `--fix`: remedies that a trial proved."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from programs import COPY, RACE, run_tilescope
+
+SECOND = (
+    RACE
+    + """
+@cuda.jit
+def count(out):
+    out[0] += 1
+
+count[1, 64](np.zeros(1, np.int32))
+"""
+)
+
+
+def test_a_diff_can_be_applied_and_mends_the_program(tmp_path):
+    (tmp_path / "race.py").write_text(RACE)
+    done = run_tilescope("check", "--diff", "race.py", folder=tmp_path)
+    assert done.returncode == 1 and "+    cuda.syncthreads()\n" in done.stdout
+    assert (tmp_path / "race.py").read_text() == RACE
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=done.stdout, text=True, check=True)
+    assert run_tilescope("check", "race.py", folder=tmp_path).stdout == "no findings\n"
+
+
+def test_fix_writes_a_remedy_for_each_kernel(tmp_path):
+    (tmp_path / "two.py").write_text(SECOND)
+    done = run_tilescope("check", "--fix", "two.py", folder=tmp_path)
+    assert "tilescope: 2 remedies written into two.py.\n" in done.stderr, done.stdout
+    text = (tmp_path / "two.py").read_text()
+    assert "    cuda.syncthreads()\n" in text and "cuda.atomic.add(out, 0, 1)" in text
+    after = run_tilescope("check", "two.py", folder=tmp_path)
+    assert after.returncode == 0, after.stdout
+
+
+@pytest.mark.parametrize("option", ["--diff", "--fix"])
+def test_without_a_proven_remedy_nothing_changes(option, tmp_path):
+    (tmp_path / "copies.py").write_text(COPY)
+    done = run_tilescope("check", option, "copies.py", folder=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "copies.py").read_text() == COPY
+    assert "+++" not in done.stdout
+
+
+def test_line_ends_stay(tmp_path):
+    (tmp_path / "race.py").write_bytes(RACE.replace("\n", "\r\n").encode())
+    run_tilescope("check", "--fix", "race.py", folder=tmp_path)
+    content = (tmp_path / "race.py").read_bytes()
+    assert b"cuda.syncthreads()\r\n" in content and content.count(b"\n") == content.count(b"\r\n")
+
+
+def test_diff_and_fix_together_are_refused(tmp_path):
+    (tmp_path / "race.py").write_text(RACE)
+    done = run_tilescope("check", "--diff", "--fix", "race.py", folder=tmp_path)
+    assert done.returncode == 2 and "--diff prints and --fix writes; use one of them." in done.stderr

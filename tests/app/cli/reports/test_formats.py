@@ -1,0 +1,372 @@
+"""The formats of `check`: a consumer reads each back, and several outputs come from one run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from folders import ROOT
+from programs import COPY, RACE, run_tilescope
+from tilescope import __version__
+from tilescope.tracer.model.rules import CODES, RULES
+
+NEVER = "\n@cuda.jit\ndef never(out):\n    out[0] = 1\n"
+# What the standard demands of the objects that a report has: "Static Analysis Results Interchange Format (SARIF)
+# Version 2.1.0", sections 3.13 to 3.58. Objects have no other properties.
+MESSAGE = {
+    "type": "object",
+    "required": ["text"],
+    "additionalProperties": False,
+    "properties": {"text": {"type": "string"}},
+}
+REGION = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        name: {"type": "integer", "minimum": 1}
+        for name in ("startLine", "startColumn", "endLine", "endColumn")
+    },
+}
+LOCATION = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "id": {"type": "integer", "minimum": -1},
+        "message": MESSAGE,
+        "physicalLocation": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "artifactLocation": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "properties": {"uri": {"type": "string", "pattern": r"^[^\\ ]+$"}},
+                },
+                "region": REGION,
+            },
+        },
+        "logicalLocations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"name": {"type": "string"}, "kind": {"type": "string"}},
+            },
+        },
+    },
+}
+THREAD_FLOW = {
+    "type": "object",
+    "required": ["locations"],
+    "additionalProperties": False,
+    "properties": {
+        "id": {"type": "string"},
+        "locations": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"location": LOCATION, "executionOrder": {"type": "integer", "minimum": -1}},
+            },
+        },
+    },
+}
+RESULT = {
+    "type": "object",
+    "required": ["message"],
+    "additionalProperties": False,
+    "properties": {
+        "ruleId": {"type": "string"},
+        "ruleIndex": {"type": "integer", "minimum": -1},
+        "level": {"enum": ["none", "note", "warning", "error"]},
+        "rank": {"type": "number", "minimum": 0, "maximum": 100},
+        "message": MESSAGE,
+        "locations": {"type": "array", "items": LOCATION},
+        "relatedLocations": {"type": "array", "items": LOCATION, "uniqueItems": True},
+        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+        "codeFlows": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["threadFlows"],
+                "additionalProperties": False,
+                "properties": {
+                    "message": MESSAGE,
+                    "threadFlows": {"type": "array", "minItems": 1, "items": THREAD_FLOW},
+                },
+            },
+        },
+        "fixes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["artifactChanges"],
+                "additionalProperties": False,
+                "properties": {
+                    "description": MESSAGE,
+                    "artifactChanges": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "required": ["artifactLocation", "replacements"],
+                            "additionalProperties": False,
+                            "properties": {
+                                "artifactLocation": {"type": "object"},
+                                "replacements": {
+                                    "type": "array",
+                                    "minItems": 1,
+                                    "items": {
+                                        "type": "object",
+                                        "required": ["deletedRegion"],
+                                        "additionalProperties": False,
+                                        "properties": {
+                                            "deletedRegion": REGION,
+                                            "insertedContent": {"type": "object"},
+                                        },
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        },
+        "suppressions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["kind"],
+                "additionalProperties": False,
+                "properties": {
+                    "kind": {"enum": ["inSource", "external"]},
+                    "status": {"enum": ["accepted", "underReview", "rejected"]},
+                    "justification": {"type": "string"},
+                },
+            },
+        },
+        "baselineState": {"enum": ["new", "unchanged", "updated", "absent"]},
+        "properties": {"type": "object"},
+    },
+}
+SARIF = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "additionalProperties": False,
+    "properties": {
+        "$schema": {"type": "string"},
+        "version": {"enum": ["2.1.0"]},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool"],
+                "additionalProperties": False,
+                "properties": {
+                    "tool": {
+                        "type": "object",
+                        "required": ["driver"],
+                        "properties": {"driver": {"type": "object", "required": ["name"]}},
+                    },
+                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                    "invocations": {
+                        "type": "array",
+                        "items": {"type": "object", "required": ["executionSuccessful"]},
+                    },
+                    "results": {"type": "array", "items": RESULT},
+                },
+            },
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """Return the text of each format, all from one run, and the process."""
+    folder = tmp_path_factory.mktemp("formats")
+    (folder / "race.py").write_text(RACE + NEVER)
+    names = ("full", "json", "github", "gitlab", "junit", "sarif", "rdjson")
+    words = [word for name in names for word in ("--output-format", f"{name}={name}.out")]
+    done = run_tilescope("check", *words, "race.py", folder=folder)
+    return {name: (folder / f"{name}.out").read_text(encoding="utf-8") for name in names} | {"done": done}
+
+
+def test_standard_output_is_concise_next_to_files(outputs):
+    done = outputs["done"]
+    assert done.returncode == 1
+    assert re.fullmatch(r"race\.py:10: error: race: 64 elements .*\. \[TS101 possible\]\n", done.stdout)
+
+
+def test_every_run_states_what_it_traced_and_what_not(outputs):
+    assert outputs["done"].stderr.splitlines()[-2:] == [
+        "tilescope: 1 launch of 1 kernel traced: 1 block, lockstep.",
+        "tilescope: not traced: never (race.py:15), which the program never launched.",
+    ]
+
+
+def test_full_shows_the_source_and_both_accesses(outputs):
+    lines = outputs["full"].splitlines()
+    assert "> 10 |     out[t] = tile[63 - t]" in lines and "   9 |     tile[t] = t" in lines
+    assert "  race.py:9: thread 63 of block 0 writes tile[63] = 63" in lines
+    assert "  race.py:10: thread 0 of block 0 reads tile[63] = 63" in lines
+    assert "  = tilescope explain TS101 (race)" in lines
+
+
+def test_json_matches_its_schema(outputs):
+    schema = json.loads((ROOT / "resources" / "check-report-1.schema.json").read_text(encoding="utf-8"))
+    report = json.loads(outputs["json"])
+    jsonschema.Draft202012Validator(schema).validate(report)
+    (finding,) = report["findings"]
+    assert (finding["rule"], finding["confidence"], finding["kind"]) == ("TS101", "possible", "race")
+    assert [(a["line"], a["thread"]) for a in finding["accesses"]] == [(9, 63), (10, 0)]
+
+
+def test_sarif_is_valid_and_shows_both_accesses(outputs):
+    log = json.loads(outputs["sarif"])
+    jsonschema.Draft202012Validator(SARIF).validate(log)
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert (driver["name"], driver["semanticVersion"]) == ("Tilescope", __version__)
+    assert {rule["id"] for rule in driver["rules"]} == CODES
+    (result,) = run["results"]
+    assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "TS101"
+    flows = result["codeFlows"][0]["threadFlows"]
+    places = [flow["locations"][0]["location"]["physicalLocation"] for flow in flows]
+    assert [place["region"]["startLine"] for place in places] == [9, 10]
+    assert [flow["id"] for flow in flows] == ["block 0, thread 63", "block 0, thread 0"]
+    assert run["invocations"][0]["executionSuccessful"] is True
+    replacement = result["fixes"][0]["artifactChanges"][0]["replacements"][0]
+    assert replacement["insertedContent"]["text"] == "    cuda.syncthreads()\n"
+    assert replacement["deletedRegion"]["startLine"] == replacement["deletedRegion"]["endLine"] == 10
+
+
+def test_a_reader_of_junit_counts_one_failure(outputs):
+    suites = ElementTree.fromstring(outputs["junit"])
+    suite = suites.find("testsuite")
+    cases = suite.findall("testcase")
+    failures = [case.find("failure") for case in cases]
+    assert suites.tag == "testsuites" and suite.get("tests") == suite.get("failures") == "1"
+    assert cases[0].get("name") == "TS101 race at race.py:10" and cases[0].get("classname") == "shift"
+    assert failures[0].get("type") == "TS101" and "syncthreads" in failures[0].get("message")
+
+
+def test_gitlab_gets_the_required_keys(outputs):
+    (issue,) = json.loads(outputs["gitlab"])
+    assert set(issue) == {"description", "check_name", "fingerprint", "severity", "location"}
+    assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")
+    assert issue["location"] == {"path": "race.py", "lines": {"begin": 10}}
+
+
+def test_reviewdog_gets_the_remedy_as_a_suggestion(outputs):
+    report = json.loads(outputs["rdjson"])
+    (diagnostic,) = report["diagnostics"]
+    assert report["source"]["name"] == "tilescope" and diagnostic["code"] == {"value": "TS101"}
+    assert diagnostic["location"] == {"path": "race.py", "range": {"start": {"line": 10}}}
+    (suggestion,) = diagnostic["suggestions"]
+    lines = RACE.splitlines(keepends=True)
+    start, end = (suggestion["range"][key]["line"] - 1 for key in ("start", "end"))
+    lines[start:end] = [suggestion["text"]]
+    assert "".join(lines).index("cuda.syncthreads()") < "".join(lines).index("out[t]")
+
+
+def test_github_gets_an_annotation(outputs):
+    annotation = r"::error file=race\.py,line=10,title=race::64 elements .* \[TS101 possible\]\n"
+    assert re.fullmatch(annotation, outputs["github"])
+
+
+@pytest.mark.parametrize("name", ["json", "sarif", "junit", "gitlab", "rdjson", "github", "full"])
+def test_a_clean_program_is_reported_in_each_format(name, tmp_path):
+    (tmp_path / "copies.py").write_text(COPY)
+    done = run_tilescope("check", "--output-format", name, "copies.py", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    if name == "junit":
+        suite = ElementTree.fromstring(done.stdout).find("testsuite")
+        assert [case.get("name") for case in suite.findall("testcase")] == ["no findings"]
+    elif name == "sarif":
+        assert json.loads(done.stdout)["runs"][0]["results"] == []
+    elif name == "json":
+        assert json.loads(done.stdout)["findings"] == []
+    elif name == "rdjson":
+        assert json.loads(done.stdout)["diagnostics"] == []
+    else:
+        assert done.stdout == {"gitlab": "[]\n", "github": "", "full": "no findings\n"}[name]
+
+
+def test_a_program_that_ends_early_fails_in_junit_and_sarif(tmp_path):
+    (tmp_path / "copies.py").write_text(COPY + "raise ValueError(1)\n")
+    words = ("--output-format", "junit=j.xml", "--output-format", "sarif=s.json")
+    assert run_tilescope("check", *words, "copies.py", folder=tmp_path).returncode == 2
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot().find("testsuite")
+    assert suite.get("errors") == "1" and suite.find("testcase/error") is not None
+    invocation = json.loads((tmp_path / "s.json").read_text())["runs"][0]["invocations"][0]
+    assert invocation["executionSuccessful"] is False
+
+
+def test_fingerprints_stay_while_lines_move(tmp_path):
+    (tmp_path / "race.py").write_text(RACE)
+    before = _fingerprint(tmp_path)
+    (tmp_path / "race.py").write_text(RACE.replace("import sys\n", "import sys\n\n\n# a comment\n"))
+    assert _fingerprint(tmp_path) == before
+    (tmp_path / "race.py").write_text(RACE.replace("63 - t", "(63 - t)"))
+    assert _fingerprint(tmp_path) != before
+
+
+def _fingerprint(folder):
+    done = run_tilescope("check", "--output-format", "sarif", "race.py", folder=folder)
+    (result,) = json.loads(done.stdout)["runs"][0]["results"]
+    return result["partialFingerprints"]["tilescope/v1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--output-format", "xml"], "must be one of concise, full, json"),
+        (["--output-format", "sarif="], "must be one of concise, full, json"),
+        (["--output-format", "json", "--output-format", "sarif"], "two outputs go to one place"),
+        (["--output-format", "sarif=no/such/folder/x"], "can't write"),
+    ],
+)
+def test_an_output_that_is_not_possible_ends_with_status_2(words, sentence, tmp_path):
+    (tmp_path / "copies.py").write_text(COPY)
+    done = run_tilescope("check", *words, "copies.py", folder=tmp_path)
+    assert done.returncode == 2 and sentence in done.stderr and "Traceback" not in done.stderr
+
+
+def test_advice_is_printed_once_for_each_kernel(tmp_path):
+    text = (ROOT / "resources" / "explain" / "findings" / "float64.md").read_text(encoding="utf-8")
+    kernel = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    (tmp_path / "slow.py").write_text(kernel)
+    done = run_tilescope("check", "slow.py", folder=tmp_path)
+    rules = re.findall(r"\[(TS\d+) advice", done.stdout)
+    assert rules and len(set(rules)) == len(rules)
+
+
+def test_each_rule_belongs_to_a_kind_and_codes_are_unique():
+    assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a line end in the name of a file")
+def test_the_name_of_a_file_does_not_break_a_format(tmp_path):
+    name = "a\n::error::b `c` |d|&<e>.py"
+    (tmp_path / name).write_text(RACE)
+    words = [
+        word
+        for f in ("json", "gitlab", "junit", "sarif", "rdjson")
+        for word in ("--output-format", f"{f}={f}")
+    ]
+    words += ["--output-format", "markdown=markdown", "--output-format", "github"]
+    done = run_tilescope("check", *words, name, folder=tmp_path)
+    assert done.returncode == 1 and len(done.stdout.splitlines()) == 1, done.stderr
+    for form in ("json", "gitlab", "sarif", "rdjson"):
+        json.loads((tmp_path / form).read_text(encoding="utf-8"))
+    case = ElementTree.parse(tmp_path / "junit").getroot().find("testsuite/testcase")
+    assert "<e>.py:10" in case.get("name")
+    listed = [line for line in (tmp_path / "markdown").read_text().splitlines() if line.startswith("- ")]
+    assert len(listed) == 1 and "`c`" not in listed[0]

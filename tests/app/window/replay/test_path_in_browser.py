@@ -1,0 +1,53 @@
+"""The path of a value in the page of a lecture: drawn in the pictures, and sentences that lead to their moments."""
+
+from argparse import Namespace
+
+import pytest
+
+from browser import needs_chromium, open_browser
+from tilescope.app.cli.pictures.replay_file import write_replay_file
+
+pytestmark = needs_chromium
+LECTURE = """# Path
+
+## Plain
+
+```tilescope
+show: matmul-tiled:m=4,k=4,n=4,tile=2
+at: moment 21
+panel: why
+```
+
+Text.
+
+## With a path
+
+`trace back: C[1, 1]`
+
+Text.
+"""
+PICTURE = "const c = document.querySelector('.pane canvas'); return c.toDataURL()"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("path")
+    (folder / "path.md").write_text(LECTURE, "utf-8")
+    written = folder / "replay.html"
+    write_replay_file(Namespace(what=[str(folder / "path.md")], output=str(written), text_size=1.0))
+    with open_browser() as browser:
+        browser.open(written)
+        yield browser
+
+
+def test_step_shows_the_path_and_its_sentences_lead_to_moments(page):
+    plain = page.run(PICTURE)
+    assert page.run("return document.querySelector('.path')") is None
+    page.run("replay.openStep(1)")
+    assert page.run("return replay.position") == 21
+    assert page.run("return document.querySelector('.side h3').textContent") == "Why C[1, 1]?"
+    assert "wrote C[1, 1]" in page.text(".path")
+    assert page.run(PICTURE) != plain
+    page.run("[...document.querySelectorAll('.path button')].find(b => b.textContent === 'moment 7').click()")
+    assert page.run("return replay.position") == 7
+    assert page.console_messages() == []

@@ -1,0 +1,49 @@
+"""The menu Order: a search for an order that changes the result, and the two orders next to each other."""
+
+from __future__ import annotations
+
+from tilescope.app.window.order_search import FIND
+from windows import open_window, settle, wait_until
+
+COUNTER = ("count-racing:num_blocks=1,threads=4",)
+THREE = ("barrier-three-threads",)
+
+
+def test_a_bad_order_is_shown_next_to_the_launch():
+    with open_window(COUNTER) as window:
+        window.commands[FIND].trigger()
+        wait_until(lambda: len(window.stage.setups) == 2)
+        settle(window)
+        launched, reordered = window.stage.sessions
+        assert launched is not None and reordered is not None
+        assert launched.launch.schedule.kind == reordered.launch.schedule.kind == "order"
+        assert window.store.state.spotlight == ("counter[0]",)
+        assert window.store.state.tab == "findings"
+        finals = [int(session.memory.values(0, session.end)[0]) for session in (launched, reordered)]
+        assert finals[0] == 1 and finals[1] != 1
+        findings = window.side.view("findings")
+        assert f"is {finals[1]} instead of 1" in findings.order.text()
+        assert "before thread" in findings.order.text()
+
+
+def test_back_returns_to_the_single_pane():
+    with open_window(COUNTER) as window:
+        window.commands[FIND].trigger()
+        wait_until(lambda: len(window.stage.setups) == 2)
+        settle(window)
+        window.commands["Back"].trigger()
+        settle(window)
+        assert len(window.stage.setups) == 1
+
+
+def test_a_launch_without_races_keeps_its_pane():
+    with open_window(THREE) as window:
+        session = window.focused_session()
+        assert session is not None
+        window.commands[FIND].trigger()
+        wait_until(lambda: bool(session.order_words))
+        assert len(window.stage.setups) == 1
+        assert "proof" in session.order_words
+        window.commands["Findings"].trigger()
+        settle(window)
+        assert "proof" in window.side.view("findings").order.text()

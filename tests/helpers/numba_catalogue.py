@@ -1,0 +1,16 @@
+"""The catalogue as Numba runs it: the twin in place of each kernel in CUDA C."""
+
+from __future__ import annotations
+
+from tilescope.kernels.scenarios.catalogue import Scenario, find, scenarios
+
+
+def numba_scenarios() -> tuple[Scenario, ...]:
+    """List all scenarios with kernels in Numba or plain Python."""
+    return tuple(scenario.twin or scenario for scenario in scenarios())
+
+
+def find_numba(name: str) -> Scenario:
+    """Look up such a scenario."""
+    scenario = find(name)
+    return scenario.twin or scenario

@@ -1,0 +1,200 @@
+"""Runs of a traced launch in other orders of its threads, until one changes the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from ..analysis.kernel_structure import kernel_file
+from ..model.definitions_only import definitions_only
+from ..model.finding import element_text
+from ..model.launch import Launch, Schedule, decode, is_cuda_cpp
+from ..model.trace import Op, Trace, poison
+from ..processes.process_client import RunCancelledError
+from ..run.worker_client import Worker, WorkerError
+from ..storage.launch_inputs import with_inputs
+
+MOST_ACCESSES = 2_000_000  # of a launch that runs again
+MOST_INPUT_BYTES = 1 << 26
+PATIENCE = 3.0  # seconds that one run may take
+TOTAL_SECONDS = 120.0  # for all launches of a program
+# Results that differ by less, relative to the largest number of the array, differ by rounding: sums of atomics.
+TOLERANCES = {2: 1e-2, 4: 1e-4, 8: 1e-9}  # by the bytes of a number
+
+
+class BufferResult(NamedTuple):
+    """What a launch left in an array: the written elements and their last values."""
+
+    number: int  # of the buffer
+    elements: NDArray[Any]  # their indices
+    values: NDArray[Any]
+
+
+class OrderCase(Struct, frozen=True, eq=False):
+    """A launch that can run again, and the result to compare with."""
+
+    launch: Launch
+    trace: Trace
+    results: dict[str, BufferResult]  # by the array's name
+
+
+class ChangedResult(NamedTuple):
+    """An element that another order leaves with another value."""
+
+    schedule: Schedule
+    element: str  # with its array, "" if the launch fails in this order
+    before: str
+    after: str  # or why it fails
+
+    @property
+    def sentence(self) -> str:
+        """One sentence about the order and the element."""
+        order = f"Random order with seed {self.schedule.seed}"
+        if not self.element:
+            return f"{order} ends the launch: {self.after}."
+        return f"{order} leaves {self.after} in {self.element} instead of {self.before}."
+
+
+class Outcome(NamedTuple):
+    """The outcome of the further orders of a launch."""
+
+    orders: int  # that ran
+    changed: ChangedResult | None
+    is_repeatable: bool  # whether the launch gave its own result again in its own order
+
+
+def order_case(trace: Trace, folder: Path) -> OrderCase | None:
+    """Prepare a launch to run again; None if it can't: it is too large, a part, or in CUDA C++.
+
+    folder: for the files of the launch's inputs.
+    """
+    size = sum(content.nbytes for content in trace.initial.values())
+    unusable = trace.error is not None or trace.is_part or trace.value is None or not trace.launch
+    if unusable or len(trace) > MOST_ACCESSES or size > MOST_INPUT_BYTES or is_cuda_cpp(kernel_file(trace)):
+        return None
+    launch = decode(trace.launch)
+    try:
+        launch = with_inputs(launch, trace, folder)
+        if not launch.scenario:
+            launch = replace(launch, source=definitions_only(launch.source, launch.constants))
+    except (OSError, SyntaxError, ValueError):
+        return None
+    return OrderCase(launch, trace, _results(trace))
+
+
+class OtherOrders:
+    """Runs launches in other orders, in a worker process that is started for the first one."""
+
+    def __init__(self, orders: int, seconds: float = TOTAL_SECONDS) -> None:
+        self._orders, self._seconds = orders, seconds
+
+    def outcomes(self, cases: Iterable[OrderCase]) -> list[Outcome]:
+        """Run each launch until an order changes its result; launches after the time limit run in no order."""
+        cases = list(cases)
+        if not cases:
+            return []
+        worker = Worker()
+        try:
+            worker.start()
+            end = time.monotonic() + self._seconds
+            return [self._outcome(case, worker, end) for case in cases]
+        finally:
+            worker.close()
+
+    def _outcome(self, case: OrderCase, worker: Worker, end: float) -> Outcome:
+        if time.monotonic() > end:
+            return Outcome(0, None, True)
+        again = _run(case.launch, worker)
+        if isinstance(again, str) or _difference(case, again, case.launch.schedule) is not None:
+            return Outcome(0, None, False)
+        for count in range(self._orders):
+            if time.monotonic() > end:
+                return Outcome(count, None, True)
+            schedule = Schedule("random", count)
+            trace = _run(replace(case.launch, schedule=schedule), worker)
+            if isinstance(trace, str):
+                return Outcome(count + 1, ChangedResult(schedule, "", "", trace), True)
+            if changed := _difference(case, trace, schedule):
+                return Outcome(count + 1, changed, True)
+        return Outcome(self._orders, None, True)
+
+
+def _run(launch: Launch, worker: Worker) -> Trace | str:
+    """Trace a launch; return a text about its end if it fails."""
+    try:
+        trace = worker.run(launch, patience=PATIENCE)
+    except (WorkerError, RunCancelledError) as error:
+        return str(error).removesuffix(".")
+    return trace.error.message.removesuffix(".") if trace.error is not None else trace
+
+
+def _results(trace: Trace) -> dict[str, BufferResult]:
+    """Find the last value of each written element of the arrays in global memory."""
+    assert trace.value is not None
+    writes = np.flatnonzero(trace.op != Op.LOAD)
+    writes = writes[np.argsort(trace.steps_of(writes), kind="stable")]
+    results = {}
+    for number, buffer in enumerate(trace.buffers):
+        if buffer.space != "global":
+            continue
+        rows = writes[trace.buffer[writes] == number]
+        index, last = np.unique(trace.index[rows][::-1], return_index=True)
+        results[buffer.name] = BufferResult(number, index, trace.value[rows[::-1][last]])
+    return results
+
+
+def _difference(case: OrderCase, trace: Trace, schedule: Schedule) -> ChangedResult | None:
+    """Return the first element whose last value differs by more than rounding; None if there is none."""
+    if trace.value is None:
+        return None
+    after = _results(trace)
+    for name, before in case.results.items():
+        other = after.get(name, BufferResult(0, before.elements[:0], before.values[:0]))
+        buffer = case.trace.buffers[before.number]
+        initial = case.trace.initial.get(before.number)
+        touched = np.union1d(before.elements, other.elements)
+        old, new = (_filled(result, touched, initial) for result in (before, other))
+        different = np.flatnonzero(_differ(old, new, np.dtype(buffer.dtype)))
+        if len(different):
+            first = int(different[0])
+            element = element_text(buffer, int(touched[first]))
+            return ChangedResult(
+                schedule, element, _text(old[first], buffer.dtype), _text(new[first], buffer.dtype)
+            )
+    return None
+
+
+def _filled(result: BufferResult, touched: NDArray[Any], initial: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the last values of elements; those that were not written have what they had before."""
+    values = np.zeros(len(touched), result.values.dtype)
+    if initial is not None and initial.dtype.kind in "biufc" and len(touched):
+        values[:] = initial[touched.astype(np.int64)]
+    values[np.searchsorted(touched, result.elements)] = result.values
+    return values
+
+
+def _differ(old: NDArray[Any], new: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.bool_]:
+    if dtype.kind not in "fc":
+        return np.asarray(old != new)
+    size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+    finite = np.abs(old[np.isfinite(old)])
+    with np.errstate(invalid="ignore", over="ignore"):
+        close = np.abs(new - old) <= TOLERANCES.get(size, 1e-9) * float(finite.max(initial=0))
+    different: NDArray[np.bool_] = ~(close | (old == new) | (np.isnan(old) & np.isnan(new)))
+    return different
+
+
+def _text(value: Any, dtype: str) -> str:
+    kind = np.dtype(dtype).kind
+    if kind in "iu" and int(value.real) == int(poison(np.dtype(dtype))):
+        return "a value of unwritten memory"
+    if kind in "iub":
+        return str(int(value.real))
+    return f"{complex(value):.6g}" if kind == "c" else f"{float(value.real):.6g}"
