@@ -257,7 +257,7 @@ class BarPlot(Plot):
         """Return the vertical coordinate of a published time."""
         if not self._is_roomy:
             return float(row)
-        return self.middles[row] + self.thickness[row] / 2 + self._line / 2
+        return float(self.middles[row] + self.thickness[row] / 2 + self._line / 2)
 
     def _name_published(self, label: PlotLabel, point: QPointF, texts: Sequence[str]) -> None:
         """Write the GPU next to a diamond, with the document if that fits too."""

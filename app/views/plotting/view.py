@@ -142,7 +142,8 @@ class PlotView(pg.GraphicsView):
         )
 
     def _click(self, event: Any) -> None:
-        if event.button() != Qt.MouseButton.LeftButton or event.isAccepted():
+        is_taken = event.isAccepted() and not isinstance(event.acceptedItem, pg.ScatterPlotItem)
+        if event.button() != Qt.MouseButton.LeftButton or is_taken:
             return
         if event.double():
             self.reset()

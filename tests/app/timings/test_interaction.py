@@ -106,9 +106,10 @@ def test_dragging_pans_and_a_double_click_resets(timings):
     assert after_y[0] > before_y[0]
     assert after_x[1] - after_x[0] == pytest.approx(before_x[1] - before_x[0])
     empty = chart.plots[0].vb.sceneBoundingRect().topLeft().toPoint() + QPoint(30, 30)
+    QTest.mouseClick(chart.viewport(), LEFT, NONE, empty)
     QTest.mouseDClick(chart.viewport(), LEFT, NONE, empty)
-    QApplication.processEvents()
-    assert chart.plots[0].vb.viewRange()[0] == pytest.approx(before_x)
+    QTest.mouseRelease(chart.viewport(), LEFT, NONE, empty)  # Qt's double click lacks it
+    assert chart.plots[0].vb.viewRange() == [pytest.approx(before_x), pytest.approx(before_y)]
 
 
 def test_a_rectangle_is_zoomed_to(timings):
