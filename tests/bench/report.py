@@ -355,6 +355,29 @@ REPLAYS = {
 }
 
 
+def charts(home: str) -> None:
+    """Print what charts of measured times cost, until all is painted."""
+    rounds = [output("charts", home=home) for _ in range(ROUNDS)]
+    figures = {key: _middle([figures[key] for figures in rounds]) for key in rounds[0]}
+    print(f"charts of measured times, 1600 x 900; median of {ROUNDS}")
+    show("first chart of a process", f"{figures['first']:.0f}", "ms   (250)")
+    show(
+        "another chart",
+        f"{median(figures['later']):.0f}",
+        f"ms   (100), {max(figures['later']):.0f} ms worst",
+    )
+    for key, text in (("zoom", "a frame of a zoom"), ("million zoom", "the same with a million samples")):
+        ordered = sorted(figures[key])
+        show(
+            text,
+            f"{median(ordered):.1f}",
+            f"ms   (16), {ordered[int(0.95 * len(ordered))]:.1f} ms for 95 of 100",
+        )
+    show("a million samples", f"{figures['million']:.0f}", "ms   until they are painted")
+    for ending in ("svg", "pdf", "png"):
+        show(f"chart as {ending}", f"{figures[ending]:.0f}", "ms")
+
+
 def replays(home: str) -> None:
     """Print how large replays are, what it takes to write them, and how fast a browser draws them."""
     print("replays, one file each; pictures in Chromium, drawn by the processor, 1280 x 800 at 2x")
@@ -386,3 +409,4 @@ if __name__ == "__main__":
         recordings(folder)
         cuda_cpp(folder)
         replays(folder)
+        charts(folder)

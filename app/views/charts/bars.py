@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -28,6 +29,7 @@ SHARE = 0.46  # the largest share of a plot's width for names
 LEVELS = 13  # heights of the samples of a bar
 FAR = 0.98  # the share of a bar's samples that the first view must contain
 GAP = 8  # pixels between a bar and its value
+MANY = 3000  # samples that are drawn from a picture of one, at whole pixels
 Values = NDArray[np.float64]
 
 
@@ -117,7 +119,7 @@ def text_size(theme: Theme, pitch: float) -> float:
 
 
 class Samples(pg.ScatterPlotItem):
-    """The samples of bars, spread over their heights; those in one half of a pixel are drawn once.
+    """The samples of bars, spread over their heights; those in one pixel are drawn once.
 
     So a frame costs the same for a million samples as for a thousand.
     """
@@ -134,7 +136,7 @@ class Samples(pg.ScatterPlotItem):
 
     def show_view(self, low: float, high: float, pixels: float, thickness: float) -> None:
         """Draw what is visible between two coordinates of the view."""
-        edges = np.linspace(low, high, max(2, int(2 * pixels)) + 1)
+        edges = np.linspace(low, high, max(2, int(pixels)) + 1)
         xs, ys = [np.empty(0)], [np.empty(0)]
         for row, levels in self.rows:
             for level, samples in enumerate(levels):
@@ -144,7 +146,15 @@ class Samples(pg.ScatterPlotItem):
                     shown = edges[np.flatnonzero(np.diff(np.searchsorted(shown, edges)))]
                 xs.append(shown)
                 ys.append(np.full(len(shown), row + thickness * ((level + 1) / (LEVELS + 1) - 0.5)))
-        self.setData(np.concatenate(xs), np.concatenate(ys))
+        many = sum(map(len, xs)) > MANY
+        self.setData(np.concatenate(xs), np.concatenate(ys), useCache=many)
+
+    def updateSpots(self, dataSet: Any = None) -> None:
+        """Look up the picture of one sample, since all have the same one: pyqtgraph looks up each."""
+        data = self.data if dataSet is None else dataSet
+        super().updateSpots(data[:1])
+        if len(data):
+            data["sourceRect"] = data["sourceRect"][0]
 
 
 class BarPlot(Plot):
@@ -165,7 +175,11 @@ class BarPlot(Plot):
         self.values = [PlotLabel(bar.text, theme, bold=True) for _, bar in self.bars]
         self.dots: dict[int, Samples] = {}
         self.published = pg.ScatterPlotItem(
-            symbol="rhombus", size=theme.px(10), pen=pen_of(theme, "panel"), brush=theme.colour("text")
+            symbol="rhombus",
+            size=theme.px(10),
+            pen=pen_of(theme, "panel"),
+            brush=theme.colour("text"),
+            useCache=False,
         )
         self.rectangles = pg.BarGraphItem(x0=[0], x1=[0], y=[0], height=[0], pen=None, brushes=[])
         self.add(self.rectangles)

@@ -24,6 +24,7 @@ from .wording import mark_text
 RING = 8  # pixels: the diameter of a ring
 ROOF_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)
 MOST_BEYOND = 64  # how many times farther right than everything else a ring may be; then an arrow replaces it
+MANY = 1000  # points from which on a line is drawn with fewer
 WHERE = (0.5, 0.38, 0.62, 0.28, 0.72)  # shares of a slope where its name may be, the best first
 
 
@@ -96,7 +97,8 @@ class PointPlot(Plot):
             symbolPen=pen_of(theme, colour, 1.4),
             symbolBrush=theme.colour("panel") if series.hollow else colour,
             name=series.full_name,
-            autoDownsample=len(xs) > 1000, downsampleMethod="peak", clipToView=len(xs) > 1000,
+            useCache=len(xs) > MANY,  # a cached symbol is drawn at whole pixels
+            autoDownsample=len(xs) > MANY, downsampleMethod="peak", clipToView=len(xs) > MANY,
         )  # fmt: skip
 
     def _add_points(self, series: Series) -> None:
@@ -112,7 +114,7 @@ class PointPlot(Plot):
         thin = pen_of(theme, colour_of(theme, series.slot), 1.2)
         for ring in range(series.style):
             size = (SIZE + 7 + 5 * ring) * theme.scale
-            self.add(pg.ScatterPlotItem(xs, ys, symbol="o", size=size, pen=thin, brush=None))
+            self.add(pg.ScatterPlotItem(xs, ys, symbol="o", size=size, pen=thin, brush=None, useCache=False))
         for point, place in zip(series.points, places, strict=True):
             self.marks.append(PlotMark(place.x(), place.y(), self._mark_text(point), point.datum))
             if point.measured_x is not None:
@@ -139,7 +141,8 @@ class PointPlot(Plot):
         symbol, size = ("o", RING) if is_inside else ("arrow_right", 2 * RING)
         brush = theme.colour("panel") if is_inside else colour
         self.add(pg.ScatterPlotItem(
-            [x], [place.y()], symbol=symbol, size=size * theme.scale, pen=pen_of(theme, colour, 1.6), brush=brush
+            [x], [place.y()], symbol=symbol, size=size * theme.scale, pen=pen_of(theme, colour, 1.6), brush=brush,
+            useCache=False,
         ))  # fmt: skip
 
     def _labels(self, shown: Sequence[Series]) -> list[tuple[bool, tuple[PlotLabel, QPointF]]]:

@@ -375,7 +375,7 @@ def test_a_million_samples_are_drawn_as_the_pixels_that_they_cover():
     view.show_figure(build([with_samples(1_000_000)], choice_of("matmul-tiled", "matmul-naive-row-on-x")))
     plot = view.plots[0]
     (tiled,) = [dots for dots in plot.dots.values() if len(dots.getData()[0]) > 1000]
-    assert len(tiled.getData()[0]) <= 2 * 13 * (plot.vb.width() + 2)
+    assert len(tiled.getData()[0]) <= 13 * (plot.vb.width() + 2)
     for _ in range(20):
         view.zoom(1.25)
     xs, _ = tiled.getData()
