@@ -76,7 +76,7 @@ def _around(width: float, height: float, distance: float) -> list[tuple[float, f
     """List the offsets of a label's centre, the best first: above, below, right, left, at the corners."""
     across = distance + width / 2
     upright = distance + height / 2 - 2
-    corners = [(x, y) for x in (across, -across) for y in (-height * 0.7, height * 0.7)]
+    corners = [(x, y) for x in (across, -across) for y in (-height * 0.6, height * 0.6)]
     return [(0, -upright), (0, upright), (across, 0), (-across, 0), *corners]
 
 

@@ -18,21 +18,22 @@ COLOURS = {
     "light": ("#3D348B", "#8C1C43", "#6B6B1A", "#7A4B24", "#3E5C73", "#8B3FB5", "#23512F", "#A1456B"),
     "dark": ("#A79BFF", "#FF9DA8", "#CFCF74", "#DDB083", "#A5BED1", "#D3A4F5", "#8FD1A0", "#F2C4DC"),
 }
-# Names of pyqtgraph; "d" is narrower than the others, so a rotated square replaces it.
-SYMBOLS = ("o", "s", "rhombus", "t1", "t", "p", "+", "x")
+# Names of pyqtgraph; its "d" is narrower and its "s" is larger than the others, so ours replace them.
+SYMBOLS = ("o", "square", "rhombus", "t1", "t", "p", "+", "x")
 DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 SIZE = 10.5  # pixels: of a symbol
 TINT = 0.28  # opacity of bars
 
 
-def _register_rhombus() -> None:
+def _register(name: str, corners: tuple[tuple[float, float], ...]) -> None:
     path = QPainterPath()
-    path.addPolygon(QPolygonF([QPointF(0, -0.6), QPointF(0.6, 0), QPointF(0, 0.6), QPointF(-0.6, 0)]))
+    path.addPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
     path.closeSubpath()
-    Symbols["rhombus"] = path
+    Symbols[name] = path
 
 
-_register_rhombus()
+_register("rhombus", ((0, -0.6), (0.6, 0), (0, 0.6), (-0.6, 0)))
+_register("square", ((-0.43, -0.43), (0.43, -0.43), (0.43, 0.43), (-0.43, 0.43)))
 
 
 def colour_of(theme: Theme, slot: int, opacity: float = 1.0) -> QColor:
