@@ -29,7 +29,7 @@ SHARE = 0.46  # the largest share of a plot's width for names
 LEVELS = 13  # heights of the samples of a bar
 FAR = 0.98  # the share of a bar's samples that the first view must contain
 GAP = 8  # pixels between a bar and its value
-MANY = 3000  # samples that are drawn from a picture of one, at whole pixels
+MANY = 3000  # samples from which on they are drawn from a picture of one
 Values = NDArray[np.float64]
 
 
@@ -146,8 +146,8 @@ class Samples(pg.ScatterPlotItem):
                     shown = edges[np.flatnonzero(np.diff(np.searchsorted(shown, edges)))]
                 xs.append(shown)
                 ys.append(np.full(len(shown), row + thickness * ((level + 1) / (LEVELS + 1) - 0.5)))
-        many = sum(map(len, xs)) > MANY
-        self.setData(np.concatenate(xs), np.concatenate(ys), useCache=many)
+        places = np.concatenate(xs)
+        self.setData(places, np.concatenate(ys), useCache=len(places) > MANY)
 
     def updateSpots(self, dataSet: Any = None) -> None:
         """Look up the picture of one sample, since all have the same one: pyqtgraph looks up each."""

@@ -97,7 +97,7 @@ class PointPlot(Plot):
             symbolPen=pen_of(theme, colour, 1.4),
             symbolBrush=theme.colour("panel") if series.hollow else colour,
             name=series.full_name,
-            useCache=len(xs) > MANY,  # a cached symbol is drawn at whole pixels
+            useCache=len(xs) > MANY,  # a cached symbol is less sharp
             autoDownsample=len(xs) > MANY, downsampleMethod="peak", clipToView=len(xs) > MANY,
         )  # fmt: skip
 
