@@ -55,10 +55,6 @@ class GpuPlace(Struct, frozen=True):
         panes[i] = place
         return replace(self, panes=tuple(panes))
 
-    def level_up(self) -> GpuPlace:
-        """Return the place one level higher, over its complete range; the GPU is the top."""
-        return replace(self, level=LEVELS[max(0, LEVELS.index(self.level) - 1)], range=None)
-
 
 def is_gpu(text: str) -> bool:
     """Return True if a chart's text means the chart "On the GPU"."""

@@ -1,12 +1,10 @@
-"""Rectangles in pixels, scales from values to pixels, and the ticks of an axis. No Qt."""
+"""Rectangles in pixels, and the ticks of an axis. No Qt."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
-
-from msgspec import Struct
 
 
 class Box(NamedTuple):
@@ -40,24 +38,6 @@ class Box(NamedTuple):
         """Return the box with its edges moved inwards; its size is never negative."""
         width, height = max(0.0, self.width - left - right), max(0.0, self.height - top - bottom)
         return Box(self.x + left, self.y + top, width, height)
-
-
-class Scale(Struct, frozen=True):
-    """The mapping from the values of an axis to pixels."""
-
-    low: float  # the least value, above 0 on a logarithmic axis
-    high: float  # the largest value
-    start: float  # pixel of the least value
-    end: float  # pixel of the largest value, before `start` on an upright axis
-    log: bool = False  # whether the axis is logarithmic
-
-    def to_pixel(self, value: float) -> float:
-        """Compute the pixel of a value, which must be positive on a logarithmic axis."""
-        if self.log:
-            share = math.log(value / self.low) / math.log(self.high / self.low)
-        else:
-            share = (value - self.low) / (self.high - self.low)
-        return self.start + share * (self.end - self.start)
 
 
 def round_step(minimum: float) -> float:

@@ -81,17 +81,17 @@ class UnitAxis(pg.AxisItem):
         unit = self.axis.per_unit
         return [tick * unit for tick in ticks(low / unit, high / unit, self.axis.log, count)]
 
-    def _least_gap(self, values: Sequence[float], low: float, high: float, size: float) -> float:
+    def _pixels(self, values: Sequence[float], low: float, high: float, size: float) -> list[float]:
         start, end = (coordinate_of(self.axis, value) for value in (low, high))
-        places = [(coordinate_of(self.axis, value) - start) / (end - start) * size for value in values]
-        return min((b - a for a, b in pairwise(places)), default=inf)
+        return [(coordinate_of(self.axis, value) - start) / (end - start) * size for value in values]
+
+    def _least_gap(self, values: Sequence[float], low: float, high: float, size: float) -> float:
+        return min((b - a for a, b in pairwise(self._pixels(values, low, high, size))), default=inf)
 
     def _fitting(self, values: list[float], low: float, high: float, size: float) -> list[float]:
         """Return those of the axis's own values whose numbers don't touch."""
-        start, end = (coordinate_of(self.axis, value) for value in (low, high))
         shown, taken = [], -inf
-        for value in values:
-            middle = (coordinate_of(self.axis, value) - start) / (end - start) * size
+        for value, middle in zip(values, self._pixels(values, low, high, size), strict=True):
             half = self._width(value) / 2
             if middle - half >= taken:
                 shown.append(value)

@@ -29,15 +29,6 @@ ARROWS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-FOLLOWED = (
-    Qt.Key.Key_Home,
-    Qt.Key.Key_Plus,
-    Qt.Key.Key_Equal,
-    Qt.Key.Key_Minus,
-    Qt.Key.Key_Return,
-    Qt.Key.Key_Enter,
-)
-
 
 _PAGES: dict[Any, QGraphicsWidget] = {}  # the scenes of all widgets that exist, and the parent of their items
 

@@ -16,7 +16,7 @@ from tilescope.app.charts.choice import ChartSubject, Choice, problem_for, shape
 from tilescope.app.charts.published import published_for, published_times
 from tilescope.app.charts.table import COLUMNS, csv_text, json_text
 from tilescope.app.charts.wording import number_text, problem_of, time_text, unit_of
-from tilescope.app.views.common.geometry import Scale, log_range, powers_of_two, tick_text, ticks
+from tilescope.app.views.common.geometry import log_range, powers_of_two, tick_text, ticks
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.measure import traffic
 from tilescope.tracer.measure.measurement import load, recorded_measurements
@@ -177,9 +177,7 @@ def test_numbers_keep_their_three_digits():
     ]  # fmt: skip
 
 
-def test_scales_and_ranges():
-    assert Scale(1, 100, 0, 10, log=True).to_pixel(10) == pytest.approx(5)
-    assert Scale(0, 4, 10, 0).to_pixel(1) == 7.5
+def test_ranges_and_powers():
     low, high = log_range([3.0], 1.0)
     assert (low, high) == (1.5, 6.0)
     assert powers_of_two(60, 300) == [64, 128, 256]

@@ -35,12 +35,6 @@ def test_the_last_size_goes_for_all_panes_behind_it():
     assert place.pane(1) == PanePlace("1024")
 
 
-def test_above_a_block_is_its_multiprocessor():
-    place = parse_gpu_place("gpu block=12 range=1:2").level_up()
-    assert (place.level, place.range) == ("multiprocessor", None)
-    assert GpuPlace().level_up() == GpuPlace()
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
