@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg
 from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -19,6 +18,7 @@ from ...widgets.theme import Theme
 from ..common.geometry import log_range
 from ..plotting.axis import coordinate_of, coordinate_value
 from ..plotting.labels import PlotLabel
+from ..plotting.library import pg
 from ..plotting.plot import Plot, PlotMark, Span
 from ..plotting.style import TINT, colour_of, pen_of
 from .wording import mark_text

@@ -7,7 +7,6 @@ from itertools import pairwise
 from math import atan2, degrees, hypot
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 
 from ...charts.figure import Axis, Point, PointPanel, Roof, Series
@@ -17,6 +16,7 @@ from ..common.geometry import log_range
 from ..plotting.axis import AxisLabel, UnitAxis, coordinate_of, coordinate_value
 from ..plotting.labels import PlotLabel, crosses, place_labels
 from ..plotting.legend import Legend
+from ..plotting.library import pg
 from ..plotting.plot import Plot, PlotMark, Span
 from ..plotting.style import DASHES, SIZE, colour_of, pen_of, symbol_of
 from .wording import mark_text

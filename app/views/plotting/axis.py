@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf, log10
 
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
@@ -14,6 +13,7 @@ from ...charts.figure import Axis
 from ...model.visible_text import escape_controls
 from ...widgets.theme import Theme
 from ..common.geometry import powers_of_two, tick_text, ticks
+from .library import pg
 from .style import pen_of
 
 APART, UPRIGHT, BETWEEN = 64, 38, 10  # pixels: from number to number across and upright, and free between two

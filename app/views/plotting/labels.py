@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import pyqtgraph as pg
 from PySide6.QtCore import QLineF, QPointF, QRectF
 
 from ...model.visible_text import escape_controls_in_lines
 from ...widgets.theme import Theme
+from .library import pg
 
 AWAY, SIGN = 5, 8  # pixels: between a text and its symbol, and of a symbol to each side
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyqtgraph as pg
-from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QPainter
 
 from ...widgets.plain_text import markup
 from ...widgets.theme import Theme
+from .library import drawSymbol, pg
 
 LINE, HEIGHT = 26, 18  # pixels of a sample
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyqtgraph as pg
 from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPaintEngine, QPainter
@@ -15,6 +14,7 @@ from ...widgets.vector_picture import CLIP_BEGIN, CLIP_END, ClipMark
 from ..common.drawing import draw_clip_mark
 from .axis import UnitAxis, coordinate_of, coordinate_value
 from .labels import PlotLabel
+from .library import pg
 from .style import pen_of
 
 Span = tuple[float, float]

@@ -6,12 +6,11 @@ kernel also has its own symbol.
 
 from __future__ import annotations
 
-import pyqtgraph as pg
-from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols, drawSymbol
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from ...widgets.theme import Theme
+from .library import Symbols, drawSymbol, pg
 
 pg.setConfigOptions(antialias=True, exitCleanup=False)
 COLOURS = {

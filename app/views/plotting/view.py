@@ -11,7 +11,6 @@ from functools import partial
 from math import hypot
 from typing import Any
 
-import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QMenu, QWidget
@@ -19,6 +18,7 @@ from shiboken6 import delete
 
 from ...widgets.theme import Theme
 from ..common.view import guard_handler
+from .library import pg
 from .plot import Plot, PlotMark
 
 REACH = 24  # pixels from the pointer to a mark that it points at
