@@ -102,6 +102,7 @@ class Theme(Struct, frozen=True):
     reduced_motion: bool = False  # whether animations are off
     palette: Palette = field(default=LIGHT)  # the neutral colours
     words: str = "own"  # "own" for the scenario's, or "cuda", "work-item"
+    pixel_ratio: float = 1.0  # device pixels of a pixel, for pens whose width Qt does not scale
 
     @classmethod
     def named(cls, name: str, scale: float = 1.0, reduced_motion: bool = False, words: str = "own") -> Theme:

@@ -7,7 +7,7 @@ from itertools import count, groupby
 from typing import TypeVar
 
 from msgspec.structs import replace
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QGraphicsTextItem, QSizePolicy, QWidget
 
@@ -40,7 +40,7 @@ class ChartView(PlotView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.sight = Sight()
+        self.sight, self.is_for_files = Sight(), False
         self._groups: list[Group] = []
         self._head, self._foot = QGraphicsTextItem(), QGraphicsTextItem()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -103,7 +103,7 @@ class ChartView(PlotView):
 
     def _build(self) -> None:
         """Make the items of the figure."""
-        figure, theme = self.figure, self.theme
+        figure, theme = self.figure, self._ink()
         self.clear_plots()
         self.setBackground(theme.colour("panel"))
         if figure is None:
@@ -119,16 +119,27 @@ class ChartView(PlotView):
         self._arrange()
         self._show_sight()
 
+    def _ink(self) -> Theme:
+        """Return the theme, with pens for the screen; a file has one pixel for each."""
+        return replace(self.theme, pixel_ratio=1.0 if self.is_for_files else self.devicePixelRatioF())
+
+    def event(self, event: QEvent) -> bool:
+        """Use other pens on another screen."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._build()
+        return super().event(event)
+
     def _group(self, panels: list[Panel]) -> Group:
-        legend = Legend(self.theme)
+        theme = self._ink()
+        legend = Legend(theme)
         rows: list[tuple[Plot, AxisLabel]] = []
         for panel in panels:
             keys = series_keys(panel)
             hidden = [key in self.sight.hidden for key in keys]
-            plot = BarPlot(panel, hidden, self.theme) if isinstance(panel, BarPanel) else None
-            plot = plot or PointPlot(panel, hidden, self.theme)  # type: ignore[arg-type]
+            plot = BarPlot(panel, hidden, theme) if isinstance(panel, BarPanel) else None
+            plot = plot or PointPlot(panel, hidden, theme)  # type: ignore[arg-type]
             self.watch(plot)
-            label = AxisLabel(plot.axes_shown[0], self.theme)
+            label = AxisLabel(plot.axes_shown[0], theme)
             label.setParentItem(self.page)
             if rows:
                 plot.setXLink(rows[0][0])
@@ -223,6 +234,7 @@ class ChartView(PlotView):
 def draw_figure(painter: QPainter, figure: Figure, size: tuple[int, int], theme: Theme, sight: Sight) -> None:
     """Draw a figure at (0, 0) of a painter, as on screen."""
     view = ChartView(theme)
+    view.is_for_files = True
     view.setMinimumSize(*size)
     view.resize(*size)
     view.show_figure(figure, replace(sight, cursor=-1))

@@ -76,7 +76,7 @@ class Plot(pg.PlotItem):
         ]
         self.across, self.upright = lines
         self.readout = PlotLabel("", theme)
-        self.readout.border = pg.mkPen(theme.colour("control"))
+        self.readout.border = pen_of(theme, "control")
         for item in (*lines, self.readout):
             item.setZValue(10)
             item.setVisible(False)

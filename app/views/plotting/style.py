@@ -53,7 +53,7 @@ def pen_of(
 ) -> QPen:
     """Return a pen whose width in pixels follows the text size; colour: of the palette, or a QColor."""
     ink = theme.colour(colour) if isinstance(colour, str) else colour
-    pen: QPen = pg.mkPen(ink, width=width * theme.scale, style=dash)
+    pen: QPen = pg.mkPen(ink, width=width * theme.scale * theme.pixel_ratio, style=dash)
     return pen
 
 

@@ -125,6 +125,40 @@ def test_a_figure_is_the_same_wherever_and_however_often_it_is_drawn(chart):
     assert view.grab().toImage().convertToFormat(first.format()) == first
 
 
+INK = """
+import sys
+import numpy as np
+from PySide6.QtGui import QImage
+from tilescope.app.charts.build import build
+from tilescope.app.charts.choice import Choice
+from tilescope.app.charts.sources import default_sources, sources
+from tilescope.app.views.charts.view import ChartView
+from tilescope.app.widgets.theme import Theme
+from tilescope.app.window.start import application
+application()
+view = ChartView(Theme())
+view.resize(900, 600)
+view.show_figure(build(default_sources(sources()[0]), Choice("roofline")))
+area = view.plots[0].vb.sceneBoundingRect().toRect()
+image = view.grab(area).toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)[:, : image.width()]
+print(image.width() / area.width(), (255 - rows.astype(float)).mean())
+view.close()
+"""
+
+
+def test_lines_are_as_thick_on_a_screen_with_small_pixels():
+    inks = []
+    for ratio in (1, 2):
+        environment = os.environ | {"QT_SCALE_FACTOR": str(ratio)}
+        command = [sys.executable, "-c", INK]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        drawn, ink = map(float, done.stdout.split())
+        assert drawn == ratio
+        inks.append(ink)
+    assert inks[1] == pytest.approx(inks[0], rel=0.05)
+
+
 def test_the_pointer_is_told_what_stands_there():
     view = ChartView(PAGE.theme_for(figure()))
     view.show_figure(figure())
