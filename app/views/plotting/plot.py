@@ -76,6 +76,7 @@ class Plot(pg.PlotItem):
         ]
         self.across, self.upright = lines
         self.readout = PlotLabel("", theme)
+        self.readout.textItem.document().setDocumentMargin(theme.px(5))
         self.readout.border = pen_of(theme, "control")
         for item in (*lines, self.readout):
             item.setZValue(10)
