@@ -29,7 +29,7 @@ from .check_settings import (
     settings_of,
     with_limits,
 )
-from .check_verdict import CrashReport, ForkedLaunches, Verdict, reporting_at_os_exit
+from .check_verdict import CrashReport, Verdict, reporting_at_os_exit
 from .compiled_launches import CheckedLaunches, CompiledLaunches
 from .findings_output import (
     Caller,
@@ -44,6 +44,7 @@ from .findings_output import (
     with_proven_fix,
     without_internal_keys,
 )
+from .forked_launches import ForkedLaunches, record_here
 from .program_to_run import ProgramToRun
 from .run_as_main import full_path
 from .run_cuda_cpp import CudaProgram, check_options, collect_faults, is_cuda_cpp_program, report_faults
@@ -218,7 +219,7 @@ def execute_run(chosen: Namespace) -> int:
     options_of_run = _options(chosen)
     if chosen.json:
         options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
-    forked = _record(options_of_run, saver.save_launch)
+    forked = record_here(options_of_run, saver.save_launch)
     own = os.getpid()
     if chosen.where:
         write_where(Path(chosen.where).absolute(), full_path(program.name))
@@ -249,27 +250,6 @@ def _run_cuda_cpp(chosen: Namespace, saver: LaunchSaver) -> int:
     if chosen.open and saver.saved:
         _open_window(saver.saved[0])
     return status or (2 if saver.lost else 0)
-
-
-def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> ForkedLaunches:
-    from ....tracer.run.program_hook import record_launches
-
-    own, forked = os.getpid(), ForkedLaunches()
-
-    def take(trace: Trace, seconds: float) -> None:
-        if os.getpid() == own:
-            recorded(trace, seconds)
-        else:
-            forked.launched()
-
-    ask = options.launched
-
-    def launched(kernel: Any, arguments: tuple[Any, ...]) -> None:
-        if ask and os.getpid() == own:
-            ask(kernel, arguments)
-
-    record_launches(options._replace(launched=launched), take)
-    return forked
 
 
 def _open_window(trace: Path) -> None:
@@ -516,7 +496,7 @@ def execute_check(chosen: Namespace) -> int:
         refused=refuse,
         on_mismatch=mismatch,
     )
-    forked = _record(options_of_check, take)
+    forked = record_here(options_of_check, take)
     with _output_to_stderr() as output:
         counted = None if launches is None else launches.counted
         verdict = Verdict(collector, forked, program.name, settings, output, counted)
