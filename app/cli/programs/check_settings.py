@@ -15,6 +15,7 @@ from ..policy.policy import Policy, read_script
 from ..policy.suppressions import SuppressionError
 from ..reports.outputs import FORMATS, Output, chosen_outputs, output_format
 
+CHECK_PATIENCE = 6.0  # seconds of CPU time for a block
 OPTIONS_WITH_VALUE = (
     "--output-format", "--format", "--select", "--ignore", "--baseline", "--add-to-baseline", "--add-ignore",
     "--schedules",
@@ -102,13 +103,12 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
     path = Path(chosen.baseline).absolute() if chosen.baseline else configuration.baseline
     if chosen.add_to_baseline and path is None:
         raise UsageError("--add-to-baseline needs --baseline FILE.")
-    baseline = read_baseline(path, may_be_missing=bool(chosen.add_to_baseline)) if path else None
-    rules = ChosenRules(
-        chosen.select or configuration.select or (ALL,),
-        configuration.ignore if chosen.ignore is None else chosen.ignore,
-        configuration.per_file_ignores,
-        configuration.folder,
+    configuration = configuration._replace(
+        select=chosen.select or configuration.select,
+        ignore=configuration.ignore if chosen.ignore is None else chosen.ignore,
+        baseline=path,
     )
+    policy = policy_of(configuration, may_lack_baseline=bool(chosen.add_to_baseline))
     changes = [chosen.diff, chosen.fix, bool(chosen.add_ignore), bool(chosen.add_to_baseline)]
     if sum(changes) > 1:
         both = chosen.diff and chosen.fix
@@ -125,7 +125,7 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
             raise UsageError(str(error)) from error
     return CheckSettings(
         outputs,
-        Policy(rules, configuration.paths, baseline),
+        policy,
         script,
         schedule_text(chosen),
         chosen.schedules or configuration.schedules,
@@ -135,6 +135,19 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
         chosen.fix,
         chosen.diff,
     )
+
+
+def policy_of(configuration: Configuration, *, may_lack_baseline: bool = False) -> Policy:
+    """Return the policy of a project, with its baseline; raises UsageError."""
+    path = configuration.baseline
+    rules = ChosenRules(
+        configuration.select or (ALL,),
+        configuration.ignore,
+        configuration.per_file_ignores,
+        configuration.folder,
+    )
+    baseline = read_baseline(path, may_be_missing=may_lack_baseline) if path else None
+    return Policy(rules, configuration.paths, baseline)
 
 
 def schedule_text(chosen: Namespace) -> str:

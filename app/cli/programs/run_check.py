@@ -20,14 +20,15 @@ from ..common.text_output import print_error
 from ..reports.report import FindingData, split_cells
 from .behind_program import BackgroundWriter
 from .check_settings import (
-    OPTIONS_WITH_VALUE as REPORT_OPTIONS,
-)
-from .check_settings import (
+    CHECK_PATIENCE,
     CheckSettings,
     add_report_arguments,
     configuration_here,
     settings_of,
     with_limits,
+)
+from .check_settings import (
+    OPTIONS_WITH_VALUE as REPORT_OPTIONS,
 )
 from .check_verdict import CrashReport, Verdict, reporting_at_os_exit
 from .compiled_launches import CheckedLaunches, CompiledLaunches
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
     from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
-    from ....tracer.remedies.trial import TrialCase
     from ....tracer.run.program_hook import RecordingOptions
     from ....tracer.type_inference.question import Refusal
 
@@ -73,7 +73,7 @@ OPTIONS_WITH_VALUE = (
     "--where",
     *REPORT_OPTIONS,
 )
-PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
+PATIENCE = {"check": CHECK_PATIENCE, "run": 20.0}  # seconds
 
 
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -384,14 +384,9 @@ class LaunchSaver:
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def _proven(self) -> list[tuple[int, int, FindingData]]:
-        """Try the remedies, each once for all launches with the same text; return the findings with proven ones."""
-        cases: dict[tuple[str, ...], TrialCase] = {}
-        keys = []
-        for _, _, finding in self._untried:
-            keys.append((finding["kind"], finding["name"], str(finding["line"]), finding["trial"].source))
-            cases.setdefault(keys[-1], finding["trial"])
-        fixes = dict(zip(cases, self._remedies.prove(list(cases.values())), strict=True))
-        proven = zip(self._untried, map(fixes.__getitem__, keys), strict=True)
+        """Try the remedies; return the findings with proven ones."""
+        fixes = self._remedies.prove([finding["trial"] for _, _, finding in self._untried])
+        proven = zip(self._untried, fixes, strict=True)
         return [
             (number, i, with_proven_fix(finding, fix))
             for (number, i, finding), fix in proven
