@@ -21,10 +21,10 @@ def difference_text(trace: Trace, counters: Mapping[str, int], differing: Mappin
     """
     parts = []
     for name, expected in differing.items():
-        parts.append(
-            f"{name} of {trace.kernel} is {counters[name]:,}, not {expected:,}{_ending(trace, name)}"
-        )
-        parts += _line_texts(_amounts(trace, name))
+        amounts = _amounts(trace, name)
+        ending = "; the lines of the stored accesses:" if trace.is_part else ":" if amounts else "."
+        parts.append(f"{name} of {trace.kernel} is {counters[name]:,}, not {expected:,}{ending}")
+        parts += _line_texts(amounts)
     return "\n".join(parts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,9 +147,9 @@ class LaunchChecks:
             pytest.fail(text, pytrace=False)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(self) -> Iterator[pytest.CollectReport]:
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
         """Fail a module if the launches of its import have findings."""
-        report: pytest.CollectReport = yield
+        report = yield
         text = self._judge()
         if text and report.passed:
             report.outcome, report.longrepr, report.result = "failed", text, []
@@ -209,7 +209,7 @@ def _ignored_codes(item: pytest.Item) -> tuple[str, ...]:
 
 
 def _codes_of(marker: pytest.Mark) -> tuple[str, ...]:
-    codes = marker.kwargs.get("ignore")
+    codes: Sequence[str] = marker.kwargs.get("ignore", "")
     is_list = isinstance(codes, list | tuple) and all(isinstance(code, str) for code in codes)
     if marker.args or set(marker.kwargs) != {"ignore"} or not is_list:
         raise UsageError('write @pytest.mark.tilescope(ignore=["TS101"]), with codes of rules.')
