@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
-import tomllib
 
 import pytest
 
-from folders import ROOT
+from pytest_projects import run_pytest
 
 KERNELS = """\
 import numpy as np
@@ -99,28 +97,14 @@ OUTCOME = re.compile(r"^(PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S*?(?:::(\w+))+", r
 
 @pytest.fixture
 def project(tmp_path):
-    """Return a folder with kernels, and the plugin as it is installed."""
     (tmp_path / "kernels.py").write_text(KERNELS)
     (tmp_path / "pyproject.toml").write_text("[tool.tilescope]\n")
-    entry_points = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "entry-points"
-    ]
-    (name, module), *_ = entry_points["pytest11"].items()
-    info = tmp_path / "installed" / "plugin-0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 0\n")
-    (info / "entry_points.txt").write_text(f"[pytest11]\n{name} = {module}\n")
     return tmp_path
 
 
-def run_pytest(project, tests, *words):
+def run_tests(project, tests, *words):
     (project / "test_it.py").write_text(tests)
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    environment |= {"PYTHONPATH": str(project / "installed"), "COLUMNS": "200"}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
-    return subprocess.run(
-        command, cwd=project, capture_output=True, text=True, env=environment, timeout=200, check=False
-    )
+    return run_pytest(project, *words)
 
 
 def outcomes(done) -> dict[str, str]:
@@ -138,7 +122,7 @@ def line_of(text: str) -> int:
 
 
 def test_findings_fail_the_tests_whose_launches_have_them(project):
-    done = run_pytest(project, TESTS, "--tilescope", "--strict-markers", "-rA")
+    done = run_tests(project, TESTS, "--tilescope", "--strict-markers", "-rA")
     assert outcomes(done) == {
         "test_right": "PASSED", "test_race": "FAILED", "test_race_and_assertion": "FAILED",
         "test_refused": "FAILED", "test_race_of_a_fixture": "FAILED", "test_race_of_a_teardown": "ERROR",
@@ -160,7 +144,7 @@ def test_findings_fail_the_tests_whose_launches_have_them(project):
 
 
 def test_processes_of_xdist_check_and_report_together(project):
-    done = run_pytest(project, TESTS, "--tilescope", "-n2", "-rA", "-k", "test_race or test_right")
+    done = run_tests(project, TESTS, "--tilescope", "-n2", "-rA", "-k", "test_race or test_right")
     assert outcomes(done)["test_right"] == "PASSED" and outcomes(done)["test_race"] == "FAILED"
     assert after(done.stdout, "tilescope").startswith(
         "6 launches of 2 kernels traced: all 6 blocks, lockstep.\n"
@@ -169,14 +153,14 @@ def test_processes_of_xdist_check_and_report_together(project):
 
 def test_policy_and_baseline_are_those_of_check(project):
     tests = "from kernels import launch, reverse, right\ndef test_race(): launch(reverse)\ndef test(): launch(right)\n"
-    assert outcomes(run_pytest(project, tests, "--tilescope", "-rA")) == {
+    assert outcomes(run_tests(project, tests, "--tilescope", "-rA")) == {
         "test_race": "FAILED",
         "test": "PASSED",
     }
-    strict = run_pytest(project, tests, "--tilescope", "-k", "not race", "--tilescope-fail-on=warning")
+    strict = run_tests(project, tests, "--tilescope", "-k", "not race", "--tilescope-fail-on=warning")
     assert strict.returncode == 1 and "TS801 in kernels.py" in strict.stdout
     (project / "pyproject.toml").write_text('[tool.tilescope]\nignore = ["TS101"]\n')
-    ignoring = run_pytest(project, tests, "--tilescope")
+    ignoring = run_tests(project, tests, "--tilescope")
     assert ignoring.returncode == 0 and "1 finding not selected: 1 of TS101." in ignoring.stdout
     (project / "pyproject.toml").write_text('[tool.tilescope]\nbaseline = "known.json"\n')
     (project / "program.py").write_text("from kernels import launch, reverse\nlaunch(reverse)\n")
@@ -192,17 +176,17 @@ def test_policy_and_baseline_are_those_of_check(project):
     ]
     subprocess.run([*check, "program.py"], cwd=project, capture_output=True, timeout=100, check=True)
     assert json.loads((project / "known.json").read_text())["entries"]
-    accepted = run_pytest(project, tests, "--tilescope")
+    accepted = run_tests(project, tests, "--tilescope")
     assert accepted.returncode == 0 and "1 finding suppressed: 1 by the baseline." in accepted.stdout
     commented = KERNELS.replace("[63 - t]\n", "[63 - t]  # tilescope: ignore[TS101] known\n", 1)
     commented = commented.replace("= a[t]\n", "= a[t]  # tilescope: ignore[TS101] known\n", 1)
     (project / "kernels.py").write_text(commented)
     (project / "pyproject.toml").write_text("[tool.tilescope]\n")
-    assert "1 finding suppressed: 1 by comments." in run_pytest(project, tests, "--tilescope").stdout
+    assert "1 finding suppressed: 1 by comments." in run_tests(project, tests, "--tilescope").stdout
 
 
 def test_launches_of_an_import_fail_the_module(project):
-    done = run_pytest(project, "from kernels import *\nlaunch(reverse)\ndef test(): pass\n", "--tilescope")
+    done = run_tests(project, "from kernels import *\nlaunch(reverse)\ndef test(): pass\n", "--tilescope")
     assert done.returncode == 2 and "ERROR test_it.py - tilescope: TS101 in kernels.py:9" in done.stdout
 
 
@@ -232,7 +216,7 @@ def test_unknown(tilescope_launches):
 def test_no_launches_of_other_tests(tilescope_launches):
     assert tilescope_launches == []
 """
-    done = run_pytest(project, tests, "--tilescope", "-rA")
+    done = run_tests(project, tests, "--tilescope", "-rA")
     failed = [name for name, outcome in outcomes(done).items() if outcome != "PASSED"]
     assert failed == ["test_different"], done.stdout
     load, store = line_of("    tile[t] = a[16 * t]"), line_of("    cuda.syncthreads()") + 1
@@ -248,7 +232,7 @@ def test_no_launches_of_other_tests(tilescope_launches):
         "shared_atomic_wavefronts of right is 0, not 1.",
     ]
     assert "counter_differences.py" not in done.stdout
-    without = run_pytest(project, tests, "-rA", "-k", "test_equal")
+    without = run_tests(project, tests, "-rA", "-k", "test_equal")
     assert "tilescope_launches needs pytest --tilescope" in without.stdout
 
 
@@ -260,7 +244,7 @@ def test():
     assert ours == {"tilescope", "tilescope.api", "tilescope.api.pytest_option"}
     assert "numba" not in sys.modules
 """
-    done = run_pytest(project, tests, "--strict-markers")
+    done = run_tests(project, tests, "--strict-markers")
     assert done.returncode == 0 and "tilescope" not in done.stdout
 
 
@@ -273,7 +257,7 @@ def test():
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(project, words, status, sentence):
-    done = run_pytest(project, "def test_no_launch(): pass\n", "--tilescope", *words)
+    done = run_tests(project, "def test_no_launch(): pass\n", "--tilescope", *words)
     printed = done.stdout + done.stderr
     assert done.returncode == status and sentence in printed and "Traceback" not in printed
 
@@ -286,7 +270,7 @@ def test_form(): pass
 @pytest.mark.tilescope(ignore=["TS7777"])
 def test_rule(): pass
 """
-    done = run_pytest(project, tests, "--tilescope")
+    done = run_tests(project, tests, "--tilescope")
     assert 'write @pytest.mark.tilescope(ignore=["TS101"])' in after(
         done.stdout, "ERROR at setup of test_form"
     )
@@ -297,7 +281,7 @@ def test_rule(): pass
 
 def test_a_mistake_in_the_settings_is_named_with_its_line(project):
     (project / "pyproject.toml").write_text("[tool.tilescope]\nignored = []\n")
-    done = run_pytest(project, "", "--tilescope")
+    done = run_tests(project, "", "--tilescope")
     assert (
         done.returncode == 4 and "pyproject.toml:2: [tool.tilescope] has no setting 'ignored'" in done.stderr
     )

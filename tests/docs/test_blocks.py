@@ -14,6 +14,7 @@ import pytest
 from documents import blocks_of, name_of, pages
 from folders import ROOT
 from programs import run_tilescope
+from pytest_projects import run_pytest
 from tilescope.app.cli.commands import WINDOW, subcommand_of
 from tilescope.app.cli.main import main
 from tilescope.app.explain.pages import page_path
@@ -43,6 +44,10 @@ def opens_the_window(words: list[str]) -> bool:
 def run(line, folder):
     """Run one line of a block; return the words of a command that ran."""
     words = shlex.split(line)
+    if words[:2] == ["pytest", "--tilescope"]:
+        done = run_pytest(folder, *words[1:])
+        assert done.returncode == 0, done.stdout + done.stderr
+        return words
     if words[0] != "tilescope":
         assert words[:2] in (["pip", "install"], ["uv", "tool"]) or words == ["tilescope/script/run"], line
         return []
