@@ -18,7 +18,7 @@ from ..reports.outputs import FORMATS, Output, chosen_outputs, output_format
 CHECK_PATIENCE = 6.0  # seconds of CPU time for a block
 OPTIONS_WITH_VALUE = (
     "--output-format", "--format", "--select", "--ignore", "--baseline", "--add-to-baseline", "--add-ignore",
-    "--schedules",
+    "--schedules", "--witnesses",
 )  # fmt: skip
 
 
@@ -30,6 +30,7 @@ class CheckSettings(NamedTuple):
     script: str = ""  # the absolute path of the program, "" if it is no file
     schedule: str = "lockstep"  # of the threads, as the report names it
     schedules: int = 0  # further orders to try
+    witnesses: Path | None = None  # the absolute folder for orders that change a result
     exit_zero: bool = False
     ignore_reason: str = ""  # to write into the source, for all findings
     baseline_reason: str = ""  # to write into the baseline
@@ -85,6 +86,11 @@ def add_report_arguments(parser: Parser) -> None:
         help="also run each launch in up to N random orders, until one changes the result",
     )
     parser.add_argument(
+        "--witnesses",
+        metavar="FOLDER",
+        help="with --schedules: write each order that changes a result, for tilescope open --witness",
+    )
+    parser.add_argument(
         "--diff", action="store_true", help="print the remedies that a trial proved as a diff"
     )
     parser.add_argument(
@@ -118,6 +124,9 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
             else "--diff, --fix, --add-ignore and --add-to-baseline differ"
         )
         raise UsageError(f"{names}; use one of them.")
+    schedules = chosen.schedules or configuration.schedules
+    if chosen.witnesses and not schedules:
+        raise UsageError("--witnesses needs --schedules N.")
     if script:
         try:
             read_script(script, chosen.program.name)
@@ -128,7 +137,8 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
         policy,
         script,
         schedule_text(chosen),
-        chosen.schedules or configuration.schedules,
+        schedules,
+        Path(chosen.witnesses).absolute() if chosen.witnesses else None,
         chosen.exit_zero,
         chosen.add_ignore or "",
         chosen.add_to_baseline or "",

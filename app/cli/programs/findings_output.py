@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ....tracer.analysis.requests import Requests
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
-    from ....tracer.remedies.other_orders import ChangedResult
+    from ....tracer.orders.other_orders import ChangedResult
     from ....tracer.remedies.trial import ProvenFix, TrialCase
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
@@ -388,11 +388,18 @@ class FindingCollector:
     """The findings of `tilescope check`; findings of one cause are merged, across lines and launches.
 
     seconds: the longest time to wait for Numba's compiler. orders: the number of other orders in which each launch
-    runs at the end. remedies: tries remedies; several collectors may share it.
+    runs at the end. remedies: tries remedies; several collectors may share it. witnesses: the folder for the orders that
+    change a result, None to write none.
     """
 
-    def __init__(self, seconds: float = 60.0, orders: int = 0, remedies: RemedyTrials | None = None) -> None:
-        self._orders = OrderTrials(orders)
+    def __init__(
+        self,
+        seconds: float = 60.0,
+        orders: int = 0,
+        remedies: RemedyTrials | None = None,
+        witnesses: Path | None = None,
+    ) -> None:
+        self._orders = OrderTrials(orders, witnesses)
         self._definitions: dict[int, tuple[str, int]] = {}  # file and line of each launch's own kernel
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
