@@ -176,8 +176,8 @@ def _write_witness(
     chosen: Namespace, launch: Launch, result: SearchResult, number: int, trace: Trace | None, opened: str
 ) -> tuple[str, str]:
     """Write the witness of an order that was found; return its path and the word that opens the launch."""
-    found = result.changing_order
-    if found is None or chosen.no_witness:
+    changing = result.changing_order
+    if changing is None or chosen.no_witness:
         return "", opened
     path = Path(chosen.witness or f"{result.kernel}{WITNESS_SUFFIX}")
     if number:
@@ -185,7 +185,7 @@ def _write_witness(
     if trace is not None:
         opened = f"{str(path).removesuffix(WITNESS_SUFFIX)}{TRACE_SUFFIX}"
         save(trace, Path(opened))
-    write_witness(path, witness_of(launch, found.order, found.sentence, found.cells))
+    write_witness(path, witness_of(launch, changing.order, changing.sentence, changing.cells))
     return str(path), opened
 
 

@@ -224,7 +224,8 @@ def _run(launch: Launch, worker: Worker) -> Trace | str:
 def _change(case: OrderCase, trace: Trace, schedule: Schedule) -> ChangedResult | None:
     """Describe how a run ends differently from the launch: with an error or with another value, None if it does not."""
     if trace.error is not None:
-        return ChangedResult(schedule, "", "", trace.error.message.removesuffix("."))
+        text = f"{trace.error.type}: {trace.error.message}".removesuffix(": ")
+        return ChangedResult(schedule, "", "", text.removesuffix("."))
     return _difference(case, trace, schedule)
 
 

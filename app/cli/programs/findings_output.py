@@ -388,8 +388,8 @@ class FindingCollector:
     """The findings of `tilescope check`; findings of one cause are merged, across lines and launches.
 
     seconds: the longest time to wait for Numba's compiler. orders: the number of other orders in which each launch
-    runs at the end. remedies: tries remedies; several collectors may share it. witnesses: the folder for the orders that
-    change a result, None to write none.
+    runs at the end. remedies: tries remedies; several collectors may share it. witnesses: the folder for orders
+    that change a result, None to write none.
     """
 
     def __init__(
