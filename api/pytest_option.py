@@ -30,9 +30,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Start recording before a conftest.py imports Numba."""
+    """Start recording before a conftest.py imports Numba; under `tilescope check -m pytest`, that command checks."""
     chosen = early_config.known_args_namespace
-    if chosen.tilescope and not early_config.pluginmanager.has_plugin(CHECKS):
+    if not chosen.tilescope:
+        return
+    from ..tracer.run.program_hook import is_recording
+
+    if not is_recording():
         from .pytest_checks import LaunchChecks
 
         checks = LaunchChecks(early_config.rootpath, chosen.tilescope_fail_on)

@@ -31,6 +31,7 @@ OWN_PROCESS = ("run", "check")
 STATUS = {
     "check": (0, 1),
     "orders": (0, 1),
+    "mutate": (0, 1),
     "devices": (0, 2),
 }  # exit statuses of an example; 0 for other commands
 
