@@ -54,7 +54,7 @@ class _Text:
     def between(self, first: int, last: int) -> str:
         return self._bytes[first:last].decode()
 
-    def of(self, node: ast.expr) -> str:
+    def text_of(self, node: ast.expr) -> str:
         return self.between(*self.span(node))
 
     def line(self, byte: int) -> int:
@@ -93,17 +93,17 @@ def _edits(statement: ast.stmt, source: _Text) -> Iterator[_Edit]:
         elif isinstance(node, ast.Compare):
             yield from _wider(node, source)
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-            texts = [source.of(element) for element in node.slice.elts]
+            texts = [source.text_of(element) for element in node.slice.elts]
             if len(texts) == 2 and texts[0] != texts[1]:
                 first, last = source.span(node.slice.elts[0])[0], source.span(node.slice.elts[1])[1]
                 swapped = f"{texts[1]}, {texts[0]}"
-                yield _Edit(first, last, swapped, f"{source.of(node)} became [{swapped}]")
+                yield _Edit(first, last, swapped, f"{source.text_of(node)} became [{swapped}]")
 
 
 def _edits_of_call(call: ast.Call, source: _Text) -> Iterator[_Edit]:
     """Remove a barrier, or the atomicity of an operation whose old value is not used."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in BARRIERS:
-        yield _Edit(*source.span(call), "pass", f"{source.of(call)} removed", True)
+        yield _Edit(*source.span(call), "pass", f"{source.text_of(call)} removed", True)
     elif new := _without_atomic(call, source):
         yield _Edit(*source.span(call), new, f"{ast.unparse(call.func)} became {new}")
 
@@ -126,4 +126,4 @@ def _without_atomic(call: ast.Call, source: _Text) -> str:
     if not is_atomic or ast.unparse(function).split(".")[-2] != "atomic" or len(call.args) != 3:
         return ""
     form = UNATOMIC.get(ast.unparse(function).split(".")[-1], "")
-    return form.format(*map(source.of, call.args))
+    return form.format(*map(source.text_of, call.args))

@@ -41,8 +41,8 @@ class _Replacement:
                 raise OSError  # then Python neither reads nor writes a compiled file
             return path_stats(loader, path)
 
-        SourceFileLoader.get_data = replaced_data  # type: ignore[method-assign]
-        SourceFileLoader.path_stats = replaced_stats  # type: ignore[method-assign]
+        SourceFileLoader.get_data = replaced_data  # type: ignore[method-assign, assignment]
+        SourceFileLoader.path_stats = replaced_stats  # type: ignore[method-assign, assignment]
 
 
 def main(words: Sequence[str]) -> int:
