@@ -16,7 +16,7 @@ from ...tracer.hardware.programs.program_timeline import (
     recorded_clocks,
     timeline_of,
 )
-from ...tracer.hardware.programs.program_times import ProgramTimes, save, time_program
+from ...tracer.hardware.programs.program_times import ProgramTimes, base_name, save, time_program
 from ...tracer.hardware.programs.toolkit import Toolkit, build_program, build_timer, find_toolkit
 from ...tracer.hardware.recorded_timelines import own_folder
 from ...tracer.hardware.timeline_file import save as save_timeline
@@ -40,6 +40,7 @@ HEADS = (
     "registers",
     "shared bytes",
 )
+LONGEST_NAME = 60  # letters
 COPY_HEADS = ("copy", "bytes", "copies", "us")
 Progress = Callable[[str, int, int], None]
 
@@ -66,14 +67,21 @@ def execute(chosen: Namespace, progress: Progress, clear: Callable[[], None]) ->
         build_program(toolkit, sources.main, list(sources.texts.values()), [sources.main.parent], program)
 
         def run(name: str, built: Path, settings: dict[str, str], limit: float) -> ProgramTimes:
+            """Run a compiled program; one with settings has marks, and prints nothing more."""
             records = folder / name
             records.mkdir()
             clear()
             return time_program(
-                [str(built), *arguments], timer, records, source=sources.main, time_limit=limit, settings=settings,
+                [str(built), *arguments],
+                timer,
+                records,
+                source=sources.main,
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
+                time_limit=limit,
+                prints=not settings,
                 report=lambda text: progress(text, 0, 1) if text != "run 1" else None,
-            )  # fmt: skip
+                settings=settings,
+            )
 
         times = run("plain", program, {}, RUNS_PER_LIMIT * chosen.time_limit)
         clear()
@@ -130,12 +138,18 @@ def table(times: ProgramTimes) -> str:
     """Format the medians of each kernel and copy, and say what they are."""
     kernels = [
         [
-            kernel.name, _size(kernel.grid), _size(kernel.block), f"{kernel.launches:,}", f"{kernel.median:,.2f}",
-            *(f"{end:,.2f}" for end in kernel.interval()), f"{len(kernel.microseconds):,}", str(kernel.registers),
+            shortened(kernel.name),
+            _size(kernel.grid),
+            _size(kernel.block),
+            f"{kernel.launches:,}",
+            f"{kernel.median:,.2f}",
+            *(f"{end:,.2f}" for end in kernel.interval()),
+            f"{len(kernel.microseconds):,}",
+            str(kernel.registers),
             f"{kernel.shared_bytes:,}",
         ]
         for kernel in times.kernels
-    ]  # fmt: skip
+    ]
     copies = [
         [
             copy.kind,
@@ -153,6 +167,12 @@ def table(times: ProgramTimes) -> str:
     if copies:
         blocks += ["", *align_columns([list(COPY_HEADS), *copies])]
     return "\n".join(blocks)
+
+
+def shortened(name: str) -> str:
+    """Return a kernel's name, without its parameters and cut off if it is long."""
+    short = name if len(name) <= LONGEST_NAME else base_name(name)
+    return short if len(short) <= LONGEST_NAME else f"{short[: LONGEST_NAME - 1]}…"
 
 
 def _size(size: tuple[int, int, int]) -> str:

@@ -38,7 +38,7 @@ VARIABLE: Final = "TILESCOPE_CLOCKS"  # names the folder of the recorded clocks 
 PAIRS: Final = (1024, 16, 2)  # multiprocessors, steps, clock and timer; as in block_clocks.cuh
 LANES: Final = 32
 MOST_SEGMENTS: Final = 60_000
-NOTE: Final = "Only the start and the end of each warp are recorded, as for all kernels in CUDA C++."
+NOTE: Final = "Only the start and the end of each warp are recorded."
 
 
 class _ClocksHead(msgspec.Struct, frozen=True):

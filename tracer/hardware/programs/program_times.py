@@ -119,7 +119,8 @@ class _File(msgspec.Struct, frozen=True):
 
 def base_name(name: str) -> str:
     """Return a kernel's name without its type, namespaces, template arguments and parameters."""
-    depth, kept = 0, []
+    kept: list[str] = []
+    depth = 0
     for letter in name.partition("(anonymous namespace)::")[2] or name:
         depth += letter == "<"
         if letter == "(" and depth == 0 and kept:
@@ -138,13 +139,14 @@ def time_program(
     source: Path,
     date: str,
     time_limit: float,
+    prints: bool = True,
     report: Callable[[str], None] = lambda text: None,
     settings: Mapping[str, str] | None = None,
 ) -> ProgramTimes:
     """Run a program until its time limit in seconds or MOST_RUNS, at least once, and return its times.
 
-    program: its path and arguments. timer: see `build_timer`. folder: for the records. Only the first run prints and
-    reads input. settings: more environment variables. Raises MeasurementError.
+    program: its path and arguments. timer: see `build_timer`. folder: for the records. Only the first run reads
+    input and, if it `prints`, prints. settings: more environment variables. Raises MeasurementError.
     """
     environment = dict(os.environ) | {"CUDA_INJECTION64_PATH": str(timer)} | dict(settings or {})
     began = time.monotonic()
@@ -155,9 +157,13 @@ def time_program(
         before = time.monotonic()
         report(f"run {len(runs) + 1}")
         file = folder / f"{len(runs)}.times"
-        quiet = subprocess.DEVNULL if runs else None
+        output = None if prints and not runs else subprocess.DEVNULL
         done = subprocess.run(
-            program, env=environment | {VARIABLE: str(file)}, stdin=quiet, stdout=quiet, stderr=quiet
+            program,
+            env=environment | {VARIABLE: str(file)},
+            stdin=subprocess.DEVNULL if runs else None,
+            stdout=output,
+            stderr=output,
         )
         records, device = _read(file, device)
         if not runs:

@@ -43,8 +43,8 @@ def find_toolkit() -> Toolkit:
     nvcc = next((path for path in _compilers() if path and Path(path).is_file()), None)
     if nvcc is None:
         raise MeasurementError(
-            "To time a CUDA C++ program, nvcc of the CUDA toolkit is needed; it is neither on the PATH nor in "
-            "CUDA_HOME or /usr/local/cuda."
+            "To time a CUDA C++ program, nvcc of the CUDA toolkit is needed; it is neither in CUDA_HOME nor on the "
+            "PATH nor in /usr/local/cuda."
         )
     root = Path(nvcc).resolve().parent.parent
     for folder in (root / "extras" / "CUPTI", root, *sorted(root.glob("targets/*"))):
@@ -59,9 +59,11 @@ def find_toolkit() -> Toolkit:
 
 
 def _compilers() -> Iterator[str | None]:
-    yield shutil.which("nvcc")
-    for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        home = os.environ.get(variable)
         yield str(Path(home, "bin", "nvcc")) if home else None
+    yield shutil.which("nvcc")
+    yield "/usr/local/cuda/bin/nvcc"
 
 
 def build_timer(toolkit: Toolkit, folder: Path) -> Path:
