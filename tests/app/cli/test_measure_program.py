@@ -8,6 +8,8 @@ import pytest
 
 from fake_toolkit import DEVICE, clocks_file, copy_record, fake_toolkit, kernel_record
 from tilescope.app.cli.main import main
+from tilescope.app.gpu.data import gpu_data
+from tilescope.app.gpu.facts import facts_of
 from tilescope.app.gpu.recorded import PaneLaunch, command_for, missing_text, own_recording, recorded_of
 from tilescope.tracer.hardware.timeline_file import load
 
@@ -49,6 +51,8 @@ def test_a_timeline_is_shown_for_the_launch_of_the_same_text_and_size(homework, 
         "", "scale", None, (2, 1, 1), (64, 1, 1), kernel="/elsewhere/homework.cu:scale", source=TEXT
     )
     assert own_recording(asked, recorded_of(asked, [timeline])).timeline is timeline
+    facts = [fact.text for fact in facts_of(gpu_data(timeline))]
+    assert "only each warp's start and end are marked" in facts
     edited = PaneLaunch("", "scale", None, (2, 1, 1), (64, 1, 1), kernel=asked.kernel, source=TEXT + "\n")
     assert recorded_of(edited, [timeline]) == []
     assert "scale" in missing_text(edited, [])

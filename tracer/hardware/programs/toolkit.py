@@ -1,4 +1,4 @@
-"""The CUDA toolkit on this computer: its compiler, and CUPTI beside it."""
+"""The CUDA toolkit on this computer: its compiler and CUPTI."""
 
 from __future__ import annotations
 
