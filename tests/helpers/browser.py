@@ -69,8 +69,8 @@ class Browser:
 
     def text(self, selector: str) -> str:
         """Return the text of the first element of a selector."""
-        found: str = self.run("return document.querySelector(arguments[0]).textContent", selector)
-        return found
+        content: str = self.run("return document.querySelector(arguments[0]).textContent", selector)
+        return content
 
     def console_messages(self) -> list[str]:
         """Return what the page has told the console since it was opened."""

@@ -32,10 +32,10 @@ def count_launches(jobs: list[Job], *options: str) -> list[CompiledCounters]:
     return [ANSWER.decode(line) for line in done.stdout.splitlines()]
 
 
-def nonzero_counters(found: CompiledCounters) -> dict[str, int]:
+def nonzero_counters(counters: CompiledCounters) -> dict[str, int]:
     """Return the counters that are not 0."""
-    assert not found.reason, found.reason
-    return {name: amount for name, amount in found.counters.items() if amount}
+    assert not counters.reason, counters.reason
+    return {name: amount for name, amount in counters.counters.items() if amount}
 
 
 def launch_of_text(text: str, *arguments: object, grid: int = 1, block: int = 32, folder: Path) -> LaunchJob:

@@ -36,27 +36,27 @@ def modules_of(name: str, tree: ast.Module) -> list[str]:
 
     `from x import y` counts as x and as x.y, since y may be a module.
     """
-    found = []
+    modules = []
     package = ["tilescope", *name.split("/")[:-1]]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
-            found += [module, *(f"{module}.{a.name}" for a in node.names)]
-    return found
+            modules += [module, *(f"{module}.{a.name}" for a in node.names)]
+    return modules
 
 
 def imports_of(trees: dict[str, ast.Module]) -> list[Import]:
     """Return every import of one file of the package by another."""
-    found = set()
+    modules = set()
     for name, tree in trees.items():
         for module in modules_of(name, tree):
             path = module.removeprefix("tilescope.").replace(".", "/") + ".py"
             if module.startswith("tilescope.") and path in trees and path != name:
-                found.add(Import(name, path))
-    return sorted(found)
+                modules.add(Import(name, path))
+    return sorted(modules)
 
 
 def folder_of(file: str) -> str:

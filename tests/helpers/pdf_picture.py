@@ -123,8 +123,8 @@ class _Drawing:
 
     def op_gs(self, name: bytes) -> None:
         body = self.page.resources[name.decode()[1:]]
-        found = [re.search(rb"/%s ([\d.]+)" % what, body) for what in (b"ca", b"CA")]
-        self.state.alphas = tuple(float(one[1]) for one in found if one)  # type: ignore[assignment]
+        matches = [re.search(rb"/%s ([\d.]+)" % what, body) for what in (b"ca", b"CA")]
+        self.state.alphas = tuple(float(one[1]) for one in matches if one)  # type: ignore[assignment]
 
     def op_cs(self, name: bytes) -> None:
         assert name == b"/CSp"

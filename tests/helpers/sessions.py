@@ -52,8 +52,8 @@ def kernel(a, b, c):
 @cache
 def application() -> QApplication:
     """Return the one application of this process."""
-    found = QApplication.instance()
-    return found if isinstance(found, QApplication) else QApplication([])
+    application = QApplication.instance()
+    return application if isinstance(application, QApplication) else QApplication([])
 
 
 @cache

@@ -353,8 +353,8 @@ def test_files_that_cannot_be_read_are_told_in_one_sentence_and_the_others_are_t
     try:
         for content in (b"", b"{}", FILE.read_bytes().replace(b'"version":2', b'"version":7', 1)):
             broken.write_bytes(content)
-            found, complaints = sources()
-            assert [source.path for source in found] == [recorded_measurements()[0]]  # others go on with it
+            recordings, complaints = sources()
+            assert [source.path for source in recordings] == [recorded_measurements()[0]]  # others go on with it
             assert len(complaints) == 1
             assert complaints[0].endswith(".")
     finally:

@@ -26,9 +26,9 @@ def cube(side, **values):
     return {"m": side, "k": side, "n": side, **values}
 
 
-def pair(left, right, found=(H200,)):
+def pair(left, right, recordings=(H200,)):
     """Return the times of two panes: name and parameters each."""
-    return nearest_times([query_of_values(*left), query_of_values(*right)], found)
+    return nearest_times([query_of_values(*left), query_of_values(*right)], recordings)
 
 
 def test_the_launch_itself_is_taken_where_it_was_measured():

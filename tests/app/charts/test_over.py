@@ -68,8 +68,8 @@ def test_what_does_not_vary_is_an_empty_chart_with_its_reason():
 
 
 def test_a_copy_with_a_stride_uses_as_much_as_it_writes_twice_however_far_apart_it_reads():
-    found = [source for source in sources()[0] if source.recorded]
-    (panel,) = build(found, parse_choice("over stride copy-stride show=bandwidth", found)).panels
+    recorded = [source for source in sources()[0] if source.recorded]
+    (panel,) = build(recorded, parse_choice("over stride copy-stride show=bandwidth", recorded)).panels
     points = panel.series[0].points
     assert [point.x for point in points] == [1, 2, 3, 4, 8, 16, 32]
     assert [point.y for point in points] == sorted((point.y for point in points), reverse=True)
@@ -77,6 +77,6 @@ def test_a_copy_with_a_stride_uses_as_much_as_it_writes_twice_however_far_apart_
         elements = point.datum.parameters["count"]
         assert point.y == pytest.approx(2 * 4 * elements / statistics.median(point.datum.samples) / 1000)
     assert panel.x.log
-    (flat,) = build(found, parse_choice("over offset copy-offset show=bandwidth", found)).panels
+    (flat,) = build(recorded, parse_choice("over offset copy-offset show=bandwidth", recorded)).panels
     assert not flat.x.log  # it begins with 0
     assert flat.series[0].points[0].x == 0

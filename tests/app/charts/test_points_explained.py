@@ -67,15 +67,15 @@ def test_the_tip_has_every_number_with_its_mark(recorded):
 def test_the_table_has_them_too(recorded):
     recorded(profile(dram_read=30e6, l1_hits=None))
     lines = [line for line in csv_text(point()[0]).splitlines() if not line.startswith("#")]
-    found = {
+    explanations = {
         r["quantity"]: (r["value"], r["unit"], r["marks"])
         for r in csv.DictReader(io.StringIO("\n".join(lines)))
     }
-    assert found["DRAM read"] == ("30000000.0", "B", "measured")
-    assert found["occupancy"] == ("100.0", "%", "modelled")
-    assert found["global memory traffic"] == ("541065216", "B", "exact")
-    assert "L1 hits" not in found
-    assert found["L2 hits"][2] == "measured"
+    assert explanations["DRAM read"] == ("30000000.0", "B", "measured")
+    assert explanations["occupancy"] == ("100.0", "%", "modelled")
+    assert explanations["global memory traffic"] == ("541065216", "B", "exact")
+    assert "L1 hits" not in explanations
+    assert explanations["L2 hits"][2] == "measured"
 
 
 def test_without_recorded_figures_there_is_no_ring_and_no_word_of_one(recorded):

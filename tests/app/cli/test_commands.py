@@ -77,15 +77,15 @@ def script(capsys):
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_has_every_command_option_choice_and_scenario(shell, script):
-    found = set(re.findall(r"[\w-]+", script(shell)))
+    words = set(re.findall(r"[\w-]+", script(shell)))
     kept = {*map(lecture_name, shipped_lectures()), *(exercise.name for exercise in exercises_in()[0])}
-    assert kept | {p.name for name in names() for p in find(name).parameters} <= found
+    assert kept | {p.name for name in names() for p in find(name).parameters} <= words
     bare = len("--") if shell == "fish" else 0  # which has options without their dashes
     for command in (WINDOW, *SUBCOMMANDS):
-        assert {*command.name.split(), *names()} <= found
+        assert {*command.name.split(), *names()} <= words
         for option, action in options_of(command).items():
-            assert option[bare:] in found or option[1:] in found
-            assert {*map(str, action.choices or ())} <= found
+            assert option[bare:] in words or option[1:] in words
+            assert {*map(str, action.choices or ())} <= words
 
 
 def test_fish_says_what_commands_are_for(script):

@@ -44,12 +44,12 @@ scale[2, 256](numbers[:500], numbers, result)
 def rows(printed: str) -> dict[str, list[str]]:
     """Return the numbers and marks of each counter that is printed."""
     names = [name.replace("_", " ") for name in NAMES]
-    found = {}
+    counters = {}
     for line in printed.splitlines():
         name = next((one for one in names if line.startswith(one)), "")
         if name:
-            found[name] = line[len(name) :].split()
-    return found
+            counters[name] = line[len(name) :].split()
+    return counters
 
 
 def test_counters_are_printed_at_each_depth(capsys):

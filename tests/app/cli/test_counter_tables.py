@@ -29,13 +29,13 @@ H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 def test_parts_add_up_to_the_launch_and_each_is_its_requests(made, by):
     session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(made), None)
     names, part = groups_of(session, by)
-    found = totals_by(session.trace, session.requests, part, len(names))
-    assert {name: int(found[name].sum()) for name in NAMES} == session.counters.total
+    totals = totals_by(session.trace, session.requests, part, len(names))
+    assert {name: int(totals[name].sum()) for name in NAMES} == session.counters.total
     requests, buffers = session.requests, session.trace.buffers
     for number in range(len(names)):
         mine = np.flatnonzero((part == number) & (requests.op == 0))
         sectors = [int(requests.sectors[r]) for r in mine if buffers[requests.buffer[r]].space == "global"]
-        assert found["global_load_sectors"][number] == sum(sectors)
+        assert totals["global_load_sectors"][number] == sum(sectors)
 
 
 def rows_of(text):

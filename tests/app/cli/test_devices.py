@@ -21,11 +21,11 @@ BOTH = DeviceList((H200, OLD), "580.159.04", (13, 0))
 def answered(monkeypatch):
     """Return what has a driver answer this."""
 
-    def answer(found):
+    def answer(devices):
         def run(_):
-            if isinstance(found, Exception):
-                raise found
-            return found
+            if isinstance(devices, Exception):
+                raise devices
+            return devices
 
         monkeypatch.setattr(DeviceListing, "run", run)
 
@@ -55,11 +55,11 @@ def test_a_table_has_all_that_the_source_document_lists(answered, capsys):
 def test_json_has_the_same(answered, capsys):
     answered(BOTH)
     assert main(["devices", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found == json.loads(json_text(BOTH))
-    assert found["devices"][0]["compute_capability"] == [9, 0]
-    assert found["devices"][1]["problem"] == "too old"
-    assert (found["driver"], found["cuda"], found["reason"]) == ("580.159.04", [13, 0], "")
+    devices = json.loads(capsys.readouterr().out)
+    assert devices == json.loads(json_text(BOTH))
+    assert devices["devices"][0]["compute_capability"] == [9, 0]
+    assert devices["devices"][1]["problem"] == "too old"
+    assert (devices["driver"], devices["cuda"], devices["reason"]) == ("580.159.04", [13, 0], "")
 
 
 def test_without_a_gpu_it_is_one_sentence_and_2(answered, capsys):

@@ -84,11 +84,11 @@ def test_size_length_and_frames_of_a_video(tmp_path, suffix, form):
     pytest.importorskip("av")
     path = tmp_path / f"a{suffix}"
     assert render(TINY, "-o", path, "--from", "2", "--to", "4", "--size", "641x399", *TEN_SECONDS) == 0
-    found = looked_into(path)
-    assert form in found["format"]
-    assert (found["width"], found["height"], int(found["nb_read_frames"])) == (642, 400, 21)
-    assert found["seconds"] == pytest.approx(2.1) and found["pix_fmt"] == "yuv420p"
-    assert found["r_frame_rate"] == "10/1"
+    film = looked_into(path)
+    assert form in film["format"]
+    assert (film["width"], film["height"], int(film["nb_read_frames"])) == (642, 400, 21)
+    assert film["seconds"] == pytest.approx(2.1) and film["pix_fmt"] == "yuv420p"
+    assert film["r_frame_rate"] == "10/1"
 
 
 @probe
@@ -99,9 +99,9 @@ def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
         == 0
     )
     assert "33.33 frames a second instead of 30" in capsys.readouterr().err
-    found = looked_into(path)
-    assert (found["width"], found["height"]) == (640, 400)
-    assert found["seconds"] == pytest.approx(3.0, abs=0.04)  # two moments, and a second at the end
+    film = looked_into(path)
+    assert (film["width"], film["height"]) == (640, 400)
+    assert film["seconds"] == pytest.approx(3.0, abs=0.04)  # two moments, and a second at the end
 
 
 def test_what_comes_is_said_before_and_the_name_after(tmp_path, capsys):

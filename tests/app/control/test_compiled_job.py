@@ -63,8 +63,8 @@ def test_nothing_is_counted_while_pictures_are_drawn(played):
 
 def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
     job, first, second = CompiledJob(), session(), session()
-    found = []
-    job.counted.connect(found.append)
+    results = []
+    job.counted.connect(results.append)
     job.want([first])
     wait_until(lambda: played.begun == [first])
     job.want([second])  # and nothing lets the first one end
@@ -72,7 +72,7 @@ def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
     played.go_on.set()
     wait_until(job.is_idle)
     assert first.compiled is None
-    assert found == [second]
+    assert results == [second]
 
 
 def test_what_is_known_is_not_counted_again(played):

@@ -21,8 +21,8 @@ def own(monkeypatch, tmp_path):
     return own_folder()
 
 
-def mine(found):
-    return [one for one in found if one.head.device.name == "NVIDIA Test"]
+def mine(timelines):
+    return [one for one in timelines if one.head.device.name == "NVIDIA Test"]
 
 
 def test_they_are_read_in_a_thread_once(own):

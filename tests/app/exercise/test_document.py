@@ -25,16 +25,16 @@ def mistakes(folder, **texts):
 
 
 def test_an_exercise_says_what_stands_in_its_files():
-    found = add_ten()
-    assert (found.name, found.number, found.title, found.kernel) == ("add-ten", 1, "Add ten", "add_ten")
-    assert found.mistakes == ()
-    assert [s.text for s in found.task.paragraphs[0].spans if s.styles == {"code"}] == ["out", "a"]
-    assert found.picture.path == EXERCISES / "01-add-ten.svg"
-    assert found.picture.text == "Four threads, each with an element of a and of out"
-    assert [g.words for g in found.goals] == ["each element is read once", "as many loads as the stub stores"]
-    assert len(found.hints) == 2
-    assert found.stub == STUB.rstrip() + "\n"
-    assert "cases" not in found.stub
+    exercise = add_ten()
+    assert (exercise.name, exercise.number, exercise.title, exercise.kernel) == ("add-ten", 1, "Add ten", "add_ten")
+    assert exercise.mistakes == ()
+    assert [s.text for s in exercise.task.paragraphs[0].spans if s.styles == {"code"}] == ["out", "a"]
+    assert exercise.picture.path == EXERCISES / "01-add-ten.svg"
+    assert exercise.picture.text == "Four threads, each with an element of a and of out"
+    assert [g.words for g in exercise.goals] == ["each element is read once", "as many loads as the stub stores"]
+    assert len(exercise.hints) == 2
+    assert exercise.stub == STUB.rstrip() + "\n"
+    assert "cases" not in exercise.stub
 
 
 def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
@@ -77,9 +77,9 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
 )
 def test_each_mistake_in_the_task_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
     assert old in MARKDOWN
-    found = mistakes(tmp_path, markdown=MARKDOWN.replace(old, new))
-    assert [(suffix, at) for suffix, at, _ in found] == [(".md", line)], found
-    assert said in found[0][2] and found[0][2].endswith(".")
+    problems = mistakes(tmp_path, markdown=MARKDOWN.replace(old, new))
+    assert [(suffix, at) for suffix, at, _ in problems] == [(".md", line)], problems
+    assert said in problems[0][2] and problems[0][2].endswith(".")
 
 
 def test_a_second_picture_or_block_is_one_too_many(tmp_path):
@@ -124,8 +124,8 @@ def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
     "text", ["", "\n", "[" * 100_000, "> " * 5000 + "a", "## Hint", "# \0", "```exercise", "* " * 500]
 )
 def test_what_nobody_wrote_by_hand_is_read_all_the_same(tmp_path, text):
-    found = read(tmp_path, markdown=text)
-    assert found.mistakes and not found.goals
+    exercise = read(tmp_path, markdown=text)
+    assert exercise.mistakes and not exercise.goals
 
 
 # --- folders of them
@@ -137,8 +137,8 @@ def test_a_folder_is_listed_by_number_and_its_mistakes_are_told(tmp_path):
     read(tmp_path, name="11-last", markdown=MARKDOWN.replace("kernel:", "colonel:"))
     (tmp_path / "notes.md").write_text("# Not an exercise")
     (tmp_path / "12-raw.md").write_bytes(b"\xff")
-    found, wrong = exercises_in(tmp_path)
-    assert [(e.number, e.name) for e in found] == [(2, "first"), (10, "last"), (11, "last")]
+    exercises, wrong = exercises_in(tmp_path)
+    assert [(e.number, e.name) for e in exercises] == [(2, "first"), (10, "last"), (11, "last")]
     said = "\n".join(map(str, wrong))
     assert "12-raw.md:1: " in said and "11-last.md:10: 'colonel'" in said
     assert "10-last.md also has the name last" in said

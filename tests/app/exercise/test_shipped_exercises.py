@@ -87,11 +87,11 @@ def refused_for(verdict: Verdict) -> set[str]:
 
 
 def test_there_are_fifteen_without_mistakes():
-    found, mistakes = exercises_in()
+    exercises, mistakes = exercises_in()
     assert mistakes == []
-    assert [exercise.number for exercise in found] == list(range(1, 16))
+    assert [exercise.number for exercise in exercises] == list(range(1, 16))
     assert (
-        len({exercise.kernel for exercise in found}) == 15
+        len({exercise.kernel for exercise in exercises}) == 15
     )  # so that a file says by its kernel what it is for
 
 

@@ -10,8 +10,8 @@ from tilescope.app.gpu.facts import facts_of, kinds_of, kinds_text, micros_text,
 from tilescope.tracer.hardware.timeline import KernelCost
 
 
-def texts(found):
-    return [fact.text for fact in facts_of(found)]
+def texts(data):
+    return [fact.text for fact in facts_of(data)]
 
 
 def test_every_fact_has_its_mark():
@@ -20,11 +20,11 @@ def test_every_fact_has_its_mark():
 
 
 def test_the_facts_are_those_of_the_columns():
-    found = derived_data()
-    told = texts(found)
+    data = derived_data()
+    told = texts(data)
     assert told[0] == "16 blocks of 8 × 8 threads"
     assert told[1] == "NVIDIA Test, 2026-11-23"
-    assert told[2].startswith(micros_text(found.timeline.nanoseconds))
+    assert told[2].startswith(micros_text(data.timeline.nanoseconds))
     assert told[3] == "up to 2 blocks at once on a multiprocessor, 4 in use"
     assert told[4] == "2.0 waves"
     assert told[5].startswith("warps of 16 blocks: load ")
@@ -53,9 +53,9 @@ def test_multiprocessors_without_a_block_are_told():
 def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
     head = small_timeline().head
     device = replace(head.device, multiprocessors=132)
-    found = gpu_data(with_head(small_timeline(), device=device))
-    assert found.machines == 132
-    assert texts(found)[4] == "0.061 waves"
+    data = gpu_data(with_head(small_timeline(), device=device))
+    assert data.machines == 132
+    assert texts(data)[4] == "0.061 waves"
 
 
 def test_a_recording_without_details_says_nothing_of_warps():

@@ -39,8 +39,8 @@ def asked(**values):
 
 def test_a_launch_finds_its_own_recording_whatever_its_matrices_hold(recorded):
     assert len(recorded) == 2
-    found = own_recording(asked(input="ones"), recorded)
-    assert found.timeline.head.values["m"] == SMALL["m"]
+    recording = own_recording(asked(input="ones"), recorded)
+    assert recording.timeline.head.values["m"] == SMALL["m"]
     assert own_recording(asked(tile=16), recorded) is None
     assert own_recording(asked(dtype="float64"), recorded) is None
 
@@ -67,10 +67,10 @@ def test_the_nearest_is_nearest_in_octaves(recorded):
 
 def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():
     older, newer = small_timeline(), with_head(small_timeline(), date="2026-12-01T00:00:00+00:00")
-    found = recorded_of("matmul-tiled", [newer, older])
-    assert [one.size[-10:] for one in found] == ["2026-11-23", "2026-12-01"]
-    assert len({one.word for one in found}) == 2
-    assert own_recording(asked(), found).timeline is newer
+    recordings = recorded_of("matmul-tiled", [newer, older])
+    assert [one.size[-10:] for one in recordings] == ["2026-11-23", "2026-12-01"]
+    assert len({one.word for one in recordings}) == 2
+    assert own_recording(asked(), recordings).timeline is newer
 
 
 def test_sizes_in_few_words():

@@ -71,9 +71,9 @@ def test_line_ends_of_other_systems_are_read_alike(ending):
     ],
 )
 def test_a_mistake_in_a_block_is_told_with_its_line(line, sentence):
-    found = problems(one_step_lecture(line))
-    assert list(found) == [6 + line.count("\n") + 1]
-    assert sentence in found[6 + line.count("\n") + 1]
+    messages = problems(one_step_lecture(line))
+    assert list(messages) == [6 + line.count("\n") + 1]
+    assert sentence in messages[6 + line.count("\n") + 1]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_what_cannot_be_shown_is_told(show, sentence):
     ],
 )
 def test_what_cannot_be_computed_or_shown_in_a_caption_is_told(caption, sentence):
-    found = problems(one_step_lecture(caption=caption))
-    assert found.get(9, "") == "" if not sentence else sentence in found[9]
+    messages = problems(one_step_lecture(caption=caption))
+    assert messages.get(9, "") == "" if not sentence else sentence in messages[9]
 
 
 @pytest.mark.parametrize(
@@ -156,13 +156,13 @@ def test_mistakes_in_the_whole_are_told():
 
 def test_a_place_that_is_not_there_is_told_once_and_hides_no_other_mistake():
     later = "\n## Next\n\n`next phase`\n\n{left.gone}\n"
-    found = problems(
+    messages = problems(
         one_step_lecture("at: phase 99", caption="{left.nothing} {left.request.sectors}") + later
     )
-    assert list(found) == [7, 10, 15]
-    assert "no phase 99" in found[7]
-    assert "has no nothing" in found[10]
-    assert "has no gone" in found[15]
+    assert list(messages) == [7, 10, 15]
+    assert "no phase 99" in messages[7]
+    assert "has no nothing" in messages[10]
+    assert "has no gone" in messages[15]
 
 
 def test_a_chart_before_anything_else_is_shown_stands_nowhere():

@@ -30,8 +30,8 @@ def pair():
 
 
 def lit(name, session=None):
-    (found,) = resolve_highlights([name], [session or matmul("matmul-tiled", **SMALL)])
-    return found
+    (highlight,) = resolve_highlights([name], [session or matmul("matmul-tiled", **SMALL)])
+    return highlight
 
 
 def test_names_are_split_at_commas_but_for_those_inside_brackets_and_quotes():
@@ -169,9 +169,9 @@ def test_a_pane_alone_stands_out_whole_and_says_where_other_names_are_meant():
     sessions = pair()
     assert resolve_highlights(["left"], sessions) == (None, DIM_ALL)
     assert resolve_highlights(["right"], sessions) == (DIM_ALL, None)
-    found = resolve_highlights(["right", "B"], sessions)
-    assert found[0] == DIM_ALL
-    assert found[1] == Highlight(buffers=frozenset([buffer_number(sessions[1], "b")]))
+    highlights = resolve_highlights(["right", "B"], sessions)
+    assert highlights[0] == DIM_ALL
+    assert highlights[1] == Highlight(buffers=frozenset([buffer_number(sessions[1], "b")]))
 
 
 def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing():

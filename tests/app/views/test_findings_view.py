@@ -119,8 +119,8 @@ def test_the_text_is_looked_for_in_the_source_line_too(faulty):
     view = shown(faulty)
     view.text.setText("cuda.syncthreads()")
     locations = [source_location(f, faulty.trace) for f in faulty.findings if f.message in listed(view)]
-    found = [faulty.trace.sources[file].splitlines()[line - 1] for file, line in locations]
-    assert any(line.strip() == "cuda.syncthreads()" for line in found)
+    lines = [faulty.trace.sources[file].splitlines()[line - 1] for file, line in locations]
+    assert any(line.strip() == "cuda.syncthreads()" for line in lines)
 
 
 def test_a_clean_launch_says_that_there_is_nothing():

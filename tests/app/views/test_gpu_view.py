@@ -22,8 +22,8 @@ from tilescope.tracer.hardware.timeline import SEGMENT_KINDS
 NO_KEYS, LEFT = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
 
 
-def place(level, found=None, **numbers):
-    return chart_view_at(found or derived_data(), level, PanePlace(**numbers))
+def place(level, data=None, **numbers):
+    return chart_view_at(data or derived_data(), level, PanePlace(**numbers))
 
 
 def wheel(view, x, y, turn, keys=NO_KEYS):
@@ -36,13 +36,13 @@ def wheel(view, x, y, turn, keys=NO_KEYS):
 
 def asked(view):
     """Return the list that gets all that a view asks for."""
-    found = []
+    requests = []
     view.ask = GpuRequests(
-        lambda level, number: found.append((level, number)),
-        lambda: found.append(("left",)),
-        lambda span: found.append(("range", span)),
+        lambda level, number: requests.append((level, number)),
+        lambda: requests.append(("left",)),
+        lambda span: requests.append(("range", span)),
     )
-    return found
+    return requests
 
 
 def tip(view, position):
@@ -54,13 +54,13 @@ def tip(view, position):
 
 def test_every_row_of_the_gpu_is_a_multiprocessor_that_a_click_goes_into():
     view = view_of(place("gpu"))
-    found = asked(view)
+    requests = asked(view)
     assert view.chart_layout.count == 4
     for machine in range(4):
         point = view.chart_layout.box(machine).center()
         assert f"multiprocessor {machine}" in tip(view, point)
         QTest.mouseClick(view, LEFT, pos=point.toPoint())
-    assert found == [("multiprocessor", machine) for machine in range(4)]
+    assert requests == [("multiprocessor", machine) for machine in range(4)]
 
 
 @pytest.mark.parametrize("level", ["gpu", "multiprocessor"])
@@ -79,10 +79,10 @@ def test_every_block_is_found_where_it_is_drawn(level):
 def test_a_click_on_a_block_goes_into_it():
     shown = place("multiprocessor", multiprocessor=2)
     view = view_of(shown)
-    found = asked(view)
+    requests = asked(view)
     block = int(shown.data.blocks_on(2)[-1])
     QTest.mouseClick(view, LEFT, pos=box_of_item(shown, view.chart_layout, block).center().toPoint())
-    assert found == [("block", block)]
+    assert requests == [("block", block)]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -105,13 +105,13 @@ def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, the
 
 
 def test_a_segment_says_phase_cycles_mark_warp_and_the_line_of_the_source():
-    found = derived_data()
+    data = derived_data()
     view = view_of(place("block", block=3))
-    segments = found.timeline.segments
-    load = found.rows(3).start
+    segments = data.timeline.segments
+    load = data.rows(3).start
     view.choose(0, load)
     first, last = int(segments.first_line[load]), int(segments.last_line[load])
-    source = found.timeline.head.source.splitlines()[first - 1].strip()
+    source = data.timeline.head.source.splitlines()[first - 1].strip()
     assert view.chosen_text() == (
         f"load tile 0: 900 cycles · measured, 0.90 µs; warp 0; lines {first} to {last}: {source}"
     )
@@ -134,8 +134,8 @@ def test_phases_stand_above_the_warps_with_their_cycles():
 
 
 def test_a_block_of_which_no_warp_was_recorded_says_so():
-    found = gpu_data(small_timeline(detailed=(5,)))
-    shown = chart_view_at(found, "block", PanePlace(block=2))
+    data = gpu_data(small_timeline(detailed=(5,)))
+    shown = chart_view_at(data, "block", PanePlace(block=2))
     view = view_of(shown)
     assert not shown.has_details and view.chart_layout.count == 1
     assert NO_DETAILS in view.chosen_text()
@@ -148,9 +148,9 @@ def test_a_block_of_which_no_warp_was_recorded_says_so():
 
 def test_a_multiprocessor_without_a_block_says_so():
     made = small_timeline()
-    found = gpu_data(made)
-    assert found.machines == 4
-    empty = view_of(chart_view_at(found, "gpu", PanePlace()))
+    data = gpu_data(made)
+    assert data.machines == 4
+    empty = view_of(chart_view_at(data, "gpu", PanePlace()))
     assert "16 blocks" not in empty.chosen_text()
     assert "4 blocks, up to 2 at once" in empty.chosen_text()
 
@@ -163,10 +163,10 @@ def test_a_sparse_launch_has_rows_of_used_multiprocessors_and_one_for_the_rest()
 
 def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_there():
     view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace()))
-    found = asked(view)
+    requests = asked(view)
     for row in range(5):
         QTest.mouseClick(view, LEFT, pos=view.chart_layout.box(row).center().toPoint())
-    assert found == [("multiprocessor", machine) for machine in (0, 2, 4, 131)]
+    assert requests == [("multiprocessor", machine) for machine in (0, 2, 4, 131)]
     assert view.chosen_text().startswith("128 other multiprocessors")
 
 
@@ -183,10 +183,10 @@ def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
 def test_keys_move_over_the_rows_of_a_sparse_launch():
     view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace(multiprocessor=2)))
     assert view.chosen_text().startswith("multiprocessor 2:")
-    found = asked(view)
+    requests = asked(view)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Return):
         QTest.keyClick(view, key)
-    assert found == [("multiprocessor", 131)]
+    assert requests == [("multiprocessor", 131)]
     assert view.chosen_text() == "128 other multiprocessors ran no block · measured"
 
 
@@ -200,11 +200,11 @@ def test_the_legend_names_what_the_rows_of_a_sparse_launch_show():
 
 def test_the_wheel_keeps_the_time_under_the_pointer():
     view = view_of(place("gpu"))
-    found = asked(view)
+    requests = asked(view)
     x, y = view.chart_layout.rows.center().x() + 100, view.chart_layout.rows.center().y()
     before = view.chart_layout.time(x)
     wheel(view, x, y, 120)
-    span = found[-1][1]
+    span = requests[-1][1]
     assert span[1] - span[0] == pytest.approx(0.8 * (view.span[1] - view.span[0]))
     view.show_place(view.shown, span, common_range([view.shown.duration]))
     assert view.chart_layout.time(x) == pytest.approx(before)
@@ -212,25 +212,25 @@ def test_the_wheel_keeps_the_time_under_the_pointer():
 
 def test_all_is_as_far_as_one_gets_and_a_few_nanoseconds_as_near():
     view = view_of(place("gpu"))
-    found = asked(view)
+    requests = asked(view)
     wheel(view, 500, 100, -1200)
-    assert found[-1][1] == pytest.approx(view.span)
+    assert requests[-1][1] == pytest.approx(view.span)
     view.zoom(1e-9)
-    assert found[-1][1][1] - found[-1][1][0] == pytest.approx(20)
+    assert requests[-1][1][1] - requests[-1][1][0] == pytest.approx(20)
     view.show_place(view.shown, (0.0, 1000.0), common_range([view.shown.duration]))
     wheel(view, 500, 100, 120 * 1000, Qt.KeyboardModifier.ShiftModifier)
-    assert found[-1][1][0] == pytest.approx(common_range([view.shown.duration])[0])
+    assert requests[-1][1][0] == pytest.approx(common_range([view.shown.duration])[0])
 
 
 def test_a_drag_moves_what_is_shown_and_is_no_click():
     view = view_of(place("gpu"), span=(1000.0, 2000.0))
-    found = asked(view)
+    requests = asked(view)
     start = view.chart_layout.rows.center().toPoint()
     wide = view.chart_layout.rows.width()
     QTest.mousePress(view, LEFT, pos=start)
     QTest.mouseMove(view, start + QPoint(50, 0))
     QTest.mouseRelease(view, LEFT, pos=start + QPoint(50, 0))
-    assert found == [("range", pytest.approx((1000 - 50000 / wide, 2000 - 50000 / wide)))]
+    assert requests == [("range", pytest.approx((1000 - 50000 / wide, 2000 - 50000 / wide)))]
 
 
 # Keys.
@@ -238,24 +238,24 @@ def test_a_drag_moves_what_is_shown_and_is_no_click():
 
 def test_keys_choose_a_row_and_go_in_and_out():
     view = view_of(place("gpu", multiprocessor=0))
-    found = asked(view)
+    requests = asked(view)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Return, Qt.Key.Key_Backspace):
         QTest.keyClick(view, key)
-    assert found == [("multiprocessor", 1), ("left",)]
+    assert requests == [("multiprocessor", 1), ("left",)]
     QTest.keyClick(view, Qt.Key.Key_Home)
-    assert found[-1] == ("range", None)
+    assert requests[-1] == ("range", None)
 
 
 def test_keys_go_from_block_to_block_and_from_segment_to_segment():
     shown = place("multiprocessor", multiprocessor=1)
     view = view_of(shown)
-    found = asked(view)
+    requests = asked(view)
     QTest.keyClick(view, Qt.Key.Key_Right)
     QTest.keyClick(view, Qt.Key.Key_Right)
     lane = shown.data.blocks_on(1)[shown.data.lanes.lane[shown.data.blocks_on(1)] == 0]
     assert view.item == lane[1]
     QTest.keyClick(view, Qt.Key.Key_Return)
-    assert found == [("block", lane[1])]
+    assert requests == [("block", lane[1])]
     inside = view_of(place("block", block=int(lane[1])))
     QTest.keyClick(inside, Qt.Key.Key_Down)
     QTest.keyClick(inside, Qt.Key.Key_Left)  # the last of warp 1
@@ -265,20 +265,20 @@ def test_keys_go_from_block_to_block_and_from_segment_to_segment():
 
 def test_what_is_chosen_by_keys_is_brought_in_sight():
     view = view_of(place("block", block=0), span=(0.0, 500.0))
-    found = asked(view)
+    requests = asked(view)
     QTest.keyClick(view, Qt.Key.Key_Left)
-    span = found[-1][1]
+    span = requests[-1][1]
     end = view.shown.data.timeline.segments.end[view.item] * 1000 / view.shown.data.timeline.head.mhz
     assert span[0] < end <= span[1]
 
 
 def test_plus_and_minus_zoom_around_the_middle():
     view = view_of(place("gpu"), span=(1000.0, 2000.0))
-    found = asked(view)
+    requests = asked(view)
     QTest.keyClick(view, Qt.Key.Key_Plus)
-    assert found[-1][1] == pytest.approx((1100, 1900))
+    assert requests[-1][1] == pytest.approx((1100, 1900))
     QTest.keyClick(view, Qt.Key.Key_Minus)
-    assert found[-1][1] == pytest.approx((875, 2125))
+    assert requests[-1][1] == pytest.approx((875, 2125))
 
 
 # Pictures.
@@ -306,11 +306,11 @@ def test_the_colours_follow_the_theme():
 
 
 def test_numbers_that_a_launch_has_not_are_chosen_by_the_chart():
-    found = derived_data()
-    shown = chart_view_at(found, "warp", PanePlace(block=10**6, warp=99))
-    assert shown.block in found.detailed and shown.warp == 0
-    assert chart_view_at(found, "gpu", PanePlace(multiprocessor=500)).machine == found.machine(
-        found.chosen_block()
+    data = derived_data()
+    shown = chart_view_at(data, "warp", PanePlace(block=10**6, warp=99))
+    assert shown.block in data.detailed and shown.warp == 0
+    assert chart_view_at(data, "gpu", PanePlace(multiprocessor=500)).machine == data.machine(
+        data.chosen_block()
     )
 
 

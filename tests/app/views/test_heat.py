@@ -72,16 +72,16 @@ def test_sums_of_any_trace_are_those_of_plain_loops(made):
             lines, elements = by_hand(session, what, moment, block)
             assert {k: n for k, n in line_heat(session, what, moment).items() if n} == dict(lines)
             for number, buffer in enumerate(trace.buffers):
-                found = element_heat(session, what, number, moment, Selection(block, 0))
+                heat = element_heat(session, what, number, moment, Selection(block, 0))
                 expected = [elements[number][int(i)] for i in buffer.elements().ravel()]
-                assert found.shape == buffer.shape and found.ravel().tolist() == expected
+                assert heat.shape == buffer.shape and heat.ravel().tolist() == expected
 
 
 def test_waste_is_what_the_findings_tell():
     session = matmul("transpose-naive")
-    found = next(f for f in session.findings if f.kind == "uncoalesced")
+    finding = next(f for f in session.findings if f.kind == "uncoalesced")
     stores = session.requests.op == Op.STORE
-    assert found.count == session.requests.sectors[stores].sum() == 4096
+    assert finding.count == session.requests.sectors[stores].sum() == 4096
     assert waste_of(session)[0][stores].sum() == 4096 * 28 // 32  # 4 of 32 sectors would do
 
 

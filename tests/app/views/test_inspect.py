@@ -100,15 +100,15 @@ def test_numbers_labels_and_marks_fit_their_tiles(tiled, width, scale):
     view = show_panel(CountersView, tiled, size=(width, 60), theme=theme)
     view.resize(width, view.heightForWidth(width))
     ranked = sorted(view.tiles, key=lambda t: t.rank)
-    found, grid = view.shown(), grid_of(ranked, width, "exact", theme, STYLES["tall"])
+    grid_shown, grid = view.shown(), grid_of(ranked, width, "exact", theme, STYLES["tall"])
     big, small = theme.font(grid.style.number, bold=True), theme.font(NAME)
-    for tile, box in found:
+    for tile, box in grid_shown:
         number = QFontMetricsF(big).horizontalAdvance(tile.text(tiled.end))
         name, mark = QFontMetricsF(small).horizontalAdvance(tile.label), mark_width("exact", theme)
         used = max(number + mark, name) if grid.style.mark_at_number else max(number, name + mark)
         assert used < box.width() and box.right() <= width + 0.1 and box.bottom() <= view.height() + 0.1
-    assert not any(a.intersects(b) for (_, a), (_, b) in itertools.combinations(found, 2))
-    assert "global sectors" in [tile.label for tile, _ in found] and len(found) >= max(
+    assert not any(a.intersects(b) for (_, a), (_, b) in itertools.combinations(grid_shown, 2))
+    assert "global sectors" in [tile.label for tile, _ in grid_shown] and len(grid_shown) >= max(
         1, min(4, int(width / (140 * scale)))
     )
 

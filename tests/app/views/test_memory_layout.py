@@ -179,8 +179,8 @@ def test_the_access_index_of_an_element_follows_the_strides():
 
 @given(st.sets(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60))
 @settings(deadline=None)
-def test_an_outline_is_the_edges_that_one_cell_alone_has(found):
-    rows, cols = np.array(sorted(found)).T
+def test_an_outline_is_the_edges_that_one_cell_alone_has(cells):
+    rows, cols = np.array(sorted(cells)).T
     path = outlines.outline(rows, cols)
     ends = np.stack([path.x, path.y], axis=1).reshape(-1, 2, 2).astype(int)
     drawn = set()
@@ -189,14 +189,14 @@ def test_an_outline_is_the_edges_that_one_cell_alone_has(found):
         for step in range(abs(x1 - x0) + abs(y1 - y0)):
             drawn.add((x0 + step, y0, "level") if y0 == y1 else (x0, y0 + step, "upright"))
     expected = set()
-    for row, col in found:
+    for row, col in cells:
         edges = {
             (row - 1, col): (col, row, "level"),
             (row + 1, col): (col, row + 1, "level"),
             (row, col - 1): (col, row, "upright"),
             (row, col + 1): (col + 1, row, "upright"),
         }
-        expected |= {edge for neighbour, edge in edges.items() if neighbour not in found}
+        expected |= {edge for neighbour, edge in edges.items() if neighbour not in cells}
     assert drawn == expected
 
 

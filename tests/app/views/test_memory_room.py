@@ -78,22 +78,22 @@ def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
     sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
     a = buffer_number(session, "a")
     for block in (0, 3):
-        found = footprints_of(session.memory.touched(block), sheets).by_buffer[a]
+        footprint = footprints_of(session.memory.touched(block), sheets).by_buffer[a]
         touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
-        assert found.outline is not None and inside(found.outline, sheets[a]) == set(touched.tolist())
+        assert footprint.outline is not None and inside(footprint.outline, sheets[a]) == set(touched.tolist())
 
 
 def inside(edge, sheet):
     """Return the elements whose cells an outline is around: an odd number of its upright lines is left of them."""
     lines = np.stack([edge.x, edge.y], axis=1).reshape(-1, 2, 2)
     upright = lines[lines[:, 0, 0] == lines[:, 1, 0]]
-    found = set()
+    sizes = set()
     for element in range(sheet.count):
         row, col = sheet.cells(element)
         left = upright[upright[:, 0, 0] <= col]
         if np.count_nonzero((left[:, :, 1].min(1) <= row) & (row < left[:, :, 1].max(1))) % 2:
-            found.add(element)
-    return found
+            sizes.add(element)
+    return sizes
 
 
 def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():

@@ -55,19 +55,19 @@ def session(folder, text: str, block: tuple[int, int, int] = (16, 1, 1), n: int 
 
 def red_pixels(image, box: QRectF, colour) -> int:
     """Return how many pixels of a box have a colour, or nearly."""
-    found = 0
+    matches = 0
     for x in range(int(box.left()), int(box.right()) + 1):
         for y in range(int(box.top()), int(box.bottom()) + 1):
             if image.rect().contains(x, y):
                 pixel = image.pixelColor(x, y)
                 parts = zip(pixel.getRgb()[:3], colour.getRgb()[:3], strict=True)
-                found += all(abs(one - other) < 12 for one, other in parts)
-    return found
+                matches += all(abs(one - other) < 12 for one, other in parts)
+    return matches
 
 
 def finding(session: Session):
-    (found,) = [f for f in session.findings if f.kind == "bounds"]
-    return found
+    (bounds_finding,) = [f for f in session.findings if f.kind == "bounds"]
+    return bounds_finding
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -91,11 +91,11 @@ def test_a_cell_with_a_red_cross_stands_beside_the_array(tmp_path, offset, theme
 
 def test_a_click_on_the_finding_lands_on_the_access_itself(tmp_path):
     made = session(tmp_path, TILES, block=(4, 4, 1))
-    found = finding(made)
-    (request,) = made.memory.request_rows(found.moment)
+    bounds_finding = finding(made)
+    (request,) = made.memory.request_rows(bounds_finding.moment)
     assert made.trace.buffers[int(made.requests.buffer[request])].name == "tile_b"
-    assert found.threads[0] == (0, 3)
-    shown = outside_of(made).accesses_of_moment(found.moment, 0)
+    assert bounds_finding.threads[0] == (0, 3)
+    shown = outside_of(made).accesses_of_moment(bounds_finding.moment, 0)
     assert [access.text for access in shown] == ["tile_b[0, 4]"]
 
 
@@ -144,13 +144,13 @@ def test_elements_that_differ_from_numpy_are_marked_and_say_what_numpy_has():
     made = racing()
     check = made.trace.check
     assert check is not None and check.differing > 0
-    ((number, found),) = differences_of(made).items()
-    assert made.trace.buffers[number].name == "c" and len(found.elements) == check.differing
+    ((number, differences),) = differences_of(made).items()
+    assert made.trace.buffers[number].name == "c" and len(differences.elements) == check.differing
     assert len(differing_now(made, number, 0)) == 0
-    assert differing_now(made, number, made.end).tolist() == found.elements.tolist()
-    first = int(found.elements[0])
+    assert differing_now(made, number, made.end).tolist() == differences.elements.tolist()
+    first = int(differences.elements[0])
     assert "NumPy has " in hover_text(made, number, first, made.end, Selection())
-    right = next(n for n in range(256) if n not in set(found.elements.tolist()))
+    right = next(n for n in range(256) if n not in set(differences.elements.tolist()))
     assert "NumPy" not in hover_text(made, number, right, made.end, Selection())
     view = show_memory(made, float(made.end), size=(900, 800))
     image, red = grab_image(view), view.theme.colour("bad")

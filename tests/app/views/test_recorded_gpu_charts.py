@@ -53,8 +53,8 @@ def test_a_recording_is_drawn_where_it_says(path: Path, level: Level) -> None:
     drawn = grab_image(view).copy(place.toAlignedRect())
     colours = {drawn.pixel(x, y) for x in range(drawn.width()) for y in range(drawn.height())}
     assert colours - {view.theme.colour("panel").rgb()}
-    found = view.hit(place.center())
-    assert found.item == item or place.height() < 3  # rows so low have several blocks in one
+    hit = view.hit(place.center())
+    assert hit.item == item or place.height() < 3  # rows so low have several blocks in one
 
 
 @pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"])

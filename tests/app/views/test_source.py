@@ -129,12 +129,12 @@ def test_the_source_can_be_selected_and_not_changed(tiled):
 
 def test_python_is_coloured_also_where_it_breaks_off():
     text = "@f\ndef g(a):  # why\n    return 'x' + 1\n"
-    found = {
+    lines = {
         text.splitlines()[line][c : c + n]: style
         for line, p in python_tokens(text).items()
         for c, n, style in p
     }
-    assert found == {"@": "name", "def": "keyword", "g": "name", "# why": "comment", "return": "keyword",
+    assert lines == {"@": "name", "def": "keyword", "g": "name", "# why": "comment", "return": "keyword",
                      "'x'": "string", "1": "number"}  # fmt: skip
     assert python_tokens('x = """two\nlines"""')[1] == [(0, 8, "string")]
     assert python_tokens("def f(:\n  '''never closed")[0][0] == (0, 3, "keyword")

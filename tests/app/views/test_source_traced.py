@@ -262,7 +262,7 @@ def test_text_that_can_only_be_read_is_searched_as_well(tiled):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "found"),
+    ("text", "wanted", "matches"),
     [
         ("aAa", "a", [0, 1, 2]),
         ("aAa", "A", [1]),
@@ -272,8 +272,8 @@ def test_text_that_can_only_be_read_is_searched_as_well(tiled):
         ("a", "", []),
     ],
 )
-def test_letters_match_in_any_case_unless_capitals_are_wanted(text, wanted, found):
-    assert find_matches(text, wanted) == found
+def test_letters_match_in_any_case_unless_capitals_are_wanted(text, wanted, matches):
+    assert find_matches(text, wanted) == matches
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])

@@ -38,11 +38,11 @@ def spot(view, *names):
 
 def region(image: QImage, box) -> np.ndarray:
     """Return the pixels of a box as numbers, shape (height, width, 3)."""
-    found = image.copy(box.toRect() if isinstance(box, QRectF) else box).convertToFormat(
+    part = image.copy(box.toRect() if isinstance(box, QRectF) else box).convertToFormat(
         QImage.Format.Format_RGB32
     )
-    rows = np.frombuffer(found.constBits(), np.uint8).reshape(found.height(), found.bytesPerLine())
-    return rows[:, : 4 * found.width()].reshape(found.height(), found.width(), 4)[..., :3].astype(int)
+    rows = np.frombuffer(part.constBits(), np.uint8).reshape(part.height(), part.bytesPerLine())
+    return rows[:, : 4 * part.width()].reshape(part.height(), part.width(), 4)[..., :3].astype(int)
 
 
 def distance(image: QImage, box, theme: Theme) -> float:
@@ -284,9 +284,9 @@ def test_arrays_bins_and_lanes_stand_out_in_a_histogram():
 @pytest.fixture
 def uncaught(monkeypatch):
     """What the handlers of events report."""
-    found = []
-    monkeypatch.setattr(sys, "excepthook", lambda *error: found.append(error[1]))
-    return found
+    highlights = []
+    monkeypatch.setattr(sys, "excepthook", lambda *error: highlights.append(error[1]))
+    return highlights
 
 
 def test_the_spotlight_of_the_launch_before_does_no_harm(uncaught, tmp_path):

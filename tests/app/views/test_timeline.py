@@ -229,11 +229,11 @@ spans = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), min_size=1, 
 
 
 @given(spans)
-def test_lanes_hold_blocks_one_after_the_other_and_are_as_few_as_can_be(found):
-    start = np.array([s for s, _ in found], np.int64)
-    end = start + np.array([n for _, n in found], np.int64)
+def test_lanes_hold_blocks_one_after_the_other_and_are_as_few_as_can_be(lanes):
+    start = np.array([s for s, _ in lanes], np.int64)
+    end = start + np.array([n for _, n in lanes], np.int64)
     lane = assign_lanes(start, end)
-    for a, b in itertools.combinations(range(len(found)), 2):
+    for a, b in itertools.combinations(range(len(lanes)), 2):
         assert lane[a] != lane[b] or end[a] <= start[b] or end[b] <= start[a]
     running = [int(((start <= m) & (m < end)).sum()) for m in range(90)]
     assert lane.max() + 1 == max(running)

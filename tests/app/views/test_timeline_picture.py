@@ -61,19 +61,19 @@ def test_names_take_the_lines_that_there_are(tiled, title):
         show_timeline(replace(tiled, title=title), selection=Selection(0, 40)),
         Theme.named("light"),
     )
-    found = name_lines(view._data, 5, 90, theme)
-    assert " ".join(text for text, _ in found) == f"{title.replace(',', '')} warp 1 of 2"
-    for text, is_title in found:
+    lines = name_lines(view._data, 5, 90, theme)
+    assert " ".join(text for text, _ in lines) == f"{title.replace(',', '')} warp 1 of 2"
+    for text, is_title in lines:
         font = theme.font(13, bold=True) if is_title else theme.font(10.5)
         assert QFontMetricsF(font).horizontalAdvance(text) <= 90
-    assert len(found) > 3 and len(name_lines(view._data, 3, 90, theme)) == 3
+    assert len(lines) > 3 and len(name_lines(view._data, 3, 90, theme)) == 3
 
 
 def test_names_are_broken_at_their_commas(tiled):
     title = "Tiled, shared memory, tile 16"
     view = show_timeline(replace(tiled, title=title), selection=Selection(0, 40))
-    found = [text for text, _ in name_lines(view._data, 5, 100, Theme.named("light"))]
-    assert found == ["Tiled", "shared memory", "tile 16", "warp 1 of 2"]
+    lines = [text for text, _ in name_lines(view._data, 5, 100, Theme.named("light"))]
+    assert lines == ["Tiled", "shared memory", "tile 16", "warp 1 of 2"]
 
 
 def test_the_mark_at_a_row_is_explained(tiled):

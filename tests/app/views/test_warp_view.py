@@ -171,18 +171,18 @@ def test_the_pieces_are_what_is_counted(made):
     session = build_session(matmul(**SMALL).launch, trace, None)
     for request in range(len(session.requests)):
         lanes = lanes_of(session, request)
-        found = accesses(session, request)
-        assert {lane for lane, _, _ in found} == set(lanes.active)
+        pieces = accesses(session, request)
+        assert {lane for lane, _, _ in pieces} == set(lanes.active)
         if lanes.buffer.space == "global":
-            used = {byte for _, first, end in found for byte in range(first, end)}
+            used = {byte for _, first, end in pieces for byte in range(first, end)}
             assert sum(p.end - p.first for p in lanes.touched) == len(used)
             assert {byte // 32 for byte in used} == set(lanes.targets.tolist())
             if not lanes.is_atomic:
                 assert len(lanes.targets) == lanes.cost >= lanes.minimum >= 1
         if lanes.buffer.space == "shared":
-            first_bytes = {lane: first for lane, first, _ in found}
+            first_bytes = {lane: first for lane, first, _ in pieces}
             assert lanes.cost == count_wavefronts(first_bytes, lanes.buffer.itemsize) >= lanes.minimum >= 1
-            words = {(lane, word) for lane, a, end in found for word in range(a // 4, (end - 1) // 4 + 1)}
+            words = {(lane, word) for lane, a, end in pieces for word in range(a // 4, (end - 1) // 4 + 1)}
             assert {(lane, p.first // 4) for p in lanes.touched for lane in p.lanes} == words
             depth = Counter((p.part, p.target) for p in lanes.touched)
             parts = {part for part, _ in depth}

@@ -127,14 +127,14 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     before = window.side.view("findings").list.count()
     types.soon.start(0)
     wait_until(types.is_idle)
-    (found,) = [f for f in session.findings if f.kind == "float64"]
-    assert found.message == "1 operation (mul) is float64 because of 0.5; write float32(0.5)."
+    (finding,) = [f for f in session.findings if f.kind == "float64"]
+    assert finding.message == "1 operation (mul) is float64 because of 0.5; write float32(0.5)."
     assert window.side.view("findings").list.count() == before + 1
     assert window.side.view("findings").chosen() is chosen
     place = window.side.bar.currentIndex()
     assert window.side.bar.tabToolTip(place) == told_of(session)
     click(window, "float64")
-    file, line = source_location(found, session.trace)
+    file, line = source_location(finding, session.trace)
     assert session.trace.sources[file].splitlines()[line - 1] == "    return x * 0.5"
     assert (window.side.source.editor.file, window.side.source.editor.pointed) == (file, line)
 

@@ -33,9 +33,9 @@ def panel():
 
 
 def moves(panel):
-    found = []
-    panel.show_chart = found.append
-    return found
+    requests = []
+    panel.show_chart = requests.append
+    return requests
 
 
 def spans(panel):
@@ -54,19 +54,19 @@ def test_panes_have_one_axis_in_which_the_longer_launch_fits(panel):
 
 
 def test_what_one_pane_zooms_to_all_show(panel):
-    found = moves(panel)
+    requests = moves(panel)
     panel.panes[1].view.zoom(0.5)
     assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
-    assert "range=" in found[-1]
+    assert "range=" in requests[-1]
     panel.axis.ask.move(0.1)
     panel.axis.ask.zoom(0.8, 1000.0)
     assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
     panel.axis.ask.show_all()
-    assert found[-1] == "gpu"
+    assert requests[-1] == "gpu"
 
 
 def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_starts(panel):
-    found = moves(panel)
+    requests = moves(panel)
     panel.panes[1].view.ask.enter("multiprocessor", 2)
     panel.panes[1].view.ask.enter("block", 6)
     assert [pane.shown.level for pane in panel.panes] == ["block", "block"]
@@ -76,7 +76,7 @@ def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_sta
     assert spans(panel)[0][1] > max(pane.shown.duration for pane in panel.panes)
     panel.panes[1].view.ask.enter("warp", 1)
     assert panel.panes[1].shown.warp == 1
-    assert parse_gpu_place(found[-1]).pane(1).block == 6
+    assert parse_gpu_place(requests[-1]).pane(1).block == 6
 
 
 def test_the_way_back_names_the_levels_and_leads_to_them(panel):
@@ -145,12 +145,12 @@ def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
     )
     assert pane.command.text().endswith("tilescope measure --timeline matmul-tiled:m=32,k=16,n=32,tile=8")
     assert pane.nearest.text() == "Show 1,024" and not pane.view.isVisible()
-    found = moves(panel)
+    requests = moves(panel)
     pane.nearest.click()
-    assert found == ["gpu size=-/1024"]
+    assert requests == ["gpu size=-/1024"]
     assert pane.shown.data.size == "1,024" and pane.view.isVisible() and not pane.missing.isVisible()
     assert (
-        panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()], text=found[0]).panes[1].shown is not None
+        panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()], text=requests[0]).panes[1].shown is not None
     )
     panel.hide()
 

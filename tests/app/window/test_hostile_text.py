@@ -91,8 +91,8 @@ def texts_of(window: QWidget) -> list[str]:
     for box in window.findChildren(QComboBox):
         said += [box.itemText(i) for i in range(box.count())]
         said += [tip(box.itemData(i, Qt.ItemDataRole.ToolTipRole)) for i in range(box.count())]
-    for found in window.findChildren(QListWidget):
-        items = [found.item(i) for i in range(found.count())]
+    for list_widget in window.findChildren(QListWidget):
+        items = [list_widget.item(i) for i in range(list_widget.count())]
         said += [t for item in items for t in (item.text(), tip(item.toolTip()))]
     for tree in window.findChildren(QTreeWidget):
         said += [tip(tree.topLevelItem(i).toolTip(0)) for i in range(tree.topLevelItemCount())]

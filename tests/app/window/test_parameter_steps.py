@@ -46,9 +46,9 @@ def test_the_values_on_both_sides(parameter, text, unit, above, below):
 def test_values_stay_within_bounds_and_go_one_way_to_the_last(low, length, at, unit, up):
     parameter = Parameter("n", "N", low, low, low + length)
     start = min(max(at, low), low + length)
-    found = [start, *map(int, next_values(parameter, str(start), up=up, unit=unit))]
-    assert all((b > a) == up and a != b for a, b in pairwise(found))
-    assert found[-1] == (low + length if up else low)
+    values = [start, *map(int, next_values(parameter, str(start), up=up, unit=unit))]
+    assert all((b > a) == up and a != b for a, b in pairwise(values))
+    assert values[-1] == (low + length if up else low)
 
 
 def test_a_value_that_is_refused_is_passed_over_and_beyond_the_last_it_stays():

@@ -42,11 +42,11 @@ def boxes(pane):
     """Return the box of every buffer in its pane, by name."""
     picture, look = pane.memory._picture, pane.memory._state()
     top = pane.memory.mapTo(pane, pane.memory.rect().topLeft())
-    found = {}
+    positions = {}
     for number, place in picture.layout(look).places.items():
         box, buffer = place.box, pane.session.trace.buffers[number]
-        found[buffer_text(buffer)] = (box.x + top.x(), box.y + top.y(), box.width, box.height)
-    return found
+        positions[buffer_text(buffer)] = (box.x + top.x(), box.y + top.y(), box.width, box.height)
+    return positions
 
 
 def pixels(window):

@@ -16,12 +16,12 @@ VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3
 
 def notes(window) -> dict[str, str]:
     """Return what stands beside the fields, by the parameter's name."""
-    found = {}
+    positions = {}
     for name, entry in window.toolbar.fields.items():
         for chip in window.toolbar._chips:
             if entry in chip.notes and not chip.notes[entry].isHidden():
-                found[name] = chip.notes[entry].text()
-    return found
+                positions[name] = chip.notes[entry].text()
+    return positions
 
 
 def captions(window) -> list[str]:

@@ -82,15 +82,15 @@ def show(window, specs, moment, more):
 @pytest.fixture(scope="module")
 def drawn():
     """Return the pictures of all states."""
-    found = {}
+    names = {}
     with open_window() as window:
         window.resize(1280, 860)
         for name, (specs, moment, parts, more) in STATES.items():
             show(window, specs, moment, more)
             picture = picture_of_parts(window.central, parts)
             files = (content_of(picture, suffix) for suffix in (".svg", ".pdf"))
-            found[name] = Drawn(picture.size, on_screen(picture), *files)
-    return found
+            names[name] = Drawn(picture.size, on_screen(picture), *files)
+    return names
 
 
 @pytest.fixture(scope="module")

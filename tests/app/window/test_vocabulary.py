@@ -36,17 +36,17 @@ def cuda_words(texts):
 
 def written(window):
     """Return every text, tip and name that widgets on the screen have."""
-    found = {action.text() for action in window.findChildren(QAction)}
+    texts = {action.text() for action in window.findChildren(QAction)}
     for widget in (w for w in window.findChildren(QWidget) if w.isVisible()):
-        found |= {widget.toolTip(), widget.accessibleName(), widget.accessibleDescription()}
+        texts |= {widget.toolTip(), widget.accessibleName(), widget.accessibleDescription()}
         if isinstance(widget, QLabel | QAbstractButton):
-            found.add(widget.text())
+            texts.add(widget.text())
         if isinstance(widget, QTabBar):
-            found |= {widget.tabText(i) for i in range(widget.count())}
+            texts |= {widget.tabText(i) for i in range(widget.count())}
         if isinstance(widget, QListWidget):
             items = [widget.item(i) for i in range(widget.count())]
-            found |= {text for item in items for text in (item.text(), item.toolTip())}
-    return {re.sub("<[^>]*>", "", text) for text in found}
+            texts |= {text for item in items for text in (item.text(), item.toolTip())}
+    return {re.sub("<[^>]*>", "", text) for text in texts}
 
 
 def drawn_in(window, monkeypatch):
@@ -80,14 +80,14 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
         window.resize(1600, 1000)
         window.look.set_words("work-item")
         settle(window)
-        found = set()
+        texts = set()
         for moment in (1, window.playhead.end // 2, window.playhead.end):
             window.stage.seek(0, moment)
             for tab in ("thread", "warp", "findings", "explain", "source"):
                 act(window, ShowTab(tab))
-                found |= drawn_in(window, monkeypatch)
-        assert cuda_words(found) == set()
-        assert any("Work-item" in text for text in found)
+                texts |= drawn_in(window, monkeypatch)
+        assert cuda_words(texts) == set()
+        assert any("Work-item" in text for text in texts)
         window.look.set_words("cuda")
         assert {"Thread", "Warp", "Next block"} <= drawn_in(window, monkeypatch)
 
@@ -95,9 +95,9 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
 def offered(timings):
     """Return what the fields of the timings offer, and the lessons of kernels that have no words of their own."""
     combos = timings.fields.combos.values()
-    found = {combo.itemText(n) for combo in combos for n in range(combo.count())}
+    labels = {combo.itemText(n) for combo in combos for n in range(combo.count())}
     own = {scenario.lesson for scenario in scenarios() if scenario.words}
-    return found | {item.toolTip(0) for item in timings.kernels._items()} - own
+    return labels | {item.toolTip(0) for item in timings.kernels._items()} - own
 
 
 @pytest.mark.parametrize("chart", CHARTS)
@@ -113,8 +113,8 @@ def test_no_word_of_cuda_is_left_in_the_timings(chart, monkeypatch):
     for subjects in (keys, keys[1:3]):
         timings.set_theme(Theme(words="work-item"))
         timings.show_choice(Choice(chart, tuple(map(subject_of_key, subjects)), shape="all"))
-        found = drawn_in(timings, monkeypatch) | offered(timings)
-        named = {re.sub(f"{titles}|Python thread", "", text) for text in found}
+        texts = drawn_in(timings, monkeypatch) | offered(timings)
+        named = {re.sub(f"{titles}|Python thread", "", text) for text in texts}
         assert cuda_words(named - set(groups())) == set()
         timings.set_theme(Theme(words="cuda"))
         assert "Blocks" in drawn_in(timings, monkeypatch)

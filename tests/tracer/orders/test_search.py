@@ -22,8 +22,8 @@ QUICK = SearchLimits(orders=3000, seconds=120)
 
 
 def scenario(spec: str):
-    found, values, options = parse_spec(spec)
-    return launch_of(found, values, **options)
+    scenario, values, options = parse_spec(spec)
+    return launch_of(scenario, values, **options)
 
 
 def assert_same_accesses(first: Trace, second: Trace) -> None:

@@ -55,7 +55,7 @@ def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> 
     assert done.returncode == bool(expected), done.stderr
     taught = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group != PITFALLS}
     pitfalls = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group == PITFALLS}
-    assert {found["kernel"] for found in errors} <= pitfalls - taught
+    assert {finding["kernel"] for finding in errors} <= pitfalls - taught
     assert not [f for f in json.loads(done.stdout) if f["kind"] == "float64" and f["kernel"] in taught]
 
 

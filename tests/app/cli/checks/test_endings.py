@@ -146,8 +146,8 @@ def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
         + "import os\nif os.fork() == 0:\n    shift[1, 64](np.zeros(64, np.int32))\nelse:\n    os.wait()\n"
     )
     done = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
-    found = json.loads(done.stdout)
-    assert len([f for f in found if f["kind"] == "race"]) == 1
+    findings = json.loads(done.stdout)
+    assert len([f for f in findings if f["kind"] == "race"]) == 1
     assert done.returncode == 1
 
 

@@ -79,9 +79,9 @@ def test_a_magic_before_each_statement_of_a_file_is_skipped_and_all_else_stays(p
 
 def beginnings(tree: ast.Module) -> dict[int, list[str]]:
     """Return the indentation of the statement that begins on each line, by the line's number."""
-    found = {}
+    cells = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-            found.setdefault(first, [" " * node.col_offset])
-    return found
+            cells.setdefault(first, [" " * node.col_offset])
+    return cells

@@ -54,15 +54,15 @@ def told(folder, path, *words):
 
 def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
     path = script(SCALE.format(dtype="float32", factor="2.0") + "scale[1, 32](a, out, 3.0)\n")
-    found = told(tmp_path, path)
-    assert [(f["file"], f["line"], f["count"], f["severity"]) for f in found] == [
+    findings = told(tmp_path, path)
+    assert [(f["file"], f["line"], f["count"], f["severity"]) for f in findings] == [
         (str(path), LINE, 2, "warning")
     ]
     said = (
         "2 operations (mul and add) are float64 because of the argument factor and 0.5; "
         "write float32(0.5) and pass factor as float32."
     )
-    assert found[0]["message"] == said
+    assert findings[0]["message"] == said
     assert (
         f"{path}:{LINE}: warning: {said} [TS807 advice]\n"
         in run_tilescope("check", str(path), folder=tmp_path).stdout
@@ -92,8 +92,8 @@ def test_the_lines_of_json_have_it_with_its_moment(script, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines()]
     assert [line["launch"] for line in lines] == [0, 1]
     for line in lines:
-        (found,) = [f for f in line["findings"] if f["kind"] == "float64"]
-        assert (found["line"], found["moment"]) == (LINE, 1)
+        (finding,) = [f for f in line["findings"] if f["kind"] == "float64"]
+        assert (finding["line"], finding["moment"]) == (LINE, 1)
 
 
 def test_nothing_of_the_program_runs_again(script, tmp_path):

@@ -107,9 +107,9 @@ def test_a_finding_is_named_in_each_format_as_its_reader_takes_it(tmp_path):
     text = run_tilescope("check", "over.ipynb", folder=tmp_path)
     assert text.stdout.startswith("over.ipynb [3]:3: error: bounds: ")
     assert "(also out on line 5 of over.ipynb [5])" in text.stdout
-    (found, *_) = json.loads(written("json"))
-    assert (found["file"], found["cell"], found["line"]) == ("over.ipynb", 3, 3)
-    assert found["places"] == [{"file": "over.ipynb", "cell": 5, "line": 5, "name": "out"}]
+    (finding, *_) = json.loads(written("json"))
+    assert (finding["file"], finding["cell"], finding["line"]) == ("over.ipynb", 3, 3)
+    assert finding["places"] == [{"file": "over.ipynb", "cell": 5, "line": 5, "name": "out"}]
     annotation = "::error file=over.ipynb,title=bounds::cell 3, line 3: 8 accesses are outside."
     assert written("github") == f"{annotation} [TS201 confirmed]\n"
 

@@ -94,10 +94,10 @@ def test_prints_what_a_gpu_prints(name, engine, tmp_path):
 def same(printed: str, expected: str) -> bool:
     """Return whether texts are equal but for last digits: a GPU rounds once where it multiplies and adds."""
     numbers = re.compile(r"-?\d+\.\d{6,}")
-    found, wanted = numbers.findall(printed), numbers.findall(expected)
+    numbers_printed, wanted = numbers.findall(printed), numbers.findall(expected)
     rest = numbers.sub("#", printed) == numbers.sub("#", expected)
     return rest and all(
-        float(a) == pytest.approx(float(b), rel=1e-9) for a, b in zip(found, wanted, strict=True)
+        float(a) == pytest.approx(float(b), rel=1e-9) for a, b in zip(numbers_printed, wanted, strict=True)
     )
 
 

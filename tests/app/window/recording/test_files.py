@@ -48,22 +48,22 @@ def packed(picture):
 
 def shown(path):
     """Return (frame, milliseconds) of each picture in an animation."""
-    found = []
+    frames = []
     with Image.open(path) as file:
         for i in range(file.n_frames):
             file.seek(i)
-            found.append((packed(file), file.info["duration"]))
-    return found
+            frames.append((packed(file), file.info["duration"]))
+    return frames
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.webp"])
 def test_an_animation_shows_the_frames_for_as_long(tmp_path, name):
     path = tmp_path / name
     encoding(name).write(path, iter(FRAMES), TIMES)
-    found = shown(path)
-    assert sum(stay for _, stay in found) == 50 * sum(TIMES)
+    film = shown(path)
+    assert sum(stay for _, stay in film) == 50 * sum(TIMES)
     different = [FRAMES[0][0], FRAMES[1][0], FRAMES[3][0]]
-    pictures = [found[0][0]] + [b for (a, _), (b, _) in pairwise(found) if (a != b).any()]
+    pictures = [film[0][0]] + [b for (a, _), (b, _) in pairwise(film) if (a != b).any()]
     assert len(pictures) == 3
     for ours, theirs in zip(different, pictures, strict=True):
         assert (ours == theirs).all()
@@ -149,7 +149,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, name):
 
     with pytest.raises(PictureError, match="could not be written: cable bitten"):
         encoding(name).write(path, broken(), TIMES)
-    assert [found.name for found in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (path if path.suffix else path / "frame-00001.png").read_bytes() == b"old"
 
 

@@ -45,8 +45,8 @@ chart: scaling matmul-naive-col-on-x matmul-tiled
 
 @pytest.fixture(scope="module")
 def chromium():
-    with open_browser() as found:
-        yield found
+    with open_browser() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

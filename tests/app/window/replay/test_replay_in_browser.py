@@ -36,8 +36,8 @@ SIZES = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
 @pytest.fixture(scope="module")
 def chromium():
-    with open_browser() as found:
-        yield found
+    with open_browser() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +72,8 @@ def press(page: Browser, key: str, *, shift: bool = False) -> None:
 
 def numbers(page: Browser, pane: int) -> list[str]:
     script = "return [...document.querySelectorAll('.pane')[arguments[0]].querySelectorAll('dd')].map(e=>e.textContent)"
-    found: list[str] = page.run(script, pane)
-    return found
+    texts: list[str] = page.run(script, pane)
+    return texts
 
 
 def test_it_opens_from_disk_without_a_complaint_and_asks_for_nothing_else(page, file):
