@@ -42,11 +42,11 @@ def ignore_progress(done: int, of: int) -> None:
     """Take a report of progress."""
 
 
-def run_both(made: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Trace, Trace]:
+def run_both(launch: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Trace, Trace]:
     """Return the traces of a launch by the compiled engine and the simulator, in the order of a schedule."""
-    made = msgspec.structs.replace(made, schedule=schedule)
+    launch = msgspec.structs.replace(launch, schedule=schedule)
     turns = schedule.kind != "sequential"
-    return compiled.run_compiled(made, ignore_progress, turns=turns), numba_patch.run(made, ignore_progress)
+    return compiled.run_compiled(launch, ignore_progress, turns=turns), numba_patch.run(launch, ignore_progress)
 
 
 def resolve_sites(trace: Trace, column: NDArray[Any]) -> list[Any]:
@@ -54,13 +54,13 @@ def resolve_sites(trace: Trace, column: NDArray[Any]) -> list[Any]:
     return [trace.sites[s] for s in column.tolist()]
 
 
-def assert_engines_agree(made: Launch, tolerance: float = 0.0) -> Trace:
+def assert_engines_agree(launch: Launch, tolerance: float = 0.0) -> Trace:
     """Assert that both engines give the same trace of a launch in every order; return that of thread by thread."""
-    ours, theirs = run_both(made)
+    ours, theirs = run_both(launch)
     assert_same(ours, theirs, tolerance)
     randoms = (Schedule("random", seed) for seed in SEEDS if len(ours) <= SMALL)
     for schedule in (Schedule("lockstep"), *randoms):
-        assert_same(*run_both(made, schedule), tolerance)
+        assert_same(*run_both(launch, schedule), tolerance)
     return ours
 
 
@@ -137,9 +137,9 @@ def count_past_cap(trace: Trace) -> dict[str, int] | None:
     return count_block_rows(columns, list(trace.buffers), len(trace.sites), trace.threads)
 
 
-def limit_accesses(made: Launch, accesses: int) -> Launch:
+def limit_accesses(launch: Launch, accesses: int) -> Launch:
     """Return a launch thread by thread of which so many accesses are kept."""
-    return msgspec.structs.replace(made, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
+    return msgspec.structs.replace(launch, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
 
 
 def assert_counted(whole: Trace, summary: Trace) -> None:

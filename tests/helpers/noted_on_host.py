@@ -195,8 +195,8 @@ class HostRun:
         self._note(site, where, before, array[index], old)
         return old
 
-    def here(self, state: Any, number: int, made: Any) -> np.ndarray:
-        space, shape, dtype = made
+    def here(self, state: Any, number: int, arguments: Any) -> np.ndarray:
+        space, shape, dtype = arguments
         if space == "constant":
             array = self.shared.setdefault((-1, number), np.array(shape))
         elif space == "local":
@@ -212,13 +212,13 @@ class HostRun:
 
     def _own(self, number: int, shape: Any, dtype: Any) -> np.ndarray:
         """Return a thread's own array, by turns in one of three places, as calls that are written out have it."""
-        made = self.me.own.setdefault(number, [])
-        if len(made) < 3:
-            made.append(poisoned(shape, dtype))
-            return made[-1]
-        made.append(made.pop(0))
-        made[-1][...] = poisoned(shape, dtype)
-        return made[-1]
+        own_arrays = self.me.own.setdefault(number, [])
+        if len(own_arrays) < 3:
+            own_arrays.append(poisoned(shape, dtype))
+            return own_arrays[-1]
+        own_arrays.append(own_arrays.pop(0))
+        own_arrays[-1][...] = poisoned(shape, dtype)
+        return own_arrays[-1]
 
     def barrier(self, state: Any, site: int) -> None:
         me = self.me

@@ -54,29 +54,29 @@ class PdfPage:
     def image(self) -> QImage:
         """Return the page, 96 pixels to the inch."""
         scale = 96 / 72
-        made = QImage(*(round(side * scale) for side in self.points), QImage.Format.Format_RGB32)
-        made.fill(Qt.GlobalColor.white)
-        painter = QPainter(made)
+        image = QImage(*(round(side * scale) for side in self.points), QImage.Format.Format_RGB32)
+        image.fill(Qt.GlobalColor.white)
+        painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         flipped = QTransform(scale, 0, 0, -scale, 0, self.points[1] * scale)
         _Drawing(self, painter, State(flipped)).run()
         painter.end()
-        return made
+        return image
 
     def picture(self, name: str) -> QImage:
         """Return an image of the file; what its mask leaves out is transparent."""
         body = self.resources[name]
         width, height = (int(re.search(rb"/%s (\d+)" % side, body)[1]) for side in (b"Width", b"Height"))  # type: ignore[index]
         pixels = _stream(body)
-        made = QImage(pixels, width, height, 3 * width, QImage.Format.Format_RGB888)
-        made = made.convertToFormat(QImage.Format.Format_ARGB32)
+        image = QImage(pixels, width, height, 3 * width, QImage.Format.Format_RGB888)
+        image = image.convertToFormat(QImage.Format.Format_ARGB32)
         mask = re.search(rb"/Mask (\d+) 0 R", body)
         if mask:
             bits, row = _stream(self.objects[int(mask[1])]), (width + 7) // 8
             shown = QImage(bits, width, height, row, QImage.Format.Format_Mono)
             shown.setColorTable([0xFF000000, 0xFFFFFFFF])
-            made.setAlphaChannel(shown.convertToFormat(QImage.Format.Format_Grayscale8))
-        return made
+            image.setAlphaChannel(shown.convertToFormat(QImage.Format.Format_Grayscale8))
+        return image
 
     def font(self, name: str) -> tuple[QFont, dict[int, str]]:
         """Return a font by its name in the file, and what its glyphs mean."""

@@ -76,8 +76,8 @@ def uneven_session(folder: Path) -> Session:
     arrays = (Array((192,), fill="arange"), Array((192,), fill="zeros"))
     options: dict[str, Any] = {"arguments": arrays, "grid": (3, 1, 1), "block": (64, 1, 1), "resident": 1}
     launch = launch_text(folder, UNEVEN, **options)
-    made = trace(folder, UNEVEN, **options)
-    return build_session(decode(made.launch) if made.launch else launch, made, None)
+    traced = trace(folder, UNEVEN, **options)
+    return build_session(decode(traced.launch) if traced.launch else launch, traced, None)
 
 
 def odd_session(folder: Path) -> Session:

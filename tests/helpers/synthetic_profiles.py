@@ -19,9 +19,9 @@ def synthetic_profile(scenario, caches="warm", **given):
     return Profile(scenario, given, caches, **numbers)
 
 
-def synthetic_record(*made):
+def synthetic_record(*profiles):
     """Return a record of these profiles."""
-    return Profiles(H200, "Made for a test.", "2026-11-23T00:00:00+00:00", "", made)
+    return Profiles(H200, "Made for a test.", "2026-11-23T00:00:00+00:00", "", profiles)
 
 
 def replace_recorded_profiles(monkeypatch, record):

@@ -39,7 +39,7 @@ def point(choice=TILED):
 @pytest.fixture
 def recorded(monkeypatch):
     """Return what puts profiles in place of those that come with the package."""
-    return lambda *made: replace_recorded_profiles(monkeypatch, synthetic_record(*made) if made else None)
+    return lambda *profiles: replace_recorded_profiles(monkeypatch, synthetic_record(*profiles) if profiles else None)
 
 
 def test_a_ring_stands_where_the_bytes_of_dram_put_the_point(recorded):
@@ -108,8 +108,8 @@ def test_a_measurement_of_another_gpu_is_not_explained_by_this_one(recorded):
 def test_ring_and_arrow_are_drawn_and_say_what_the_point_says(recorded, name, read, place):
     application()
     views = []
-    for made in ([profile(dram_read=read)], []):
-        recorded(*made)
+    for profiles in ([profile(dram_read=read)], []):
+        recorded(*profiles)
         view = ChartView(Theme.named(name))
         view.show_figure(point()[0])
         view.resize(900, 600)

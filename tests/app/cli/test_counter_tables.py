@@ -26,8 +26,8 @@ H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 @settings(max_examples=40, deadline=None)
 @given(programs(), st.sampled_from(GROUPINGS))
-def test_parts_add_up_to_the_launch_and_each_is_its_requests(made, by):
-    session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(made), None)
+def test_parts_add_up_to_the_launch_and_each_is_its_requests(session_rows, by):
+    session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(session_rows), None)
     names, part = groups_of(session, by)
     totals = totals_by(session.trace, session.requests, part, len(names))
     assert {name: int(totals[name].sum()) for name in NAMES} == session.counters.total

@@ -27,7 +27,7 @@ def lines_of(text):
 
 def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, capsys):
     status = recorded(
-        ["sum-sequential:count=64,threads=32"], tmp_path / "new", lambda made, room: notes_on_host(made, 1)
+        ["sum-sequential:count=64,threads=32"], tmp_path / "new", lambda launch, room: notes_on_host(launch, 1)
     )
     said = lines_of(capsys.readouterr().out)
     assert status == 0
@@ -42,7 +42,7 @@ def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, c
 
 
 def test_a_race_is_named_as_one(tmp_path, capsys):
-    recorded(["count-racing:num_blocks=2,threads=16"], tmp_path, lambda made, room: notes_on_host(made, 1))
+    recorded(["count-racing:num_blocks=2,threads=16"], tmp_path, lambda launch, room: notes_on_host(launch, 1))
     said = lines_of(capsys.readouterr().out)
     assert said["accesses"].startswith("equal")
     assert said["results"].startswith("differ: counter[0] is ") and "It is a race" in said["results"]
@@ -50,10 +50,10 @@ def test_a_race_is_named_as_one(tmp_path, capsys):
 
 
 def test_what_cannot_be_recorded_is_told_and_the_others_are(tmp_path, capsys):
-    def notes_of(made, room):
-        if made.scenario == "count-racing":
+    def notes_of(launch, room):
+        if launch.scenario == "count-racing":
             raise NotesError("The GPU is on fire.")
-        return notes_on_host(made)
+        return notes_on_host(launch)
 
     assert recorded(["count-racing", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of) == 1
     said = capsys.readouterr()
@@ -95,8 +95,8 @@ def test_nothing_named_is_refused():
 
 
 def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
-    def notes_of(made, room):
-        notes = notes_on_host(made, 1)
+    def notes_of(launch, room):
+        notes = notes_on_host(launch, 1)
         return replace(notes, plain={"counter": np.array([3], np.int32)})
 
     recorded(
@@ -104,5 +104,5 @@ def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
     )
     said = capsys.readouterr().out
     assert "without recording the results differ in 1 element: counter[0] is 3, with recording " in said
-    recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda made, room: notes_on_host(made))
+    recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda launch, room: notes_on_host(launch))
     assert "original   without recording the results are equal" in capsys.readouterr().out

@@ -72,11 +72,11 @@ def joined(session):
     for fate in fates_of(session):
         op = {"load": Op.LOAD, "store": Op.STORE}[fate.noun]
         space = "shared" if fate.name == "s" else "global"
-        size, made = (
+        size, rows = (
             (16, fate.written // 4) if (space, fate.noun) == ("shared", "load") else (4, fate.written)
         )
         sites.append(
-            CompiledSite("elsewhere", fate.line, fate.column, op, space, size, made, made, 32 * made)
+            CompiledSite("elsewhere", fate.line, fate.column, op, space, size, rows, rows, 32 * rows)
         )
     return tuple(sites)
 

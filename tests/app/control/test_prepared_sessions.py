@@ -64,12 +64,12 @@ def jobs():
     application()
     for m in (4, 8, 12, 16, 20, 24, 28, 32, 36):
         launch(m)  # traced here, not in a thread
-    made = SessionJobs(PatientWorker(), None)
-    made.told = []
-    made.prepared.connect(lambda key, why: made.told.append((key, why)))
-    yield made
-    made.worker.held.set()
-    made.close()
+    session_jobs = SessionJobs(PatientWorker(), None)
+    session_jobs.told = []
+    session_jobs.prepared.connect(lambda key, why: session_jobs.told.append((key, why)))
+    yield session_jobs
+    session_jobs.worker.held.set()
+    session_jobs.close()
 
 
 def held(jobs: SessionJobs, *sizes: int) -> list[bool]:

@@ -108,14 +108,14 @@ def test_each_mistake_in_the_program_is_a_sentence_at_its_line(tmp_path, old, ne
 
 
 def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
-    made = read(tmp_path)
-    made.program.path.write_bytes(b"\xff\xfe")
-    assert "no text in UTF-8 (byte 0)" in read_exercise(made.path).mistakes[0].sentence
-    made.program.path.unlink()
-    assert "can't be read: No such file" in read_exercise(made.path).mistakes[0].sentence
-    made.path.write_bytes(b"\xff")
+    exercise = read(tmp_path)
+    exercise.program.path.write_bytes(b"\xff\xfe")
+    assert "no text in UTF-8 (byte 0)" in read_exercise(exercise.path).mistakes[0].sentence
+    exercise.program.path.unlink()
+    assert "can't be read: No such file" in read_exercise(exercise.path).mistakes[0].sentence
+    exercise.path.write_bytes(b"\xff")
     with pytest.raises(ExerciseError, match="no text in UTF-8"):
-        read_exercise(made.path)
+        read_exercise(exercise.path)
     with pytest.raises(ExerciseError, match="not named like an exercise"):
         read_exercise(tmp_path / "task.md")
 

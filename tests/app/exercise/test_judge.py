@@ -27,8 +27,8 @@ REVERSED = """def cases():
 """
 
 
-def judged(text, made=None):
-    return warm_judge().judge(made or add_ten(), text)
+def judged(text, exercise=None):
+    return warm_judge().judge(exercise or add_ten(), text)
 
 
 def errors(verdict):
@@ -83,18 +83,18 @@ def test_what_is_right_by_luck_does_not_pass():
 
 
 def test_a_race_does_not_pass_and_the_barrier_mends_it(tmp_path):
-    made = write_exercise(tmp_path, REVERSED, stub=RACY)
-    racy = judged(RACY, made)
+    exercise = write_exercise(tmp_path, REVERSED, stub=RACY)
+    racy = judged(RACY, exercise)
     assert not racy.passed and [kind for kind, _ in errors(racy)] == ["race"]
-    mended = judged(SHARED.replace(BODY, "        out[i] = tile[3 - t]\n"), made)
+    mended = judged(SHARED.replace(BODY, "        out[i] = tile[3 - t]\n"), exercise)
     assert mended.passed, mended
 
 
 def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
-    made = write_exercise(
+    exercise = write_exercise(
         tmp_path, goals="few: global_load_requests * 16 <= threads_in_all\nread: stub.global_requests < 3"
     )
-    verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + 10 + a[i] - a[i]\n"), made)
+    verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + 10 + a[i] - a[i]\n"), exercise)
     assert all(case.correct for case in verdict.cases) and not verdict.passed
     assert [(g.words, g.met, g.measured) for g in verdict.goals] == [
         ("few", False, "global_load_requests 96, threads_in_all 1,024"),
@@ -103,10 +103,10 @@ def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
 
 
 def test_every_counter_may_be_named_in_a_goal(tmp_path):
-    made = write_exercise(
+    exercise = write_exercise(
         tmp_path, goals="all: " + " + ".join([*COUNTERS[:8], *(f"stub.{c}" for c in COUNTERS[8:16])]) + " > 0"
     )
-    assert made.mistakes == () and judged(RIGHT, made).passed
+    assert exercise.mistakes == () and judged(RIGHT, exercise).passed
 
 
 @pytest.mark.parametrize(
@@ -173,10 +173,10 @@ def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
 )  # fmt: skip
 def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, part, said):
     assert old in CASES
-    made = write_exercise(tmp_path, CASES.replace(old, new))
+    exercise = write_exercise(tmp_path, CASES.replace(old, new))
     with pytest.raises(ExerciseError) as raised:
-        judged(RIGHT, made)
-    text = made.program.text
+        judged(RIGHT, exercise)
+    text = exercise.program.text
     lines = [n for n, line in enumerate(text.splitlines(), 1) if n >= line_of(text, part)]
     assert said in str(raised.value)
     assert any(f"01-ten.py:{line}: " in str(raised.value) for line in lines), raised.value
@@ -206,9 +206,9 @@ def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
 
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
-    made = write_exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
+    exercise = write_exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
     with pytest.raises(ExerciseError, match=r"it did not end after 1 s, at .*01-ten\.py:1[4-5]"):
-        judged(RIGHT, made)
+        judged(RIGHT, exercise)
 
 
 def test_a_judging_is_cancelled_and_the_next_goes_on():

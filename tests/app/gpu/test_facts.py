@@ -43,9 +43,9 @@ def test_shares_of_kinds_are_those_of_cycles():
 
 
 def test_multiprocessors_without_a_block_are_told():
-    made = small_timeline()
-    spans = replace(made.spans, multiprocessor=np.minimum(made.spans.multiprocessor, 2))
-    told = texts(gpu_data(replace(made, spans=spans)))
+    timeline = small_timeline()
+    spans = replace(timeline.spans, multiprocessor=np.minimum(timeline.spans.multiprocessor, 2))
+    told = texts(gpu_data(replace(timeline, spans=spans)))
     assert told[3].endswith("3 of 4 in use")
     assert told[4] == "1.0 waves"  # 16 blocks on 4 multiprocessors, on one of which 4 were at once
 
@@ -59,8 +59,8 @@ def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
 
 
 def test_a_recording_without_details_says_nothing_of_warps():
-    made = small_timeline()
-    told = texts(gpu_data(replace(made, segments=segments_of_blocks(made.segments, ()))))
+    timeline = small_timeline()
+    told = texts(gpu_data(replace(timeline, segments=segments_of_blocks(timeline.segments, ()))))
     assert not any("warps of" in text for text in told)
 
 

@@ -19,8 +19,8 @@ from tilescope.tracer.measure.cases import cases_of
 
 
 def sized(**values):
-    made = small_timeline()
-    return with_head(made, values=made.head.values | values)
+    timeline = small_timeline()
+    return with_head(timeline, values=timeline.head.values | values)
 
 
 LARGE = {"m": 1024, "k": 1024, "n": 1024}

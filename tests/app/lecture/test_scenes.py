@@ -19,11 +19,11 @@ def lecture(*blocks):
 
 def stood(*blocks):
     """Return where each step of such a lecture stands."""
-    made = lecture(*blocks)
-    assert made.problems == ()
-    scenes = scenes_of(made)
+    parsed = lecture(*blocks)
+    assert parsed.problems == ()
+    scenes = scenes_of(parsed)
     return [
-        moment_of(made, scenes, i, [session_of(pane) for pane in scene.panes])
+        moment_of(parsed, scenes, i, [session_of(pane) for pane in scene.panes])
         for i, scene in enumerate(scenes)
     ]
 
@@ -82,11 +82,11 @@ def test_the_same_step_stands_alike_from_wherever_one_comes():
         "end of this phase",
         "element: C[0, 0]",
     ]
-    made = lecture(*blocks)
-    scenes = scenes_of(made)
+    parsed = lecture(*blocks)
+    scenes = scenes_of(parsed)
     sessions = [session_of(pane) for pane in scenes[0].panes]
-    forwards = [moment_of(made, scenes, i, sessions) for i in range(len(blocks))]
-    assert [moment_of(made, scenes, i, sessions) for i in reversed(range(len(blocks)))] == forwards[::-1]
+    forwards = [moment_of(parsed, scenes, i, sessions) for i in range(len(blocks))]
+    assert [moment_of(parsed, scenes, i, sessions) for i in reversed(range(len(blocks)))] == forwards[::-1]
 
 
 @pytest.mark.parametrize(

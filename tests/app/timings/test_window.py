@@ -287,15 +287,15 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
     wait_until(lambda: not timings.job.is_running)
     (path,) = own_folder().glob("*.json")
     try:
-        made = load(path)
-        assert [row.scenario for row in made.rows] == ["vector-double"]
+        saved = load(path)
+        assert [row.scenario for row in saved.rows] == ["vector-double"]
         assert [source.recorded for source in timings.sources.chosen()] == [True, False]
         theirs = timings.sources.chosen()[0].measurement.host.processor
         assert [bar.part for bar in timings.figure.panels[0].bars] == [theirs, "Another processor"]
         assert str(path) in timings.notice.sentence.text()
         assert timings.measure_button.text() == "Measure here"
-        same = replace(made.host, processor=theirs)
-        save(replace(made, host=same), path)
+        same = replace(saved.host, processor=theirs)
+        save(replace(saved, host=same), path)
         again = TimingsWindow(Theme())
         assert [str(source.path) for source in again.sources.chosen()][-1:] == [str(path)]
         again.show_choice(timings.choice)

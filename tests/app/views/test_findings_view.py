@@ -41,8 +41,8 @@ def kernel(a, out):
 
 def kernel_session(folder, source, count=64, **options):
     arrays = (Array((count,), fill="arange"), Array((count,), fill="zeros"))
-    made = trace(folder, source, arrays, block=(count, 1, 1), **options)
-    session = build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), made, None)
+    traced = trace(folder, source, arrays, block=(count, 1, 1), **options)
+    session = build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), traced, None)
     return session.with_findings()
 
 

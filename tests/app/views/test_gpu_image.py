@@ -36,9 +36,9 @@ def tone(which):
 def ran(rows, machines=2):
     """Return the data of blocks (multiprocessor, start, end) without details."""
     machine, start, end = np.array(rows, np.int64).T
-    made = small_timeline()
+    timeline = small_timeline()
     spans = BlockSpans(machine.astype(np.uint16), start, end)
-    data = gpu_data(Timeline(made.head, spans, segments_of_blocks(made.segments, ())))
+    data = gpu_data(Timeline(timeline.head, spans, segments_of_blocks(timeline.segments, ())))
     assert data.machines >= machines
     return data
 

@@ -147,8 +147,8 @@ def test_a_block_of_which_no_warp_was_recorded_says_so():
 
 
 def test_a_multiprocessor_without_a_block_says_so():
-    made = small_timeline()
-    data = gpu_data(made)
+    timeline = small_timeline()
+    data = gpu_data(timeline)
     assert data.machines == 4
     empty = view_of(chart_view_at(data, "gpu", PanePlace()))
     assert "16 blocks" not in empty.chosen_text()

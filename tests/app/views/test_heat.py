@@ -63,8 +63,8 @@ def by_hand(session, what, moment, block):
 
 @settings(max_examples=40, deadline=None)
 @given(programs())
-def test_sums_of_any_trace_are_those_of_plain_loops(made):
-    trace = trace_of(made)
+def test_sums_of_any_trace_are_those_of_plain_loops(traced):
+    trace = trace_of(traced)
     session = build_session(matmul(m=32, k=32, n=32).launch, trace, None)
     block = int(trace.blocks[0]) if len(trace.blocks) else 0
     for what in ("wasted", "conflicts"):

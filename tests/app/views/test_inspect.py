@@ -260,8 +260,8 @@ def test_a_launch_is_explained_by_what_a_gpu_has_room_for_and_what_was_counted_t
     assert "On a GPU" in text
     assert "room for 8 blocks of it at once" in text
     assert "modelled" in text and "measured" not in text
-    made = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32")
-    replace_recorded_profiles(monkeypatch, synthetic_record(made))
+    profile = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32")
+    replace_recorded_profiles(monkeypatch, synthetic_record(profile))
     view.load(session)
     text = view.label.text().replace("&nbsp;", " ")
     assert "33.0 kB read from DRAM, 0 B written; L1 had 12.5 %" in text

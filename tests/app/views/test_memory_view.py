@@ -289,11 +289,11 @@ def test_it_looks_as_approved(name, tmp_path):
         Selection(6, 37),
         theme=Theme.named(theme, scale),
     )
-    image, made = grab_image(view), tmp_path / f"memory-{name}.png"
-    image.save(str(made))
-    approved = QImage(str(IMAGES / made.name))
-    assert not approved.isNull(), f"no picture approved; see {made}"
-    assert difference(image, approved) < 0.05, f"see {made}"
+    image, path = grab_image(view), tmp_path / f"memory-{name}.png"
+    image.save(str(path))
+    approved = QImage(str(IMAGES / path.name))
+    assert not approved.isNull(), f"no picture approved; see {path}"
+    assert difference(image, approved) < 0.05, f"see {path}"
     view.render_moment(20, Selection(1, 3))
     assert difference(grab_image(view), approved) > 0.05  # the comparison can tell
 

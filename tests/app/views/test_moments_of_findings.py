@@ -33,13 +33,13 @@ SPECS = (
 def sessions() -> list[Session]:
     seed = random.randrange(1000)
     print(f"seed {seed}")  # with which the orders come again
-    made = []
+    sessions = []
     for order in (f"schedule=random,seed={seed}", f"schedule=random,seed={seed + 1}", "schedule=lockstep"):
         for spec in SPECS:
             scenario, values, options = parse_spec(f"{spec},{order}")
             launch = launch_of(scenario, values, **options)
-            made.append(build_session(launch, run(launch, lambda done, of: None), scenario).with_findings())
-    return made
+            sessions.append(build_session(launch, run(launch, lambda done, of: None), scenario).with_findings())
+    return sessions
 
 
 @pytest.fixture(scope="module")

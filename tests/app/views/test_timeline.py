@@ -111,8 +111,8 @@ def test_kinds_differ_without_their_colour():
 
 def test_a_swatch_is_sharp_on_a_fine_screen():
     application()
-    made = swatch("shared store", 14, Theme.named("dark"), 2.0)
-    assert (made.width(), made.deviceIndependentSize().width()) == (28, 14)
+    pixmap = swatch("shared store", 14, Theme.named("dark"), 2.0)
+    assert (pixmap.width(), pixmap.deviceIndependentSize().width()) == (28, 14)
 
 
 def test_dragging_in_the_rows_scrubs(tiled):

@@ -39,9 +39,9 @@ def kernel(a, out):
 
 
 def session_of(folder, source, arguments, **shape) -> Session:
-    made = trace(folder, source, arguments, **shape)
-    assert made.error is None
-    return build_session(launch(folder, source, arguments, **shape), made, None)
+    traced = trace(folder, source, arguments, **shape)
+    assert traced.error is None
+    return build_session(launch(folder, source, arguments, **shape), traced, None)
 
 
 @pytest.mark.parametrize(("channels", "dtype"), [(3, "uint8"), (4, "uint8"), (3, "float32")])

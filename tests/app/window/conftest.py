@@ -16,8 +16,8 @@ from windows import open_window, reset
 @pytest.fixture(scope="module")
 def shared() -> Iterator[MainWindow]:
     """Return a window on the pair of scenarios, as the test before left it."""
-    with open_window() as made:
-        yield made
+    with open_window() as main_window:
+        yield main_window
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ LEFT, NONE, SHIFT = (
 @pytest.fixture(scope="module")
 def shared():
     """Return a window on one copy, whose stride no kernel has to be compiled anew for."""
-    with open_window((SPEC,), worker=Worker()) as made:
-        yield made
+    with open_window((SPEC,), worker=Worker()) as main_window:
+        yield main_window
 
 
 @pytest.fixture

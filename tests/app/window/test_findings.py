@@ -38,8 +38,8 @@ def kernel(a, out):
 
 @pytest.fixture
 def window(tmp_path):
-    made = trace(tmp_path, KERNEL, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
-    save(made, tmp_path / "wrong.npz")
+    traced = trace(tmp_path, KERNEL, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
+    save(traced, tmp_path / "wrong.npz")
     with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
         act(shown, ShowTab("findings"))
         shown.draw()
@@ -170,14 +170,14 @@ def kernel(a, out):
 
 def test_what_numba_refuses_is_added_to_the_list(tmp_path):
     """Of a file from before a launch that Numba refuses was refused: it holds what Python made of the kernel."""
-    made = trace(tmp_path, ACCEPTED, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    changed = trace(tmp_path, ACCEPTED, (Array((32,)), Array((32,))), block=(32, 1, 1))
     refused = {
-        file: text.replace("(0, 1, 2, 3)", "[x for x in range(4)]") for file, text in made.sources.items()
+        file: text.replace("(0, 1, 2, 3)", "[x for x in range(4)]") for file, text in changed.sources.items()
     }
-    launch = json.loads(made.launch)
+    launch = json.loads(changed.launch)
     launch["source"] = launch["source"].replace("(0, 1, 2, 3)", "[x for x in range(4)]")
-    made = msgspec.structs.replace(made, sources=refused, launch=json.dumps(launch))
-    save(made, tmp_path / "refused.npz")
+    changed = msgspec.structs.replace(changed, sources=refused, launch=json.dumps(launch))
+    save(changed, tmp_path / "refused.npz")
     with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "refused.npz")),))) as window:
         act(window, ShowTab("findings"))
         window.draw()
@@ -187,4 +187,4 @@ def test_what_numba_refuses_is_added_to_the_list(tmp_path):
         assert (finding.severity, finding.remedy) == ("error", "use cuda.local.array or cuda.shared.array")
         assert window.focused_session().findings[0] is finding
         act(window, ShowTab("source"))
-        assert window.side.source.editor.pointed == source_location(finding, made)[1]
+        assert window.side.source.editor.pointed == source_location(finding, changed)[1]

@@ -16,13 +16,13 @@ from windows import open_window, press, settle, wait_until
 @pytest.fixture(scope="module")
 def window():
     """Return a window on two launches, of which the second was recorded on this computer."""
-    with open_window() as made:
-        session = made.stage.sessions[1]
-        timeline = synthetic_timeline(session.trace, dict(made.stage.setups[1].values))
+    with open_window() as main_window:
+        session = main_window.stage.sessions[1]
+        timeline = synthetic_timeline(session.trace, dict(main_window.stage.setups[1].values))
         path = own_folder() / "tiled.npz"
         path.parent.mkdir(parents=True, exist_ok=True)
         save(timeline, path)
-        yield made
+        yield main_window
         path.unlink()
 
 

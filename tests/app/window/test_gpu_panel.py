@@ -26,10 +26,10 @@ def large():
 
 @pytest.fixture
 def panel():
-    made = panel_of(*PAIR, timelines=both())
-    made.show()
-    yield made
-    made.hide()
+    gpu_panel = panel_of(*PAIR, timelines=both())
+    gpu_panel.show()
+    yield gpu_panel
+    gpu_panel.hide()
 
 
 def moves(panel):
@@ -177,11 +177,11 @@ def test_while_files_are_read_it_says_so_and_shows_them_then():
 
 
 def test_panes_are_there_before_qt_comes_to_them_as_pictures_of_steps_need_them():
-    made = panel_of(TILED, timelines=both())
-    made.show()
-    made.show_launches(panel_of(*PAIR, timelines=both()).launches, both())
-    assert all(pane.isVisible() and pane.view.isVisible() for pane in made.panes)
-    made.hide()
+    gpu_panel = panel_of(TILED, timelines=both())
+    gpu_panel.show()
+    gpu_panel.show_launches(panel_of(*PAIR, timelines=both()).launches, both())
+    assert all(pane.isVisible() and pane.view.isVisible() for pane in gpu_panel.panes)
+    gpu_panel.hide()
 
 
 def test_panes_come_and_go_with_the_launches(panel):

@@ -192,9 +192,9 @@ def test_an_error_is_one_line_whatever_it_names(tmp_path, capsys):
 @pytest.mark.parametrize("form", ["svg", "csv"])
 def test_the_texts_of_a_measurement_are_no_markup_of_a_chart(tmp_path, form):
     application()
-    made = measurement(10.0, 11.0, 12.0)
-    device = replace(made.device, name=HOSTILE)
-    source = Source(tmp_path / "a.json", replace(made, device=device), recorded=False)
+    measured = measurement(10.0, 11.0, 12.0)
+    device = replace(measured.device, name=HOSTILE)
+    source = Source(tmp_path / "a.json", replace(measured, device=device), recorded=False)
     path = tmp_path / f"chart.{form}"
     write_figure(build([source], Choice("bars")), path, Page((960, 540)))
     text = path.read_text()

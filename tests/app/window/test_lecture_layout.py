@@ -25,10 +25,10 @@ LONG = (
 
 @pytest.fixture(scope="module")
 def shared():
-    with open_window(PAIR) as made:
-        made.resize(HALL)
-        settle(made)
-        yield made
+    with open_window(PAIR) as main_window:
+        main_window.resize(HALL)
+        settle(main_window)
+        yield main_window
 
 
 @pytest.fixture
@@ -176,10 +176,10 @@ def test_a_lecture_keeps_the_meaning_of_colours_at_1024_by_640(window):
 
 @pytest.fixture
 def bar():
-    made = CaptionBar(Theme.named("light"))
-    made.fit(HALL)
-    yield made
-    made.deleteLater()
+    caption_bar = CaptionBar(Theme.named("light"))
+    caption_bar.fit(HALL)
+    yield caption_bar
+    caption_bar.deleteLater()
 
 
 def test_a_caption_is_there_when_it_says_something(bar):

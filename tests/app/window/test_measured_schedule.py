@@ -21,10 +21,10 @@ CHOICES = ["lockstep", "sequential", "random"]
 def recording():
     """Put a recording of a small counter where this computer's are, and return its path."""
     scenario, values, options = parse_spec(SPEC)
-    made = launch_of(scenario, values, **options)
+    launched = launch_of(scenario, values, **options)
     own_folder().mkdir(parents=True, exist_ok=True)
-    path = own_folder() / file_name(made)
-    save(measured_run(notes_on_host(made, 1)).trace, path)
+    path = own_folder() / file_name(launched)
+    save(measured_run(notes_on_host(launched, 1)).trace, path)
     yield path
     path.unlink()
 

@@ -19,9 +19,9 @@ CELLS = (
 
 @pytest.fixture(scope="module")
 def window():
-    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
-        yield made
-        made.editing.editing.undo_all()  # else closing asks what shall become of it
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as main_window:
+        yield main_window
+        main_window.editing.editing.undo_all()  # else closing asks what shall become of it
 
 
 def shown(window) -> list[tuple[str, str]]:

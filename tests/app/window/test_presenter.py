@@ -65,10 +65,10 @@ def lecture(tmp_path_factory):
 @pytest.fixture(scope="module")
 def presented(lecture):
     """Return a window that presents the lecture, as the test before left it."""
-    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
-        assert made.lectures.open(lecture)
-        yield made
-        made.leave()
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as main_window:
+        assert main_window.lectures.open(lecture)
+        yield main_window
+        main_window.leave()
 
 
 @pytest.fixture
@@ -85,10 +85,10 @@ def speaker(window):
     """Return the presenter's window beside it."""
     if window.presenting is None or not window.presenting.is_open:
         window.toggle_presenter()
-    made = window.presenting.window
-    made.activateWindow()
-    QTest.qWaitForWindowActive(made)
-    return made
+    speaker_window = window.presenting.window
+    speaker_window.activateWindow()
+    QTest.qWaitForWindowActive(speaker_window)
+    return speaker_window
 
 
 def key(widget, name):
@@ -233,7 +233,7 @@ def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
         QApplication.processEvents()
         assert made.lectures.player.prepared_step(0) is None
         speaker = made.presenting.window
-        assert not any(made.isEnabled() for made in (*speaker.buttons, speaker.stop, speaker.reset))
+        assert not any(button.isEnabled() for button in (*speaker.buttons, speaker.stop, speaker.reset))
         assert not speaker.gone.text()
         made.leave()
 

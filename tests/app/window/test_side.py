@@ -23,8 +23,8 @@ FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16
 
 @pytest.fixture(scope="module")
 def window():
-    with open_window(FAULTY) as made:
-        yield made
+    with open_window(FAULTY) as main_window:
+        yield main_window
 
 
 def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
@@ -75,8 +75,8 @@ def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
         assert window.stage.moments()[1] == finding.moment
         chosen = window.stage.selections[1]
         here = requests.moment[requests.request[finding.rows]] == finding.moment
-        made = zip(trace.block[finding.rows][here], trace.thread[finding.rows][here], strict=True)
-        assert (chosen.block, chosen.thread) in set(made)
+        accesses = zip(trace.block[finding.rows][here], trace.thread[finding.rows][here], strict=True)
+        assert (chosen.block, chosen.thread) in set(accesses)
 
 
 def test_a_click_on_a_lane_selects_its_thread(window):

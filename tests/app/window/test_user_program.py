@@ -28,8 +28,8 @@ copy[2, 8](np.arange(16, dtype=np.float32), np.zeros(16, np.float32))
 
 @pytest.fixture
 def window():
-    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
-        yield made
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as main_window:
+        yield main_window
 
 
 def launches(window) -> list[tuple[str, int]]:

@@ -185,10 +185,10 @@ def test_nothing_but_the_picture_is_in_an_svg(drawn):
 
 def test_a_name_with_markup_in_it_stays_text(tmp_path):
     source = "@cuda.jit\ndef kernel(a):\n    a[0] = 1\n"
-    made = trace(tmp_path, source, (Array((4,)),))
+    renamed = trace(tmp_path, source, (Array((4,)),))
     hostile = "</svg><script>alert(1)</script>&"
-    made = replace(made, kernel=hostile, buffers=tuple(replace(b, name=hostile) for b in made.buffers))
-    save(made, tmp_path / f"000-{hostile.replace('/', '_')}.npz")
+    renamed = replace(renamed, kernel=hostile, buffers=tuple(replace(b, name=hostile) for b in renamed.buffers))
+    save(renamed, tmp_path / f"000-{hostile.replace('/', '_')}.npz")
     with open_window((str(next(tmp_path.glob("*.npz"))),)) as window:
         write_vector_picture(window.central, "all", tmp_path / "x.svg")
     svg = (tmp_path / "x.svg").read_bytes()

@@ -47,7 +47,7 @@ def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> 
     launches = [launch_of(scenario, {}) for _, scenario in FILES[file]]
     assert all(a.fill != "file" for made in launches for a in made.arguments if isinstance(a, Array))
     (tmp_path / "program.py").write_text(PROGRAM)
-    (tmp_path / "launches").write_text("".join(f"{encode(made)}\n" for made in launches))
+    (tmp_path / "launches").write_text("".join(f"{encode(launch)}\n" for launch in launches))
     done = run_tilescope("check", "--format", "json", "program.py", "launches", folder=tmp_path)
     errors = [found for found in json.loads(done.stdout) if found["severity"] == "error"]
     expected = set().union(*(ERRORS.get(scenario.name, set()) for _, scenario in FILES[file]))

@@ -46,11 +46,11 @@ HELP = "line that asks for help"
     ],
 )  # fmt: skip
 def test_what_is_no_python_becomes_a_comment(text, python, kinds):
-    made, skipped = python_of(text)
-    assert made == python and [one.kind for one in skipped] == kinds
-    assert made.count("\n") == text.count("\n")
+    python_text, skipped = python_of(text)
+    assert python_text == python and [one.kind for one in skipped] == kinds
+    assert python_text.count("\n") == text.count("\n")
     if "%y" not in text:
-        ast.parse(made)
+        ast.parse(python_text)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tilescope.app.window.exercise.words import rows_of
     ],
 )
 def test_a_missed_goal_tells_the_students_number_and_what_is_allowed_of_it(tmp_path, goal, said):
-    made = write_exercise(tmp_path, CASES, f"few: {goal}")
-    verdict = warm_judge().judge(made, RIGHT)
-    row = next(row for row in rows_of(verdict, made, "mine.py") if row.text.startswith("Goal missed"))
+    exercise = write_exercise(tmp_path, CASES, f"few: {goal}")
+    verdict = warm_judge().judge(exercise, RIGHT)
+    row = next(row for row in rows_of(verdict, exercise, "mine.py") if row.text.startswith("Goal missed"))
     assert row.instead.startswith(said)

@@ -30,12 +30,12 @@ LINE = 9  # of the stub's store
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return a teacher's folder: an exercise, and one that does not judge."""
-    made = tmp_path_factory.mktemp("week3")
+    week_folder = tmp_path_factory.mktemp("week3")
     for path in DATA.glob("01-add-ten.*"):
-        shutil.copy(path, made)
-        shutil.copy(path, made / path.name.replace("01-add-ten", "02-twice"))
-    (made / "02-twice.md").write_text((made / "02-twice.md").read_text().replace("01-add", "01-add"))
-    return made
+        shutil.copy(path, week_folder)
+        shutil.copy(path, week_folder / path.name.replace("01-add-ten", "02-twice"))
+    (week_folder / "02-twice.md").write_text((week_folder / "02-twice.md").read_text().replace("01-add", "01-add"))
+    return week_folder
 
 
 @pytest.fixture(scope="module")

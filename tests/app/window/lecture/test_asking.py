@@ -54,7 +54,7 @@ def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(wi
     assert player.is_revealed and player.number == ASKS
     said = [made.accessibleName() for made in choices(window)]
     assert said == ["A: 16, chosen, not right", f"B: {right}, the right answer", "C: none at all"]
-    assert [made.sign.pixmap().isNull() for made in choices(window)] == [False, False, True]
+    assert [button.sign.pixmap().isNull() for button in choices(window)] == [False, False, True]
     press(window, "3")
     assert player.chosen == 0  # it is over
 
@@ -63,7 +63,7 @@ def test_nothing_tells_the_answer_before_it_is_shown(window, player):
     go_to_step(window, ASKS, play=True)
     before = set(texts(window.central.caption))
     assert not any("takes" in text for text in before if "How many" not in text)
-    states = {made.styleSheet() for made in choices(window)}
+    states = {button.styleSheet() for button in choices(window)}
     assert len(states) == 1
     places = [pane.geometry() for pane in window.central.panes]
     player.reveal()

@@ -18,21 +18,21 @@ TINY = ("matmul-tiled:m=4,k=4,n=4,tile=2",)
 @pytest.fixture(scope="module")
 def window():
     """Return a window on a small product at moment 7, in dark colours."""
-    with open_window(TINY) as made:
-        made.resize(800, 600)
-        made.look.use("dark")
-        made.stage.seek(0, 7)
-        settle(made)
-        yield made
+    with open_window(TINY) as main_window:
+        main_window.resize(800, 600)
+        main_window.look.use("dark")
+        main_window.stage.seek(0, 7)
+        settle(main_window)
+        yield main_window
 
 
 @pytest.fixture(scope="module")
 def shared(window):
     """Return the dialog as the test before left it."""
     window.commands[RENDER].trigger()
-    (made,) = window.findChildren(RenderDialog)
-    made.fields.kind.choose(".gif")
-    return made
+    (render_dialog,) = window.findChildren(RenderDialog)
+    render_dialog.fields.kind.choose(".gif")
+    return render_dialog
 
 
 @pytest.fixture

@@ -24,10 +24,10 @@ ALL = ("a.mp4", "a.webm", "a.gif", "a.webp", "pngs")
 
 def frame(colour=0x123456, spot=None):
     """Return a small frame of a colour, with a white square that begins at `spot`."""
-    made = np.full((46, 64), 0xFF000000 | colour, np.uint32)
+    frame = np.full((46, 64), 0xFF000000 | colour, np.uint32)
     if spot is not None:
-        made[spot : spot + 8, spot : spot + 8] = 0xFFFFFFFF
-    return made
+        frame[spot : spot + 8, spot : spot + 8] = 0xFFFFFFFF
+    return frame
 
 
 FRAMES = [(frame(spot=0), 1), (frame(spot=3), 2), (frame(spot=3), 1), (frame(0xC0FFEE, spot=20), 7)]
@@ -36,7 +36,7 @@ TIMES = [times for _, times in FRAMES]
 
 def encoding(name):
     """Return how frames are written into a file of this name."""
-    seen = [made for made, _ in FRAMES]
+    seen = [frame for frame, _ in FRAMES]
     return Encoding(kind_of(name), RATE, Lookup(palette_of(seen, [])) if name.endswith(".gif") else None)
 
 
@@ -91,10 +91,10 @@ def test_the_same_frames_make_the_same_bytes(name):
 def test_a_film_with_movement_is_the_same_each_time(name):
     places = np.random.default_rng(1).integers(0, 290, (60, 3))
     frames = [(np.full((300, 400), 0xFF202530, np.uint32), 1) for _ in range(30)]
-    for i, (made, _) in enumerate(frames):
+    for i, (frame, _) in enumerate(frames):
         for row, column, colour in places:
-            made[row : row + 8, column : column + 8] = 0xFF000000 | int(colour) << 12
-        made[7 * i : 7 * i + 30, 5 * i : 5 * i + 30] = 0xFFFFFFFF
+            frame[row : row + 8, column : column + 8] = 0xFF000000 | int(colour) << 12
+        frame[7 * i : 7 * i + 30, 5 * i : 5 * i + 30] = 0xFFFFFFFF
     files = [BytesIO() for _ in range(12)]
     for file in files:
         encoding(name).encode(file, iter(frames), [1] * len(frames))
@@ -104,7 +104,7 @@ def test_a_film_with_movement_is_the_same_each_time(name):
 @pytest.mark.parametrize("name", ALL[:2])
 def test_a_video_has_every_frame_and_even_sides(tmp_path, name):
     av = pytest.importorskip("av")
-    odd = [(np.ascontiguousarray(made[:45, :63]), times) for made, times in FRAMES]
+    odd = [(np.ascontiguousarray(frame[:45, :63]), times) for frame, times in FRAMES]
     encoding(name).write(tmp_path / name, iter(odd), TIMES)
     with av.open(str(tmp_path / name)) as file:
         pictures = [picture.to_ndarray(format="rgb24") for picture in file.decode(video=0)]
@@ -156,9 +156,9 @@ def test_what_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, name):
 def test_frames_of_an_earlier_recording_make_room_and_nothing_else_does(tmp_path):
     folder = tmp_path / "film"
     for count in (5, 2):
-        with new_folder(folder) as made:
+        with new_folder(folder) as created:
             for i in range(count):
-                (made / f"frame-{i:05}.png").write_bytes(b"")
+                (created / f"frame-{i:05}.png").write_bytes(b"")
     assert len(list(folder.iterdir())) == 2
     (folder / "thesis.tex").write_text("years of work")
     with pytest.raises(PictureError, match=r"contains other files \(thesis\.tex\)"):
