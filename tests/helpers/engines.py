@@ -126,8 +126,8 @@ def assert_same_misses(ours: Trace, theirs: Trace) -> None:
 
 def missing_lanes(trace: Trace) -> list[Any]:
     """Return what a trace tells of lanes at warp operations, with the sites that it names."""
-    told = [(m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing]
-    return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in told]
+    missing = [(m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing]
+    return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in missing]
 
 
 def count_past_cap(trace: Trace) -> dict[str, int] | None:

@@ -132,9 +132,9 @@ def test_reasons_for_what_is_missing_are_said_once():
 def test_words_that_only_their_author_knows_are_in_no_chart():
     for chart in CHARTS:
         figure = build([H200], with_chart(Choice(subjects=tuple(subjects_of([H200]))), chart))
-        told = " ".join((figure.title, figure.subtitle, figure.method, *figure.notes))
+        figure_text = " ".join((figure.title, figure.subtitle, figure.method, *figure.notes))
         for word in ("held stream", "document 00", "003", "004", "matmul-", "vector-", "python-"):
-            assert word not in told
+            assert word not in figure_text
 
 
 def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():

@@ -36,8 +36,8 @@ def test_every_published_figure_stands_beside_a_row_that_was_measured():
             for row in H200.measurement.rows
             if (row.scenario, row.baseline) == (entry.scenario, entry.baseline)
         ]
-        told = {mark.microseconds for row in rows for mark in published_for(row, kind)}
-        assert entry.microseconds in told, entry
+        published = {mark.microseconds for row in rows for mark in published_for(row, kind)}
+        assert entry.microseconds in published, entry
         assert entry.scenario in names()
 
 

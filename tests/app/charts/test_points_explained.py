@@ -117,9 +117,9 @@ def test_ring_and_arrow_are_drawn_and_say_what_the_point_says(recorded, name, re
     (explained, picture), (plain, before) = views
     assert picture != before
     assert point()[1].measured_x is None  # the last record was none
-    told = [box for box, text in explained._hits if text.startswith("Tiled")]
-    assert len(told) == 2, "the point, and where it would be"
-    ring, sign = told
+    boxes = [box for box, text in explained._hits if text.startswith("Tiled")]
+    assert len(boxes) == 2, "the point, and where it would be"
+    ring, sign = boxes
     assert ring.center().y() == pytest.approx(sign.center().y())
     assert ring.center().x() > sign.center().x() + 50
     assert explained.text_at(QPointF(ring.center())) == explained.text_at(QPointF(sign.center()))
@@ -135,10 +135,10 @@ def test_no_bytes_at_all_put_the_ring_at_infinity(recorded):
 
 def test_the_time_of_a_pane_is_explained_by_occupancy_and_what_was_counted(recorded):
     recorded(profile(dram_read=30e6))
-    told = explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()
-    assert told[0].startswith("NVIDIA H200")
-    assert "room for 8 blocks" in told[1]
-    assert "30.0 MB read from DRAM" in told[2]
+    lines = explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()
+    assert lines[0].startswith("NVIDIA H200")
+    assert "room for 8 blocks" in lines[1]
+    assert "30.0 MB read from DRAM" in lines[2]
     recorded()
     assert len(explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()) == 2
 

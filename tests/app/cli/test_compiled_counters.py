@@ -109,9 +109,9 @@ def checked(tmp_path, *options):
 
 def test_check_adds_the_counters_of_each_launch_where_asked(tmp_path):
     assert checked(tmp_path) == []
-    told = checked(tmp_path, "--counters")
-    assert told["findings"] == []
-    (launch,) = told["launches"]
+    output = checked(tmp_path, "--counters")
+    assert output["findings"] == []
+    (launch,) = output["launches"]
     assert (launch["kernel"], launch["counters"]["global_load_requests"]) == ("highest", 8)
     assert launch["compiled_counters"]["global_load_requests"] == 16
     assert "global_atomic_requests" in launch["compiled"]["at_least"]

@@ -106,18 +106,18 @@ def test_the_readings_of_an_h100_are_those_of_the_tests_and_each_difference_has_
 def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
     session = matmul(read.scenario, **read.values)
     assert recorded_counters_of(session.launch) is read
-    told = readings_text(session)
+    text = readings_text(session)
     differing = [
         n for n, number in read.counters.items() if n in NAMES and number != session.counters.total[n]
     ]
     assert all(name.startswith("shared_load") for name in differing)
     assert bool(differing) == bool(read.reason)
     if not differing:
-        assert len(told) == 1 and "every counter above except bytes equals the measurement" in told[0]
-    for name, line in zip(sorted(differing, key=NAMES.index), told if differing else [], strict=True):
+        assert len(text) == 1 and "every counter above except bytes equals the measurement" in text[0]
+    for name, line in zip(sorted(differing, key=NAMES.index), text if differing else [], strict=True):
         assert f"{read.counters[name]:,} {name.replace('_', ' ')} measured on an NVIDIA H200" in line
         assert f"{session.counters.total[name]:,} exact: {read.reason}." in line
-    assert counters_table([session]).endswith("\n".join(told))
+    assert counters_table([session]).endswith("\n".join(text))
 
 
 @pytest.mark.parametrize("values", [{"m": 48}, {"dtype": "float64"}, {"tile": 8}])

@@ -64,8 +64,8 @@ def test_a_scenario_is_traced_or_taken_from_the_cache(folder, capsys):
 def test_a_part_of_a_launch_says_so_in_the_file_and_beside_it(folder, capsys):
     assert main(["export", f"{SMALL},blocks=1", "-o", "x.parquet"]) == 0
     assert "x.parquet holds a part of the launch. " in capsys.readouterr().err
-    told = json.loads(pq.read_schema("x.parquet").metadata[b"tilescope"])
-    assert told["part"] is True and "1 of 2 blocks" in told["notice"]
+    metadata = json.loads(pq.read_schema("x.parquet").metadata[b"tilescope"])
+    assert metadata["part"] is True and "1 of 2 blocks" in metadata["notice"]
 
 
 def test_names_in_a_file_that_can_t_be_seen_are_spelled_out(folder):
@@ -87,11 +87,11 @@ def test_a_file_that_is_no_trace_gives_the_sentence_of_open(damage, file, folder
     file.write_bytes({"cut": content[: len(content) // 2], "foreign": b"name,age\n", "missing": b""}[damage])
     if damage == "missing":
         file.unlink()
-    told = []
+    reports = []
     for words in (["export", "t.npz", "-o", "x.csv"], ["counters", "t.npz"]):
         assert main(words) == 2
-        told.append(capsys.readouterr().err)
-    assert told[0] == told[1] and told[0].count("\n") == 1
+        reports.append(capsys.readouterr().err)
+    assert reports[0] == reports[1] and reports[0].count("\n") == 1
     assert Path("x.csv").read_text() == "old"
     assert set(left(folder)) <= {"t.npz", "x.csv"}
 

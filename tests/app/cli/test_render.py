@@ -44,9 +44,9 @@ def looked_into(path):
         "json",
         str(path),
     ]
-    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    (stream,) = told["streams"]
-    return {**stream, "seconds": float(told["format"]["duration"]), "format": told["format"]["format_name"]}
+    streams = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    (stream,) = streams["streams"]
+    return {**stream, "seconds": float(streams["format"]["duration"]), "format": streams["format"]["format_name"]}
 
 
 def test_the_frames_are_those_of_snapshot_at_the_same_moments(tmp_path):
@@ -106,9 +106,9 @@ def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
 
 def test_what_comes_is_said_before_and_the_name_after(tmp_path, capsys):
     assert render(TINY, "-o", tmp_path / "a.gif", "--to", "2", "--size", SIZE, "--speed", "2") == 0
-    told = capsys.readouterr()
-    assert told.out == f"{tmp_path / 'a.gif'}\n"
-    assert "2.0 s, 40 frames of 640 x 400 pixels, about" in told.err
+    output = capsys.readouterr()
+    assert output.out == f"{tmp_path / 'a.gif'}\n"
+    assert "2.0 s, 40 frames of 640 x 400 pixels, about" in output.err
 
 
 def test_the_memory_pictures_alone_and_phases(tmp_path):
@@ -199,16 +199,16 @@ def test_what_cannot_be_recorded_is_a_sentence(tmp_path, monkeypatch, capsys, wo
     (tmp_path / "mine.txt").write_text("mine")
     monkeypatch.chdir(tmp_path)
     assert render(*words) == 2
-    told = capsys.readouterr().err.strip().splitlines()[-1]
-    assert sentence in told and "Traceback" not in told
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert sentence in error and "Traceback" not in error
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_an_hour_by_mistake_is_said_and_not_begun(tmp_path, capsys):
     path = tmp_path / "a.gif"
     assert render(TINY, "-o", path, "--speed", "0.1", "--hold", "600", "--fps", "2", "--size", SIZE) == 2
-    told = capsys.readouterr().err
-    assert " min " in told and "about" in told and "--long" in told
+    error = capsys.readouterr().err
+    assert " min " in error and "about" in error and "--long" in error
     assert not path.exists()
 
 
@@ -238,9 +238,9 @@ def test_a_full_disk_keeps_the_old_file(tmp_path):
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))}
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}  # Python 3.11 would leave half a file of it
     process = started(TINY, "-o", path, "--size", "1280x800", env=environment, **limit)
-    told = process.communicate()[1]
-    assert process.returncode == 2, told
-    assert told.splitlines()[-1] == f"tilescope: {path} could not be written: File too large."
+    error = process.communicate()[1]
+    assert process.returncode == 2, error
+    assert error.splitlines()[-1] == f"tilescope: {path} could not be written: File too large."
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
@@ -251,9 +251,9 @@ def test_ctrl_c_in_the_midst_leaves_the_old_file_and_no_half_one(tmp_path):
     process = started(TINY, "-o", path, *slow, start_new_session=True)
     until(lambda: list(tmp_path.glob(TEMPORARY)) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130, told
-    assert told.count("\n") == 1, told  # what was to come, and no traceback
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, error
+    assert error.count("\n") == 1, error  # what was to come, and no traceback
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"old"
 
 

@@ -62,11 +62,11 @@ def test_the_same_command_gives_the_same_bytes(tmp_path):
 def test_it_speaks_in_the_words_of_its_scenario(tmp_path):
     write_replay_file(chosen(tmp_path / "a.html", "workitem-naive:m=4,k=4,n=4,tile=2"))
     document = unpacked((tmp_path / "a.html").read_text("utf-8"))
-    told = str([document["sessions"], document["tracks"][0]["place"], document["tracks"][0]["says"]])
-    assert "work-group (0, 0)" in told
-    assert "requests by all wavefronts so far" in told
-    assert " block (" not in told
-    assert " warp " not in told
+    text = str([document["sessions"], document["tracks"][0]["place"], document["tracks"][0]["says"]])
+    assert "work-group (0, 0)" in text
+    assert "requests by all wavefronts so far" in text
+    assert " block (" not in text
+    assert " warp " not in text
 
 
 def test_where_files_lie_is_not_told(tmp_path):

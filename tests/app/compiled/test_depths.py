@@ -37,9 +37,9 @@ def test_equal_depths_are_one_number(depth, text):
 
 def test_what_differs_is_told_by_its_requests_and_else_by_its_cost():
     session = session_with("jacobi-step", {"global_load_requests": 600, "global_store_sectors": 1})
-    told = depths_of(session).differing()
-    assert [depth.name for depth in told] == ["global_load_requests", "global_store_sectors"]
-    loads = told[0]
+    depths = depths_of(session).differing()
+    assert [depth.name for depth in depths] == ["global_load_requests", "global_store_sectors"]
+    loads = depths[0]
     assert (loads.written, loads.compiled, loads.measured) == (720, 600, 600)
     assert loads.short_label == "global loads"
 

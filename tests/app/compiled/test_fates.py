@@ -61,9 +61,9 @@ def test_a_load_that_is_merged_with_one_of_another_line_names_that_line():
     line = line_of(session, "cuda.atomic.add")
     (merged,) = [fate for fate in fates_of(session) if fate.kind == "merged"]
     assert (merged.line, merged.other) == (line, line - 1)
-    told = line_fates(fates_of(session), merged.file)[line]
-    assert told.tag == f"1 of 2 merged with line {line - 1}"
-    assert any(f"merged with line {line - 1}" in sentence for sentence in told.sentences)
+    fates = line_fates(fates_of(session), merged.file)[line]
+    assert fates.tag == f"1 of 2 merged with line {line - 1}"
+    assert any(f"merged with line {line - 1}" in sentence for sentence in fates.sentences)
 
 
 def joined(session):
@@ -87,11 +87,11 @@ def test_joined_accesses_are_told_with_their_size():
     sites = joined(session)
     session = fresh("load-joined")
     session.add_compiled(CompiledCounters("LLVM", sites=sites))
-    told = line_fates(fates_of(session), fates_of(session)[0].file)
+    fates = line_fates(fates_of(session), fates_of(session)[0].file)
     line = line_of(session, "t += s[y, k]")
-    assert told[line].tag == "joined to 16 bytes"
-    assert told[line].short == "16 B"
-    assert [line for line, fate in told.items() if fate.tag] == [line]
+    assert fates[line].tag == "joined to 16 bytes"
+    assert fates[line].short == "16 B"
+    assert [line for line, fate in fates.items() if fate.tag] == [line]
 
 
 def test_there_are_no_fates_without_compiled_counters_nor_of_a_part_of_a_launch():

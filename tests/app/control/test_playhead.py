@@ -133,15 +133,15 @@ def test_nothing_to_play_does_not_play_even_in_a_loop():
 
 
 def test_every_change_is_told():
-    head, told = Playhead(), []
-    head.changed.connect(lambda: told.append(head.moment))
+    head, moments = Playhead(), []
+    head.changed.connect(lambda: moments.append(head.moment))
     head.set_end(10)
     head.seek(4)
     head.play()
     head.advance(0.0)
     head.advance(0.25)
-    assert told[-1] == pytest.approx(6)
-    assert len(told) == 5
+    assert moments[-1] == pytest.approx(6)
+    assert len(moments) == 5
 
 
 def test_by_moment_every_pane_shows_the_moment_or_its_end():

@@ -27,22 +27,22 @@ def mine(timelines):
 
 def test_they_are_read_in_a_thread_once(own):
     recorded = RecordedTimelines()
-    told = []
-    recorded.loaded.connect(lambda: told.append(recorded.timelines))
+    notices = []
+    recorded.loaded.connect(lambda: notices.append(recorded.timelines))
     recorded.want()
     recorded.want()
     assert recorded.timelines is None
     for _ in range(500):
-        if told:
+        if notices:
             break
         QTest.qWait(10)
     recorded.close()
-    assert len(told) == 1
-    (kept,) = mine(told[0])
+    assert len(notices) == 1
+    (kept,) = mine(notices[0])
     assert kept.head == small_timeline().head
     assert (kept.segments.end == small_timeline().segments.end).all()
     recorded.want()
-    assert len(told) == 1
+    assert len(notices) == 1
 
 
 def test_a_picture_that_nobody_watches_has_them_at_once(own):

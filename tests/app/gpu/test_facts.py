@@ -21,14 +21,14 @@ def test_every_fact_has_its_mark():
 
 def test_the_facts_are_those_of_the_columns():
     data = derived_data()
-    told = texts(data)
-    assert told[0] == "16 blocks of 8 × 8 threads"
-    assert told[1] == "NVIDIA Test, 2026-11-23"
-    assert told[2].startswith(micros_text(data.timeline.nanoseconds))
-    assert told[3] == "up to 2 blocks at once on a multiprocessor, 4 in use"
-    assert told[4] == "2.0 waves"
-    assert told[5].startswith("warps of 16 blocks: load ")
-    assert "34 registers, not 30" in told[6] and "(+10 %)" in told[6]
+    facts = texts(data)
+    assert facts[0] == "16 blocks of 8 × 8 threads"
+    assert facts[1] == "NVIDIA Test, 2026-11-23"
+    assert facts[2].startswith(micros_text(data.timeline.nanoseconds))
+    assert facts[3] == "up to 2 blocks at once on a multiprocessor, 4 in use"
+    assert facts[4] == "2.0 waves"
+    assert facts[5].startswith("warps of 16 blocks: load ")
+    assert "34 registers, not 30" in facts[6] and "(+10 %)" in facts[6]
 
 
 def test_shares_of_kinds_are_those_of_cycles():
@@ -45,9 +45,9 @@ def test_shares_of_kinds_are_those_of_cycles():
 def test_multiprocessors_without_a_block_are_told():
     timeline = small_timeline()
     spans = replace(timeline.spans, multiprocessor=np.minimum(timeline.spans.multiprocessor, 2))
-    told = texts(gpu_data(replace(timeline, spans=spans)))
-    assert told[3].endswith("3 of 4 in use")
-    assert told[4] == "1.0 waves"  # 16 blocks on 4 multiprocessors, on one of which 4 were at once
+    facts = texts(gpu_data(replace(timeline, spans=spans)))
+    assert facts[3].endswith("3 of 4 in use")
+    assert facts[4] == "1.0 waves"  # 16 blocks on 4 multiprocessors, on one of which 4 were at once
 
 
 def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
@@ -60,15 +60,15 @@ def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
 
 def test_a_recording_without_details_says_nothing_of_warps():
     timeline = small_timeline()
-    told = texts(gpu_data(replace(timeline, segments=segments_of_blocks(timeline.segments, ()))))
-    assert not any("warps of" in text for text in told)
+    facts = texts(gpu_data(replace(timeline, segments=segments_of_blocks(timeline.segments, ()))))
+    assert not any("warps of" in text for text in facts)
 
 
 def test_what_marks_cost_in_blocks_and_memory_is_told():
     costs = {"plain": KernelCost(30, 0, (10.0,), 8), "marked": KernelCost(30, 64, (12.0, 13.0), 6)}
-    told = texts(gpu_data(with_head(small_timeline(), **costs)))
-    assert told[3].startswith("up to 2 blocks at once on a multiprocessor (the driver allows 6)")
-    assert told[6] == (
+    facts = texts(gpu_data(with_head(small_timeline(), **costs)))
+    assert facts[3].startswith("up to 2 blocks at once on a multiprocessor (the driver allows 6)")
+    assert facts[6] == (
         "with marks 30 registers, as without marks; 6 blocks at once, not 8; 64 bytes of local memory, not 0; "
         "12.5 µs, not 10.0 µs (+25 %)"
     )

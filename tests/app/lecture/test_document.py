@@ -142,7 +142,7 @@ def test_what_cannot_be_computed_or_shown_in_a_caption_is_told(caption, sentence
     ],
 )
 def test_a_question_without_an_answer_is_told(question, sentence):
-    assert any(sentence in told for told in problems(one_step_lecture(*question.split("\n"))).values())
+    assert any(sentence in message for message in problems(one_step_lecture(*question.split("\n"))).values())
 
 
 def test_mistakes_in_the_whole_are_told():

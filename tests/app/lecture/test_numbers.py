@@ -136,11 +136,11 @@ def test_nsights_counts_are_named_with_their_device_where_they_were_recorded():
     read = value("left.nsight.global_load_requests", show="jacobi-step")
     assert (read.value, read.mark, read.origin) == (600, "measured", "on an NVIDIA H100, November 2026")
     assert value("left.nsight.device", show="jacobi-step").value == "NVIDIA H100"
-    for expression, show, told in (
+    for expression, show, message in (
         ("left.nsight.global_load_requests", "jacobi-step:rows=40", "Nsight Compute did not count"),
         ("left.nsight.global_load_bytes", "jacobi-step", "it was not counted"),
     ):
-        with pytest.raises(ExpressionError, match=told):
+        with pytest.raises(ExpressionError, match=message):
             value(expression, show=show)
 
 

@@ -89,8 +89,8 @@ def test_any_text_is_read_or_refused_in_a_sentence(text):
         assert str(error).startswith("Nothing can stand out by the name") and "\n" not in str(error)
         assert len(resolve_highlights(names, [session])) == 1
     else:
-        told = unknown_names(names, [session])
-        assert all(sentence.endswith((".", "?")) and "\n" not in sentence for sentence in told.values())
+        unknown = unknown_names(names, [session])
+        assert all(sentence.endswith((".", "?")) and "\n" not in sentence for sentence in unknown.values())
 
 
 def test_slices_are_those_of_python():
@@ -240,8 +240,8 @@ def test_a_name_is_known_where_one_pane_has_it_unless_it_is_meant_in_the_other()
     ],
 )
 def test_what_stands_out_where_nobody_sees_it_is_told(look, reason):
-    told = hidden_names(look, pair())
-    assert told == (
+    hidden = hidden_names(look, pair())
+    assert hidden == (
         {look.spotlight[-1]: f"{look.spotlight[-1]} cannot be seen to stand out: {reason}."} if reason else {}
     )
 

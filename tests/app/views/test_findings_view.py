@@ -306,14 +306,14 @@ def test_an_access_outside_its_array_is_told_wherever_its_thread_is(tmp_path):
     view = ThreadView(LIGHT)
     view.load(session)
     view.render_moment(1, Selection(0, 63))
-    told = f"1 access outside its array was not made: thread 63 reads a[64] on line {line}."
-    assert view.outside.text() == told and not view.outside.isHidden()
+    message = f"1 access outside its array was not made: thread 63 reads a[64] on line {line}."
+    assert view.outside.text() == message and not view.outside.isHidden()
     view.render_moment(1, Selection(0, 3))
     assert view.outside.isHidden()
     explain = ExplainView(LIGHT)
     explain.load(session)
     explain.render_moment(1, Selection(0, 3))
-    assert told in explain.label.text()
+    assert message in explain.label.text()
     assert np.sum(session.trace.outside.thread == 63) == 1
 
 

@@ -70,9 +70,9 @@ def test_every_block_is_found_where_it_is_drawn(level):
         view = view_of(shown)
         box = box_of_item(shown, view.chart_layout, block)
         assert view.hit(box.center()).item == block
-        told = tip(view, box.center())
-        assert told.startswith(f"block ({block % 4}, {block // 4}) on multiprocessor {shown.machine}")
-        assert "· measured" in told
+        tooltip = tip(view, box.center())
+        assert tooltip.startswith(f"block ({block % 4}, {block // 4}) on multiprocessor {shown.machine}")
+        assert "· measured" in tooltip
         assert grab_image(view).pixelColor(box.center().toPoint()) != view.theme.colour("panel")
 
 

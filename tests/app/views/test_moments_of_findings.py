@@ -76,9 +76,9 @@ def test_the_cell_the_tooltip_and_the_list_have_the_value_of_the_access(random_s
             value = trace.value[[row]].astype(held.dtype)[0]
             where = f"{trace.kernel} {trace.schedule} row {row} moment {moment}"
             assert cell == value or (cell != cell and value != value), where
-            told = value_text(trace, row)
-            if told:
-                assert f" = {told}" in tip.splitlines()[0] and told in access_text(session, row), where
+            text = value_text(trace, row)
+            if text:
+                assert f" = {text}" in tip.splitlines()[0] and text in access_text(session, row), where
             looked_at += 1
     assert looked_at > 100
 

@@ -81,8 +81,8 @@ def test_a_race_is_seen_in_the_picture_and_its_threads_are_named(tmp_path):
     session.with_findings()
     view.reload()
     assert grab_image(view) != before
-    told = view.hover_text(spot).splitlines()[-1]
-    assert told.startswith("Race: thread 3 writes s[3] on line") and "thread 60 reads it at moment" in told
+    hover_line = view.hover_text(spot).splitlines()[-1]
+    assert hover_line.startswith("Race: thread 3 writes s[3] on line") and "thread 60 reads it at moment" in hover_line
     assert "Race: thread 3 writes s[3]" in view.accessibleDescription()
     view.render_moment(0, Selection(0, 3))
     assert "Race" not in view.accessibleDescription() + view.hover_text(spot)

@@ -37,8 +37,8 @@ def screen() -> Iterator[str]:
     command = [server, "-displayfd", str(write), "-screen", "0", "1600x900x24", "-nolisten", "tcp"]
     process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
     os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
+    with os.fdopen(read) as stream:
+        number = stream.readline().strip()
     yield f":{number}"
     process.terminate()
     process.wait(10)

@@ -61,9 +61,9 @@ def test_another_launch_has_its_own_numbers_and_the_one_before_is_not_waited_for
         assert window.stage.sessions[0] is not first
         compiled(window)
         written = window.stage.sessions[0].counters.total["global_load_requests"]
-        told = f"global loads in all: written {written} · compiled {written * 5 // 6}"
+        tag = f"global loads in all: written {written} · compiled {written * 5 // 6}"
         assert written < 720
-        assert window.central.panes[0].depths.text() == told
+        assert window.central.panes[0].depths.text() == tag
         assert "measured" not in window.central.panes[0].depths.text()  # nobody has counted this size
 
 

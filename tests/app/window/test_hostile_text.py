@@ -184,9 +184,9 @@ def test_an_error_is_one_line_whatever_it_names(tmp_path, capsys):
     path = tmp_path / "a\x1b]0;owned\x07\n::error::owned.npz"
     path.write_bytes(b"PK")
     assert main(["counters", str(path)]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert not UNSEEN.search(told)
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert not UNSEEN.search(error)
 
 
 @pytest.mark.parametrize("form", ["svg", "csv"])

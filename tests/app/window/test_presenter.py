@@ -283,8 +283,8 @@ def two_screens(tmp_path):
     command = [server, "-displayfd", str(write), *sizes, "-nolisten", "tcp"]
     process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
     os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
+    with os.fdopen(read) as stream:
+        number = stream.readline().strip()
     yield {"QT_QPA_PLATFORM": "xcb", "DISPLAY": f":{number}"}
     process.terminate()
     process.wait(10)

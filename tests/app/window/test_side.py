@@ -36,10 +36,10 @@ def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
         act(window, Focus(pane))
         window.draw()
         count = Counter(finding.severity for finding in window.stage.sessions[pane].findings)
-        told = ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
-        assert told and window.side.bar.tabToolTip(TABS.index("findings")) == told
+        counts_text = ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
+        assert counts_text and window.side.bar.tabToolTip(TABS.index("findings")) == counts_text
         signs = window.side.signs
-        assert signs.isVisible() and signs.accessibleName() == told
+        assert signs.isVisible() and signs.accessibleName() == counts_text
         assert window.side.bar.tabRect(TABS.index("findings")).contains(signs.geometry().center())
 
 

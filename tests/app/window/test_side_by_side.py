@@ -168,8 +168,8 @@ def test_a_plain_python_program_is_told_in_words_of_the_cpu():
     with open_window(("python-loops:m=4,k=8,n=4", "python-threads:m=4,k=8,n=4")) as shown:
         wear(shown, 1600, 900, 1.0)
         for pane in shown.central.panes:
-            told = " ".join([pane.memory.accessibleDescription(), pane.counters.accessibleDescription()])
-            assert not [word for word in ("arp", "sector", "request", "global memory") if word in told]
+            description = " ".join([pane.memory.accessibleDescription(), pane.counters.accessibleDescription()])
+            assert not [word for word in ("arp", "sector", "request", "global memory") if word in description]
             assert labels(pane)[:3] == ["accesses", "reads", "writes"]
             assert not [f for f in pane.session.findings if f.severity != "error"]
         left = shown.central.panes[0]

@@ -76,12 +76,12 @@ def test_two_launches_stand_side_by_side(window, tmp_path):
         ),
     ],
 )
-def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path, text, told):
+def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path, text, message):
     before = launches(window)
     path = tmp_path / "mine.py"
     path.write_text(text)
     window.files.run_program(str(path))
-    wait_until(lambda: told in window.notice.sentence.text())
+    wait_until(lambda: message in window.notice.sentence.text())
     assert "mine.py" in window.notice.sentence.text()
     assert launches(window) == before
 

@@ -45,9 +45,9 @@ def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(
         assert process.stdout.readline() == "ready\n"
         time.sleep(1)  # for the kernel to begin
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, output = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "tilescope: Ctrl+C ended the launch" in told and "traced in" in told
+    assert "tilescope: Ctrl+C ended the launch" in output and "traced in" in output
     assert len(load(tmp_path / "tilescope-traces" / "000-copy.npz")) == 80
     assert json.loads((tmp_path / "lines.json").read_text().splitlines()[0])["kernel"] == "copy"
 
@@ -70,8 +70,8 @@ def closed(command, folder):
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         process.stdout.close()
-        told = process.stderr.read()
-    return process.returncode, told
+        output = process.stderr.read()
+    return process.returncode, output
 
 
 def test_a_closed_pipe_ends_a_program_as_under_python(script, tmp_path):
@@ -84,8 +84,8 @@ def test_a_closed_pipe_ends_a_program_as_under_python(script, tmp_path):
 
 
 def test_check_whose_findings_nobody_reads_ends_without_a_traceback(script, tmp_path):
-    status, told = closed([sys.executable, "-m", "tilescope", "check", str(script(RACE))], tmp_path)
-    assert status == 1 and "Error" not in told
+    status, errors = closed([sys.executable, "-m", "tilescope", "check", str(script(RACE))], tmp_path)
+    assert status == 1 and "Error" not in errors
 
 
 def test_what_a_program_reads_is_its_own_input(script, tmp_path):
@@ -96,8 +96,8 @@ def test_what_a_program_reads_is_its_own_input(script, tmp_path):
 
 def test_a_program_that_launches_nothing_does_not_pass(script, tmp_path):
     done = run_tilescope("check", str(script("print(1)")), folder=tmp_path)
-    told = "1\ntilescope: the program launched no kernel, so nothing was checked.\n"
-    assert (done.returncode, done.stdout, messages_of(done)) == (2, "", told)
+    message = "1\ntilescope: the program launched no kernel, so nothing was checked.\n"
+    assert (done.returncode, done.stdout, messages_of(done)) == (2, "", message)
     assert run_tilescope("check", "--format", "json", str(script("")), folder=tmp_path).stdout == "[]\n"
 
 

@@ -73,11 +73,11 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
         ("[1, 0]", "0 threads along x of the block, but a GPU needs at least 1"),
     ],
 )
-def test_a_launch_that_no_gpu_takes_and_nobody_can_run_is_refused(script, tmp_path, launch, told):
+def test_a_launch_that_no_gpu_takes_and_nobody_can_run_is_refused(script, tmp_path, launch, message):
     path = script(COPY.replace("copy[2, 32]", f"copy{launch}"))
     done = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert done.returncode == 1
-    assert told in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
 
 
 def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):

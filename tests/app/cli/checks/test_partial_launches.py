@@ -37,8 +37,8 @@ def test_a_race_in_the_last_block_of_a_large_launch_is_found_and_the_part_is_nam
     assert ": warning: only blocks 0 to 90 and 255 of 256 were examined: 11,9" in done.stdout
     assert "--blocks 128." in done.stdout
     assert " in all" not in done.stdout
-    told = [line for line in done.stdout.splitlines() if "examined: " not in line]
-    assert all("part examined" in line for line in told)
+    lines = [line for line in done.stdout.splitlines() if "examined: " not in line]
+    assert all("part examined" in line for line in lines)
     assert "256.0 256.0\n" in done.stderr  # the last block was run by itself besides
 
 

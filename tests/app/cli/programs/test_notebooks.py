@@ -201,11 +201,11 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
         (("x = 1\n%%time\n",), 'bad.ipynb [1]", line 2'),
     ],
 )
-def test_what_a_cell_does_wrong_is_told_as_python_does(tmp_path, cells, told):
+def test_what_a_cell_does_wrong_is_told_as_python_does(tmp_path, cells, message):
     path = write_notebook(tmp_path / "bad.ipynb", *cells)
     done = run_tilescope("run", "--quiet", str(path), folder=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert "run_notebook" not in done.stderr and "app/cli" not in done.stderr
 
 
@@ -250,7 +250,7 @@ PLAIN = json.loads(notebook_text("x = 1"))
         ("[" * 100_000, "is no notebook: its parts are nested too deeply"),
     ],
 )  # fmt: skip
-def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, told, capsys):
+def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, message, capsys):
     from tilescope.app.cli.main import main
 
     path = tmp_path / "some.ipynb"
@@ -258,7 +258,7 @@ def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, told, caps
     assert main(["check", str(path)]) == 2
     out, error = capsys.readouterr()
     assert out == "" and error.startswith("tilescope: some.ipynb ") and error.count("\n") == 1
-    assert told in error
+    assert message in error
 
 
 def test_notebooks_of_format_3_run_too(tmp_path):

@@ -192,10 +192,10 @@ def test_check_finds_the_race_and_passes_its_correct_twin(script, tmp_path):
 
 def test_check_formats(script, tmp_path):
     path = script(RACE + "print('from the program')\n")
-    told = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
-    findings = json.loads(told.stdout)
+    output = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
+    findings = json.loads(output.stdout)
     assert "race" in {f["kind"] for f in findings if f["severity"] == "error"}
-    assert "from the program" in told.stderr
+    assert "from the program" in output.stderr
     github = run_tilescope("check", "--format", "github", str(path), folder=tmp_path)
     assert f"::error file={path},line=" in github.stdout
 

@@ -29,9 +29,9 @@ def test_sentences_name_lines():
 
 
 def test_a_file_named_elsewhere_is_left_out_of_its_sentences():
-    told = "/a/k.py:7: the file can't be run: ZeroDivisionError: division by zero."
-    assert without_location(told, "/a/k.py") == "ZeroDivisionError: division by zero."
-    assert without_location(told, "/b/k.py") == told
+    message = "/a/k.py:7: the file can't be run: ZeroDivisionError: division by zero."
+    assert without_location(message, "/a/k.py") == "ZeroDivisionError: division by zero."
+    assert without_location(message, "/b/k.py") == message
 
 
 def test_constants_that_have_another_value():

@@ -208,10 +208,10 @@ def _named(spec):
         ("from numba import cuda", "import os, cuda_ ", "cuda_"),
     ],
 )
-def test_a_mistake_is_told_at_its_line_and_the_window_stays_as_it_was(window, old, new, told):
+def test_a_mistake_is_told_at_its_line_and_the_window_stays_as_it_was(window, old, new, message):
     written(window, old, new)
     run(window)
-    assert told in window.notice.sentence.text()
+    assert message in window.notice.sentence.text()
     assert kernels(window) == [TEXT] and len(window.stage.setups) == 1
     assert new in editor(window).file_text()  # nothing that was typed is lost
 
@@ -428,13 +428,13 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
 
 
 def test_nothing_is_compiled_ahead_while_a_session_is_being_made(window, monkeypatch):
-    editing, told, settled = window.editing.editing, [], [False]
-    monkeypatch.setattr(window.stage.jobs, "compile_ahead", told.append)
+    editing, messages, settled = window.editing.editing, [], [False]
+    monkeypatch.setattr(window.stage.jobs, "compile_ahead", messages.append)
     monkeypatch.setattr(window.stage, "is_settled", lambda: settled[0])
     editing._compile_timer.start(1)
     QTest.qWait(50)
-    assert not told and editing._compile_timer.isActive()
+    assert not messages and editing._compile_timer.isActive()
     settled[0] = True
-    wait_until(lambda: told)
+    wait_until(lambda: messages)
     editing._compile_timer.setInterval(TYPING_PAUSE)
-    assert [launch.source != TEXT for launch in told[0]] == [True, True]  # one for each barrier
+    assert [launch.source != TEXT for launch in messages[0]] == [True, True]  # one for each barrier

@@ -61,9 +61,9 @@ def test_a_png_is_drawn_too(tmp_path):
     ],
 )
 def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, content, said):
-    with pytest.raises(TaskPictureError, match=r"^The picture .*a\.svg") as told:
+    with pytest.raises(TaskPictureError, match=r"^The picture .*a\.svg") as error:
         view(tmp_path / "a.svg", content)
-    assert said in str(told.value) and "\n" not in str(told.value)
+    assert said in str(error.value) and "\n" not in str(error.value)
 
 
 def test_what_is_no_png_is_told(tmp_path):

@@ -98,11 +98,11 @@ def test_a_number_is_guessed_and_its_mark_told(window, player):
 
 
 @pytest.mark.parametrize(("guess", "told"), [("16", "Right: 16"), ("4", "No: 16"), ("", "16")])
-def test_a_guess_is_right_or_near_or_neither(window, player, guess, told):
+def test_a_guess_is_right_or_near_or_neither(window, player, guess, verdict):
     go_to_step(window, NUMBER, play=True)
     window.lectures.card.field.setText(guess)
     player.reveal()
-    assert window.lectures.card.answer.text() == f"{told}, exact from the trace"
+    assert window.lectures.card.answer.text() == f"{verdict}, exact from the trace"
 
 
 def test_b_blanks_the_screen_and_a_step_key_only_brings_it_back(window, player):
@@ -170,8 +170,8 @@ def test_a_lecture_is_checked_while_it_is_presented(window, player):
     line = text[: text.index("{right.sectors}")].count("\n") + 1
     window.lectures.check()
     wait_until(lambda: bool(mistakes()))
-    told = [label.text() for label in mistakes()[0].findChildren(QLabel)]
-    assert any(text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in told)
+    labels = [label.text() for label in mistakes()[0].findChildren(QLabel)]
+    assert any(text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in labels)
     mistakes()[0].close()
 
 
