@@ -241,9 +241,9 @@ def test_the_command_takes_a_chart_in_the_words_of_a_lecture(tmp_path):
 
 def test_the_command_speaks_the_words_it_is_told(tmp_path):
     path = tmp_path / "a.csv"
-    for words, said in (("work-item", "work-groups of 16 × 16"), ("own", "blocks of 16 × 16")):
+    for words, phrase in (("work-item", "work-groups of 16 × 16"), ("own", "blocks of 16 × 16")):
         assert main(["export", "timings", "--words", words, "-o", str(path)]) == 0
-        assert said in path.read_text(encoding="utf-8").splitlines()[1]
+        assert phrase in path.read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_the_command_needs_no_qt_for_numbers(tmp_path):
@@ -277,9 +277,9 @@ def test_the_command_needs_no_qt_for_numbers(tmp_path):
 def test_the_command_refuses_in_one_sentence(words, part, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["export", "timings", *words]) == 2
-    said = capsys.readouterr().err.strip()
-    assert part in said
-    assert len(said.splitlines()) == 1
+    error = capsys.readouterr().err.strip()
+    assert part in error
+    assert len(error.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 
 

@@ -109,8 +109,8 @@ def test_a_file_that_is_no_trace_gives_the_sentence_of_open(damage, file, folder
 )
 def test_what_can_t_be_is_a_sentence_before_anything_is_traced(words, sentence, file, folder, capsys):
     assert main(["export", *words]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1
     assert left(folder) == ["t.npz"]
 
 

@@ -68,8 +68,8 @@ def handout(tmp_path_factory):
 
 def test_captions_numbers_questions_answers_and_notes_are_text(handout):
     text = text_of(handout)
-    for said in ("Twoproducts", "Takes<ten>minutes.", "1Everyelement", "16threads.", "Exactfromthetrace."):
-        assert said in text
+    for phrase in ("Twoproducts", "Takes<ten>minutes.", "1Everyelement", "16threads.", "Exactfromthetrace."):
+        assert phrase in text
     assert "QuestionHowmanysectors?A)16B)36C)1000AnswerB)36exactfromthetrace" in text
     assert "NotesAskwhoknowsthisloop." in text
 

@@ -16,7 +16,7 @@ from tilescope.tracer.storage.trace_file import load
 
 def recorded(specs, folder, notes_of):
     chosen = Namespace(scenario=specs, output=str(folder))
-    return measure_accesses.execute(chosen, lambda *said: None, lambda: None, notes_of)
+    return measure_accesses.execute(chosen, lambda *words: None, lambda: None, notes_of)
 
 
 def lines_of(text):
@@ -29,24 +29,24 @@ def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, c
     status = recorded(
         ["sum-sequential:count=64,threads=32"], tmp_path / "new", lambda launch, room: notes_on_host(launch, 1)
     )
-    said = lines_of(capsys.readouterr().out)
+    lines = lines_of(capsys.readouterr().out)
     assert status == 0
     for what in ("accesses", "values", "counters", "results"):
-        assert said[what].startswith("equal: "), what
-    assert said["NumPy"].startswith("equals NumPy")
-    assert said["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
-    assert "2 of 2 atomics by the values" in said["order"]
-    assert said["registers"] == "8 a thread, 20 with recording"
+        assert lines[what].startswith("equal: "), what
+    assert lines["NumPy"].startswith("equals NumPy")
+    assert lines["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
+    assert "2 of 2 atomics by the values" in lines["order"]
+    assert lines["registers"] == "8 a thread, 20 with recording"
     [path] = (tmp_path / "new").glob("sum-sequential-*.npz")
-    assert load(path).schedule == "measured" and str(path) in said["saved"]
+    assert load(path).schedule == "measured" and str(path) in lines["saved"]
 
 
 def test_a_race_is_named_as_one(tmp_path, capsys):
     recorded(["count-racing:num_blocks=2,threads=16"], tmp_path, lambda launch, room: notes_on_host(launch, 1))
-    said = lines_of(capsys.readouterr().out)
-    assert said["accesses"].startswith("equal")
-    assert said["results"].startswith("differ: counter[0] is ") and "It is a race" in said["results"]
-    assert said["NumPy"].startswith("differs from NumPy: off by ")
+    lines = lines_of(capsys.readouterr().out)
+    assert lines["accesses"].startswith("equal")
+    assert lines["results"].startswith("differ: counter[0] is ") and "It is a race" in lines["results"]
+    assert lines["NumPy"].startswith("differs from NumPy: off by ")
 
 
 def test_what_cannot_be_recorded_is_told_and_the_others_are(tmp_path, capsys):
@@ -56,8 +56,8 @@ def test_what_cannot_be_recorded_is_told_and_the_others_are(tmp_path, capsys):
         return notes_on_host(launch)
 
     assert recorded(["count-racing", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of) == 1
-    said = capsys.readouterr()
-    assert "count-racing: The GPU is on fire." in said.err
+    output = capsys.readouterr()
+    assert "count-racing: The GPU is on fire." in output.err
     assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["count-atomic"]
 
 
@@ -78,9 +78,9 @@ def test_a_launch_with_too_many_accesses_is_refused(tmp_path, capsys):
         (["--output", "folder", "count-racing"], "--output names the folder of "),
     ],
 )
-def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, said, capsys):
+def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, message, capsys):
     assert main(["measure", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
@@ -102,7 +102,7 @@ def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
     recorded(
         ["count-racing:num_blocks=2,threads=16", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of
     )
-    said = capsys.readouterr().out
-    assert "without recording the results differ in 1 element: counter[0] is 3, with recording " in said
+    output = capsys.readouterr().out
+    assert "without recording the results differ in 1 element: counter[0] is 3, with recording " in output
     recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda launch, room: notes_on_host(launch))
     assert "original   without recording the results are equal" in capsys.readouterr().out

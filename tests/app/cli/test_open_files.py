@@ -84,8 +84,8 @@ def test_traces_and_scenarios_are_opened_as_before(shown, tmp_path):
     ],
     ids=" ".join,
 )
-def test_a_word_that_is_not_known_gets_the_one_that_was_meant(said, arguments, words):
-    assert words in said(*arguments)
+def test_a_word_that_is_not_known_gets_the_one_that_was_meant(message, arguments, words):
+    assert words in message(*arguments)
 
 
 def test_a_moment_after_the_end_says_which_one_is_drawn(capsys, tmp_path):

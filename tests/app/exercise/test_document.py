@@ -75,17 +75,17 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
         ("There may", "There may " + "be " * 4000, 5, "has at most 10,000 characters; shorten it"),
     ],
 )
-def test_each_mistake_in_the_task_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
+def test_each_mistake_in_the_task_is_a_sentence_at_its_line(tmp_path, old, new, line, message):
     assert old in MARKDOWN
     problems = mistakes(tmp_path, markdown=MARKDOWN.replace(old, new))
     assert [(suffix, at) for suffix, at, _ in problems] == [(".md", line)], problems
-    assert said in problems[0][2] and problems[0][2].endswith(".")
+    assert message in problems[0][2] and problems[0][2].endswith(".")
 
 
 def test_a_second_picture_or_block_is_one_too_many(tmp_path):
     begin, end = MARKDOWN.index("!["), MARKDOWN.index("## Hint")
     twice = MARKDOWN[:end] + MARKDOWN[begin:end] + MARKDOWN[end:]
-    assert [said.partition(";")[0] for _, _, said in mistakes(tmp_path, markdown=twice)] == [
+    assert [message.partition(";")[0] for _, _, message in mistakes(tmp_path, markdown=twice)] == [
         "An exercise has one picture.",
         "An exercise has one block of kernel and goals",
     ]
@@ -139,9 +139,9 @@ def test_a_folder_is_listed_by_number_and_its_mistakes_are_told(tmp_path):
     (tmp_path / "12-raw.md").write_bytes(b"\xff")
     exercises, wrong = exercises_in(tmp_path)
     assert [(e.number, e.name) for e in exercises] == [(2, "first"), (10, "last"), (11, "last")]
-    said = "\n".join(map(str, wrong))
-    assert "12-raw.md:1: " in said and "11-last.md:10: 'colonel'" in said
-    assert "10-last.md also has the name last" in said
+    text = "\n".join(map(str, wrong))
+    assert "12-raw.md:1: " in text and "11-last.md:10: 'colonel'" in text
+    assert "10-last.md also has the name last" in text
 
 
 def test_one_is_found_by_name_number_file_or_path(tmp_path, monkeypatch):

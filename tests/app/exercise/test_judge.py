@@ -171,14 +171,14 @@ def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
         ("def cases", "import no_such_module\ndef cases", "import no_such", "No module named 'no_such_module'"),
     ],
 )  # fmt: skip
-def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, part, said):
+def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, part, message):
     assert old in CASES
     exercise = write_exercise(tmp_path, CASES.replace(old, new))
     with pytest.raises(ExerciseError) as raised:
         judged(RIGHT, exercise)
     text = exercise.program.text
     lines = [n for n, line in enumerate(text.splitlines(), 1) if n >= line_of(text, part)]
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert any(f"01-ten.py:{line}: " in str(raised.value) for line in lines), raised.value
     assert str(raised.value).startswith("The exercise ten can't be judged: ")
 
@@ -217,7 +217,7 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
 
     def work():
         try:
-            warm_judge().judge(add_ten(), text, output=lambda said: printed.set())
+            warm_judge().judge(add_ten(), text, output=lambda line: printed.set())
         except RunCancelledError as error:
             raised.append(error)
 

@@ -30,9 +30,9 @@ EMPTY = lecture_of(new_lecture("Lecture"))
 ONE = setups_of([TILED])
 
 
-def screen(setups=ONE, **said):
+def screen(setups=ONE, **fields):
     """Return a bookmark of these setups in the look that lectures begin with."""
-    return replace(BASE, panes=tuple(setups), **{"focus": len(setups) - 1, "moment": 1.0, **said})
+    return replace(BASE, panes=tuple(setups), **{"focus": len(setups) - 1, "moment": 1.0, **fields})
 
 
 def sessions_of(mark):
@@ -45,9 +45,9 @@ def lines(mark, lecture=EMPTY, after=-1):
     return change_lines(lecture, after, mark, sessions_of(mark))
 
 
-def shown_again(mark, lecture, after, said):
+def shown_again(mark, lecture, after, lines):
     """Return the scene of a step with these lines, and where it stands."""
-    text = "# T\n\n" + step_text("New", said, HERE)
+    text = "# T\n\n" + step_text("New", lines, HERE)
     step = lecture_of(text).steps[0]
     assert lecture_of(text).problems == ()
     lecture = replace(lecture, steps=(*lecture.steps[: after + 1], step))
@@ -114,9 +114,9 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "race.npz").touch()
     mark = Bookmark((Setup(file=str(tmp_path / "sub" / "race.npz")),), side="hidden")
-    said = change_lines(lecture, -1, mark, ())
-    assert said == ["show: sub/race.npz"]
-    assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
+    lines = change_lines(lecture, -1, mark, ())
+    assert lines == ["show: sub/race.npz"]
+    assert same_panes(parse_change({1: lines[0]}, tmp_path)[0].show, mark.panes)
     with pytest.raises(EditError, match="is not in the lecture's folder"):
         change_lines(replace(lecture, path=tmp_path / "sub" / "sub" / "mine.md"), -1, mark, ())
     (tmp_path / "race.py").touch()
@@ -132,9 +132,9 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
 def test_lines_taken_out_are_named_and_an_edited_text_has_to_lie_beside_the_lecture(tmp_path):
     lecture = replace(EMPTY, path=tmp_path / "mine.md")
     mark = Bookmark(setups_of(["matmul-tiled:tile=8,without=barrier2"]), side="hidden")
-    said = change_lines(lecture, -1, mark, ())
-    assert said == ["show: matmul-tiled:tile=8,without=barrier2"]
-    assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
+    lines = change_lines(lecture, -1, mark, ())
+    assert lines == ["show: matmul-tiled:tile=8,without=barrier2"]
+    assert same_panes(parse_change({1: lines[0]}, tmp_path)[0].show, mark.panes)
     edited = Bookmark((Setup("matmul-tiled", source="import numba\n"),), side="hidden")
     with pytest.raises(EditError, match="save it in the lecture's folder first"):
         change_lines(lecture, -1, edited, ())
@@ -174,8 +174,8 @@ def screens(draw):
 @given(mark=screens(), after=st.integers(-1, 2))
 def test_the_lines_show_the_screen_again(mark, after):
     sessions = sessions_of(mark)
-    said = change_lines(lecture_of(), after, mark, sessions)
-    scene, moment = shown_again(mark, lecture_of(), after, said)
+    lines = change_lines(lecture_of(), after, mark, sessions)
+    scene, moment = shown_again(mark, lecture_of(), after, lines)
     look = replace(scene.look, panes=mark.panes)
     assert same_panes(scene.panes, mark.panes)
     hidden = {"tab": "source"} if mark.side == "hidden" else {}

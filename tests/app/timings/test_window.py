@@ -158,12 +158,12 @@ def test_only_fields_that_a_chart_uses_are_shown(timings):
 
 
 def test_numbers_are_told_to_those_who_cannot_see_the_chart(timings):
-    for chart, said in (
+    for chart, message in (
         ("bars", "Tiled, shared memory: 297 µs"),
         ("scaling", "Tiled, shared memory, N 1,024: 297 µs"),
     ):
         timings.show_choice(replace(timings.choice, chart=chart))
-        assert said in timings.chart.accessibleDescription()
+        assert message in timings.chart.accessibleDescription()
 
 
 def texts(combo):
@@ -258,8 +258,8 @@ def test_copy_puts_a_slide_on_the_clipboard(timings):
     image = QGuiApplication.clipboard().image()
     assert (image.width(), image.height()) == (1600, 900)
     assert not QGuiApplication.clipboard().mimeData().hasText()
-    for said in (timings.notice.sentence.text(), timings.copy_button.toolTip()):
-        assert "as text" not in said
+    for text in (timings.notice.sentence.text(), timings.copy_button.toolTip()):
+        assert "as text" not in text
 
 
 def test_a_name_without_an_ending_becomes_a_png(timings, tmp_path, monkeypatch):
@@ -306,15 +306,15 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
 
 
 def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
-    said = "No GPU can be used: there is no NVIDIA driver; install one, or measure on another computer."
+    message = "No GPU can be used: there is no NVIDIA driver; install one, or measure on another computer."
 
     def no_device(self, request):
-        yield DeviceOpened(None, None, said)
+        yield DeviceOpened(None, None, message)
 
     monkeypatch.setattr(MeasureClient, "_messages", no_device)
     timings.measure()
     wait_until(lambda: not timings.job.is_running)
-    assert timings.notice.sentence.text() == said
+    assert timings.notice.sentence.text() == message
     assert not list(own_folder().glob("*.json"))
 
 

@@ -115,9 +115,9 @@ def test_samples_that_are_in_no_bin_are_told():
     session = matmul("histogram-global", count=20000, num_blocks=8, threads=128)
     samples = session.memory.values(0, 0)
     outside = int(((samples < -4) | (samples >= 4)).sum())
-    said = show_histogram(session, session.end).accessibleDescription()
+    description = show_histogram(session, session.end).accessibleDescription()
     assert outside > 0
-    assert f"{20000 - outside:,} of 20,000 samples counted ({outside} outside \u22124 to 4)" in said
+    assert f"{20000 - outside:,} of 20,000 samples counted ({outside} outside \u22124 to 4)" in description
     assert "outside" not in show_histogram(SESSIONS["global"](), 3).accessibleDescription()
 
 
@@ -127,8 +127,8 @@ def test_differing_bins_are_named():
     wrong[[2, 5, 7, 11, 13]] += 1
     other = replace(session)
     other.__dict__["histogram_launch"] = replace(session.histogram_launch, expected=wrong)
-    said = show_histogram(other, session.end).accessibleDescription()
-    assert "differs from NumPy in bins 2, 5, 7 and 2 more" in said
+    description = show_histogram(other, session.end).accessibleDescription()
+    assert "differs from NumPy in bins 2, 5, 7 and 2 more" in description
     assert grab_image(show_histogram(other, session.end)) != grab_image(show_histogram(session, session.end))
 
 
@@ -182,17 +182,17 @@ def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
 )
 def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why):
     session = counter_session(schedule)
-    said = show_histogram(session, session.end).accessibleDescription()
+    description = show_histogram(session, session.end).accessibleDescription()
     for words in (f"counter is {value}, expected 1,024", lost, why):
-        assert words in said
+        assert words in description
     assert "0 of 1,024 additions made, none lost" in show_histogram(session, 0).accessibleDescription()
 
 
 def test_an_atomic_counter_loses_nothing():
     session = counter_session(name="count-atomic")
-    said = show_histogram(session, session.end).accessibleDescription()
-    assert "none lost" in said
-    assert "one act" in said
+    description = show_histogram(session, session.end).accessibleDescription()
+    assert "none lost" in description
+    assert "one act" in description
 
 
 def test_additions_are_drawn_from_load_to_store():

@@ -256,6 +256,6 @@ def test_what_cannot_be_shown_is_one_sentence(words, sentence, capsys, tmp_path)
     from tilescope.app.cli.main import main
 
     assert main(["snapshot", PAIR[1], *words, "-o", str(tmp_path / "a.png")]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -79,25 +79,25 @@ def hostile_files(folder: Path) -> list[Path]:
 
 def texts_of(window: QWidget) -> list[str]:
     """Return what labels, tips and lists of a window say; HTML of ours as what a reader sees of it."""
-    said = []
+    texts = []
     for label in window.findChildren(QLabel):
         if label.objectName() == "qtooltip_label":  # Qt's own, whose text is that of a tip
-            said.append(tip(label.text()))
+            texts.append(tip(label.text()))
             continue
         rich = label.textFormat() == Qt.TextFormat.RichText
         assert rich or label.textFormat() == Qt.TextFormat.PlainText, label.text()
         assert not (rich and re.search("<img|<b>B&", label.text())), label.text()
-        said.append(unescape(label.text()) if rich else label.text())
+        texts.append(unescape(label.text()) if rich else label.text())
     for box in window.findChildren(QComboBox):
-        said += [box.itemText(i) for i in range(box.count())]
-        said += [tip(box.itemData(i, Qt.ItemDataRole.ToolTipRole)) for i in range(box.count())]
+        texts += [box.itemText(i) for i in range(box.count())]
+        texts += [tip(box.itemData(i, Qt.ItemDataRole.ToolTipRole)) for i in range(box.count())]
     for list_widget in window.findChildren(QListWidget):
         items = [list_widget.item(i) for i in range(list_widget.count())]
-        said += [t for item in items for t in (item.text(), tip(item.toolTip()))]
+        texts += [t for item in items for t in (item.text(), tip(item.toolTip()))]
     for tree in window.findChildren(QTreeWidget):
-        said += [tip(tree.topLevelItem(i).toolTip(0)) for i in range(tree.topLevelItemCount())]
-    said += [tip(widget.toolTip()) for widget in window.findChildren(QWidget)]
-    return [*said, *(edit.toPlainText() for edit in window.findChildren(QTextEdit)), window.windowTitle()]
+        texts += [tip(tree.topLevelItem(i).toolTip(0)) for i in range(tree.topLevelItemCount())]
+    texts += [tip(widget.toolTip()) for widget in window.findChildren(QWidget)]
+    return [*texts, *(edit.toPlainText() for edit in window.findChildren(QTextEdit)), window.windowTitle()]
 
 
 def test_every_text_of_a_lecture_is_shown_as_it_is(tmp_path):
@@ -138,19 +138,19 @@ def tip(text: str | None) -> str:
 
 def hover(widget: QWidget) -> list[str]:
     """Return the tips at a grid of places on a widget."""
-    said = []
+    texts = []
     for x in range(5, widget.width(), max(widget.width() // 7, 9)):
         for y in range(5, widget.height(), max(widget.height() // 7, 9)):
             place = QPoint(x, y)
             QTest.mouseMove(widget, place)
             QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, place, widget.mapToGlobal(place)))
-            said.append(tip(QToolTip.text()))
+            texts.append(tip(QToolTip.text()))
     QToolTip.hideText()
-    return said
+    return texts
 
 
 def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
-    said = []
+    texts = []
     for path in hostile_files(tmp_path):
         with open_window(mark=Bookmark(panes=(Setup(file=str(path)),))) as window:
             window.central.notice.ask(HOSTILE, [(HOSTILE, lambda: None)])
@@ -158,12 +158,12 @@ def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
                 act(window, ShowTab(name))
                 window.stage.step(1)
                 window.draw()
-                said += texts_of(window)
+                texts += texts_of(window)
             for view in (window.central.panes[0].memory, window.central.timelines[0]):
-                said += hover(view)
+                texts += hover(view)
             window.central.notice.inform(HOSTILE)
-            said += texts_of(window)
-    shown = "\n".join(said)
+            texts += texts_of(window)
+    shown = "\n".join(texts)
     assert not UNSEEN.search(shown)
     assert f"kernel {escape_controls(HOSTILE)}" in shown
     assert f"notice {escape_controls(HOSTILE)}" in shown

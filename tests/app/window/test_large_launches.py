@@ -148,8 +148,8 @@ def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):
     monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", Limits(accesses=100))
     with open_window(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
         assert window.stage.sessions[0].trace.is_stopped
-        said = window.notice.sentence.text()
-        assert "one block makes more than the 100 that may be kept" in said and "whole" not in said
+        sentence = window.notice.sentence.text()
+        assert "one block makes more than the 100 that may be kept" in sentence and "whole" not in sentence
         answer(window, "Keep more accesses")
         trace = window.stage.sessions[0].trace
         assert len(trace) == trace.accesses and trace.check.equal

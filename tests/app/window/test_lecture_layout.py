@@ -184,10 +184,10 @@ def bar():
 
 def test_a_caption_is_there_when_it_says_something(bar):
     assert bar.isHidden()
-    for said in (("Title", "", ""), ("", "text", ""), ("", "", "1 of 2")):
-        bar.show_caption(*said)
+    for texts in (("Title", "", ""), ("", "text", ""), ("", "", "1 of 2")):
+        bar.show_caption(*texts)
         assert not bar.isHidden()
-        assert [label.isHidden() for label in (bar.title, bar.text, bar.foot)] == [not text for text in said]
+        assert [label.isHidden() for label in (bar.title, bar.text, bar.foot)] == [not text for text in texts]
     bar.show_caption("", "", "")
     assert bar.isHidden()
 

@@ -88,8 +88,8 @@ def test_a_size_that_was_not_measured_has_no_time_but_leads_to_the_nearest(windo
     texts = [pane.heading.measured.texts[0] for pane in window.central.panes]
     assert all(text.startswith("not measured at 16 × 16 × 16") for text in texts)
     assert "tile 8 · nearest: 64 × 64 × 64, tile 16" in texts[1]
-    said = " ".join(word for pane in window.central.panes for word in pane.heading.measured.texts)
-    assert not re.search(r"µs|ms|times as fast|· measured", said)
+    words = " ".join(word for pane in window.central.panes for word in pane.heading.measured.texts)
+    assert not re.search(r"µs|ms|times as fast|· measured", words)
     greys = [pane.heading.measured.palette().buttonText().color() for pane in window.central.panes]
     assert {grey.name() for grey in greys} == {window.theme.colour("muted").name()}
     tip = window.central.panes[1].heading.measured.toolTip()
@@ -138,8 +138,8 @@ def test_a_lecture_names_the_nearest_size_only_where_a_step_asks(tmp_path):
             wait_until(lambda number=number: shows_step(window, number))
             settle(window)
             (line,) = window.central.panes
-            said = line.heading.measured.texts[0]
-            assert (shown in said) if shown else not said
+            text = line.heading.measured.texts[0]
+            assert (shown in text) if shown else not text
             press(window, "PageDown")
         press(window, "Escape")
         settle(window)

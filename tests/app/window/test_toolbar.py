@@ -108,10 +108,10 @@ def test_schedules_that_differ_are_both_named():
         ),
     ],
 )
-def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
+def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, titles):
     with open_window((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
-        assert [timeline.difference_text for timeline in window.central.timelines] == said
-        assert [pane.heading.difference.toolTip() for pane in window.central.panes] == said
+        assert [timeline.difference_text for timeline in window.central.timelines] == titles
+        assert [pane.heading.difference.toolTip() for pane in window.central.panes] == titles
         assert all(pane.heading.difference.isVisible() for pane in window.central.panes)
 
 

@@ -104,10 +104,10 @@ def test_an_access_that_ends_a_launch_is_reported_in_the_words_of_the_window(win
     path.write_text(OUTSIDE)
     window.files.run_program(str(path))
     wait_until(lambda: window.notice.message_type == "error")
-    said = window.notice.sentence.text()
-    assert "thread (1, 0, 0) of block (0, 0, 0): out[10000000] lies" in said
-    assert "(line 10)" in said
-    assert "tid" not in said
+    sentence = window.notice.sentence.text()
+    assert "thread (1, 0, 0) of block (0, 0, 0): out[10000000] lies" in sentence
+    assert "(line 10)" in sentence
+    assert "tid" not in sentence
 
 
 def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):

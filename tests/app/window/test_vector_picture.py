@@ -164,9 +164,9 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_text_is_text_in_both(name, drawn):
     svg, pdf = texts(drawn[name].svg), text_of(drawn[name].pdf)
-    for said in SAID[name]:
-        assert said in svg
-        assert said.replace(" ", "") in pdf
+    for phrase in SAID[name]:
+        assert phrase in svg
+        assert phrase.replace(" ", "") in pdf
 
 
 def test_the_picture_of_a_64_cube_is_small(drawn):

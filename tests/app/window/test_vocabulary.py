@@ -30,8 +30,8 @@ NAMES = {actions.CUDA, *(part for s in scenarios() for part in (s.title, *s.titl
 
 def cuda_words(texts):
     """Return the texts with words of CUDA's, but for titles of kernels and names in code."""
-    said = [text for text in texts if text not in NAMES and not CODE.search(text)]
-    return {text for text in said if CUDA.search(QUOTED.sub("", text))}
+    phrases = [text for text in texts if text not in NAMES and not CODE.search(text)]
+    return {text for text in phrases if CUDA.search(QUOTED.sub("", text))}
 
 
 def written(window):

@@ -75,5 +75,5 @@ def test_records_with_gaps_are_read_as_they_are(script, tmp_path):
 @pytest.mark.parametrize(("guard", "kinds"), [("if i < a.size: ", []), ("", ["bounds"])])
 def test_for_all_takes_blocks_of_many_threads_as_a_gpu_does(script, tmp_path, guard, kinds):
     """The blocks reach beyond the last element, so a kernel without a test of its index goes outside."""
-    said = check_program(tmp_path, script(FOR_ALL.format(guard=guard)))
-    assert sorted({finding["kind"] for finding in said}) == kinds
+    findings = check_program(tmp_path, script(FOR_ALL.format(guard=guard)))
+    assert sorted({finding["kind"] for finding in findings}) == kinds

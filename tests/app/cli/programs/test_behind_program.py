@@ -105,9 +105,9 @@ def test_no_trace_is_lost_to_ctrl_c(script, tmp_path):
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"3 launches traced" in said
+    assert b"3 launches traced" in errors
     assert [len(load(path)) for path in sorted((tmp_path / "tilescope-traces").iterdir())] == [32768] * 3
 
 

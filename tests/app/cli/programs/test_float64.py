@@ -58,13 +58,13 @@ def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
     assert [(f["file"], f["line"], f["count"], f["severity"]) for f in findings] == [
         (str(path), LINE, 2, "warning")
     ]
-    said = (
+    messages = (
         "2 operations (mul and add) are float64 because of the argument factor and 0.5; "
         "write float32(0.5) and pass factor as float32."
     )
-    assert findings[0]["message"] == said
+    assert findings[0]["message"] == messages
     assert (
-        f"{path}:{LINE}: warning: {said} [TS807 advice]\n"
+        f"{path}:{LINE}: warning: {messages} [TS807 advice]\n"
         in run_tilescope("check", str(path), folder=tmp_path).stdout
     )
 

@@ -105,13 +105,13 @@ def same(printed: str, expected: str) -> bool:
 def test_is_checked(name, tmp_path):
     expected = PROGRAMS[name]
     done = run_tilescope("check", "--output-format", "full=full.txt", str(FOLDER / name), folder=tmp_path)
-    said = done.stdout + (done.stderr if expected.status == 2 else "")
-    full = said + (tmp_path / "full.txt").read_text(encoding="utf-8")  # it lists all advice
-    assert done.returncode == expected.status, said + done.stderr
+    output = done.stdout + (done.stderr if expected.status == 2 else "")
+    full = output + (tmp_path / "full.txt").read_text(encoding="utf-8")  # it lists all advice
+    assert done.returncode == expected.status, output + done.stderr
     for text in expected.told:
         assert re.search(text, full), full
     for text in expected.silent:
-        assert not re.search(text, said), said
+        assert not re.search(text, output), output
 
 
 def test_one_race_is_told_once(tmp_path):

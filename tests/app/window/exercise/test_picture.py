@@ -60,10 +60,10 @@ def test_a_png_is_drawn_too(tmp_path):
         (" " * (LARGEST + 1), "more than 1,000,000 bytes"),
     ],
 )
-def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, content, said):
+def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, content, message):
     with pytest.raises(TaskPictureError, match=r"^The picture .*a\.svg") as error:
         view(tmp_path / "a.svg", content)
-    assert said in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_what_is_no_png_is_told(tmp_path):

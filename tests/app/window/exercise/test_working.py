@@ -131,12 +131,12 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
 
 def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
-    said = []
-    window.exercises.work.stale.connect(lambda stale: said.append((stale, panel.head.line.text())))
+    outputs = []
+    window.exercises.work.stale.connect(lambda stale: outputs.append((stale, panel.head.line.text())))
     type_in(window, LINE, 1, "a[i] + 10")
     judged(window, editor(window).text())
     assert panel.head.words.text() == PASSED and panel.next.isVisible() and not panel.is_stale
-    assert any(stale and text.startswith("For the previous text. 0 of 2 cases right") for stale, text in said)
+    assert any(stale and text.startswith("For the previous text. 0 of 2 cases right") for stale, text in outputs)
     assert window.stage.focused().launch.source == editor(window).text()
     assert remembered(folder)["done"] and RIGHT in remembered(folder)["text"]
     window.exercises.leave()
@@ -177,11 +177,11 @@ def test_hints_come_one_by_one_fold_and_stay(window, folder):
 
 def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
-    said = texts(panel)
+    labels = texts(panel)
     type_in(window, LINE, 0, " +")
     wait_until(lambda: bool(editor(window).problems))
     assert [problem.line for problem in editor(window).problems] == [LINE]
-    assert texts(panel) == said and panel.is_stale
+    assert texts(panel) == labels and panel.is_stale
     assert "out[i] = 0 +" in remembered(folder)["text"]
     window.exercises.leave()
     panel = at_work(window, folder / "01-add-ten.md")  # which shows the stub's picture and the text
