@@ -85,7 +85,7 @@ class Browser:
         messages = self._messages()
         failed = [m["params"] for m in messages if m["method"] == "Network.loadingFailed"]
         sent = self._sent(messages)
-        return [sent[one["requestId"]] for one in failed if one.get("blockedReason") == "csp"]
+        return [sent[event["requestId"]] for event in failed if event.get("blockedReason") == "csp"]
 
     def _messages(self) -> list[dict[str, Any]]:
         return [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
@@ -94,7 +94,7 @@ class Browser:
     def _sent(messages: list[dict[str, Any]]) -> dict[str, str]:
         """Return the addresses that were asked for, by the numbers of the requests."""
         sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-        return {one["requestId"]: one["request"]["url"] for one in sent}
+        return {event["requestId"]: event["request"]["url"] for event in sent}
 
 
 @contextmanager

@@ -172,18 +172,18 @@ def has_harmful_race(trace: Trace) -> bool:
     return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 
 
-def assert_identical(one: Any, other: Any, name: str = "trace") -> None:
+def assert_identical(first: Any, other: Any, name: str = "trace") -> None:
     """Assert that two traces, or parts of them, are the same to the byte, types included."""
-    assert type(one) is type(other), name
-    if isinstance(one, msgspec.Struct):
-        for field in one.__struct_fields__:
-            assert_identical(getattr(one, field), getattr(other, field), f"{name}.{field}")
-    elif isinstance(one, np.ndarray):
-        assert (one.dtype, one.shape) == (other.dtype, other.shape), name
-        assert one.tobytes() == other.tobytes(), name
-    elif isinstance(one, dict):
-        assert list(one) == list(other), name
-        for key in one:
-            assert_identical(one[key], other[key], f"{name}[{key}]")
+    assert type(first) is type(other), name
+    if isinstance(first, msgspec.Struct):
+        for field in first.__struct_fields__:
+            assert_identical(getattr(first, field), getattr(other, field), f"{name}.{field}")
+    elif isinstance(first, np.ndarray):
+        assert (first.dtype, first.shape) == (other.dtype, other.shape), name
+        assert first.tobytes() == other.tobytes(), name
+    elif isinstance(first, dict):
+        assert list(first) == list(other), name
+        for key in first:
+            assert_identical(first[key], other[key], f"{name}[{key}]")
     else:
-        assert one == other, name
+        assert first == other, name

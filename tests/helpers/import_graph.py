@@ -73,8 +73,8 @@ def import_cycles(imports: list[Import]) -> list[list[str]]:
     names = sorted({i.file for i in imports} | {i.target for i in imports})
     number = {name: place for place, name in enumerate(names)}
     reaches = np.zeros((len(names), len(names)), bool)
-    for one in imports:
-        reaches[number[one.file], number[one.target]] = True
+    for imported in imports:
+        reaches[number[imported.file], number[imported.target]] = True
     for via in range(len(names)):
         reaches |= np.outer(reaches[:, via], reaches[via])
     both = reaches & reaches.T

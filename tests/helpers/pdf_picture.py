@@ -124,7 +124,7 @@ class _Drawing:
     def op_gs(self, name: bytes) -> None:
         body = self.page.resources[name.decode()[1:]]
         matches = [re.search(rb"/%s ([\d.]+)" % what, body) for what in (b"ca", b"CA")]
-        self.state.alphas = tuple(float(one[1]) for one in matches if one)  # type: ignore[assignment]
+        self.state.alphas = tuple(float(match[1]) for match in matches if match)  # type: ignore[assignment]
 
     def op_cs(self, name: bytes) -> None:
         assert name == b"/CSp"

@@ -79,8 +79,8 @@ def run_program(folder, words, path):
     done = run_tilescope("run", *words, "--json", str(lines), "--out", str(out), str(path), folder=folder)
     assert done.returncode == 0, done.stderr
     launches = [json.loads(line) for line in lines.read_text().splitlines()]
-    for one in launches:
-        del one["seconds"], one["engine"], one["made_by"]
+    for launch in launches:
+        del launch["seconds"], launch["engine"], launch["made_by"]
     return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
 
 

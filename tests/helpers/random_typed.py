@@ -25,12 +25,12 @@ class TypedKernel:
         if depth == 0 or rng.random() < 0.35:
             element = f"{rng.choice('abc')}[{rng.choice(('i', '0', 'i + 1', rng.choice(self._variables)))}]"
             return rng.choice((rng.choice(LEAVES), rng.choice(self._variables), element))
-        one, other = self._expression(depth - 1), self._expression(depth - 1)
+        first, other = self._expression(depth - 1), self._expression(depth - 1)
         cast, chosen = rng.choice(("float32", "int32", "float64", "int16")), rng.choice(("min", "max"))
-        operation = f"({one} {rng.choice(OPERATORS)} {other})"
+        operation = f"({first} {rng.choice(OPERATORS)} {other})"
         special = (
-            f"{cast}({one})", f"{chosen}({one}, {other})", f"abs({one})", f"(-{one})",
-            f"({one} if {self._condition()} else {other})", f"cuda.atomic.add({rng.choice('abc')}, i, {one})",
+            f"{cast}({first})", f"{chosen}({first}, {other})", f"abs({first})", f"(-{first})",
+            f"({first} if {self._condition()} else {other})", f"cuda.atomic.add({rng.choice('abc')}, i, {first})",
         )  # fmt: skip
         return operation if rng.random() < 0.65 else rng.choice(special)
 

@@ -46,7 +46,7 @@ def rows(printed: str) -> dict[str, list[str]]:
     names = [name.replace("_", " ") for name in NAMES]
     counters = {}
     for line in printed.splitlines():
-        name = next((one for one in names if line.startswith(one)), "")
+        name = next((option for option in names if line.startswith(option)), "")
         if name:
             counters[name] = line[len(name) :].split()
     return counters

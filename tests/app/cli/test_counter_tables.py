@@ -86,7 +86,7 @@ def test_the_readings_of_an_h100_are_those_of_the_tests_and_each_difference_has_
     for read in ON_H100.launches:
         assert {name: number for name, number in read.counters.items() if number} in kept
         session = matmul(read.scenario, **read.values)
-        (on_h100,) = [one for one in recorded_launches() if one.scenario == read.scenario]
+        (on_h100,) = [row for row in recorded_launches() if row.scenario == read.scenario]
         assert recorded_counters_of(session.launch) is on_h100
         differing = [name for name, number in read.counters.items() if number != session.counters.total[name]]
         assert bool(differing) == bool(read.reason)

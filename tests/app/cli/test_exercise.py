@@ -171,7 +171,7 @@ def test_json_has_the_keys_that_the_document_describes(home, capsys, body):
         (WRONG, wrong),
     )
     for shape, some in groups:
-        assert all(has_shape(one, shape) for one in some), some
+        assert all(has_shape(item, shape) for item in some), some
     assert {f["file"] for f in findings} <= {"mine.py"}
     assert all(set(case["counters"]) in (set(NAMES), set()) for case in data["cases"])
     if body == "a[i] + 10":

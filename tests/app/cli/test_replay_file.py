@@ -120,7 +120,7 @@ def test_an_old_file_stays_where_a_new_one_is_too_large(tmp_path, monkeypatch):
     with pytest.raises(PictureError, match=r"would have 85 moments, .* A page has at most 10"):
         write_replay_file(chosen(path, SMALL))
     assert path.read_text() == "old"
-    assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_ctrl_c_leaves_nothing(tmp_path, monkeypatch):

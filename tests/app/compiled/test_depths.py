@@ -59,8 +59,8 @@ def test_an_edited_kernel_has_no_measured_numbers():
 
 
 def test_nothing_is_known_before_the_compiler_has_answered():
-    one = matmul("load-aliased")
-    assert depths_of(build_session(one.launch, one.trace, one.scenario)) is None
+    session = matmul("load-aliased")
+    assert depths_of(build_session(session.launch, session.trace, session.scenario)) is None
 
 
 def test_without_an_answer_the_reason_is_there_and_no_compiled_number():

@@ -20,8 +20,8 @@ needs_compiler = pytest.mark.skipif(
 
 def fresh(name, **values):
     """Return a session of its own of a scenario."""
-    one = matmul(name, **values)
-    return build_session(one.launch, one.trace, one.scenario)
+    session = matmul(name, **values)
+    return build_session(session.launch, session.trace, session.scenario)
 
 
 def line_of(session, text):

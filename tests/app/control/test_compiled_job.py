@@ -44,8 +44,8 @@ def played(monkeypatch):
 
 
 def session():
-    one = matmul(m=8, k=8, n=8, tile=4)
-    return build_session(one.launch, one.trace, one.scenario)
+    session = matmul(m=8, k=8, n=8, tile=4)
+    return build_session(session.launch, session.trace, session.scenario)
 
 
 def test_nothing_is_counted_while_pictures_are_drawn(played):

@@ -172,8 +172,8 @@ def test_a_step_to_a_moment_arrives_at_that_moment(ends, data):
 
 
 @given(st.tuples(st.integers(1, 5000), st.integers(1, 5000)), st.floats(0, 5000), st.floats(0, 5000))
-def test_time_never_runs_back_in_any_pane(ends, one, other):
-    earlier, later = sorted((one, other))
+def test_time_never_runs_back_in_any_pane(ends, first, other):
+    earlier, later = sorted((first, other))
     pairs = zip(pane_moments(earlier, ends, "progress"), pane_moments(later, ends, "progress"), strict=True)
     assert all(before <= after + 1e-6 for before, after in pairs)
 

@@ -22,7 +22,7 @@ def own(monkeypatch, tmp_path):
 
 
 def mine(timelines):
-    return [one for one in timelines if one.head.device.name == "NVIDIA Test"]
+    return [timeline for timeline in timelines if timeline.head.device.name == "NVIDIA Test"]
 
 
 def test_they_are_read_in_a_thread_once(own):

@@ -21,8 +21,8 @@ def test_exercises_of_one_name_in_two_folders_are_two(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    one, other = map(write_exercise, folders)
-    assert one.name == other.name and exercise_key(one) != exercise_key(other)
+    first, other = map(write_exercise, folders)
+    assert first.name == other.name and exercise_key(first) != exercise_key(other)
 
 
 def test_what_another_wrote_meanwhile_stays(tmp_path):

@@ -37,8 +37,8 @@ def test_shares_of_kinds_are_those_of_cycles():
     assert kinds_text(sums).split(", ")[0] == f"load {100 * sums['load'] / whole:.0f} %"
     block = kinds_of(derived_data(), 3)
     assert set(block) == set(CYCLES)
-    one = kinds_of(derived_data(), 3, 1)
-    assert all(one[kind] < block[kind] for kind in block)
+    kinds = kinds_of(derived_data(), 3, 1)
+    assert all(kinds[kind] < block[kind] for kind in block)
     assert share_text(0.001) == "< 1 %"
 
 

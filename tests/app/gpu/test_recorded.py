@@ -69,7 +69,7 @@ def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():
     older, newer = small_timeline(), with_head(small_timeline(), date="2026-12-01T00:00:00+00:00")
     recordings = recorded_of("matmul-tiled", [newer, older])
     assert [one.size[-10:] for one in recordings] == ["2026-11-23", "2026-12-01"]
-    assert len({one.word for one in recordings}) == 2
+    assert len({recording.word for recording in recordings}) == 2
     assert own_recording(asked(), recordings).timeline is newer
 
 
@@ -81,7 +81,7 @@ def test_sizes_in_few_words():
 
 
 def test_words_of_sizes_can_stand_in_a_place(recorded):
-    assert {one.word for one in recorded} == {"1024", "32x16x32"}
+    assert {recording.word for recording in recorded} == {"1024", "32x16x32"}
 
 
 def test_what_is_missing_is_said_with_the_sizes_and_the_command_that_records_it(recorded):

@@ -127,17 +127,17 @@ def test_parameters_that_differ_are_changed_one_by_one():
 
 
 def test_a_window_shows_a_bookmark_of_another_window_alike():
-    with open_window() as one:
-        one.look.show("dark", 1.2, True)
-        one.stage.set_link("moment")
-        one.playhead.set_speed(30)
-        act(one, ShowTab("thread"))
-        act(one, ColourBy("reads"))
-        act(one, Focus(0))
-        one.stage.step_block(1)
-        one.stage.step(1)
-        mark = one.bookmark()
-        moments, selections = one.stage.moments(), one.stage.selections
+    with open_window() as main_window:
+        main_window.look.show("dark", 1.2, True)
+        main_window.stage.set_link("moment")
+        main_window.playhead.set_speed(30)
+        act(main_window, ShowTab("thread"))
+        act(main_window, ColourBy("reads"))
+        act(main_window, Focus(0))
+        main_window.stage.step_block(1)
+        main_window.stage.step(1)
+        mark = main_window.bookmark()
+        moments, selections = main_window.stage.moments(), main_window.stage.selections
     with open_window(mark=decode(encode(mark))) as other:
         assert other.bookmark() == mark
         assert other.stage.moments() == moments

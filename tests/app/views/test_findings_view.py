@@ -172,7 +172,7 @@ def test_return_goes_to_the_finding_that_the_arrows_chose(faulty):
 def test_rows_are_as_tall_as_their_sentences(faulty, width, scale):
     view = shown(faulty, (width, 600), Theme.named("light", scale))
     rows = [view.list.visualItemRect(view.list.item(row)) for row in range(view.list.count())]
-    assert all(one.bottom() < other.top() for one, other in pairwise(rows))
+    assert all(upper.bottom() < other.top() for upper, other in pairwise(rows))
     line = view.list.delegate._font(13.0).pixelSize()
     for row, message in zip(rows, listed(view), strict=True):
         words = len(message) * line * 0.45 / width  # lines, counted low

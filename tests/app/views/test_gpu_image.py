@@ -198,10 +198,10 @@ def test_a_lane_among_those_of_all_multiprocessors_is_painted_as_that_of_one():
     span = (0.0, float(data.timeline.nanoseconds))
     all_of_them, _ = bars(data, None, span, (900, 400), 5, LIGHT, 1.0)
     add_warps(all_of_them, data, None, span, 10, LIGHT, 1.0)
-    one, _ = bars(data, 131, span, (900, 80), 2, LIGHT, 1.0)
-    add_warps(one, data, 131, span, 2, LIGHT, 1.0)
+    image, _ = bars(data, 131, span, (900, 80), 2, LIGHT, 1.0)
+    add_warps(image, data, 131, span, 2, LIGHT, 1.0)
     for look in ("global load", "shared load"):
-        seen = one == LIGHT.colour(look).rgb()
+        seen = image == LIGHT.colour(look).rgb()
         same = (all_of_them[240:320] == LIGHT.colour(look).rgb()) == seen
         assert seen.any() and same[:38].all() and same[42:74].mean() > 0.9
 

@@ -34,9 +34,9 @@ def buffer(shape, space="global", name="a", itemsize=4):
     return Buffer(name, space, f"f{itemsize}", tuple(shape), tuple(strides), 0, itemsize, math.prod(shape))
 
 
-def overlap(one, other):
-    wide = min(one.right, other.right) - max(one.x, other.x)
-    high = min(one.bottom, other.bottom) - max(one.y, other.y)
+def overlap(first, other):
+    wide = min(first.right, other.right) - max(first.x, other.x)
+    high = min(first.bottom, other.bottom) - max(first.y, other.y)
     return wide > 1e-6 and high > 1e-6
 
 
@@ -88,11 +88,11 @@ def test_tiles_are_enlarged_in_the_corner(size):
     tiles = [buffer((16, 16), "shared", name) for name in ("tile_a", "tile_b")]
     roles = {"left": 0, "above": 1, "result": 2}
     layout = arrange([buffer((64, 64))] * 3 + tiles, roles, Box(12, 6, *size), Metrics())
-    one, other = layout.places[3], layout.places[4]
-    assert one.cell == other.cell > 1.5 * layout.places[0].cell
-    assert one.y == other.y and one.box.right < other.x
-    assert other.box.right < layout.places[1].x and one.box.bottom < layout.places[0].y
-    assert layout.caption.y >= one.box.bottom
+    first, other = layout.places[3], layout.places[4]
+    assert first.cell == other.cell > 1.5 * layout.places[0].cell
+    assert first.y == other.y and first.box.right < other.x
+    assert other.box.right < layout.places[1].x and first.box.bottom < layout.places[0].y
+    assert layout.caption.y >= first.box.bottom
 
 
 def test_local_arrays_stand_below_the_tiles_where_that_leaves_more_room():

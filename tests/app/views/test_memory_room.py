@@ -105,8 +105,8 @@ def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():
     half = sharp.scaled(
         view.size(), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
     )
-    one, other = pixels(grab_image(view)).view(np.uint8), pixels(half).view(np.uint8)
-    assert np.count_nonzero(np.abs(one.astype(int) - other) > 80) < 0.03 * one.size
+    first, other = pixels(grab_image(view)).view(np.uint8), pixels(half).view(np.uint8)
+    assert np.count_nonzero(np.abs(first.astype(int) - other) > 80) < 0.03 * first.size
 
 
 def test_loads_on_their_way_are_translucent():

@@ -72,9 +72,9 @@ def test_read_unread_written_and_unwritten_cells_differ(theme):
     assert colour(view, "c", 3, 3) != colour(view, "c", 17, 17)
 
 
-def contrast(one, other):
+def contrast(first, other):
     """Return the contrast ratio of WCAG 2.1."""
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    high, low = sorted((luminance(first), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
@@ -298,9 +298,9 @@ def test_it_looks_as_approved(name, tmp_path):
     assert difference(grab_image(view), approved) > 0.05  # the comparison can tell
 
 
-def difference(one, other):
+def difference(first, other):
     """Return the share of pixels whose colours differ clearly: fonts differ from machine to machine."""
-    if one.size() != other.size():
+    if first.size() != other.size():
         return 1.0
-    channels = [pixels(i).view(np.uint8).reshape(i.height(), i.width(), 4).astype(int) for i in (one, other)]
+    channels = [pixels(i).view(np.uint8).reshape(i.height(), i.width(), 4).astype(int) for i in (first, other)]
     return float((np.abs(channels[0] - channels[1]).max(axis=2) > 40).mean())

@@ -61,7 +61,7 @@ def red_pixels(image, box: QRectF, colour) -> int:
             if image.rect().contains(x, y):
                 pixel = image.pixelColor(x, y)
                 parts = zip(pixel.getRgb()[:3], colour.getRgb()[:3], strict=True)
-                matches += all(abs(one - other) < 12 for one, other in parts)
+                matches += all(abs(first - other) < 12 for first, other in parts)
     return matches
 
 

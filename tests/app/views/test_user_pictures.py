@@ -98,7 +98,7 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
     for moment, thread in ((shuffle, 9), (ballot, 2), (session.end, 2)):
         view.render_moment(moment, Selection(0, thread))
         pictures.append(grab_image(view))
-    assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
+    assert all(first != other for n, first in enumerate(pictures) for other in pictures[:n])
     view.render_moment(ballot, Selection(0, 2))
     assert "votes: 29 of 32 lanes vote yes" in view.accessibleDescription()
     assert grab_image(view) == pictures[2]  # the same moment, from wherever one comes

@@ -208,8 +208,8 @@ def test_a_moment_looks_the_same_from_wherever_it_is_reached(choice, theme):
 
 
 def test_a_view_shows_the_session_and_theme_that_came_last():
-    one, other = matmul("matmul-naive-row-on-x", **SMALL), matmul("transpose-tile")
-    view = show_warp(one)
+    first, other = matmul("matmul-naive-row-on-x", **SMALL), matmul("transpose-tile")
+    view = show_warp(first)
     before = grab_image(view)
     view.load(other)
     dark = Theme.named("dark", 1.4)
@@ -365,8 +365,8 @@ def test_everything_has_its_place_at_any_width(width, scale):
         assert sorted(ends) == ends and ends[-1] < target.x < target.right
         assert target.right <= layout.note[0] <= layout.note[0] + layout.note[1] <= view.picture.width() + 0.1
         assert layout.element[1] > 0
-        for one, other in itertools.pairwise(layout.targets.values()):
-            assert one.y + one.height <= other.y + 0.01
+        for first, other in itertools.pairwise(layout.targets.values()):
+            assert first.y + first.height <= other.y + 0.01
         for piece, box in zip(view._shown.touched, layout.slices, strict=True):
             home = layout.targets[piece.target]
             assert home.holds(box.x + 0.01, box.y + 0.01)

@@ -21,8 +21,8 @@ def luminance(colour: QColor) -> float:
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
-def contrast(one: QColor, other: QColor) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first: QColor, other: QColor) -> float:
+    light, dark = sorted((luminance(first), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 

@@ -64,10 +64,10 @@ def shown(window):
     return picture_of(window, 1).convertToFormat(QImage.Format.Format_RGB32)
 
 
-def same_picture(one, other):
-    one, other = (image.convertToFormat(QImage.Format.Format_RGB32) for image in (one, other))
-    assert one.size() == other.size()
-    assert bytes(one.constBits()) == bytes(other.constBits()), "the pictures differ"
+def same_picture(first, other):
+    first, other = (image.convertToFormat(QImage.Format.Format_RGB32) for image in (first, other))
+    assert first.size() == other.size()
+    assert bytes(first.constBits()) == bytes(other.constBits()), "the pictures differ"
 
 
 def test_the_line_draws_what_is_on_screen(tmp_path):

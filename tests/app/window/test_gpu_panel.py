@@ -129,7 +129,7 @@ def test_facts_and_what_is_chosen_stand_below_the_chart(panel):
     pane = panel.panes[1]
     assert any(fact.text.startswith("NVIDIA Test") for fact in pane.facts.facts)
     shown = pane.facts.placed_texts(pane.facts.width())
-    assert all(one.box.right() <= pane.facts.width() for one in shown)
+    assert all(fact.box.right() <= pane.facts.width() for fact in shown)
     assert shown[-1].box.bottom() <= pane.facts.height() + 1
     pane.view.choose(1, None)
     assert "multiprocessor 1" in pane.status.toolTip()

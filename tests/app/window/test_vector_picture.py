@@ -96,7 +96,7 @@ def drawn():
 @pytest.fixture(scope="module")
 def in_browser(drawn, tmp_path_factory):
     """Return what a browser draws of each SVG, and of one without its clips."""
-    sized = {name: (one.svg, one.size) for name, one in drawn.items()}
+    sized = {name: (picture.svg, picture.size) for name, picture in drawn.items()}
     sized["unclipped"] = re.sub(rb' clip-path="[^"]*"', b"", drawn["lit"].svg), drawn["lit"].size
     return render_svgs(sized, tmp_path_factory.mktemp("svg"))
 
@@ -110,10 +110,10 @@ def squares(image: QImage) -> np.ndarray:
     return parts.mean(axis=(1, 3))
 
 
-def difference(one: QImage, other: QImage) -> float:
+def difference(first: QImage, other: QImage) -> float:
     """Return the share of the squares that are different, of those in which one of them shows more than its ground."""
-    assert abs(one.width() - other.width()) <= 1 and abs(one.height() - other.height()) <= 1
-    a, b = squares(one), squares(other)
+    assert abs(first.width() - other.width()) <= 1 and abs(first.height() - other.height()) <= 1
+    a, b = squares(first), squares(other)
     rows, cols = min(len(a), len(b)), min(a.shape[1], b.shape[1])
     a, b = a[:rows, :cols], b[:rows, :cols]
     used = (np.abs(a - a[0, 0]).max(axis=2) > 2) | (np.abs(b - a[0, 0]).max(axis=2) > 2)
@@ -175,12 +175,12 @@ def test_the_picture_of_a_64_cube_is_small(drawn):
 
 
 def test_nothing_but_the_picture_is_in_an_svg(drawn):
-    for one in drawn.values():
-        assert b"fe02" not in one.svg and b"fe01" not in one.svg, "marks of clips"
-        assert not re.search(rb'(?:href|src)="(?!data:image/png;base64,)', one.svg)
-        names = re.findall(rb'<clipPath id="(\w+)"', one.svg)
+    for picture in drawn.values():
+        assert b"fe02" not in picture.svg and b"fe01" not in picture.svg, "marks of clips"
+        assert not re.search(rb'(?:href|src)="(?!data:image/png;base64,)', picture.svg)
+        names = re.findall(rb'<clipPath id="(\w+)"', picture.svg)
         assert len(set(names)) == len(names)
-        assert set(re.findall(rb"url\(#(\w+)\)", one.svg)) == set(names)
+        assert set(re.findall(rb"url\(#(\w+)\)", picture.svg)) == set(names)
 
 
 def test_a_name_with_markup_in_it_stays_text(tmp_path):

@@ -266,7 +266,7 @@ def test_nothing_is_cut_or_overlaps_at_any_size_and_text_scale(window):
                     for item in map(bar.flow.itemAt, range(bar.flow.count()))
                     if not item.isEmpty()
                 ]
-                assert all(bar.rect().contains(one) for one in placed)
+                assert all(bar.rect().contains(rect) for rect in placed)
                 assert not any(a.intersects(b) for i, a in enumerate(placed) for b in placed[i + 1 :])
     window.look.show("light", 1.0, False)
     window.resize(1280, 800)

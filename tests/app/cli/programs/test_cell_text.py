@@ -47,7 +47,7 @@ HELP = "line that asks for help"
 )  # fmt: skip
 def test_what_is_no_python_becomes_a_comment(text, python, kinds):
     python_text, skipped = python_of(text)
-    assert python_text == python and [one.kind for one in skipped] == kinds
+    assert python_text == python and [cell.kind for cell in skipped] == kinds
     assert python_text.count("\n") == text.count("\n")
     if "%y" not in text:
         ast.parse(python_text)

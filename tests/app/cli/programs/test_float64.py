@@ -124,22 +124,22 @@ def test_it_is_asked_only_where_the_arguments_are_known(tmp_path, arguments, ope
 
 
 def test_sizes_and_values_make_no_other_question(tmp_path):
-    one = launch(tmp_path, SOURCE, (Array((4, 8)), Scalar(1.0)), grid=(2, 1, 1))
+    sample = launch(tmp_path, SOURCE, (Array((4, 8)), Scalar(1.0)), grid=(2, 1, 1))
     two = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0)), block=(32, 1, 1), schedule="random")
     other = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0, "float32")))
-    assert source_question(one) == source_question(two) != source_question(other)
+    assert source_question(sample) == source_question(two) != source_question(other)
 
 
 def operations(*launches):
-    answers = TypeInference().answers_to([source_question(one) for one in launches])
+    answers = TypeInference().answers_to([source_question(question) for question in launches])
     return [[operation.name for operation in answer.operations] for answer in answers]
 
 
 def test_constants_of_the_file_are_known(tmp_path):
     text = "HALF, WIDTH = 0.1, 2 * 8\nREAL = np.float32\nONE = np.float32(1)\n"
     body = "@cuda.jit\ndef kernel(a):\n    tile = cuda.shared.array(WIDTH, REAL)\n    a[0] = ONE * tile[0]{more}\n"
-    one, two = (launch(tmp_path, text + body.format(more=more), (Array((4,)),)) for more in ("", " * HALF"))
-    assert operations(one, two) == [[], ["mul"]]
+    first, two = (launch(tmp_path, text + body.format(more=more), (Array((4,)),)) for more in ("", " * HALF"))
+    assert operations(first, two) == [[], ["mul"]]
 
 
 def test_closed_nothing_is_asked(tmp_path):

@@ -86,8 +86,8 @@ def restored(drawings: Drawings, number: int) -> np.ndarray:
         chain.append(chain[-1] - drawings.images[chain[-1]][2])
     width, height = drawings.images[number][:2]
     flat = np.zeros(width * height, np.int64)
-    for one in reversed(chain):
-        runs, at = drawings.images[one][3:], 0
+    for item in reversed(chain):
+        runs, at = drawings.images[item][3:], 0
         for gap, length, value in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
             flat[at + gap : at + gap + length] = value
             at += gap + length
@@ -107,7 +107,7 @@ def test_images_come_back_from_what_changed():
     numbers = [operation[1] for operation in drawings.operations if operation[0] == "i"]
     for number in numbers:
         assert any((restored(drawings, number) == values).all() for values in shown), seed
-    longest = max(len(one) for one in drawings.images)
+    longest = max(len(image) for image in drawings.images)
     assert sum(map(len, drawings.images)) < 20 * longest, seed
 
 
