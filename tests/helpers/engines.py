@@ -109,11 +109,11 @@ def values_close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> 
     return all(np.allclose(a[known], b[known], tolerance, tolerance) for a, b in parts)
 
 
-def assert_same_barriers(ours: Trace, mine: Barriers, theirs: Trace, other: Barriers) -> None:
+def assert_same_barriers(ours: Trace, own_barriers: Barriers, theirs: Trace, other: Barriers) -> None:
     """Assert that arrivals are the same."""
     for name in ("block", "thread", "phase", "step", "reach", "part"):
-        assert getattr(mine, name).tolist() == getattr(other, name).tolist(), name
-    assert resolve_sites(ours, mine.site) == resolve_sites(theirs, other.site)
+        assert getattr(own_barriers, name).tolist() == getattr(other, name).tolist(), name
+    assert resolve_sites(ours, own_barriers.site) == resolve_sites(theirs, other.site)
 
 
 def assert_same_misses(ours: Trace, theirs: Trace) -> None:

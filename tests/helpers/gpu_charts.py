@@ -40,8 +40,8 @@ def small_timeline(
 
 def segments_of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
     """Return the segments of some blocks."""
-    mine = np.isin(segments.block, blocks)
-    return Segments(*(getattr(segments, name)[mine] for name in Segments.__struct_fields__))
+    own_segments = np.isin(segments.block, blocks)
+    return Segments(*(getattr(segments, name)[own_segments] for name in Segments.__struct_fields__))
 
 
 def with_head(timeline: Timeline, **changes: Any) -> Timeline:

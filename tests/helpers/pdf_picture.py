@@ -178,8 +178,8 @@ class _Drawing:
 
     def op_n(self) -> None:
         if self.clips:
-            mine = self.state.matrix.map(self.path)
-            self.state.clip = mine if self.state.clip is None else self.state.clip.intersected(mine)
+            path = self.state.matrix.map(self.path)
+            self.state.clip = path if self.state.clip is None else self.state.clip.intersected(path)
         self.path, self.clips = QPainterPath(), False
 
     def op_f(self) -> None:

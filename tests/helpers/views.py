@@ -65,10 +65,10 @@ def element_point(view, name, *place):
 def first_moment(session, kind, name, block):
     """Return the first moment at which a block makes a request of this kind to a buffer."""
     requests = session.requests
-    mine = (
+    own_requests = (
         (requests.block == block) & (requests.buffer == buffer_number(session, name)) & (requests.op == kind)
     )
-    return int(requests.moment[mine][0])
+    return int(requests.moment[own_requests][0])
 
 
 # --- warps
@@ -88,8 +88,8 @@ def first_request(session, kind, name, warp=0, block=0):
     """Return the first request of this kind that a warp makes to the buffer of this name."""
     requests, trace = session.requests, session.trace
     named = [i for i, b in enumerate(trace.buffers) if b.name == name]
-    mine = (requests.block == block) & (requests.warp == warp) & np.isin(requests.buffer, named)
-    return int(np.flatnonzero(mine & (requests.kind == REQUEST_KINDS.index(kind)))[0])
+    own_requests = (requests.block == block) & (requests.warp == warp) & np.isin(requests.buffer, named)
+    return int(np.flatnonzero(own_requests & (requests.kind == REQUEST_KINDS.index(kind)))[0])
 
 
 # --- histogram

@@ -213,8 +213,8 @@ def test_a_ladder_goes_from_the_slowest_to_the_fastest_and_has_one_when_none_was
     assert [bar.value for bar in bars] == sorted((bar.value for bar in bars), reverse=True)
     assert {bar.datum.parameters["k"] for bar in bars} == {256}
     assert {bar.datum.kind for bar in bars} == {"cpu", "kernel-warm"}
-    mine = choice_of("vector-increment", "vector-increment/numpy")
-    assert with_chart(mine, "ladder").subjects == mine.subjects
+    choice = choice_of("vector-increment", "vector-increment/numpy")
+    assert with_chart(choice, "ladder").subjects == choice.subjects
 
 
 def with_ladder(microseconds, cublas):
@@ -278,12 +278,12 @@ def test_a_kernel_that_is_wrong_is_named_with_the_reason():
 def test_what_was_measured_here_is_drawn_beside_what_was_recorded(tmp_path):
     halved = msgspec.convert(msgspec.to_builtins(H200.measurement), type(H200.measurement))
     save(replace(halved, date="2027-01-02T03:04:05+00:00"), tmp_path / "mine.json")
-    mine = Source(tmp_path / "mine.json", load(tmp_path / "mine.json"))
-    figure = build([H200, mine], choice_of("matmul-tiled"))
+    own_source = Source(tmp_path / "mine.json", load(tmp_path / "mine.json"))
+    figure = build([H200, own_source], choice_of("matmul-tiled"))
     assert [bar.part for bar in figure.panels[0].bars] == ["recorded 2026-11-21", "here 2027-01-02 03:04"]
     assert "recorded on 2026-11-21" in figure.origins[0]
     assert "measured here on 2027-01-02" in figure.origins[1]
-    lines = build([H200, mine], choice_of("matmul-tiled", chart="scaling")).panels[0].series
+    lines = build([H200, own_source], choice_of("matmul-tiled", chart="scaling")).panels[0].series
     assert [line.style for line in lines] == [0, 1]
     assert [line.part for line in lines] == [bar.part for bar in figure.panels[0].bars]
 
@@ -292,20 +292,20 @@ def test_each_kernel_names_its_measurement_where_there_are_several():
     measured = H200.measurement
     rows = tuple(row for row in measured.rows if row.scenario == "cuda-c-naive")
     laptop = replace(measured.device, name="GeForce RTX 4060 Laptop")
-    mine = replace(H200, measurement=replace(measured, device=laptop, rows=rows))
+    laptop_source = replace(H200, measurement=replace(measured, device=laptop, rows=rows))
     keys = ("matmul-naive-row-on-x", "cuda-c-naive")
     expected = [(0, "NVIDIA H200"), (0, "NVIDIA H200"), (1, "GeForce RTX 4060 Laptop")]
     for chart in ("scaling", "roofline"):
-        lines = build([H200, mine], choice_of(*keys, chart=chart)).panels[0].series
+        lines = build([H200, laptop_source], choice_of(*keys, chart=chart)).panels[0].series
         assert [(line.style, line.part) for line in lines] == expected
-    bars = build([H200, mine], choice_of(*keys)).panels[0].bars
+    bars = build([H200, laptop_source], choice_of(*keys)).panels[0].bars
     assert [bar.part for bar in bars] == [part for _, part in expected]
 
 
 def test_what_has_nothing_to_be_compared_with_is_named():
     rows = tuple(row for row in H200.measurement.rows if row.scenario == "cuda-c-naive")
-    mine = replace(H200, measurement=replace(H200.measurement, rows=rows), recorded=False)
-    figure = build([H200, mine], choice_of("matmul-tiled", "cuda-c-naive", chart="speedup"))
+    own_source = replace(H200, measurement=replace(H200.measurement, rows=rows), recorded=False)
+    figure = build([H200, own_source], choice_of("matmul-tiled", "cuda-c-naive", chart="speedup"))
     assert [bar.datum.subject for bar in figure.panels[0].bars] == ["matmul-tiled", "cuda-c-naive"]
     assert "Not compared: CUDA C, naive, measured without Tiled, shared memory." in figure.notes
 

@@ -32,19 +32,19 @@ def pair(left, right, recordings=(H200,)):
 
 
 def test_the_launch_itself_is_taken_where_it_was_measured():
-    mine = nearest_time("matmul-tiled", cube(1024, tile=8), [H200])
+    nearest = nearest_time("matmul-tiled", cube(1024, tile=8), [H200])
     taken = samples_of(raw_row("matmul-tiled", **cube(1024, tile=8)), "kernel-warm")
-    assert mine.is_exact
-    assert mine.microseconds == median(tuple(taken))
-    assert mine.gflop_per_s == pytest.approx(2 * 1024**3 / mine.microseconds / 1000)
-    assert mine.gb_per_s == pytest.approx(3 * 4 * 1024**2 / mine.microseconds / 1000)
-    assert "nearest" not in explanation(mine, None)
+    assert nearest.is_exact
+    assert nearest.microseconds == median(tuple(taken))
+    assert nearest.gflop_per_s == pytest.approx(2 * 1024**3 / nearest.microseconds / 1000)
+    assert nearest.gb_per_s == pytest.approx(3 * 4 * 1024**2 / nearest.microseconds / 1000)
+    assert "nearest" not in explanation(nearest, None)
 
 
 def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
-    mine = nearest_time("matmul-tiled", cube(16, tile=8), [H200])
-    assert (mine.size, mine.row.parameters["tile"], mine.is_exact) == ("64", 16, False)
-    tip = explanation(mine, None)
+    nearest = nearest_time("matmul-tiled", cube(16, tile=8), [H200])
+    assert (nearest.size, nearest.row.parameters["tile"], nearest.is_exact) == ("64", 16, False)
+    tip = explanation(nearest, None)
     assert "M = K = N = 64, blocks of 16 × 16, float32." in tip
     assert "nearest measured launch to that of this pane: M = K = N = 16, blocks of 8 × 8, float32." in tip
     assert nearest_time("matmul-tiled", cube(1100, tile=32), [H200]).row.parameters["tile"] == 32

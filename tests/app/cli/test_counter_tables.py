@@ -33,8 +33,8 @@ def test_parts_add_up_to_the_launch_and_each_is_its_requests(session_rows, by):
     assert {name: int(totals[name].sum()) for name in NAMES} == session.counters.total
     requests, buffers = session.requests, session.trace.buffers
     for number in range(len(names)):
-        mine = np.flatnonzero((part == number) & (requests.op == 0))
-        sectors = [int(requests.sectors[r]) for r in mine if buffers[requests.buffer[r]].space == "global"]
+        own_rows = np.flatnonzero((part == number) & (requests.op == 0))
+        sectors = [int(requests.sectors[r]) for r in own_rows if buffers[requests.buffer[r]].space == "global"]
         assert totals["global_load_sectors"][number] == sum(sectors)
 
 

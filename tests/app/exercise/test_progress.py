@@ -9,12 +9,12 @@ from tilescope.app.exercise.progress import Progress, Remembered, exercise_key
 
 
 def test_what_is_noted_outlives_the_window(tmp_path):
-    path, mine = tmp_path / "config" / "exercises.json", add_ten()
+    path, exercise = tmp_path / "config" / "exercises.json", add_ten()
     first = Progress(path)
-    assert (first.remembered(mine), first.problem) == (Remembered(), "")
-    assert first.note(mine, hints=1) == first.note(mine, done=True, text="x = 1\n") == ""
+    assert (first.remembered(exercise), first.problem) == (Remembered(), "")
+    assert first.note(exercise, hints=1) == first.note(exercise, done=True, text="x = 1\n") == ""
     again = Progress(path)
-    assert again.remembered(mine) == Remembered(True, 1, "x = 1\n") and again.problem == ""
+    assert again.remembered(exercise) == Remembered(True, 1, "x = 1\n") and again.problem == ""
 
 
 def test_exercises_of_one_name_in_two_folders_are_two(tmp_path):

@@ -110,10 +110,10 @@ def test_codes_are_the_segments_in_the_middle_of_each_pixel(block):
     code, since = codes(block_strip(data, block, None), span, 2, width)
     segments = data.timeline.segments
     for warp in range(2):
-        mine = np.flatnonzero((segments.block == block) & (segments.warp == warp))
+        own_segments = np.flatnonzero((segments.block == block) & (segments.warp == warp))
         for x in range(width):
             cycle = (span[0] + (x + 0.5) * (span[1] - span[0]) / width) * data.timeline.head.mhz / 1000
-            inside = mine[(segments.start[mine] <= cycle) & (cycle < segments.end[mine])]
+            inside = own_segments[(segments.start[own_segments] <= cycle) & (cycle < segments.end[own_segments])]
             assert code[warp, x] == (segments.kind[inside[0]] if len(inside) else -1)
     assert (since[code >= 0] >= 0).all()
 

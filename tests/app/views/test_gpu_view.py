@@ -92,9 +92,9 @@ def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, the
     view = view_of(shown, size=(1400, 420), theme=theme)
     image, segments = grab_image(view), shown.data.timeline.segments
     rows = shown.data.rows(6)
-    mine = [i for i in range(rows.start, rows.stop) if warp is None or segments.warp[i] == warp]
-    assert len(mine) == (30 if warp is None else 15)  # five phases, three segments in each
-    for segment in mine:
+    own_segments = [i for i in range(rows.start, rows.stop) if warp is None or segments.warp[i] == warp]
+    assert len(own_segments) == (30 if warp is None else 15)  # five phases, three segments in each
+    for segment in own_segments:
         box = box_of_item(shown, view.chart_layout, segment)
         assert view.hit(box.center()).item == segment
         kind = SEGMENT_KINDS[segments.kind[segment]]
@@ -124,8 +124,8 @@ def test_phases_stand_above_the_warps_with_their_cycles():
     view = view_of(shown)
     at = view.chart_layout
     segments = shown.data.timeline.segments
-    mine = (segments.block == 0) & (segments.phase == 1)
-    start, end = int(segments.start[mine].min()), int(segments.end[mine].max())
+    own_segments = (segments.block == 0) & (segments.phase == 1)
+    start, end = int(segments.start[own_segments].min()), int(segments.end[own_segments].max())
     cycles, middle = end - start, (start + end) / 2 * 1000 / shown.data.timeline.head.mhz
     assert (
         tip(view, QPointF(at.x(middle), at.bands.center().y()))

@@ -78,12 +78,12 @@ def test_the_numbers_are_those_of_the_trace(tiled):
     glob = np.array([b.space == "global" for b in trace.buffers])
     for moment in (0, 1, 57, tiled.end):
         done = requests.moment <= moment
-        mine = glob[requests.buffer] & done
+        own_requests = glob[requests.buffer] & done
         a = next(b for b, buffer in enumerate(trace.buffers) if buffer.name == "a")
         reads = int((done[requests.request] & (trace.buffer == a) & (trace.op == Op.LOAD)).sum())
         expected = {
-            "global sectors": f"{int(requests.sectors[mine].sum()):,}",
-            "global requests": f"{int(mine.sum()):,}",
+            "global sectors": f"{int(requests.sectors[own_requests].sum()):,}",
+            "global requests": f"{int(own_requests.sum()):,}",
             "shared requests": f"{int((done & ~glob[requests.buffer]).sum()):,}",
             "mean reads of A": f"{reads / (20 * 12):.1f}×",
         }

@@ -128,7 +128,7 @@ def test_a_click_on_a_finding_selects_the_thread_of_its_moment(random_sessions):
                 continue
             moment, selection = shown_access(session, finding)
             rows = np.array(finding.example)
-            mine = rows[session.requests.moment[session.requests.request[rows]] == moment]
+            own_rows = rows[session.requests.moment[session.requests.request[rows]] == moment]
             assert (selection.block, selection.thread) in {
-                (int(session.trace.block[r]), int(session.trace.thread[r])) for r in mine
+                (int(session.trace.block[r]), int(session.trace.thread[r])) for r in own_rows
             }

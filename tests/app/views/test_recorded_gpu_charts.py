@@ -35,8 +35,8 @@ def longest(shown: ChartView) -> int:
     if shown.level == "gpu":
         return int(np.argmax(spans.end - spans.start))
     if shown.level == "multiprocessor":
-        mine = shown.data.blocks_on(shown.machine)
-        return int(mine[np.argmax((spans.end - spans.start)[mine])])
+        own_blocks = shown.data.blocks_on(shown.machine)
+        return int(own_blocks[np.argmax((spans.end - spans.start)[own_blocks])])
     part = shown.data.rows(shown.block)
     length = (segments.end - segments.start)[part]
     if shown.level == "warp":

@@ -30,9 +30,9 @@ def test_the_line_of_the_chosen_warp_is_marked_in_its_kinds_colour(tiled):
     view = show_panel(SourceView, tiled, 0)
     for moment, block in ((1, 0), (9, 0), (60, 1)):
         view.render_moment(moment + 0.5, Selection(block, 33))
-        mine = (requests.block == block) & (requests.warp == 1) & (requests.moment == moment)
-        if mine.any():
-            assert view.editor.line == tiled.trace.sites[requests.site[mine][0]].line
+        own_requests = (requests.block == block) & (requests.warp == 1) & (requests.moment == moment)
+        if own_requests.any():
+            assert view.editor.line == tiled.trace.sites[requests.site[own_requests][0]].line
             assert KIND_COLOURS[view.editor.look]
         else:
             assert view.editor.line == 0

@@ -116,15 +116,15 @@ def test_what_was_typed_in_another_pane_is_kept_for_it(tiled, another):
     shown = record_signal(view.file_shown)
     put(view, 1)
     QTest.keyClicks(view.editor, "# mine")
-    mine = view.text()
+    own_text = view.text()
     view.set_problems([(3, "so")])
     view.load(another)
     view.render_moment(3, Selection())
-    assert view.text() == texts[id(another)].text and not view.is_edited() and view.drafts() == [mine]
+    assert view.text() == texts[id(another)].text and not view.is_edited() and view.drafts() == [own_text]
     assert view.problems.isHidden() and len(shown) == 1
     view.load(tiled)
     view.render_moment(3, Selection())
-    assert view.text() == mine and view.is_edited() and view.drafts() == []
+    assert view.text() == own_text and view.is_edited() and view.drafts() == []
     assert [p.line for p in view.editor.problems] == [3]
     view.editor.undo()
     view.editor.undo()
@@ -135,13 +135,13 @@ def test_other_files_can_only_be_read_and_the_draft_stays(tiled):
     view = an_editable(tiled)
     put(view, 1)
     QTest.keyClicks(view.editor, "# ")
-    mine = view.text()
+    own_text = view.text()
     view.point_at("elsewhere.py", 1)
     assert not view.editor.is_editable() and view.editor.file == "elsewhere.py"
-    assert view.text() == mine and view.is_edited()
+    assert view.text() == own_text and view.is_edited()
     view.render_moment(view.moment + 1, view.selection)
     view.render_moment(view.moment + 1, view.selection)
-    assert view.text() == mine and view.editor.text() == mine and view.editor.is_editable()
+    assert view.text() == own_text and view.editor.text() == own_text and view.editor.is_editable()
 
 
 def test_lines_that_were_taken_out_are_struck_where_the_trace_has_none(tiled):

@@ -139,10 +139,10 @@ def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
     asked = record_signal(view.moment_asked)
     requests, bands = tiled.requests, view.places.bands
     for phase in (1, 2, 4):
-        mine = requests.moment[(requests.block == 0) & (requests.phase == phase)]
-        middle = (int(mine.min()) + int(mine.max()) + 1) / 2
+        own_moments = requests.moment[(requests.block == 0) & (requests.phase == phase)]
+        middle = (int(own_moments.min()) + int(own_moments.max()) + 1) / 2
         QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(view.places.x(middle)), round(bands.center().y())))
-        assert asked[-1] == mine.min()
+        assert asked[-1] == own_moments.min()
 
 
 def test_a_click_on_the_strip_selects_the_block(tiled):

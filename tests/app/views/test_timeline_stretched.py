@@ -63,8 +63,8 @@ def test_a_warp_is_drawn_in_the_colour_of_its_request_and_waits_are_hatched(tile
     image, at = grab_image(view), view.places
     row = at.rows.top() + at.rows.height() / 4
     requests = tiled.requests
-    mine = np.flatnonzero((requests.block == 0) & (requests.warp == 0))
-    for request in mine[::7]:
+    own_requests = np.flatnonzero((requests.block == 0) & (requests.warp == 0))
+    for request in own_requests[::7]:
         moment = int(requests.moment[request])
         look = QColor(LIGHT.colour(REQUEST_KINDS[requests.kind[request]]))
         assert image.pixelColor(round(at.x(moment) + 3), round(row)) == look, moment

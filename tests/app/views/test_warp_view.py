@@ -114,8 +114,8 @@ def test_elements_of_other_sizes_touch_parts_of_a_word_or_several_banks(tmp_path
     assert told(session, request) == words
     lanes, size = lanes_of(session, request), np.dtype(dtype).itemsize
     for lane, first, end in accesses(session, request):
-        mine = [p for p in lanes.touched if lane in p.lanes]
-        assert [p.target for p in mine] == [w % 32 for w in range(first // 4, (end - 1) // 4 + 1)]
+        own_pieces = [p for p in lanes.touched if lane in p.lanes]
+        assert [p.target for p in own_pieces] == [w % 32 for w in range(first // 4, (end - 1) // 4 + 1)]
     assert len(lanes.targets) == min(32, 32 * size // 4)
 
 
@@ -227,8 +227,8 @@ def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
     assert (view.title.text(), view.state.text()) == ("No request yet", "It waits at the barrier.")
     last = int(session.requests.moment[session.requests.block == 0].max())
     view.render_moment(last + 1, Selection(0, 3))
-    mine = (session.requests.block == 0) & (session.requests.warp == 0)
-    assert view._shown.request == np.flatnonzero(mine)[-1]
+    own_requests = (session.requests.block == 0) & (session.requests.warp == 0)
+    assert view._shown.request == np.flatnonzero(own_requests)[-1]
     assert view.state.text() == "It has finished; its last request is shown."
     view.render_moment(0, Selection(2, 0))
     assert view.state.text() == "Its block has not started."
