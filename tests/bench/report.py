@@ -343,8 +343,8 @@ def cuda_cpp(home: str) -> None:
         ("256", "sequential", ""),
     ):
         figures = medians("cuda_cpp", size, order, home=home)
-        of = f"({asked} ns)" if asked else "(1.5 s in all)"
-        rest = f"s   {figures['ns']:.0f} ns an access {of}, {figures['accesses']:,} accesses"
+        limit = f"({asked} ns)" if asked else "(1.5 s in all)"
+        rest = f"s   {figures['ns']:.0f} ns an access {limit}, {figures['accesses']:,} accesses"
         show(f"{size}-cube, {order}", f"{figures['traced']:.2f}", rest)
         show(f"{size}-cube, {order}, edited", f"{figures['edit']:.2f}", "s   (0.5 for a 64-cube)")
 

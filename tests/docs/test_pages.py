@@ -54,8 +54,8 @@ def test_commands_are_found_in_pages():
 
 
 def test_every_option_in_a_page_is_one():
-    known = {option for command in (WINDOW, *SUBCOMMANDS) for option in parser_options(command)}
-    known |= {
+    words_known = {option for command in (WINDOW, *SUBCOMMANDS) for option in parser_options(command)}
+    words_known |= {
         "--user",
         "--clean",
         "--quick",
@@ -66,7 +66,7 @@ def test_every_option_in_a_page_is_one():
         for page, text in PAGES.items()
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)
     }
-    assert sorted((page, option) for page, option in named if option not in known) == []
+    assert sorted((page, option) for page, option in named if option not in words_known) == []
 
 
 def test_every_extra_in_a_page_is_one():

@@ -76,10 +76,10 @@ def recorded_counters(file: str = "h100_more.json") -> dict[str, dict[str, int]]
 def recorded_launches(names: list[str], folder: Path) -> list[LaunchJob]:
     """Return the launches of these cases."""
     cases = _cases()
-    known = {name: rest for name, *rest in (*cases.cases(), *cases.contended()) if name in names}
+    cases_by_name = {name: rest for name, *rest in (*cases.cases(), *cases.contended()) if name in names}
     jobs = []
     for name in names:
-        kernel, grid, block, arguments, shared = known[name]
+        kernel, grid, block, arguments, shared = cases_by_name[name]
         function = kernel.py_func if hasattr(kernel, "py_func") else kernel
         file = Path(function.__code__.co_filename)
         source = file.read_text()

@@ -38,7 +38,7 @@ def kernel_source(body: str, arguments: str = "a, out") -> str:
     return f"@cuda.jit\ndef kernel({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
-def ignore_progress(done: int, of: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Take a report of progress."""
 
 
@@ -102,11 +102,11 @@ def values_close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> 
         return np.array_equal(ours.view(np.int64), theirs.view(np.int64))
     if ours.dtype.kind != "c":
         return bool(np.allclose(ours, theirs, tolerance, tolerance, equal_nan=ours.dtype.kind == "f"))
-    known = ~np.isnan(ours)
-    if (known == np.isnan(theirs)).any():
+    is_number = ~np.isnan(ours)
+    if (is_number == np.isnan(theirs)).any():
         return False
     parts = ((ours.real, theirs.real), (ours.imag, theirs.imag))
-    return all(np.allclose(a[known], b[known], tolerance, tolerance) for a, b in parts)
+    return all(np.allclose(a[is_number], b[is_number], tolerance, tolerance) for a, b in parts)
 
 
 def assert_same_barriers(ours: Trace, own_barriers: Barriers, theirs: Trace, other: Barriers) -> None:
@@ -142,12 +142,12 @@ def limit_accesses(launch: Launch, accesses: int) -> Launch:
     return msgspec.structs.replace(launch, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
 
 
-def assert_counted(whole: Trace, summary: Trace) -> None:
+def assert_counted(complete: Trace, summary: Trace) -> None:
     """Assert that a trace without accesses has the counters of the whole one."""
-    assert summary.totals == totals_of(whole, requests_of(whole))
+    assert summary.totals == totals_of(complete, requests_of(complete))
     assert len(summary) == len(summary.barriers.step) == 0
-    assert summary.accesses == len(whole)
-    assert summary.check == whole.check
+    assert summary.accesses == len(complete)
+    assert summary.check == complete.check
 
 
 def requests_as_irregular(trace: Trace) -> Requests:

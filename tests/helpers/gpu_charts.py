@@ -72,8 +72,8 @@ def view_of(
     application()
     view = GpuView(Theme.named(theme), GpuRequests(nothing, nothing, nothing))
     view.resize(*size)
-    whole = common_range([shown.duration])
-    view.show_place(shown, span or whole, whole)
+    full_range = common_range([shown.duration])
+    view.show_place(shown, span or full_range, full_range)
     return view
 
 

@@ -38,7 +38,7 @@ def launch(
     )  # fmt: skip
 
 
-def trace(*args: Any, report: Any = lambda done, of: None, **options: Any) -> Trace:
+def trace(*args: Any, report: Any = lambda done, total: None, **options: Any) -> Trace:
     """Return the trace of `launch(...)`."""
     from tilescope.tracer.simulator.numba_patch import run
 

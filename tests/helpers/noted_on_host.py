@@ -133,10 +133,10 @@ class HostRun:
                 while alive:
                     chosen = self.chance.choice(list(alive)) if self.chance else next(iter(alive))
                     self.me = chosen
-                    at = alive[chosen].switch()
+                    stop = alive[chosen].switch()
                     if alive[chosen].dead:
                         del alive[chosen]
-                    elif at == "barrier":
+                    elif stop == "barrier":
                         waiting[chosen] = alive.pop(chosen)
                 alive = waiting
 
@@ -262,7 +262,7 @@ class HostRun:
         names = {
             **self.kernel.values, "_ts_cuda": cuda, "_ts_int64": "at", "_ts_number": lambda: self.me.number,
             "_ts_thread": lambda: self.me.thread, "_ts_begin": self.begin,
-            "_ts_end": lambda head, at: None, "_ts_here": self.here, "_ts_load": self.load, "_ts_store": self.store,
+            "_ts_end": lambda head, position: None, "_ts_here": self.here, "_ts_load": self.load, "_ts_store": self.store,
             "_ts_cas": self.cas, "_ts_wait_barrier": self.barrier, "_ts_wait_fence": self.fence(1 << 33),
         }  # fmt: skip
         names |= {f"_ts_{name}": self.update(name) for name in ATOMIC_UPDATES}

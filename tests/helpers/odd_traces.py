@@ -13,7 +13,7 @@ from tilescope.tracer.model.trace import Trace
 from traces import BUFFERS, OPS, trace_of
 
 
-def ignore_progress(done: int, of: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Be told nothing."""
 
 

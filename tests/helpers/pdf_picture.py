@@ -81,7 +81,7 @@ class PdfPage:
     def font(self, name: str) -> tuple[QFont, dict[int, str]]:
         """Return a font by its name in the file, and what its glyphs mean."""
         body = self.resources[name]
-        base, table = (re.search(rb"/%s (\S+)" % what, body) for what in (b"BaseFont", b"ToUnicode"))
+        base, table = (re.search(rb"/%s (\S+)" % key, body) for key in (b"BaseFont", b"ToUnicode"))
         assert base and table
         family, _, style = base[1].decode().lstrip("/").partition("-")
         font = QFont(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", family))
@@ -123,7 +123,7 @@ class _Drawing:
 
     def op_gs(self, name: bytes) -> None:
         body = self.page.resources[name.decode()[1:]]
-        matches = [re.search(rb"/%s ([\d.]+)" % what, body) for what in (b"ca", b"CA")]
+        matches = [re.search(rb"/%s ([\d.]+)" % key, body) for key in (b"ca", b"CA")]
         self.state.alphas = tuple(float(match[1]) for match in matches if match)  # type: ignore[assignment]
 
     def op_cs(self, name: bytes) -> None:

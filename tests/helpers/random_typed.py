@@ -44,7 +44,7 @@ class TypedKernel:
         return [line for _ in range(self._rng.randint(1, 3)) for line in self._statement(depth)]
 
     def _statement(self, depth: int) -> list[str]:
-        rng, kind, known = self._rng, self._rng.random(), len(self._variables)
+        rng, kind, count = self._rng, self._rng.random(), len(self._variables)
         if kind < 0.6 or not depth:
             name = rng.choice(("x", "y", "z"))
             array, changed = rng.choice("abc"), rng.choice(self._variables)
@@ -61,5 +61,5 @@ class TypedKernel:
         if rng.random() < 0.5 and lines[0].startswith("if"):
             lines += ["else:", *(f"    {line}" for line in self._block(depth - 1))]
         if rng.random() < 0.6:  # else they are used where they may have no value
-            del self._variables[known:]
+            del self._variables[count:]
         return lines

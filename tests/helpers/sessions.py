@@ -66,7 +66,7 @@ def scenario_session(scenario: Scenario, blocks: tuple[int, ...] | None = None, 
     """Return a session of a scenario of the catalogue, or of a Numba twin."""
     described = launch_of(scenario, values, blocks=blocks)
     run = run_any if is_cuda_cpp_launch(described) else run_simulated
-    trace = run(described, lambda done, of: None)
+    trace = run(described, lambda done, total: None)
     launch = decode(trace.launch)
     return build_session(launch, trace, scenario_of(launch))
 

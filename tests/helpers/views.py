@@ -97,7 +97,7 @@ def first_request(session, kind, name, warp=0, block=0):
 
 def counter_session(schedule="lockstep", name="count-racing", seed=3) -> Session:
     launch = launch_of(find(name), {}, schedule=Schedule(schedule, seed))
-    return build_session(launch, run(launch, lambda done, of: None), find(name))
+    return build_session(launch, run(launch, lambda done, total: None), find(name))
 
 
 def show_histogram(session, moment=3.0, selection=None, size=(620, 480), theme=LIGHT, spread=None):
@@ -144,8 +144,8 @@ def turn_wheel(view, point, delta, keys=NO_KEYS):
 
 
 def cell_colours(image, view, moment, warp):
-    rows, at = view.places.rows, view.places
+    rows, places = view.places.rows, view.places
     tall = rows.height() / view.session.trace.warps
-    xs = range(int(np.ceil(at.x(moment))) + 2, int(at.x(moment + 1)) - 2)
+    xs = range(int(np.ceil(places.x(moment))) + 2, int(places.x(moment + 1)) - 2)
     ys = range(int(rows.top() + warp * tall) + 1, int(rows.top() + (warp + 1) * tall) - 1)
     return [image.pixelColor(x, y).name().upper() for x in xs for y in ys]

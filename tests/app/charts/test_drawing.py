@@ -98,9 +98,9 @@ def test_no_label_of_a_roofline_is_cut_or_lies_on_a_roof(sources, width, scale, 
     figure = build(sources, Choice("roofline"))
     size = round(width * scale), max(wanted_height(figure, width * scale, theme), 400)
     seen = drawn(figure, monkeypatch, size, theme)
-    whole = QRectF(0, 0, *size)
+    page_rect = QRectF(0, 0, *size)
     assert [
-        text for text, place in seen.texts if "…" in text or not whole.contains(place.boundingRect())
+        text for text, place in seen.texts if "…" in text or not page_rect.contains(place.boundingRect())
     ] == []
     names = [(text, place) for text, place in seen.texts if "GFLOP/s" in text or "GB/s" in text][:-1]
     assert [text for text, place in names if any(struck(line, place) for line in seen.lines)] == []
@@ -210,11 +210,11 @@ def test_points_of_two_devices_are_told_apart(monkeypatch):
 def test_a_figure_that_needs_the_room_has_smaller_text_on_a_page():
     page = Page((1600, 900))
     few = build([H200], Choice())
-    many = build([H200], Choice("copies", subjects=ALL[:3], problem="M = K = N = 1,024"))
+    three_kernels = build([H200], Choice("copies", subjects=ALL[:3], problem="M = K = N = 1,024"))
     mixed = build([H200], Choice("scaling", subjects=ALL))
     assert page.theme_for(few).scale == pytest.approx(1600 / 960)
     assert 0.7 * 1600 / 960 <= page.theme_for(mixed).scale < page.theme_for(few).scale
-    assert wanted_height(many, 1600, page.theme_for(many)) <= 900
+    assert wanted_height(three_kernels, 1600, page.theme_for(three_kernels)) <= 900
     assert wanted_height(few, 1600, replace(page, text_size=2.0).theme_for(few)) <= 900
     assert replace(page, text_size=0.5).theme_for(few).scale == pytest.approx(0.5 * 1600 / 960)
 

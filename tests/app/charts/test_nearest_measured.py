@@ -191,9 +191,9 @@ def test_recorded_measurements_that_go_on_with_one_are_one_with_it(tmp_path, mon
     for path, part in zip(paths, parts, strict=True):
         save(part, path)
     monkeypatch.setattr(sources_module, "recorded_measurements", lambda: tuple(paths))
-    whole, other = sources()[0]
-    assert whole.measurement.rows == every
-    assert whole.origin == f"NVIDIA H200, recorded on {H200.measurement.date[:10]} and 2026-12-01"
+    all_rows, other = sources()[0]
+    assert all_rows.measurement.rows == every
+    assert all_rows.origin == f"NVIDIA H200, recorded on {H200.measurement.date[:10]} and 2026-12-01"
     assert (other.path, len(other.measurement.rows)) == (paths[2], 1)
     left, right = pair(("matmul-naive-row-on-x", cube(1024)), ("transpose-naive", {}), sources()[0])
     assert left.measured.source is right.measured.source

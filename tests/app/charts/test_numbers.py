@@ -85,13 +85,13 @@ def test_traffic_is_known_for_every_kernel_with_arithmetic_and_counted_again_giv
 def test_blocks_that_are_alike_are_counted_once(scenario, values, monkeypatch):
     worker = Worker()
     try:
-        whole = count(worker, scenario, values)
+        launch_count = count(worker, scenario, values)
         monkeypatch.setattr(traffic, "SMALL", 0)
         parts = count(worker, scenario, values)
     finally:
         worker.close()
-    assert parts.sectors == whole.sectors
-    assert parts.blocks < whole.blocks
+    assert parts.sectors == launch_count.sectors
+    assert parts.blocks < launch_count.blocks
 
 
 # --- tables

@@ -39,8 +39,8 @@ def test_every_command_line_in_readme_is_one(line):
 
 
 def test_every_option_in_readme_is_one():
-    known = {option for command in (WINDOW, *SUBCOMMANDS) for option in options_of(command)}
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= known
+    options = {option for command in (WINDOW, *SUBCOMMANDS) for option in options_of(command)}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= options
 
 
 def test_script_run_hands_every_command_on_also_without_a_display():

@@ -152,7 +152,7 @@ def test_a_trace_file_has_the_counters_of_its_launch(tmp_path):
     worker = Worker()
     save(worker.run(launch_of(scenario, values, **options)), tmp_path / "kept.npz")
     worker.close()
-    rows = [tilescope("counters", what, cwd=tmp_path).stdout.splitlines()[1:] for what in (SMALL, "kept.npz")]
+    rows = [tilescope("counters", source, cwd=tmp_path).stdout.splitlines()[1:] for source in (SMALL, "kept.npz")]
     named, kept = (
         [line.removeprefix(title).split() for line in lines]
         for title, lines in zip((f"{scenario.title}: ", "kept: "), rows, strict=True)

@@ -31,8 +31,8 @@ def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, c
     )
     lines = lines_of(capsys.readouterr().out)
     assert status == 0
-    for what in ("accesses", "values", "counters", "results"):
-        assert lines[what].startswith("equal: "), what
+    for kind in ("accesses", "values", "counters", "results"):
+        assert lines[kind].startswith("equal: "), kind
     assert lines["NumPy"].startswith("equals NumPy")
     assert lines["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
     assert "2 of 2 atomics by the values" in lines["order"]

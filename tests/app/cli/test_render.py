@@ -116,10 +116,10 @@ def test_the_memory_pictures_alone_and_phases(tmp_path):
     places = ("--from", "phase 1", "--to", "end of phase 1")
     assert render(TINY, "-o", tmp_path / "whole", *places, *look) == 0
     assert render(TINY, "-o", tmp_path / "part", *places, *look, "--part", "memory") == 0
-    whole, part = (QImage(str(tmp_path / name / "frame-00001.png")) for name in ("whole", "part"))
-    assert whole.size() == part.size() and whole != part
+    complete, part = (QImage(str(tmp_path / name / "frame-00001.png")) for name in ("whole", "part"))
+    assert complete.size() == part.size() and complete != part
     snapshot([TINY], tmp_path / "at.png", moment=first_moment_of_phase(1), size=(640, 400))
-    assert QImage(str(tmp_path / "at.png")).convertToFormat(whole.format()) == whole
+    assert QImage(str(tmp_path / "at.png")).convertToFormat(complete.format()) == complete
 
 
 def first_moment_of_phase(phase):

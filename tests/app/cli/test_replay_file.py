@@ -46,8 +46,8 @@ chart: scaling matmul-naive-col-on-x matmul-tiled
 """
 
 
-def chosen(output: Path, *what: str) -> Namespace:
-    return Namespace(what=list(what), output=str(output), text_size=1.0)
+def chosen(output: Path, *names: str) -> Namespace:
+    return Namespace(what=list(names), output=str(output), text_size=1.0)
 
 
 def test_the_same_command_gives_the_same_bytes(tmp_path):
@@ -127,10 +127,10 @@ def test_ctrl_c_leaves_nothing(tmp_path, monkeypatch):
     draw = ReplayDocument.draw
 
     def interrupted(self, progress):
-        def press(done, of):
+        def press(done, total):
             if done == 5:
                 os.kill(os.getpid(), signal.SIGINT)
-            progress(done, of)
+            progress(done, total)
 
         draw(self, press)
 

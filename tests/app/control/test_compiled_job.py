@@ -76,9 +76,9 @@ def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
 
 
 def test_what_is_known_is_not_counted_again(played):
-    job, known = CompiledJob(), session()
-    known.add_compiled(CompiledCounters("LLVM"))
-    job.want([known])
+    job, first = CompiledJob(), session()
+    first.add_compiled(CompiledCounters("LLVM"))
+    job.want([first])
     assert job.is_idle()
-    job.want_too(known)
+    job.want_too(first)
     assert job.is_idle()

@@ -71,14 +71,14 @@ def races(session: Session) -> list[str]:
 def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
     launch = struck(448)
     load(jobs, launch)
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.told) and jobs.is_idle())
     (first, early), (last, ready) = jobs.told
     assert (first, last) == ("early", "ready")
     assert early.trace.notice == EARLY_NOTICE and races(early)
     assert "run again in turns" in ready.trace.made_by and not ready.trace.notice
     assert races(ready)
     save(ready.trace, tmp_path / "shown", compress=False)
-    save(engine.run(launch, lambda done, of: None), tmp_path / "plain", compress=False)
+    save(engine.run(launch, lambda done, total: None), tmp_path / "plain", compress=False)
     assert (tmp_path / "shown").read_bytes() == (tmp_path / "plain").read_bytes()
     assert jobs.session_in_memory(launch) is ready
 
@@ -90,7 +90,7 @@ def test_an_early_session_is_not_kept(jobs):
         lambda error: None,
         early=lambda session: jobs.told.append(("held", jobs.session_in_memory(launch))),
     )
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.told))
     assert ("held", None) in jobs.told
 
 
@@ -99,7 +99,7 @@ def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
     loading = load(jobs, launch)
     wait_until(lambda: bool(jobs.told))
     assert loading.cancel()
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.told) and jobs.is_idle())
     (_, early), (_, kept) = jobs.told
     assert kept.trace.notice.endswith("lockstep's order is not available: it was cancelled.")
     assert len(kept.trace) == len(early.trace) and races(kept)
@@ -116,7 +116,7 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
     monkeypatch.setattr(jobs.worker, "run", fail)
     load(jobs, struck(472))
     wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
-    assert [what for what, _ in jobs.told] == ["early", "ready"]
+    assert [kind for kind, _ in jobs.told] == ["early", "ready"]
     assert "not available: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
 
 
@@ -125,7 +125,7 @@ def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_ma
     wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
     load(jobs, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}))
     wait_until(lambda: len(jobs.told) == 2)
-    assert [what for what, _ in jobs.told] == ["ready", "ready"]
+    assert [kind for kind, _ in jobs.told] == ["ready", "ready"]
 
 
 def test_where_it_failed_is_told_with_file_and_line(jobs):
@@ -133,6 +133,6 @@ def test_where_it_failed_is_told_with_file_and_line(jobs):
     wrong = msgspec.structs.replace(launch, source=launch.source + "def broken(:\n")
     load(jobs, wrong)
     wait_until(lambda: bool(jobs.told))
-    ((what, error),) = jobs.told
-    assert what == "failed"
+    ((kind, error),) = jobs.told
+    assert kind == "failed"
     assert error.line == wrong.source.count("\n") and error.file

@@ -14,11 +14,11 @@ from tilescope.app.model.session import Selection
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
 
 
-def playing(end=100.0, speed=10.0, at=0.0):
+def playing(end=100.0, speed=10.0, moment=0.0):
     head = Playhead()
     head.set_end(end)
     head.set_speed(speed)
-    head.seek(at)
+    head.seek(moment)
     head.play()
     return head
 

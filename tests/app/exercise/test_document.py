@@ -78,7 +78,7 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
 def test_each_mistake_in_the_task_is_a_sentence_at_its_line(tmp_path, old, new, line, message):
     assert old in MARKDOWN
     problems = mistakes(tmp_path, markdown=MARKDOWN.replace(old, new))
-    assert [(suffix, at) for suffix, at, _ in problems] == [(".md", line)], problems
+    assert [(suffix, row) for suffix, row, _ in problems] == [(".md", line)], problems
     assert message in problems[0][2] and problems[0][2].endswith(".")
 
 

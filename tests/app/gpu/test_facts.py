@@ -33,8 +33,8 @@ def test_the_facts_are_those_of_the_columns():
 
 def test_shares_of_kinds_are_those_of_cycles():
     sums = derived_data().kinds
-    whole = sum(sums.values())
-    assert kinds_text(sums).split(", ")[0] == f"load {100 * sums['load'] / whole:.0f} %"
+    total = sum(sums.values())
+    assert kinds_text(sums).split(", ")[0] == f"load {100 * sums['load'] / total:.0f} %"
     block = kinds_of(derived_data(), 3)
     assert set(block) == set(CYCLES)
     kinds = kinds_of(derived_data(), 3, 1)

@@ -157,7 +157,7 @@ def screens(draw):
     chosen = Selection(draw(st.integers(0, 3)), draw(st.integers(0, 15)))
     there = pane_moments(moment, [session.end for session in sessions], link)
     selections = tuple(
-        follow_running_block(session, chosen, at) for session, at in zip(sessions, there, strict=True)
+        follow_running_block(session, chosen, moment) for session, moment in zip(sessions, there, strict=True)
     )
     return replace(
         mark,

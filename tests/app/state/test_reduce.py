@@ -70,8 +70,8 @@ def is_valid(state):
 
 def any_action(kind):
     """Build a strategy for the actions of a class."""
-    known = {name: FIELDS[name] for name in kind.__struct_fields__ if name in FIELDS}
-    return st.builds(kind, **known)
+    arguments = {name: FIELDS[name] for name in kind.__struct_fields__ if name in FIELDS}
+    return st.builds(kind, **arguments)
 
 
 ACTIONS = st.one_of(*map(any_action, Action.__args__))

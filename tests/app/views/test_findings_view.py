@@ -137,7 +137,7 @@ def test_a_click_asks_for_the_line_the_thread_and_then_the_moment(faulty):
         heard = asked(view)
         view.list.scrollToItem(view.list.item(row))
         click(view, row)
-        assert [what for what, *_ in heard] == ["line", "selection", "moment"]
+        assert [kind for kind, *_ in heard] == ["line", "selection", "moment"]
         (_, *line), (_, chosen), (_, moment) = heard
         assert tuple(line) == source_location(finding, trace) and moment == finding.moment
         if len(finding.example):
@@ -152,7 +152,7 @@ def test_a_finding_about_the_launch_as_a_whole_asks_for_its_line_alone():
     view = shown(session)
     heard = asked(view)
     click(view, [f.kind for f in session.findings].index("block size"))
-    assert [what for what, *_ in heard] == ["line"]
+    assert [kind for kind, *_ in heard] == ["line"]
     _, file, line = heard[0]
     assert "def " in session.trace.sources[file].splitlines()[line - 1]
 

@@ -99,8 +99,8 @@ def test_the_curve_holds_all_the_time_that_blocks_ran():
     data = derived_data()
     span = (0.0, float(data.timeline.nanoseconds))
     _, at_once = bars(data, None, span, (997, 60), data.machines, LIGHT, 1.0)
-    whole = (data.timeline.spans.end - data.timeline.spans.start).sum()
-    assert at_once.sum() * (span[1] - span[0]) / 997 == pytest.approx(whole, rel=1e-9)
+    total = (data.timeline.spans.end - data.timeline.spans.start).sum()
+    assert at_once.sum() * (span[1] - span[0]) / 997 == pytest.approx(total, rel=1e-9)
 
 
 @pytest.mark.parametrize("block", [0, 13])
@@ -147,9 +147,9 @@ def test_each_kind_has_the_colour_of_the_timeline(ratio):
 def test_many_narrow_segments_keep_their_colours_unmixed():
     data = derived_data()
     pixels = segment_pixels(block_strip(data, 0, None), (0.0, 400_000.0), (50, 30), 2, LIGHT, 1.0)
-    known = {LIGHT.colour(name).rgb() for name in ("global load", "shared load", "waiting", "panel")}
-    known.add(mixed(LIGHT.colour("panel"), LIGHT.colour("waiting").name(), 0.4).rgb())
-    assert set(np.unique(pixels).tolist()) <= known
+    colours = {LIGHT.colour(name).rgb() for name in ("global load", "shared load", "waiting", "panel")}
+    colours.add(mixed(LIGHT.colour("panel"), LIGHT.colour("waiting").name(), 0.4).rgb())
+    assert set(np.unique(pixels).tolist()) <= colours
 
 
 def test_lanes_show_what_warps_did_where_that_can_be_seen():

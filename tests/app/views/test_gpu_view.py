@@ -27,9 +27,9 @@ def place(level, data=None, **numbers):
 
 
 def wheel(view, x, y, turn, keys=NO_KEYS):
-    at = QPointF(x, y)
+    point = QPointF(x, y)
     event = QWheelEvent(
-        at, at, QPoint(), QPoint(0, turn), Qt.MouseButton.NoButton, keys, Qt.ScrollPhase.NoScrollPhase, False
+        point, point, QPoint(), QPoint(0, turn), Qt.MouseButton.NoButton, keys, Qt.ScrollPhase.NoScrollPhase, False
     )
     QApplication.sendEvent(view, event)
 
@@ -122,13 +122,13 @@ def test_a_segment_says_phase_cycles_mark_warp_and_the_line_of_the_source():
 def test_phases_stand_above_the_warps_with_their_cycles():
     shown = place("block", block=0)
     view = view_of(shown)
-    at = view.chart_layout
+    layout = view.chart_layout
     segments = shown.data.timeline.segments
     own_segments = (segments.block == 0) & (segments.phase == 1)
     start, end = int(segments.start[own_segments].min()), int(segments.end[own_segments].max())
     cycles, middle = end - start, (start + end) / 2 * 1000 / shown.data.timeline.head.mhz
     assert (
-        tip(view, QPointF(at.x(middle), at.bands.center().y()))
+        tip(view, QPointF(layout.x(middle), layout.bands.center().y()))
         == f"compute tile 0: {cycles:,} cycles · measured"
     )
 
@@ -286,15 +286,15 @@ def test_plus_and_minus_zoom_around_the_middle():
 
 def test_the_same_place_gives_the_same_picture_from_wherever_one_comes():
     straight = view_of(place("multiprocessor", multiprocessor=2))
-    whole = common_range([straight.shown.duration])
+    full_range = common_range([straight.shown.duration])
     other = view_of(place("block", block=5))
     other.choose(1, None)
-    other.show_place(place("multiprocessor", multiprocessor=2), straight.span, whole)
+    other.show_place(place("multiprocessor", multiprocessor=2), straight.span, full_range)
     assert grab_image(other) == grab_image(straight)
     before = grab_image(straight)
-    straight.show_place(straight.shown, (500.0, 900.0), whole)
+    straight.show_place(straight.shown, (500.0, 900.0), full_range)
     assert grab_image(straight) != before
-    straight.show_place(straight.shown, other.span, whole)
+    straight.show_place(straight.shown, other.span, full_range)
     assert grab_image(straight) == before
 
 
@@ -322,8 +322,8 @@ def test_ordinals():
 
 def test_what_is_left_out_is_also_said_where_rows_are_too_low_for_words():
     view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace()), size=(900, 80))
-    at, panel = view.chart_layout, view.theme.colour("panel")
-    assert at.box(4).height() < 11
+    layout, panel = view.chart_layout, view.theme.colour("panel")
+    assert layout.box(4).height() < 11
     image = grab_image(view)
-    right = range(round(at.curve.right()) - 60, round(at.curve.right()))
-    assert any(image.pixelColor(x, y) != panel for x in right for y in range(round(at.curve.top()) + 12))
+    right = range(round(layout.curve.right()) - 60, round(layout.curve.right()))
+    assert any(image.pixelColor(x, y) != panel for x in right for y in range(round(layout.curve.top()) + 12))

@@ -205,13 +205,13 @@ def test_additions_are_drawn_from_load_to_store():
 
 def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
     session = counter_session()
-    part, whole = Spread((5, 6), 32, (H200,)), Spread((5, 6, 1, 13), 4, (H200,))
+    part, all_seeds = Spread((5, 6), 32, (H200,)), Spread((5, 6, 1, 13), 4, (H200,))
     assert seeds_text(part) == "Tracing random schedules: 2 of 32…"
-    assert seeds_text(whole) == "4 random schedules: 1 to 13, median 5.5"
+    assert seeds_text(all_seeds) == "4 random schedules: 1 to 13, median 5.5"
     assert seeds_text(Spread(problem="It ended.")) == "It ended."
     assert "too large" in seeds_text(Spread(wanted=0))
     assert measured_text(H200) == "NVIDIA H200: 1 in each of 100 recorded launches"
-    views = [show_histogram(session, session.end, spread=spread) for spread in (None, part, whole)]
+    views = [show_histogram(session, session.end, spread=spread) for spread in (None, part, all_seeds)]
     images = [grab_image(view) for view in views]
     assert images[0] != images[1] != images[2]
     assert "NVIDIA H200: 1 in each of 100 recorded launches" in views[2].accessibleDescription()
@@ -299,7 +299,7 @@ def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path
     launch = launch_of(find("count-racing"), {"num_blocks": 1, "threads": 8})
     other = replace(launch, source=launch.source + "\n# changed\n")
     path = tmp_path / "foreign.npz"
-    save(run(other, lambda done, of: None), path)
+    save(run(other, lambda done, total: None), path)
     with open_window((str(path),)) as window:
         pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.histogram

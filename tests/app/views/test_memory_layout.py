@@ -206,9 +206,9 @@ def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
     assert reads[0, 2] > cell_colours.FIRST and reads[0, 3] == reads[0, 4] == cell_colours.LAST
     few = cell_colours.read_codes(np.array([[0, 1, 2, 64, 99] + [0] * 40]), 64)
     assert few.tolist() == [reads.tolist()[0] + [cell_colours.UNREAD] * 40]
-    values, known = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
+    values, is_written = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
     blank = np.array([False, True, False, False])
-    codes = cell_colours.value_codes(values, known, blank, cell_colours.ValueRange(1, 3))
+    codes = cell_colours.value_codes(values, is_written, blank, cell_colours.ValueRange(1, 3))
     assert codes.tolist() == [
         cell_colours.POISON,
         cell_colours.UNREAD,
@@ -235,8 +235,8 @@ def test_arcs_start_and_end_where_they_should():
 def test_equal_ways_are_drawn_once_and_never_too_many():
     start, end = np.repeat([[1.0, 2.0]], 64, axis=0), np.repeat([[9.0, 9.0]], 64, axis=0)
     assert distinct_pairs(start, end)[0].tolist() == [[1.0, 2.0]]
-    many = np.stack([np.arange(500.0), np.zeros(500)], axis=1)
-    assert len(distinct_pairs(many, many + 1, limit=12)[0]) == 12
+    many_points = np.stack([np.arange(500.0), np.zeros(500)], axis=1)
+    assert len(distinct_pairs(many_points, many_points + 1, limit=12)[0]) == 12
 
 
 @pytest.mark.parametrize(("cell", "expected"), [(3.1, 3), (5.9, 5), (1.5, 1.5), (0.3, 0.3)])

@@ -100,10 +100,10 @@ def test_two_panes_can_share_the_scale_of_reads():
     naive, tiled = (show_memory(matmul(n, **SMALL), 10**6) for n in ("matmul-naive-col-on-x", "matmul-tiled"))
     most = [view.own_tops(Selection())["reads", "global"] for view in (naive, tiled)]
     assert most == [28, 4]  # N; N / tile, rounded up
-    alone = colour(tiled, "a", 2, 2)
-    assert alone == colour(naive, "a", 2, 2)
+    lone_colour = colour(tiled, "a", 2, 2)
+    assert lone_colour == colour(naive, "a", 2, 2)
     tiled.tops = tuple(naive.own_tops(Selection()).items())
-    assert luminance(colour(tiled, "a", 2, 2)) > luminance(alone)
+    assert luminance(colour(tiled, "a", 2, 2)) > luminance(lone_colour)
 
 
 @pytest.mark.parametrize(

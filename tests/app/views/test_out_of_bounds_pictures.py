@@ -122,10 +122,10 @@ def test_one_lane_is_one_lane(tmp_path):
 def test_the_timeline_has_a_mark_where_lanes_are_out_of_bounds(tmp_path, text):
     traced = session(tmp_path, text)
     view = show_timeline(traced, 0.0, size=(600, 120))
-    at, red, image = view.places, view.theme.colour("bad"), grab_image(view)
+    places, red, image = view.places, view.theme.colour("bad"), grab_image(view)
 
     def column(moment: int) -> QRectF:
-        return QRectF(at.x(moment) + 2, at.rows.top(), at.column(moment) - 4, at.rows.height())
+        return QRectF(places.x(moment) + 2, places.rows.top(), places.column(moment) - 4, places.rows.height())
 
     marked = {moment for moment in range(1, traced.end + 1) if red_pixels(image, column(moment), red)}
     assert finding(traced).moment in marked
@@ -137,7 +137,7 @@ def racing() -> Session:
         "matmul-tiled:m=16,k=16,n=16,tile=8,without=barrier1,schedule=random,seed=3"
     )
     launched = launch_of(scenario, values, **options)
-    return build_session(launched, run(launched, lambda done, of: None), scenario)
+    return build_session(launched, run(launched, lambda done, total: None), scenario)
 
 
 def test_elements_that_differ_from_numpy_are_marked_and_say_what_numpy_has():
@@ -162,6 +162,6 @@ def test_elements_that_differ_from_numpy_are_marked_and_say_what_numpy_has():
 def test_nothing_is_marked_where_the_result_is_right():
     scenario = find("matmul-tiled")
     launched = launch_of(scenario, {"m": 16, "k": 16, "n": 16, "tile": 8})
-    built = build_session(launched, run(launched, lambda done, of: None), scenario)
+    built = build_session(launched, run(launched, lambda done, total: None), scenario)
     assert not differences_of(built) and not len(outside_of(built))
     assert np.array_equal(differing_now(built, 2, built.end), [])

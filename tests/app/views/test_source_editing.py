@@ -422,7 +422,7 @@ def test_the_line_that_was_clicked_stays_where_it_is_while_the_panel_gets_narrow
     for width, height in ((200, 300), (200, 120)):
         editor.resize(width, height)
         editor.grab()
-        places = {number: (at, at + tall) for number, at, tall in editor.lines_in_sight()}
+        places = {number: (top, top + tall) for number, top, tall in editor.lines_in_sight()}
         assert places[line][1] <= height and (height < 300 or abs(places[line][0] - top) <= 1)
 
 

@@ -232,16 +232,16 @@ def test_what_is_found_is_marked_counted_and_gone_to(tiled):
     QTest.keyClick(view.editor, Key.Key_F, CONTROL)
     assert view.find_bar.search_field.hasFocus()
     QTest.keyClicks(view.find_bar.search_field, "tile_a[")
-    of = view.text().count("tile_a[")
+    count = view.text().count("tile_a[")
     chosen = view.editor.textCursor
-    assert view.find_bar.count.text() == f"1 of {of}" and chosen().selectedText() == "tile_a["
-    assert len(view.editor.extraSelections()) == of
+    assert view.find_bar.count.text() == f"1 of {count}" and chosen().selectedText() == "tile_a["
+    assert len(view.editor.extraSelections()) == count
     first = chosen().position()
     QTest.keyClick(view.find_bar.search_field, Key.Key_F3)
-    assert view.find_bar.count.text() == f"2 of {of}" and chosen().position() > first
+    assert view.find_bar.count.text() == f"2 of {count}" and chosen().position() > first
     QTest.keyClick(view.find_bar.search_field, Key.Key_Return, SHIFT)
     QTest.keyClick(view.find_bar.search_field, Key.Key_F3, SHIFT)
-    assert view.find_bar.count.text() == f"{of} of {of}"
+    assert view.find_bar.count.text() == f"{count} of {count}"
     QTest.keyClick(view.find_bar.search_field, Key.Key_Escape)
     assert view.find_bar.isHidden() and view.editor.hasFocus() and not view.editor.extraSelections()
     QTest.keyClick(view.editor, Key.Key_F3)

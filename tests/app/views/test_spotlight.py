@@ -31,8 +31,8 @@ TILED = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
 def spot(view, *names):
     """Let what has these names stand out in a view, and return its picture."""
-    (lit,) = resolve_highlights(names, [view.session])
-    view.set_spotlight(lit)
+    (highlight,) = resolve_highlights(names, [view.session])
+    view.set_spotlight(highlight)
     return grab_image(view)
 
 
@@ -88,8 +88,8 @@ def test_an_element_stays_as_it_is_inside_a_frame():
         assert same(after, before, cell(view, name, *place))
     for name, place in (("b", (2, 4)), ("b", (3, 5)), ("a", (0, 4)), ("c", (6, 6))):
         assert not same(after, before, cell(view, name, *place))
-    beside = element_point(view, "b", 2, 5) - element_point(view, "b", 2, 4)
-    edge = (element_point(view, "b", 2, 5) - beside / 2).toPoint()  # not by colour alone
+    step = element_point(view, "b", 2, 5) - element_point(view, "b", 2, 4)
+    edge = (element_point(view, "b", 2, 5) - step / 2).toPoint()  # not by colour alone
     assert contrast(after.pixelColor(edge.x() - 2, edge.y()), view.theme.colour("panel")) > 10
 
 
@@ -292,7 +292,7 @@ def uncaught(monkeypatch):
 def test_the_spotlight_of_the_launch_before_does_no_harm(uncaught, tmp_path):
     first = matmul("matmul-tiled", **SMALL)
     names = ("C[2, 3]", "tile_a", "block 11", "warp 1", "thread 60", "line 50", "counter global sectors")
-    (lit,) = resolve_highlights(names, [first])
+    (highlight,) = resolve_highlights(names, [first])
     for session in (
         uneven_session(tmp_path),
         counter_session(),
@@ -300,7 +300,7 @@ def test_the_spotlight_of_the_launch_before_does_no_harm(uncaught, tmp_path):
     ):
         for show in (show_memory, show_timeline, show_histogram, show_warp):
             view = show(first, 3.0)
-            view.set_spotlight(lit)
+            view.set_spotlight(highlight)
             view.load(session)
             grab_image(view)
     assert uncaught == []

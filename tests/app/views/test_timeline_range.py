@@ -42,7 +42,7 @@ def test_zooming_ends_at_four_moments_and_at_the_launch(tiled):
 
 def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
     view = show_timeline(tiled)
-    whole = view.x_range()
+    full_range = view.x_range()
     view.set_x_range(12, 32)
     start = view.x_range()
     turn_wheel(view, row_point(view, 20), -120, Qt.KeyboardModifier.ShiftModifier)
@@ -55,7 +55,7 @@ def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
     dragged = 90 / view.places.rows.width() * (moved[1] - moved[0])
     assert view.x_range()[0] == pytest.approx(moved[0] - dragged)
     QTest.mouseDClick(view, LEFT, NO_KEYS, axis)
-    assert view.x_range() == whole
+    assert view.x_range() == full_range
 
 
 def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):

@@ -52,8 +52,8 @@ def click(window, kind):
     session = window.focused_session()
     row = next(row for row in range(findings.list.count()) if session.findings[row].kind == kind)
     findings.list.scrollToItem(findings.list.item(row))
-    at = findings.list.visualItemRect(findings.list.item(row)).center()
-    QTest.mouseClick(findings.list.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    position = findings.list.visualItemRect(findings.list.item(row)).center()
+    QTest.mouseClick(findings.list.viewport(), Qt.MouseButton.LeftButton, pos=position)
     settle(window)
     window.draw()
     return session.findings[row]
@@ -96,16 +96,16 @@ def told_of(session):
 
 
 def test_the_picture_comes_before_the_findings(window):
-    known = []
+    sessions = []
     window.stage.jobs.calm.setInterval(60_000)
-    window.stage.loaded.connect(lambda pane: known.append(window.stage.sessions[pane].is_examined))
+    window.stage.loaded.connect(lambda pane: sessions.append(window.stage.sessions[pane].is_examined))
     setup = window.stage.setups[0]
     window.change_setups((setup, Setup("count-racing", {})))
-    wait_until(lambda: len(known) == 2)
+    wait_until(lambda: len(sessions) == 2)
     act(window, Focus(1))
     window.draw()
     place = window.side.bar.currentIndex()
-    assert (known[1], window.side.bar.tabText(place)) == (False, "Findings")
+    assert (sessions[1], window.side.bar.tabText(place)) == (False, "Findings")
     assert window.side.view("findings").empty.text() == LOOKING
     window.stage.jobs.calm.start(0)
     settle(window)

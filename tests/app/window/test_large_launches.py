@@ -138,8 +138,8 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
         assert "of the complete launch" in window.central.panes[0].counters.notice
         answer(window, "Keep all")
-        whole = window.stage.sessions[0].trace
-        assert len(whole) == whole.accesses == trace.accesses
+        full_trace = window.stage.sessions[0].trace
+        assert len(full_trace) == full_trace.accesses == trace.accesses
         assert not window.notice.isVisible()
         assert "of the complete launch" not in window.central.panes[0].counters.notice
 

@@ -113,15 +113,15 @@ def test_back_returns_to_what_was_shown_and_leaves_the_layout(window):
 
 def test_a_zoom_shows_the_named_buffers_alone_and_larger(window):
     press(window, "F5")
-    whole = cells(window)
+    all_cells = cells(window)
     act(window, Zoom(("A", "tile_a")))
     near = cells(window)
     assert [set(pane) for pane in near] == [{"a"}, {"a", "tile_a"}]
-    assert all(near[i][name] > whole[i][name] for i in (0, 1) for name in near[i])
+    assert all(near[i][name] > all_cells[i][name] for i in (0, 1) for name in near[i])
     act(window, Zoom(("tile_b", "nothing")))
-    assert [set(pane) for pane in cells(window)] == [set(whole[0]), {"tile_b"}]
+    assert [set(pane) for pane in cells(window)] == [set(all_cells[0]), {"tile_b"}]
     act(window, Zoom(("nothing",)))
-    assert cells(window) == whole
+    assert cells(window) == all_cells
 
 
 def test_moments_look_the_same_forwards_and_backwards(window):
@@ -218,13 +218,13 @@ def test_what_a_caption_says_is_plain_but_for_its_html(bar):
 
 def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
     bar.show_caption("Title", "text", "")
-    alone = bar.height()
+    height = bar.height()
     first, second = QLabel("How many?"), QLabel("Which?")
     bar.set_card(first)
     bar.resize(1900, bar.height())
     bar.show()
     bar.layout().activate()
-    assert bar.height() >= alone + first.sizeHint().height()
+    assert bar.height() >= height + first.sizeHint().height()
     assert first.geometry().top() >= bar.text.geometry().bottom()
     bar.set_card(second)
     assert first.parent() is None and second.parent() is bar

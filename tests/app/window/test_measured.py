@@ -160,7 +160,7 @@ def test_the_keyboard_reaches_it(window):
 
 
 @pytest.mark.parametrize(("width", "beside"), [(170, False), (300, False), (460, False), (900, True)])
-def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measured_panes, width, beside):
+def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measured_panes, width, next_to_title):
     window = measured_panes
     around = QWidget()
     heading = PaneHeading(window.theme, nothing, nothing, nothing, around)
@@ -177,7 +177,7 @@ def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measure
     assert line.fontMetrics().horizontalAdvance(line.text()) <= line.width() <= width
     assert line.text().startswith("NVIDIA H200, ") == (width > 300)
     assert line.text().endswith("· measured")
-    assert (line.y() < heading.title.geometry().bottom()) == beside
+    assert (line.y() < heading.title.geometry().bottom()) == next_to_title
     assert not line.geometry().intersects(heading.title.geometry())
     around.close()
 

@@ -43,9 +43,9 @@ def test_the_values_on_both_sides(parameter, text, unit, above, below):
     low=st.integers(0, 5), length=st.integers(0, 5000), at=st.integers(0, 6000), unit=st.integers(0, 40),
     up=st.booleans(),
 )  # fmt: skip
-def test_values_stay_within_bounds_and_go_one_way_to_the_last(low, length, at, unit, up):
+def test_values_stay_within_bounds_and_go_one_way_to_the_last(low, length, start_index, unit, up):
     parameter = Parameter("n", "N", low, low, low + length)
-    start = min(max(at, low), low + length)
+    start = min(max(start_index, low), low + length)
     values = [start, *map(int, next_values(parameter, str(start), up=up, unit=unit))]
     assert all((b > a) == up and a != b for a, b in pairwise(values))
     assert values[-1] == (low + length if up else low)

@@ -181,11 +181,11 @@ def test_the_bar_is_one_row_while_it_can_be():
         settle(window)
         bar = window.toolbar
         assert bar.brand.isVisible()
-        whole = bar.height()
+        height = bar.height()
         window.resize(bar.flow.sizeHint().width() - 20, 900)
         settle(window)
         assert not bar.brand.isVisible()
-        assert bar.height() == whole
+        assert bar.height() == height
 
 
 def test_a_laptop_shows_titles_and_captions():

@@ -968,11 +968,11 @@ def contended():
     """Yield the cases of atomics whose elements the threads of one warp share, and no other's."""
     rng = np.random.default_rng(7)
     for space, pairs in LOOPS.items():
-        for (operation, kind), (pattern, at) in itertools.product(pairs, SHARED_BY.items()):
+        for (operation, kind), (pattern, shared_by) in itertools.product(pairs, SHARED_BY.items()):
             values = rng.integers(0, 100, 256) if "int" in kind else rng.uniform(-4, 4, 256)
             out, old = np.zeros(256, kind), (np.zeros(256, kind),) if space == "used" else ()
             call = (
-                f"cuda.atomic.{operation}(MEMORY, {at.replace('i', 't') if space == 'shared' else at}, a[i])"
+                f"cuda.atomic.{operation}(MEMORY, {shared_by.replace('i', 't') if space == 'shared' else shared_by}, a[i])"
             )
             call = call.replace("mtn", "min")
             kernel = _own_kernel(space, call, kind)

@@ -48,9 +48,9 @@ def test_chosen_blocks_are_a_note(script, tmp_path):
     (note,) = [f for f in json.loads(done.stdout) if f["kind"] == "part"]
     assert note["severity"] == "note"
     assert note["message"].startswith("only blocks 0 and 2 of 4 were examined: the others did not run; ")
-    whole = run_tilescope("check", "--format", "json", str(script(text)), folder=tmp_path)
-    assert "part" not in {f["kind"] for f in json.loads(whole.stdout)}
-    assert "part examined" not in whole.stdout
+    full_output = run_tilescope("check", "--format", "json", str(script(text)), folder=tmp_path)
+    assert "part" not in {f["kind"] for f in json.loads(full_output.stdout)}
+    assert "part examined" not in full_output.stdout
 
 
 @pytest.mark.parametrize(

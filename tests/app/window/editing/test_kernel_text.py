@@ -18,8 +18,8 @@ TEXT = "import numpy\n\nN = 3\n\ndef f(a):\n    return a\n\nclass C:\n    x = 1\
      ("def f(a):", "def f(a=g()):", False), ("def f", "@g\ndef f", False), ("x = 1", "x = g()", False),
      ("import numpy", "import numpy, os", False)],
 )  # fmt: skip
-def test_what_runs_when_a_file_is_loaded_is_not_compiled_unasked(old, new, alone):
-    assert differ_only_in_functions(TEXT, TEXT.replace(old, new)) == alone
+def test_what_runs_when_a_file_is_loaded_is_not_compiled_unasked(old, new, is_compiled):
+    assert differ_only_in_functions(TEXT, TEXT.replace(old, new)) == is_compiled
 
 
 def test_sentences_name_lines():

@@ -20,7 +20,7 @@ SIZE = {"m": 8, "k": 8, "n": 8, "tile": 4}
 def version(source="", without=()):
     scenario = find(NAME)
     launch = launch_of(scenario, SIZE, source=source, without=without)
-    return build_session(launch, run(launch, lambda done, of: None), scenario)
+    return build_session(launch, run(launch, lambda done, total: None), scenario)
 
 
 def text():

@@ -99,8 +99,8 @@ def type_in(window, line, deleted, keys):
 
 def remembered(folder):
     """Return what the file says of the first exercise."""
-    known = json.loads((folder / "settings" / FILE).read_text())["exercises"]
-    return known.get(str(folder / "add-ten"), {})
+    saved = json.loads((folder / "settings" / FILE).read_text())["exercises"]
+    return saved.get(str(folder / "add-ten"), {})
 
 
 def texts(panel):

@@ -87,10 +87,10 @@ def restored(drawings: Drawings, number: int) -> np.ndarray:
     width, height = drawings.images[number][:2]
     flat = np.zeros(width * height, np.int64)
     for item in reversed(chain):
-        runs, at = drawings.images[item][3:], 0
+        runs, position = drawings.images[item][3:], 0
         for gap, length, value in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
-            flat[at + gap : at + gap + length] = value
-            at += gap + length
+            flat[position + gap : position + gap + length] = value
+            position += gap + length
     colours = np.array([light for light, _ in drawings.colours])
     return colours[flat].reshape(height, width)
 
