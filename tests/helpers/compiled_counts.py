@@ -53,18 +53,18 @@ def launch_of_text(text: str, *arguments: object, grid: int = 1, block: int = 32
 
 def convert_arguments(arguments: tuple[object, ...], folder: Path) -> tuple[Array | Scalar, ...]:
     """Return arguments as a launch has them, the arrays in files of a folder."""
-    made: list[Array | Scalar] = []
+    described: list[Array | Scalar] = []
     for argument in arguments:
         if isinstance(argument, np.ndarray):
             path = folder / f"{len(list(folder.iterdir()))}.npy"
             np.save(path, argument)
-            made.append(Array(argument.shape, str(argument.dtype), "file", path=str(path), digest=str(path)))
+            described.append(Array(argument.shape, str(argument.dtype), "file", path=str(path), digest=str(path)))
         elif isinstance(argument, np.generic):
-            made.append(Scalar(argument.item(), str(argument.dtype)))
+            described.append(Scalar(argument.item(), str(argument.dtype)))
         else:
             assert isinstance(argument, bool | int | float)
-            made.append(Scalar(argument))
-    return tuple(made)
+            described.append(Scalar(argument))
+    return tuple(described)
 
 
 def recorded_counters(file: str = "h100_more.json") -> dict[str, dict[str, int]]:

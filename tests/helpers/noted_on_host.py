@@ -176,7 +176,7 @@ class HostRun:
         self._note(site, where, before, cell[0])
 
     def update(self, name: str) -> Callable[..., Any]:
-        def made(state: Any, array: Any, index: Any, value: Any, site: int) -> Any:
+        def atomic(state: Any, array: Any, index: Any, value: Any, site: int) -> Any:
             self._turn()
             where, before = self._where(array, index), self._clock()
             old = array[index]
@@ -184,7 +184,7 @@ class HostRun:
             self._note(site, where, before, array[index], old)
             return old
 
-        return made
+        return atomic
 
     def cas(self, state: Any, array: Any, index: Any, expected: Any, value: Any, site: int) -> Any:
         self._turn()

@@ -40,10 +40,10 @@ SIGNATURE = "def body(b1, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, out):"
 
 
 def expression(rng: random.Random, depth: int, *, integral: bool, names: tuple[str, ...] = ()) -> str:
-    """Return the text of a random expression; `whole`: of integers. Names are those of variables."""
+    """Return the text of a random expression; `integral`: of integers. Names are those of variables."""
 
     def part(integral: bool = integral) -> str:
-        return expression(rng, depth - 1, whole=integral, names=names)
+        return expression(rng, depth - 1, integral=integral, names=names)
 
     if depth == 0:
         return _leaf(rng, integral, names)
@@ -85,7 +85,7 @@ def program(seed: int, count: int) -> str:
         if place % 3 == 2:
             lines += _with_variables(rng, place)
         else:
-            value = expression(rng, rng.randint(1, 4), whole=rng.random() < 0.5)
+            value = expression(rng, rng.randint(1, 4), integral=rng.random() < 0.5)
             lines.append(f"out[{place}] = {value}")
     body = "\n".join([lines[0], *(f"    {line}" for line in lines[1:])])
     return f"{HEAD}\n{body}\n{TAIL.format(count=count)}"
@@ -94,11 +94,11 @@ def program(seed: int, count: int) -> str:
 def _with_variables(rng: random.Random, place: int) -> list[str]:
     """Return lines that give a variable numbers of different kinds, on ways that meet."""
     x, integral = f"x{place}", False
-    first, second, third = (expression(rng, rng.randint(0, 2), whole=integral) for _ in range(3))
-    more = expression(rng, 2, whole=integral, names=(x,))
+    first, second, third = (expression(rng, rng.randint(0, 2), integral=integral) for _ in range(3))
+    more = expression(rng, 2, integral=integral, names=(x,))
     if rng.random() < 0.5:
         return [
-            f"{x} = {first}", f"if {second} < {third}:", f"    {x} = {expression(rng, 1, whole=True)}",
+            f"{x} = {first}", f"if {second} < {third}:", f"    {x} = {expression(rng, 1, integral=True)}",
             f"out[{place}] = {more}",
         ]  # fmt: skip
     operator = rng.choice(("+=", "-=", "*="))

@@ -29,7 +29,7 @@ from tilescope.tracer.measure.measurement import load, recorded_measurements
 SIZE = (960, 540)
 PAGE = Page(SIZE)
 H200 = Source(recorded_measurements()[0], load(recorded_measurements()[0]), recorded=True)
-SAID = (
+FIGURE_TEXTS = (
     "Time: kernel only, L2 cache warm",
     "Naive, row on x",
     "Tiled, shared memory",
@@ -63,7 +63,7 @@ def shown(svg):
 
 def test_svg_has_its_text_as_text(tmp_path):
     texts = shown(write(tmp_path / "chart.svg"))
-    assert set(SAID) <= set(texts)
+    assert set(FIGURE_TEXTS) <= set(texts)
     assert any("NVIDIA H200, recorded on 2026" in text for text in texts)
     assert any("CUDA events" in text for text in texts)
 
@@ -86,8 +86,8 @@ def test_svg_is_drawn_by_others_as_the_png_is(tmp_path):
 def test_pdf_has_its_text_as_text_and_no_picture(tmp_path):
     content = write(tmp_path / "chart.pdf")
     text = text_of(content)
-    for said in SAID:
-        assert said.replace(" ", "") in text
+    for phrase in FIGURE_TEXTS:
+        assert phrase.replace(" ", "") in text
     assert b"/Subtype /Image" not in content
     assert b"/MediaBox [0 0 720" in content  # 960 pixels of 1/96 inch
 

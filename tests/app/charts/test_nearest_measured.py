@@ -85,9 +85,9 @@ def test_a_launch_that_was_not_measured_has_no_time_and_names_the_nearest_by_wha
     text = line_text(time, None)
     assert text.startswith(f"not measured at {own}")
     assert f" · nearest: {nearest}" in text
-    said = " ".join(line_texts(time, nearest_time("matmul-naive-col-on-x", cube(64), [H200])))
+    joined = " ".join(line_texts(time, nearest_time("matmul-naive-col-on-x", cube(64), [H200])))
     for word in ("s · measured", "µs", "ms", "times as fast", "H200"):
-        assert word not in said
+        assert word not in joined
 
 
 def test_a_launch_that_was_measured_has_its_time_in_the_heading():

@@ -68,7 +68,7 @@ def test_a_launch_with_too_many_accesses_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--accesses"], "--accesses needs a scenario"),
         (["--accesses", "python-loops"], "python-loops: it is a Python program"),

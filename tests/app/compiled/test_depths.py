@@ -11,8 +11,8 @@ from tilescope.tracer.as_compiled.job import CompiledCounters
 
 def session_with(name, changed, reason="", **values):
     """Return a session of a scenario whose counters as compiled are those written, but for some."""
-    one = matmul(name, **values)
-    session = build_session(one.launch, one.trace, one.scenario)
+    built = matmul(name, **values)
+    session = build_session(built.launch, built.trace, built.scenario)
     counters = {**session.counters.total, **changed}
     session.add_compiled(CompiledCounters("LLVM 22.1 of llvmlite 0.50.0", counters, reason=reason))
     return session

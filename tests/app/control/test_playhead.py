@@ -56,7 +56,7 @@ def test_it_stops_at_the_end_and_starts_over_from_there():
 
 
 def test_it_stands_where_it_was_to_stop_at_a_pace_of_its_own_also_after_a_pause():
-    head = playing(end=100, speed=10, at=20)
+    head = playing(end=100, speed=10, moment=20)
     head.play_to(40, 2.0)
     head.advance(0.0)
     head.advance(5.0)

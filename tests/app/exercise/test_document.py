@@ -42,7 +42,7 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "line", "message"),
     [
         ("# Add ten", "Add ten", 1, "begins with its title"),
         ("# Add ten", "# " + "x" * 400, 1, "1 to 300 characters, not 400"),
@@ -92,7 +92,7 @@ def test_a_second_picture_or_block_is_one_too_many(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "line", "message"),
     [
         ("# judge", "# the judge", 22, "There is no line # judge"),
         ("def add_ten", "def add_nine", 1, "no function add_ten"),

@@ -110,7 +110,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "line", "message"),
     [
         ("a[i] + 10", "a[i] +", 9, "Syntax error: invalid syntax."),
         ("a[i] + 10", "b[i]", 9, "b is not defined"),
@@ -131,8 +131,8 @@ def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, n
     verdict = judged(text)
     assert not verdict.passed
     if said:
-        told = [(verdict.error, verdict.line), *((case.error, case.line) for case in verdict.cases)]
-        assert any(said in sentence and at == line for sentence, at in told), told
+        reported = [(verdict.error, verdict.line), *((case.error, case.line) for case in verdict.cases)]
+        assert any(said in sentence and at == line for sentence, at in reported), reported
     assert judged(RIGHT).passed
 
 
@@ -162,7 +162,7 @@ def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "part", "said"),
+    ("old", "new", "part", "message"),
     [
         ("a + 10", "a + ten", "yield", "The judge raised NameError: name 'ten' is not defined"),
         ("for n, block in", "for n, block in () and", "def cases", "cases() yields no case"),

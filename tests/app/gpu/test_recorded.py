@@ -68,7 +68,7 @@ def test_the_nearest_is_nearest_in_octaves(recorded):
 def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():
     older, newer = small_timeline(), with_head(small_timeline(), date="2026-12-01T00:00:00+00:00")
     recordings = recorded_of("matmul-tiled", [newer, older])
-    assert [one.size[-10:] for one in recordings] == ["2026-11-23", "2026-12-01"]
+    assert [recording.size[-10:] for recording in recordings] == ["2026-11-23", "2026-12-01"]
     assert len({recording.word for recording in recordings}) == 2
     assert own_recording(asked(), recordings).timeline is newer
 

@@ -104,21 +104,21 @@ def test_a_place_is_written_as_it_is_read(text):
 def test_places_are_found_in_the_trace():
     session = session_of(lecture(f"show: {TILED}").steps[0].change.show[0])
 
-    def found(text, moment=0.0, block=0):
+    def resolve(text, moment=0.0, block=0):
         return find_anchor(parse_anchor(text), session, Selection(block, 0), moment)
 
     first, last = phase_span(session, 0, 1)
-    assert found("phase 1")[0] == first + 1
-    assert found("end of phase 1")[0] == last
-    assert found("end of this phase", first + 1)[0] == last
-    assert found("next phase", 1)[0] == first + 1
-    assert phase_at(session, 0, found("middle of phase 1")[0]) == 1
-    assert found("next block") == (block_span(session, 1)[0] + 1, Selection(1, 0))
-    moment, _ = found('line "c[row, col] = "', block=1)
+    assert resolve("phase 1")[0] == first + 1
+    assert resolve("end of phase 1")[0] == last
+    assert resolve("end of this phase", first + 1)[0] == last
+    assert resolve("next phase", 1)[0] == first + 1
+    assert phase_at(session, 0, resolve("middle of phase 1")[0]) == 1
+    assert resolve("next block") == (block_span(session, 1)[0] + 1, Selection(1, 0))
+    moment, _ = resolve('line "c[row, col] = "', block=1)
     rows = [r for r in session.memory.request_rows(moment) if session.requests.block[r] == 1]
     lines = session.trace.sources[session.trace.sites[0].file].splitlines()
     assert all(
         "c[row, col] = " in lines[session.trace.sites[session.requests.site[r]].line - 1] for r in rows
     )
     with pytest.raises(TimeAnchorError, match="this is the end"):
-        found("next phase", session.end)
+        resolve("next phase", session.end)

@@ -29,7 +29,7 @@ def pair():
     return [matmul(name, **SMALL) for name in NAIVE]
 
 
-def lit(name, session=None):
+def highlight_of(name, session=None):
     (highlight,) = resolve_highlights([name], [session or matmul("matmul-tiled", **SMALL)])
     return highlight
 
@@ -102,7 +102,7 @@ def test_slices_are_those_of_python():
 @pytest.mark.parametrize("name", ["A", "a", "tile_b"])
 def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
     session = matmul("matmul-tiled", **SMALL)
-    assert lit(name) == Highlight(buffers=frozenset([buffer_number(session, name.lower())]))
+    assert highlight_of(name) == Highlight(buffers=frozenset([buffer_number(session, name.lower())]))
 
 
 @pytest.mark.parametrize(
@@ -117,43 +117,43 @@ def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
 )
 def test_elements_are_ranges_along_the_dimensions(name, ranges):
     buffer = buffer_number(matmul("matmul-tiled", **SMALL), "c")
-    assert lit(name) == Highlight(elements=frozenset([(buffer, ranges)]))
+    assert highlight_of(name) == Highlight(elements=frozenset([(buffer, ranges)]))
 
 
 def test_threads_warps_and_blocks_have_numbers_or_coordinates_and_the_words_of_work_items():
-    assert lit("thread 5") == lit("work-item 5") == lit("Thread (5, 0)") == Highlight(threads=frozenset([5]))
-    assert lit("thread (1, 2)") == Highlight(threads=frozenset([17]))
-    assert lit("warp 1") == lit("wavefront 1") == Highlight(warps=frozenset([1]))
-    assert lit("block 6") == lit("work-group (2, 1)") == Highlight(blocks=frozenset([6]))
+    assert highlight_of("thread 5") == highlight_of("work-item 5") == highlight_of("Thread (5, 0)") == Highlight(threads=frozenset([5]))
+    assert highlight_of("thread (1, 2)") == Highlight(threads=frozenset([17]))
+    assert highlight_of("warp 1") == highlight_of("wavefront 1") == Highlight(warps=frozenset([1]))
+    assert highlight_of("block 6") == highlight_of("work-group (2, 1)") == Highlight(blocks=frozenset([6]))
 
 
 def test_a_line_is_found_by_number_and_by_text_in_the_kernel_first():
     naive, tiled = pair()
-    (file, by_text), = lit('line "total +="', tiled).lines  # fmt: skip
-    (_, in_naive), = lit('line "total +="', naive).lines  # fmt: skip
+    (file, by_text), = highlight_of('line "total +="', tiled).lines  # fmt: skip
+    (_, in_naive), = highlight_of('line "total +="', naive).lines  # fmt: skip
     lines = tiled.trace.sources[file].splitlines()
     assert "total += tile_a" in lines[by_text - 1]
     assert "total += a[" in lines[in_naive - 1]
-    assert lit(f"line {by_text}", tiled) == lit('line "total +="', tiled)
+    assert highlight_of(f"line {by_text}", tiled) == highlight_of('line "total +="', tiled)
 
 
 def test_a_line_of_the_twin_of_a_kernel_in_cuda_c_is_one_of_both_sources():
     twin = find("cuda-c-tiled-static").twin
     assert twin is not None
     session = scenario_session(twin, m=16, k=16, n=16)
-    files = {file.rpartition(".")[2] for file, _ in lit('line "sync"', session).lines}
+    files = {file.rpartition(".")[2] for file, _ in highlight_of('line "sync"', session).lines}
     assert files == {"cu", "py"}
 
 
 def test_a_counter_has_the_label_under_a_pane_in_any_of_its_words():
     assert (
-        lit("counter global sectors")
-        == lit("counter Global_Sectors")
+        highlight_of("counter global sectors")
+        == highlight_of("counter Global_Sectors")
         == Highlight(counters=frozenset(["global sectors"]))
     )
-    assert lit("counter mean reads of A").counters == {"mean reads of A"}
+    assert highlight_of("counter mean reads of A").counters == {"mean reads of A"}
     session = matmul("workitem-naive", m=8, k=8, n=8)
-    assert lit("counter global sectors", session).counters == {"global sectors"}
+    assert highlight_of("counter global sectors", session).counters == {"global sectors"}
 
 
 @pytest.mark.parametrize(
@@ -257,4 +257,4 @@ def test_kernels_outside_the_catalogue_have_spotlights_too(tmp_path):
     session = uneven_session(tmp_path)
     assert unknown_names(["line", "a", "out[0:3]", "thread 63", 'line "scaled(a, i):"'], [session]) == {}
     assert unknown_names(["A"], [session])  # its own names are as they are
-    assert lit("counter global atomics", counter_session("random", "count-atomic")).counters
+    assert highlight_of("counter global atomics", counter_session("random", "count-atomic")).counters

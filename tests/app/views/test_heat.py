@@ -44,7 +44,7 @@ def waste(session, request, space):
     return parts * max(0, int(requests.sectors[request]) - least)
 
 
-def by_hand(session, kind, moment, block):
+def count_heat(session, kind, moment, block):
     """Return the sums per line, and per (buffer, index) as a block sees them."""
     trace, requests = session.trace, session.requests
     lines, elements = Counter(), defaultdict(Counter)
@@ -69,7 +69,7 @@ def test_sums_of_any_trace_are_those_of_plain_loops(traced):
     block = int(trace.blocks[0]) if len(trace.blocks) else 0
     for kind in ("wasted", "conflicts"):
         for moment in (session.end // 2, session.end):
-            lines, elements = by_hand(session, kind, moment, block)
+            lines, elements = count_heat(session, kind, moment, block)
             assert {k: n for k, n in line_heat(session, kind, moment).items() if n} == dict(lines)
             for number, buffer in enumerate(trace.buffers):
                 heat = element_heat(session, kind, number, moment, Selection(block, 0))

@@ -137,11 +137,11 @@ def test_a_capped_trace_shows_the_counters_of_all(tiled):
 # Thread
 
 
-def told(view):
+def facts_of(view):
     return {name: label.text().replace("\u00a0", " ") for name, label in view.values.items()}
 
 
-def by_hand(session, block, thread):
+def accesses_of(session, block, thread):
     """Return (moment, row) of each access of a thread, in order."""
     trace, requests = session.trace, session.requests
     rows = [r for r in range(len(trace)) if trace.block[r] == block and trace.thread[r] == thread]
@@ -151,42 +151,42 @@ def by_hand(session, block, thread):
 def test_the_rows_say_what_the_thread_is_and_does(tiled):
     block, thread = 5, 8 * 3 + 5  # (1, 1) of a grid of 4 x 3, (5, 3) of a block of 8 x 8
     view, trace = show_panel(ThreadView, tiled, 0, Selection(block, thread)), tiled.trace
-    assert told(view) | {"Now": ""} == {
+    assert facts_of(view) | {"Now": ""} == {
         "Element": "C[11, 13]", "Warp, lane": "0, 29",
         "Phase": "0: load tile 0", "Now": "",
     }  # fmt: skip
-    assert told(view)["Now"] == "not started yet"
+    assert facts_of(view)["Now"] == "not started yet"
     verbs = {Op.LOAD: "reads", Op.STORE: "writes"}
-    for moment, row in by_hand(tiled, block, thread):
+    for moment, row in accesses_of(tiled, block, thread):
         view.render_moment(moment + 0.9, Selection(block, thread))
         buffer = trace.buffers[trace.buffer[row]]
         place = np.unravel_index(int(trace.index[row]), buffer.shape)
         name = buffer.name if buffer.space == "shared" else buffer.name.upper()
         value = f"{float(trace.value[row]):.4g}"
         expected = f"{verbs[Op(trace.op[row])]} {name}[{place[0]}, {place[1]}] = {value}"
-        assert told(view)["Now"] == expected
-    assert told(view)["Phase"] == "4: store C"
+        assert facts_of(view)["Now"] == expected
+    assert facts_of(view)["Phase"] == "4: store C"
     view.render_moment(tiled.end, Selection(block, thread))
-    assert told(view)["Now"] == "finished"
+    assert facts_of(view)["Now"] == "finished"
 
 
 def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
     session = uneven_session(tmp_path)
     view = show_panel(ThreadView, session, 2, Selection(0, 40))
-    assert told(view)["Now"] == "waits at the barrier"
+    assert facts_of(view)["Now"] == "waits at the barrier"
     end = int(session.requests.moment[session.requests.block == 0].max())
     view.render_moment(end, Selection(0, 4))
-    assert told(view)["Now"] in ("finished", "no access: other lanes of its warp access memory")
-    assert told(view)["Element"] == "none: it stores nothing in global memory"
+    assert facts_of(view)["Now"] in ("finished", "no access: other lanes of its warp access memory")
+    assert facts_of(view)["Element"] == "none: it stores nothing in global memory"
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
     assert (
-        told(show_panel(ThreadView, part, 3, Selection(1, 0)))["Now"]
+        facts_of(show_panel(ThreadView, part, 3, Selection(1, 0)))["Now"]
         == "the trace holds no accesses of this block"
     )
 
 
 def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
-    accesses = by_hand(tiled, 0, 9)
+    accesses = accesses_of(tiled, 0, 9)
     view = show_panel(ThreadView, tiled, accesses[20][0], Selection(0, 9))
     moments = [view.list.item(i).data(Qt.ItemDataRole.UserRole) for i in range(view.list.count())]
     assert moments == [moment for moment, _ in accesses[14:27]]

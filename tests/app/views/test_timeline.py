@@ -94,10 +94,10 @@ def test_many_moments_in_a_pixel_keep_pure_colours():
     places = itertools.product(range(box.left(), box.right()), range(box.top(), box.bottom()))
     colours = {image.pixelColor(x, y).name().upper() for x, y in places}
     assert view.places.x(2) - view.places.x(1) < 1
-    made = {KIND_COLOURS[REQUEST_KINDS[k]] for k in np.unique(session.requests.kind)}
-    assert made <= colours
+    drawn_kinds = {KIND_COLOURS[REQUEST_KINDS[k]] for k in np.unique(session.requests.kind)}
+    assert drawn_kinds <= colours
     kinds = {c for c in colours if QColor(c).hslSaturation() > 100}
-    assert kinds <= made
+    assert kinds <= drawn_kinds
 
 
 def test_kinds_differ_without_their_colour():

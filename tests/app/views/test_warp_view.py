@@ -33,7 +33,7 @@ def heard(signal):
     return values
 
 
-def told(session, request):
+def cost_text(session, request):
     return sentence(figures(lanes_of(session, request))).replace("\u00a0", " ")
 
 
@@ -55,8 +55,8 @@ def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
     a, b = (first_request(session, "global load", name) for name in "ab")
     touched = [{byte // 32 for _, byte, _ in accesses(session, request)} for request in (a, b)]
     assert [len(sectors) for sectors in touched] == [16, 1]
-    assert told(session, a) == "32 lanes · 16 sectors, 2 would do · 12.5 % of the bytes used"
-    assert told(session, b) == "32 lanes · 1 sector, the least · 25 % of the bytes used"
+    assert cost_text(session, a) == "32 lanes · 16 sectors, 2 would do · 12.5 % of the bytes used"
+    assert cost_text(session, b) == "32 lanes · 1 sector, the least · 25 % of the bytes used"
     lanes = lanes_of(session, a)
     assert set(lanes.targets.tolist()) == touched[0]
     assert lane_text(lanes, 5) == (
@@ -68,8 +68,8 @@ def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
 def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
     tile, padded = matmul("transpose-tile"), matmul("transpose-padded")
     bad, good = (first_request(s, "shared load", "cells") for s in (tile, padded))
-    assert told(tile, bad) == "32 lanes · 32 wavefronts instead of 1"
-    assert told(padded, good) == "32 lanes · 1 wavefront, no conflict"
+    assert cost_text(tile, bad) == "32 lanes · 32 wavefronts instead of 1"
+    assert cost_text(padded, good) == "32 lanes · 1 wavefront, no conflict"
     lanes = lanes_of(tile, bad)
     assert {(byte // 4) % 32 for _, byte, _ in accesses(tile, bad)} == set(lanes.targets.tolist()) == {0}
     assert lanes.neighbours(7) == list(range(32)) and lanes.same_element_lanes(7) == [7]
@@ -81,7 +81,7 @@ def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
 def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
     session = matmul(**SMALL)
     request = first_request(session, "shared load", "tile_a")
-    assert told(session, request) == "32 lanes · 1 wavefront: a word is broadcast, no conflict"
+    assert cost_text(session, request) == "32 lanes · 1 wavefront: a word is broadcast, no conflict"
     lanes = lanes_of(session, request)
     words = Counter(byte // 4 for _, byte, _ in accesses(session, request))
     assert {(p.first // 4, len(p.lanes)) for p in lanes.touched} == set(words.items())
@@ -90,7 +90,7 @@ def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
 
 def test_lanes_of_an_atomic_take_turns():
     session = matmul("count-atomic")
-    assert told(session, 0) == "32 lanes · 1 element · 32 lanes take turns at one · 32 sectors"
+    assert cost_text(session, 0) == "32 lanes · 1 element · 32 lanes take turns at one · 32 sectors"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_elements_of_other_sizes_touch_parts_of_a_word_or_several_banks(tmp_path
     options = {"arguments": (Array((32,), dtype),), "block": (32, 1, 1)}
     session = build_session(launch(tmp_path, source, **options), trace(tmp_path, source, **options), None)
     request = first_request(session, "shared store", "line")
-    assert told(session, request) == words
+    assert cost_text(session, request) == words
     lanes, size = lanes_of(session, request), np.dtype(dtype).itemsize
     for lane, first, end in accesses(session, request):
         own_pieces = [p for p in lanes.touched if lane in p.lanes]
@@ -165,9 +165,9 @@ def test_lanes_of_two_halves_of_a_warp_do_not_collide(tmp_path):
 
 @settings(max_examples=60, deadline=None)
 @given(programs())
-def test_the_pieces_are_what_is_counted(made):
+def test_the_pieces_are_what_is_counted(drawn_programs):
     """Sectors and wavefronts of any request follow from the pieces that are drawn, on buffers of many kinds."""
-    trace = trace_of(made)
+    trace = trace_of(drawn_programs)
     session = build_session(matmul(**SMALL).launch, trace, None)
     for request in range(len(session.requests)):
         lanes = lanes_of(session, request)

@@ -141,8 +141,8 @@ def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
         assert [text.split()[-1] if "spill" in text else text.split()[-2] for text in view.code.highlighted_rows()] == [
             "LDS", "spill",
         ]  # fmt: skip
-        (lit,) = view.source.highlighted_rows()
-        assert lit.split()[:3] == [str(line), "2", "3"]  # instructions, and most registers in use
+        (highlighted,) = view.source.highlighted_rows()
+        assert highlighted.split()[:3] == [str(line), "2", "3"]  # instructions, and most registers in use
         QTest.mouseClick(
             view.source.viewport(), Qt.MouseButton.LeftButton, pos=row(view.source, f"{line - 1} ")
         )

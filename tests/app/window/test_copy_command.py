@@ -51,7 +51,7 @@ def copied(window):
     return QGuiApplication.clipboard().text()
 
 
-def said(window):
+def notice_text(window):
     return window.notice.news.sentence.text() + window.notice.sentence.text()
 
 
@@ -123,7 +123,7 @@ def test_a_trace_file_goes_by_its_name_and_runs_anew_where_it_did(tmp_path):
         settle(window)
         line = copied(window)
         assert str(tmp_path) not in line and "my trace.npz:schedule=random,seed=7" in line
-        assert "folder of my trace.npz" in said(window)
+        assert "folder of my trace.npz" in notice_text(window)
         same_picture(run(line, tmp_path), shown(window))
 
 
@@ -149,7 +149,7 @@ def test_an_exercise_is_told_to_have_no_command():
         window.exercises.work.is_here = lambda: True
         before = QGuiApplication.clipboard().text()
         assert copied(window) == before
-        assert "exercise" in said(window)
+        assert "exercise" in notice_text(window)
 
 
 BOOKMARKS = st.builds(

@@ -89,7 +89,7 @@ def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
     assert editor.pointed == line  # it stays while the time goes on
 
 
-def told_of(session):
+def tab_tooltip_of(session):
     """Return how many findings of each severity a session has, in words."""
     count = Counter(finding.severity for finding in session.findings)
     return ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
@@ -109,7 +109,7 @@ def test_the_picture_comes_before_the_findings(window):
     assert window.side.view("findings").empty.text() == LOOKING
     window.stage.jobs.calm.start(0)
     settle(window)
-    assert window.side.bar.tabToolTip(place) == told_of(window.focused_session())
+    assert window.side.bar.tabToolTip(place) == tab_tooltip_of(window.focused_session())
     assert window.side.view("findings").list.count() == len(window.focused_session().findings) > 0
 
 
@@ -132,7 +132,7 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     assert window.side.view("findings").list.count() == before + 1
     assert window.side.view("findings").chosen() is chosen
     place = window.side.bar.currentIndex()
-    assert window.side.bar.tabToolTip(place) == told_of(session)
+    assert window.side.bar.tabToolTip(place) == tab_tooltip_of(session)
     click(window, "float64")
     file, line = source_location(finding, session.trace)
     assert session.trace.sources[file].splitlines()[line - 1] == "    return x * 0.5"

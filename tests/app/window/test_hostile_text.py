@@ -42,7 +42,7 @@ from windows import act, open_window, press, settle
 
 APP = Path(app.__file__).parent
 HOSTILE = "<b>B&W</b><img src='/nowhere.png'>\x1b]0;owned\x07\r\n::error file=a.py::owned\u202e"
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 PRINTERS = ("text_output.py", "run_as_main.py")  # the latter prints a program's own words
 TIPS = {"setToolTip": -1, "setTabToolTip": 1, "showText": 1}  # methods, and which argument is the text
 
@@ -123,7 +123,7 @@ def test_every_text_of_a_lecture_is_shown_as_it_is(tmp_path):
             press(window, "PageDown")
         window.lectures.player.close()
     all_of_it = "\n".join(shown)
-    assert not UNSEEN.search(all_of_it)
+    assert not INVISIBLE.search(all_of_it)
     assert "<img src='/nowhere.png'>" in all_of_it
     assert "\\x1b]0;owned" in all_of_it
 
@@ -164,7 +164,7 @@ def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
             window.central.notice.inform(HOSTILE)
             texts += texts_of(window)
     shown = "\n".join(texts)
-    assert not UNSEEN.search(shown)
+    assert not INVISIBLE.search(shown)
     assert f"kernel {escape_controls(HOSTILE)}" in shown
     assert f"notice {escape_controls(HOSTILE)}" in shown
     assert f"Error{escape_controls(HOSTILE)}" in shown
@@ -176,7 +176,7 @@ def test_the_commands_print_every_text_of_a_file_in_one_line(tmp_path, capsys):
             assert main(["counters", str(path), *words]) == 0
     out = capsys.readouterr().out
     assert "<img" in out
-    assert not UNSEEN.search(out)
+    assert not INVISIBLE.search(out)
     assert not re.search("^(::|owned)", out, re.M)
 
 
@@ -186,7 +186,7 @@ def test_an_error_is_one_line_whatever_it_names(tmp_path, capsys):
     assert main(["counters", str(path)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert not UNSEEN.search(error)
+    assert not INVISIBLE.search(error)
 
 
 @pytest.mark.parametrize("form", ["svg", "csv"])
@@ -198,7 +198,7 @@ def test_the_texts_of_a_measurement_are_no_markup_of_a_chart(tmp_path, form):
     path = tmp_path / f"chart.{form}"
     write_figure(build([source], Choice("bars")), path, Page((960, 540)))
     text = path.read_text()
-    assert not UNSEEN.search(text)
+    assert not INVISIBLE.search(text)
     assert not re.search("^::error", text, re.M)
     if form == "svg":
         assert not list(ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}img"))

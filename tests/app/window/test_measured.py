@@ -159,7 +159,7 @@ def test_the_keyboard_reaches_it(window):
     assert timings_of(window).isVisible()
 
 
-@pytest.mark.parametrize(("width", "beside"), [(170, False), (300, False), (460, False), (900, True)])
+@pytest.mark.parametrize(("width", "next_to_title"), [(170, False), (300, False), (460, False), (900, True)])
 def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measured_panes, width, next_to_title):
     window = measured_panes
     around = QWidget()

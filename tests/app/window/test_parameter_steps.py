@@ -40,7 +40,7 @@ def test_the_values_on_both_sides(parameter, text, unit, above, below):
 
 
 @given(
-    low=st.integers(0, 5), length=st.integers(0, 5000), at=st.integers(0, 6000), unit=st.integers(0, 40),
+    low=st.integers(0, 5), length=st.integers(0, 5000), start_index=st.integers(0, 6000), unit=st.integers(0, 40),
     up=st.booleans(),
 )  # fmt: skip
 def test_values_stay_within_bounds_and_go_one_way_to_the_last(low, length, start_index, unit, up):

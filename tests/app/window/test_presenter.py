@@ -228,14 +228,14 @@ def test_one_key_goes_from_one_window_to_the_other_on_one_screen(window, speaker
 
 
 def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
-    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
-        made.toggle_presenter()
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as main_window:
+        main_window.toggle_presenter()
         QApplication.processEvents()
-        assert made.lectures.player.prepared_step(0) is None
-        speaker = made.presenting.window
+        assert main_window.lectures.player.prepared_step(0) is None
+        speaker = main_window.presenting.window
         assert not any(button.isEnabled() for button in (*speaker.buttons, speaker.stop, speaker.reset))
         assert not speaker.gone.text()
-        made.leave()
+        main_window.leave()
 
 
 def test_the_clock_stops_goes_on_and_starts_anew():

@@ -99,7 +99,7 @@ def test_schedules_that_differ_are_both_named():
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "titles"),
     [
         ("m=16,k=16,n=16,tile=16", ["tile 8", "tile 16"]),
         (

@@ -63,7 +63,7 @@ def test_two_launches_stand_side_by_side(window, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("print(1)\n", "launches no kernel"),
         ("import sys\nsys.exit('no such thing')\n", "no such thing"),

@@ -151,7 +151,7 @@ def texts(svg: bytes) -> list[str]:
     return ["".join(node.itertext()).strip() for node in tree.iter("{http://www.w3.org/2000/svg}text")]
 
 
-SAID = {
+PHRASES = {
     "cube": ("Naive, row on x", "Tiled, shared memory", "moment 500 of 2,448, block (3, 0)", "64 × 64", "tile_a",
              "reads 32 elements of A from global memory", "exact", "compute tile 0", "shared load", "no value"),
     "warp": ("Naive, column on x", "32-byte sectors", "128-byte line", "lane", "31"),
@@ -161,10 +161,10 @@ SAID = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", PHRASES)
 def test_text_is_text_in_both(name, drawn):
     svg, pdf = texts(drawn[name].svg), text_of(drawn[name].pdf)
-    for phrase in SAID[name]:
+    for phrase in PHRASES[name]:
         assert phrase in svg
         assert phrase.replace(" ", "") in pdf
 

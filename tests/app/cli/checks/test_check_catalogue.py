@@ -45,13 +45,13 @@ FILES = {
 @pytest.mark.parametrize("file", FILES)
 def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> None:
     launches = [launch_of(scenario, {}) for _, scenario in FILES[file]]
-    assert all(a.fill != "file" for made in launches for a in made.arguments if isinstance(a, Array))
+    assert all(a.fill != "file" for launch in launches for a in launch.arguments if isinstance(a, Array))
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "launches").write_text("".join(f"{encode(launch)}\n" for launch in launches))
     done = run_tilescope("check", "--format", "json", "program.py", "launches", folder=tmp_path)
     errors = [found for found in json.loads(done.stdout) if found["severity"] == "error"]
     expected = set().union(*(ERRORS.get(scenario.name, set()) for _, scenario in FILES[file]))
-    assert {found["kind"] for found in errors} == expected
+    assert {finding["kind"] for finding in errors} == expected
     assert done.returncode == bool(expected), done.stderr
     taught = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group != PITFALLS}
     pitfalls = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group == PITFALLS}

@@ -66,7 +66,7 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("launch", "told"),
+    ("launch", "message"),
     [
         ("[2**31, 1]", "2,147,483,648 along x of the grid, but a GPU takes at most 2,147,483,647"),
         ("[1, 10**9]", "1,000,000,000 threads in a block, but a GPU takes at most 1,024"),

@@ -66,12 +66,12 @@ def test_a_line_of_a_hundred_thousand_characters_is_soon_read(text):
 def test_a_magic_before_each_statement_of_a_file_is_skipped_and_all_else_stays(path):
     lines = path.read_text(encoding="utf-8").split("\n")
     begins = beginnings(ast.parse("\n".join(lines)))
-    made: list[str] = []
+    marked: list[str] = []
     for number, line in enumerate(lines, 1):
         if not line.lstrip().startswith("elif "):
-            made += [f"{indent}!echo 'it" for indent in begins.get(number, ())]
-        made.append(line)
-    text, skipped = python_of("\n".join(made))
+            marked += [f"{indent}!echo 'it" for indent in begins.get(number, ())]
+        marked.append(line)
+    text, skipped = python_of("\n".join(marked))
     ast.parse(text)
     assert [line for line in text.split("\n") if "!echo" not in line] == lines
     assert len(skipped) == len(made) - len(lines)

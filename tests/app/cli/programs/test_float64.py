@@ -46,7 +46,7 @@ made({constant})[1, 32](a, out)
 )
 
 
-def told(folder, path, *words):
+def float64_findings(folder, path, *words):
     done = run_tilescope("check", "--format", "json", *words, str(path), folder=folder)
     assert done.returncode == 0, done.stderr
     return [finding for finding in json.loads(done.stdout) if finding["kind"] == "float64"]
@@ -54,35 +54,35 @@ def told(folder, path, *words):
 
 def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
     path = script(SCALE.format(dtype="float32", factor="2.0") + "scale[1, 32](a, out, 3.0)\n")
-    findings = told(tmp_path, path)
+    findings = float64_findings(tmp_path, path)
     assert [(f["file"], f["line"], f["count"], f["severity"]) for f in findings] == [
         (str(path), LINE, 2, "warning")
     ]
-    messages = (
+    message = (
         "2 operations (mul and add) are float64 because of the argument factor and 0.5; "
         "write float32(0.5) and pass factor as float32."
     )
-    assert findings[0]["message"] == messages
+    assert findings[0]["message"] == message
     assert (
-        f"{path}:{LINE}: warning: {messages} [TS807 advice]\n"
+        f"{path}:{LINE}: warning: {message} [TS807 advice]\n"
         in run_tilescope("check", str(path), folder=tmp_path).stdout
     )
 
 
 @pytest.mark.parametrize(("dtype", "factor"), [("float64", "2.0"), ("int32", "2")])
 def test_what_is_meant_as_float64_is_not_told(script, tmp_path, dtype, factor):
-    assert told(tmp_path, script(SCALE.format(dtype=dtype, factor=factor))) == []
+    assert float64_findings(tmp_path, script(SCALE.format(dtype=dtype, factor=factor))) == []
 
 
 def test_a_float32_scalar_is_one(script, tmp_path):
     text = SCALE.replace("+ 0.5", "").format(dtype="float32", factor="np.float32(2)")
-    assert told(tmp_path, script(text)) == []
+    assert float64_findings(tmp_path, script(text)) == []
 
 
 @pytest.mark.parametrize(("constant", "count"), [("0.5", 1), ("np.float32(0.5)", 0), ("2", 1)])
 def test_a_kernel_of_a_factory_is_looked_into_too(script, tmp_path, constant, count):
     """An int64 times a float32 is a float64 to Numba."""
-    assert len(told(tmp_path, script(FACTORY.format(constant=constant)))) == count
+    assert len(float64_findings(tmp_path, script(FACTORY.format(constant=constant)))) == count
 
 
 def test_the_lines_of_json_have_it_with_its_moment(script, tmp_path):
@@ -101,7 +101,7 @@ def test_nothing_of_the_program_runs_again(script, tmp_path):
         SCALE.format(dtype="float32", factor="2.0")
         + "open('ran', 'a').write('once ')\nassert __name__ == '__main__'\n"
     )
-    assert len(told(tmp_path, path)) == 1
+    assert len(float64_findings(tmp_path, path)) == 1
     assert (tmp_path / "ran").read_text() == "once "
 
 

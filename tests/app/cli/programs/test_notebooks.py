@@ -190,7 +190,7 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cells", "told"),
+    ("cells", "message"),
     [
         (("x = 1", "def f(:\n    pass"), 'bad.ipynb [2]", line 1'),
         (("x = 1", "y = 2\n1 / 0"), 'bad.ipynb [2]", line 2, in <module>\n    1 / 0'),
@@ -230,7 +230,7 @@ PLAIN = json.loads(notebook_text("x = 1"))
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "is no notebook: it is not JSON"),
         ('{"cells": [', "is no notebook: it is not JSON (line 1: "),

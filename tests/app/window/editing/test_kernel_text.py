@@ -13,7 +13,7 @@ TEXT = "import numpy\n\nN = 3\n\ndef f(a):\n    return a\n\nclass C:\n    x = 1\
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "alone"),
+    ("old", "new", "is_compiled"),
     [("return a", "return a + 1", True), ("return a", "import os\n    os.abort()", True), ("N = 3", "N = 4", False),
      ("def f(a):", "def f(a=g()):", False), ("def f", "@g\ndef f", False), ("x = 1", "x = g()", False),
      ("import numpy", "import numpy, os", False)],

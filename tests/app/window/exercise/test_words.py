@@ -9,7 +9,7 @@ from tilescope.app.window.exercise.words import rows_of
 
 
 @pytest.mark.parametrize(
-    ("goal", "said"),
+    ("goal", "message"),
     [
         ("global_load_bytes * 4 <= n * 8", "you: 4,000, allowed: at most 2,000"),
         ("4 * global_load_bytes < n", "you: 4,000, allowed: less than 250"),

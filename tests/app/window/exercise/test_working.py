@@ -343,7 +343,7 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     settle(window)
     assert panel.hints == 0
 
-    def said():
+    def shown_findings():
         """Return what panel, findings tab and source say of the race."""
         act(window, ShowTab("findings"))
         settle(window)
@@ -353,7 +353,7 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
         marks = [problem.sentence for problem in editor(window).problems]
         return row, listed, marks
 
-    row, listed, marks = said()
+    row, listed, marks = shown_findings()
     assert "Somewhere in this kernel" in row.text and row.line == 0
     assert any("Somewhere in this kernel" in text for text in listed)
     assert not marks
@@ -361,15 +361,15 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     assert "1 race" in panel.head.line.text() or "1 error" in panel.head.line.text()
     panel.hint.click()
     settle(window)
-    row, listed, marks = said()
+    row, listed, marks = shown_findings()
     assert row.line and marks and any("part[" in text for text in listed)
     assert "put cuda.syncthreads()" not in " ".join([row.text, *listed, *marks])
     while panel.hint.isVisible():
         panel.hint.click()
         settle(window)
-    wait_until(lambda: any("cuda.syncthreads()" in text for text in said()[1]))  # once the remedy is proven
-    assert "cuda.syncthreads()" in said()[0].text  # of the panel
-    assert "cuda.syncthreads()" in " ".join(said()[2])  # of the source
+    wait_until(lambda: any("cuda.syncthreads()" in text for text in shown_findings()[1]))  # once the remedy is proven
+    assert "cuda.syncthreads()" in shown_findings()[0].text  # of the panel
+    assert "cuda.syncthreads()" in " ".join(shown_findings()[2])  # of the source
 
 
 STENCIL = """from numba import cuda, int32

@@ -52,8 +52,8 @@ def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(wi
     assert player.chosen == 0
     press(window, "PageDown")
     assert player.is_revealed and player.number == ASKS
-    said = [made.accessibleName() for made in choices(window)]
-    assert said == ["A: 16, chosen, not right", f"B: {right}, the right answer", "C: none at all"]
+    spoken = [choice.accessibleName() for choice in choices(window)]
+    assert spoken == ["A: 16, chosen, not right", f"B: {right}, the right answer", "C: none at all"]
     assert [button.sign.pixmap().isNull() for button in choices(window)] == [False, False, True]
     press(window, "3")
     assert player.chosen == 0  # it is over
@@ -97,7 +97,7 @@ def test_a_number_is_guessed_and_its_mark_told(window, player):
     assert card.answer.text() == "Near: 16, exact from the trace"
 
 
-@pytest.mark.parametrize(("guess", "told"), [("16", "Right: 16"), ("4", "No: 16"), ("", "16")])
+@pytest.mark.parametrize(("guess", "verdict"), [("16", "Right: 16"), ("4", "No: 16"), ("", "16")])
 def test_a_guess_is_right_or_near_or_neither(window, player, guess, verdict):
     go_to_step(window, NUMBER, play=True)
     window.lectures.card.field.setText(guess)

@@ -38,7 +38,7 @@ def player(window, tmp_path):
     window.notice.clear()
 
 
-def told(window) -> str:
+def notice_text(window) -> str:
     return window.notice.sentence.text() if window.notice.message_type == "error" else ""
 
 
@@ -63,9 +63,9 @@ def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, p
     line = LECTURE[: LECTURE.index("at: middle")].count("\n") + 1
     broken = LECTURE.replace("at: middle of phase 1", "at: nowhere").replace("colour: reads", "colour: green")
     player.lecture.path.write_text(broken, "utf-8")
-    wait_until(lambda: bool(told(window)))
-    assert told(window).startswith(f"lecture.md, line {line}: 'nowhere' is not a place in time")
-    assert told(window).endswith("(1 more)")
+    wait_until(lambda: bool(notice_text(window)))
+    assert notice_text(window).startswith(f"lecture.md, line {line}: 'nowhere' is not a place in time")
+    assert notice_text(window).endswith("(1 more)")
     window.notice.clear()
     assert capture_window(window) == before
     player.lecture.path.write_text(LECTURE.replace("at: middle of phase 1", "at: start"), "utf-8")
@@ -77,8 +77,8 @@ def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, p
 def test_a_lecture_that_can_t_be_read_any_more_goes_on(window, player, harm):
     path = player.lecture.path
     path.unlink() if harm == "remove" else path.write_bytes(b"# \xff\xfe")
-    wait_until(lambda: bool(told(window)))
-    assert told(window).endswith("The previous version of the lecture is still shown.")
+    wait_until(lambda: bool(notice_text(window)))
+    assert notice_text(window).endswith("The previous version of the lecture is still shown.")
     go_to_step(window, 5)
     assert player.number == 5
     write_lecture(path.parent, LECTURE.replace("## The last block", "## The very last"))

@@ -43,7 +43,7 @@ def dialog(shared):
     return shared
 
 
-def told(dialog, text):
+def wait_for_text(dialog, text):
     """Wait until the dialog says something with this text in it."""
     wait_until(lambda: text in dialog.outlook.text())
 
@@ -90,13 +90,13 @@ def _stay(file, i):
 def test_stop_leaves_no_file_and_it_can_record_again(dialog, tmp_path):
     change(dialog, begin="start", end="end", speed="0.5", rate="50")
     dialog.record_to(tmp_path / "a.gif")
-    told(dialog, "frame ")
+    wait_for_text(dialog, "frame ")
     dialog.stop.click()
-    told(dialog, "no file was written")
+    wait_for_text(dialog, "no file was written")
     assert list(tmp_path.iterdir()) == [] and not dialog.is_recording
     change(dialog, end="1", speed="8", rate="10")
     dialog.record_to(tmp_path / "a.gif")
-    told(dialog, "saved as")
+    wait_for_text(dialog, "saved as")
     assert [path.name for path in tmp_path.iterdir()] == ["a.gif"]
 
 
@@ -105,10 +105,10 @@ def test_what_is_wrong_is_said_and_recording_goes_on_to_be_possible(dialog, tmp_
     assert "There is no phase 99" in dialog.outlook.text()
     dialog.fields.end.setCurrentText("end")
     dialog.fields.speed.setText("fast")
-    told(dialog, "red border")
+    wait_for_text(dialog, "red border")
     change(dialog, speed="8")
     dialog.record_to(tmp_path / "gone" / "a.gif")
-    told(dialog, "there is no folder")
+    wait_for_text(dialog, "there is no folder")
     assert not dialog.is_recording and dialog.record.isVisible()
 
 
@@ -126,7 +126,7 @@ def test_what_would_be_long_is_to_be_asked_for_twice(dialog, monkeypatch):
 def test_closing_it_in_the_midst_leaves_no_half_file(dialog, tmp_path):
     change(dialog, begin="start", end="end", speed="0.5", rate="50")
     dialog.record_to(tmp_path / "a.webp")
-    told(dialog, "frame ")
+    wait_for_text(dialog, "frame ")
     dialog.close()
     assert list(tmp_path.iterdir()) == []
 
@@ -153,7 +153,7 @@ def test_without_pyav_a_gif_is_offered_and_videos_say_why_they_cannot_be_chosen(
         assert "PyAV" in kind.itemText(i) and "pip install av" in kind.itemData(
             i, Qt.ItemDataRole.ToolTipRole
         )
-    told(dialog, "about")
+    wait_for_text(dialog, "about")
     assert dialog.picture.pixmap().width() > 300
     assert dialog.record.isEnabled()
     dialog.close()
@@ -165,12 +165,12 @@ def test_what_cannot_be_recorded_shows_no_frame_to_come_and_no_button(window):
     window.commands[RENDER].trigger()
     dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     dialog.fields.begin.setCurrentText("phase 99")
-    told(dialog, "There is no")
+    wait_for_text(dialog, "There is no")
     assert dialog.picture.text() != DRAWING
     assert not dialog.record.isEnabled()
     dialog.fields.begin.setCurrentText("start")
     wait_until(dialog.record.isEnabled)
-    told(dialog, "about")
+    wait_for_text(dialog, "about")
     dialog.close()
 
 
@@ -181,7 +181,7 @@ def test_a_web_page_is_recorded_of_what_is_on_screen(window, tmp_path):
     dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     dialog.fields.kind.choose(".html")
     dialog.fields.kind.picked.emit(".html")
-    told(dialog, "any browser opens")
+    wait_for_text(dialog, "any browser opens")
     assert not dialog.fields.rate.isVisible() and dialog.fields.begin.isVisible()
     dialog.record_to(tmp_path / "mine")
     wait_until(lambda: not dialog.is_recording)
