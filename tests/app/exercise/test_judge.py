@@ -130,9 +130,9 @@ def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, n
     assert text != RIGHT
     verdict = judged(text)
     assert not verdict.passed
-    if said:
+    if message:
         reported = [(verdict.error, verdict.line), *((case.error, case.line) for case in verdict.cases)]
-        assert any(said in sentence and at == line for sentence, at in reported), reported
+        assert any(message in sentence and at == line for sentence, at in reported), reported
     assert judged(RIGHT).passed
 
 

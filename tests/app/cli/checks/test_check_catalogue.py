@@ -49,7 +49,7 @@ def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> 
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "launches").write_text("".join(f"{encode(launch)}\n" for launch in launches))
     done = run_tilescope("check", "--format", "json", "program.py", "launches", folder=tmp_path)
-    errors = [found for found in json.loads(done.stdout) if found["severity"] == "error"]
+    errors = [finding for finding in json.loads(done.stdout) if finding["severity"] == "error"]
     expected = set().union(*(ERRORS.get(scenario.name, set()) for _, scenario in FILES[file]))
     assert {finding["kind"] for finding in errors} == expected
     assert done.returncode == bool(expected), done.stderr

@@ -74,7 +74,7 @@ def test_a_magic_before_each_statement_of_a_file_is_skipped_and_all_else_stays(p
     text, skipped = python_of("\n".join(marked))
     ast.parse(text)
     assert [line for line in text.split("\n") if "!echo" not in line] == lines
-    assert len(skipped) == len(made) - len(lines)
+    assert len(skipped) == len(marked) - len(lines)
 
 
 def beginnings(tree: ast.Module) -> dict[int, list[str]]:

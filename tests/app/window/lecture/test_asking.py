@@ -47,7 +47,7 @@ def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(wi
     assert names == ["A: 16", f"B: {right}", "C: none at all"]
     press(window, "3")
     assert player.chosen == 2
-    assert [made.accessibleName() for made in choices(window)] == [*names[:2], "C: none at all, chosen"]
+    assert [choice.accessibleName() for choice in choices(window)] == [*names[:2], "C: none at all, chosen"]
     press(window, "1")
     assert player.chosen == 0
     press(window, "PageDown")
