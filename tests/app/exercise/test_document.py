@@ -101,10 +101,10 @@ def test_a_second_picture_or_block_is_one_too_many(tmp_path):
         ("out[i] = 0", "out[i] =", 9, "This is not valid Python: invalid syntax."),
     ],
 )
-def test_each_mistake_in_the_program_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
-    found = mistakes(tmp_path, program=PROGRAM.replace(old, new))
-    assert [(suffix, at) for suffix, at, _ in found] == [(".py", line)], found
-    assert said in found[0][2]
+def test_each_mistake_in_the_program_is_a_sentence_at_its_line(tmp_path, old, new, line, message):
+    problems = mistakes(tmp_path, program=PROGRAM.replace(old, new))
+    assert [(suffix, row) for suffix, row, _ in problems] == [(".py", line)], problems
+    assert message in problems[0][2]
 
 
 def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):

@@ -125,14 +125,14 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
         (BODY, f"        pass\n    while out[0] == 0:\n    {BODY}", 10, ""),
     ],
 )  # fmt: skip
-def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, new, line, said):
+def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, new, line, message):
     text = RIGHT.replace(old, new)
     assert text != RIGHT
     verdict = judged(text)
     assert not verdict.passed
     if message:
         reported = [(verdict.error, verdict.line), *((case.error, case.line) for case in verdict.cases)]
-        assert any(message in sentence and at == line for sentence, at in reported), reported
+        assert any(message in sentence and row == line for sentence, row in reported), reported
     assert judged(RIGHT).passed
 
 

@@ -302,14 +302,14 @@ def test_a_teachers_folder_runs_once_one_agrees(window, folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "old, new, said",
+    "old, new, message",
     [
         ("def cases():", "def cases():\n    raise ValueError('no seed')", "no seed"),
         ("def cases():", "def case():", "no function cases()"),
         ("@cuda.jit\n", "", "is not a kernel"),
     ],
 )
-def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, folder, tmp_path, old, new, said):
+def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, folder, tmp_path, old, new, message):
     before = window.stage.setups
     for path in folder.glob("01-add-ten.*"):
         shutil.copy(path, tmp_path)
@@ -318,7 +318,7 @@ def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, fold
     window.exercises.open_path(tmp_path / "01-add-ten.md")
     wait_until(lambda: window.notice.message_type == "error")
     settle(window)
-    assert said in window.notice.sentence.text() and "01-add-ten.py" in window.notice.sentence.text()
+    assert message in window.notice.sentence.text() and "01-add-ten.py" in window.notice.sentence.text()
     assert not window.exercises.is_open() and window.stage.setups == before
 
 

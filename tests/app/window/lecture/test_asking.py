@@ -42,7 +42,7 @@ def choices(window) -> list[ChoiceButton]:
 
 def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(window, player):
     go_to_step(window, ASKS, play=True)
-    names = [made.accessibleName() for made in choices(window)]
+    names = [choice.accessibleName() for choice in choices(window)]
     right = int(player.answer().quantity.value)
     assert names == ["A: 16", f"B: {right}", "C: none at all"]
     press(window, "3")
