@@ -113,7 +113,7 @@ def test_a_usual_shape_is_said_once_and_others_with_their_kernels():
     assert [series.part for series in figure.panels[0].series] == ["", "", "blocks of 32 × 32"]
 
 
-def test_one_kernel_at_two_sizes_is_told_apart():
+def test_one_kernel_at_two_sizes_has_two_labels():
     pair = tuple(ChartSubject("matmul-tiled", values=(("m", m), ("tile", 16))) for m in (512, 1024))
     bars = build([H200], Choice(subjects=pair)).panels[0].bars
     assert {bar.part for bar in bars} >= {"M = K = N = 512", "M = K = N = 1,024"}
@@ -347,7 +347,7 @@ def test_every_figure_says_device_date_and_method():
 # --- sources
 
 
-def test_files_that_cannot_be_read_are_told_in_one_sentence_and_the_others_are_there():
+def test_unreadable_files_are_reported_in_one_sentence_and_the_others_are_there():
     own_folder().mkdir(parents=True, exist_ok=True)
     broken = own_folder() / "broken.json"
     try:

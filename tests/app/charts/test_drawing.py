@@ -191,7 +191,7 @@ def test_sizes_that_are_far_apart_are_not_joined(monkeypatch):
     assert len(drawn(build([H200], Choice("scaling")), monkeypatch).lines) == 6
 
 
-def test_points_of_two_devices_are_told_apart(monkeypatch):
+def test_points_of_two_devices_look_different(monkeypatch):
     figure = build([H200, LAPTOP], choice_of("matmul-tiled", chart="roofline"))
     assert [series.full_name for series in figure.panels[0].series] == [
         "Tiled, shared memory, NVIDIA H200",

@@ -123,7 +123,7 @@ def test_a_figure_is_the_same_wherever_and_however_often_it_is_drawn():
     assert view.grab().toImage().convertToFormat(first.format()) == first
 
 
-def test_the_pointer_is_told_what_stands_there():
+def test_a_tooltip_describes_the_point_under_the_pointer():
     view = ChartView(PAGE.theme_for(figure()))
     view.show_figure(figure())
     view.resize(*SIZE)
@@ -239,7 +239,7 @@ def test_the_command_takes_a_chart_in_the_words_of_a_lecture(tmp_path):
     assert [n["parameters"]["m"] for n in json.loads(path.read_bytes())["numbers"]] == [4096]
 
 
-def test_the_command_speaks_the_words_it_is_told(tmp_path):
+def test_the_command_uses_the_chosen_words(tmp_path):
     path = tmp_path / "a.csv"
     for words, phrase in (("work-item", "work-groups of 16 × 16"), ("own", "blocks of 16 × 16")):
         assert main(["export", "timings", "--words", words, "-o", str(path)]) == 0

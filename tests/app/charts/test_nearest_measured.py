@@ -121,7 +121,7 @@ def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time
     )
 
 
-def test_panes_of_one_size_are_told_at_the_nearest_size_at_which_both_were_measured():
+def test_panes_of_one_size_use_the_nearest_size_at_which_both_were_measured():
     left, right = pair(("workitem-naive", cube(32)), ("matmul-tiled", cube(32)))
     assert (left.size, right.size) == ("256", "256")
     assert right.speedup_over(left) == left.microseconds / right.microseconds

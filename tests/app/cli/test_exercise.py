@@ -49,7 +49,7 @@ def test_the_shipped_ones_are_listed(capsys):
     assert run_command(capsys)[0] == 0
 
 
-def test_the_mistakes_of_a_folder_are_told_with_status_1(home, capsys):
+def test_the_mistakes_of_a_folder_are_reported_with_status_1(home, capsys):
     write_exercise(home, goals="few: global_load_bytes < colour(3)\nx: 1")
     status, output, _ = run_command(capsys, "--folder", ".")
     assert status == 1 and "01-ten.md:8: 1 is neither true nor false" in output
@@ -112,7 +112,7 @@ def test_a_check_says_what_is_wrong_in_lines_that_editors_follow(home, capsys):
     assert status == 1 and output.startswith("01-add-ten.py:1: Syntax error: expected ':'.\n")
 
 
-def test_a_wrong_result_is_told_with_its_first_element(home, capsys):
+def test_a_wrong_result_is_reported_with_its_first_element(home, capsys):
     (home / "add-ten.py").write_text(RIGHT.replace("+ 10", "+ (10 if i < 7 else 9)"))
     status, output, _ = run_command(capsys, "check", "add-ten.py", *FOLDER)
     assert status == 1

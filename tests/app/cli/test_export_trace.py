@@ -115,7 +115,7 @@ def test_what_can_t_be_is_a_sentence_before_anything_is_traced(words, sentence, 
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="folders that nobody may write")
-def test_a_folder_that_can_t_be_written_is_told(file, folder, capsys):
+def test_a_folder_that_can_t_be_written_is_reported(file, folder, capsys):
     (folder / "closed").mkdir(mode=0o500)
     assert main(["export", "t.npz", "-o", "closed/x.csv"]) == 2
     assert "the folder can't be written; choose another folder" in capsys.readouterr().err

@@ -145,7 +145,7 @@ def test_a_lecture_with_mistakes_gives_these_and_no_handout(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["lecture.md"]
 
 
-def test_a_program_that_needs_consent_is_told_instead_of_drawn(tmp_path):
+def test_a_program_that_needs_consent_is_refused_instead_of_drawn(tmp_path):
     (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\n")
     text = "# Mine\n\n## Own kernel\n\n`show: mine.py:launch=1`\n\nIt is mine.\n"
     out = tmp_path / "out.pdf"

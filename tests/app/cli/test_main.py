@@ -119,7 +119,7 @@ def test_what_is_wrong_gets_one_sentence(capsys, tmp_path, monkeypatch, argument
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_told(capsys, tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(capsys, tmp_path):
     (tmp_path / "file").touch()
     assert str(tmp_path) in refusal(capsys, "frames", SMALL, "-o", str(tmp_path / "file" / "frames"))
 
@@ -160,7 +160,7 @@ def test_a_trace_file_has_the_counters_of_its_launch(tmp_path):
     assert named == kept
 
 
-def test_a_damaged_trace_file_is_told(capsys, tmp_path):
+def test_a_damaged_trace_file_is_reported(capsys, tmp_path):
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 not a trace")
     assert "bad.npz" in refusal(capsys, "counters", str(tmp_path / "bad.npz"))
 
@@ -215,7 +215,7 @@ def test_a_snapshot_has_the_size_asked_for(tmp_path):
     assert png_size(tmp_path / "dark.png") == (1600, 1200)
 
 
-def test_a_snapshot_that_cannot_be_written_is_told(tmp_path):
+def test_a_snapshot_that_cannot_be_written_is_reported(tmp_path):
     done = tilescope("snapshot", SMALL, "-o", "gone/x.png", cwd=tmp_path)
     assert done.returncode == 2
     assert re.search(r"^tilescope: .*gone.x\.png.*\.$", done.stderr, re.MULTILINE)

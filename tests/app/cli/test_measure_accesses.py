@@ -25,7 +25,7 @@ def lines_of(text):
     }
 
 
-def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, capsys):
+def test_a_launch_that_agrees_with_the_simulator_is_reported_as_equal(tmp_path, capsys):
     status = recorded(
         ["sum-sequential:count=64,threads=32"], tmp_path / "new", lambda launch, room: notes_on_host(launch, 1)
     )
@@ -49,7 +49,7 @@ def test_a_race_is_named_as_one(tmp_path, capsys):
     assert lines["NumPy"].startswith("differs from NumPy: off by ")
 
 
-def test_what_cannot_be_recorded_is_told_and_the_others_are(tmp_path, capsys):
+def test_launches_that_cannot_be_recorded_are_reported_and_the_others_are_recorded(tmp_path, capsys):
     def notes_of(launch, room):
         if launch.scenario == "count-racing":
             raise NotesError("The GPU is on fire.")
@@ -83,7 +83,7 @@ def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, mess
     assert message in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Exception, match="can't be created"):
         recorded(["count-racing"], tmp_path / "file" / "folder", lambda *given: None)
@@ -94,7 +94,7 @@ def test_nothing_named_is_refused():
         recorded([], "folder", lambda *given: None)
 
 
-def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
+def test_a_kernel_that_behaves_differently_without_notes_is_reported(tmp_path, capsys):
     def notes_of(launch, room):
         notes = notes_on_host(launch, 1)
         return replace(notes, plain={"counter": np.array([3], np.int32)})

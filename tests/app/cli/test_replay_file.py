@@ -69,7 +69,7 @@ def test_it_speaks_in_the_words_of_its_scenario(tmp_path):
     assert " warp " not in text
 
 
-def test_where_files_lie_is_not_told(tmp_path):
+def test_paths_of_files_are_not_printed(tmp_path):
     write_replay_file(chosen(tmp_path / "a.html", SMALL))
     text = str(unpacked((tmp_path / "a.html").read_text("utf-8")))
     assert str(Path(replay_file.__file__).parents[2]) not in text

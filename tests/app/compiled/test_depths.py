@@ -35,7 +35,7 @@ def test_equal_depths_are_one_number(depth, text):
     assert depth_text(depth) == text
 
 
-def test_what_differs_is_told_by_its_requests_and_else_by_its_cost():
+def test_differences_are_described_by_requests_and_otherwise_by_cost():
     session = session_with("jacobi-step", {"global_load_requests": 600, "global_store_sectors": 1})
     depths = depths_of(session).differing()
     assert [depth.name for depth in depths] == ["global_load_requests", "global_store_sectors"]
@@ -44,7 +44,7 @@ def test_what_differs_is_told_by_its_requests_and_else_by_its_cost():
     assert loads.short_label == "global loads"
 
 
-def test_where_nothing_differs_nothing_is_told():
+def test_equal_lines_are_not_described():
     depths = depths_of(session_with("load-aliased", {}))
     assert depths.differing() == ()
     assert depths.measured.device == "NVIDIA H100"

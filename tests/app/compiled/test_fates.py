@@ -81,7 +81,7 @@ def joined(session):
     return tuple(sites)
 
 
-def test_joined_accesses_are_told_with_their_size():
+def test_joined_accesses_are_reported_with_their_size():
     session = fresh("load-joined")
     session.add_compiled(CompiledCounters("LLVM"))
     sites = joined(session)

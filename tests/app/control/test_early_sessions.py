@@ -68,7 +68,7 @@ def races(session: Session) -> list[str]:
     return [f.kind for f in session.findings if "race" in f.kind]
 
 
-def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
+def test_the_race_is_reported_before_lockstep_is_there_and_the_final_trace_is_the_same(jobs, tmp_path):
     launch = struck(448)
     load(jobs, launch)
     wait_until(lambda: any(kind == "ready" for kind, _ in jobs.reports) and jobs.is_idle())
@@ -94,7 +94,7 @@ def test_an_early_session_is_not_kept(jobs):
     assert ("held", None) in jobs.reports
 
 
-def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
+def test_cancelling_keeps_the_early_picture_and_is_reported(jobs):
     launch = struck(464)
     loading = load(jobs, launch)
     wait_until(lambda: bool(jobs.reports))
@@ -128,7 +128,7 @@ def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_ma
     assert [kind for kind, _ in jobs.reports] == ["ready", "ready"]
 
 
-def test_where_it_failed_is_told_with_file_and_line(jobs):
+def test_a_failure_is_reported_with_file_and_line(jobs):
     launch = launch_of(TILED, {"m": 16, "k": 16, "n": 16, "tile": 16})
     wrong = msgspec.structs.replace(launch, source=launch.source + "def broken(:\n")
     load(jobs, wrong)

@@ -132,7 +132,7 @@ def test_nothing_to_play_does_not_play_even_in_a_loop():
     assert (head.moment, head.playing) == (0, False)
 
 
-def test_every_change_is_told():
+def test_every_change_is_reported():
     head, moments = Playhead(), []
     head.changed.connect(lambda: moments.append(head.moment))
     head.set_end(10)

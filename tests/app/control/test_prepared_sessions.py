@@ -130,7 +130,7 @@ def test_what_takes_long_is_left_until_somebody_waits_for_it(jobs):
     assert held(jobs, 4, 8) == [True, True]
 
 
-def test_what_fails_is_told_and_the_next_is_made(jobs):
+def test_failures_are_reported_and_the_next_session_is_prepared(jobs):
     jobs.worker.wrong.add(4)
     jobs.prepare([launch(4), launch(8)])
     wait_until(jobs.is_prepared)

@@ -107,7 +107,7 @@ def test_each_mistake_in_the_program_is_a_sentence_at_its_line(tmp_path, old, ne
     assert message in problems[0][2]
 
 
-def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
+def test_a_file_that_is_missing_or_no_text_is_reported(tmp_path):
     exercise = read(tmp_path)
     exercise.program.path.write_bytes(b"\xff\xfe")
     assert "no text in UTF-8 (byte 0)" in read_exercise(exercise.path).mistakes[0].sentence
@@ -131,7 +131,7 @@ def test_what_nobody_wrote_by_hand_is_read_all_the_same(tmp_path, text):
 # --- folders of them
 
 
-def test_a_folder_is_listed_by_number_and_its_mistakes_are_told(tmp_path):
+def test_a_folder_is_listed_by_number_and_its_mistakes_are_reported(tmp_path):
     read(tmp_path, name="10-last")
     read(tmp_path, name="2-first")
     read(tmp_path, name="11-last", markdown=MARKDOWN.replace("kernel:", "colonel:"))

@@ -69,7 +69,7 @@ def test_the_stub_runs_and_does_not_pass():
     assert (wrong.argument, wrong.differing, wrong.elements, wrong.untouched) == ("out", 10, 10, True)
 
 
-def test_a_wrong_kernel_is_told_where_it_is_wrong_first():
+def test_the_first_wrong_element_of_a_kernel_is_reported():
     verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + (10 if i < 7 else 9)\n"))
     assert [case.correct for case in verdict.cases] == [False, False] and not verdict.passed
     (wrong,) = verdict.cases[0].wrong
@@ -90,7 +90,7 @@ def test_a_race_does_not_pass_and_the_barrier_mends_it(tmp_path):
     assert mended.passed, mended
 
 
-def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
+def test_a_missed_goal_is_reported_with_its_number(tmp_path):
     exercise = write_exercise(
         tmp_path, goals="few: global_load_requests * 16 <= threads_in_all\nread: stub.global_requests < 3"
     )
@@ -125,7 +125,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
         (BODY, f"        pass\n    while out[0] == 0:\n    {BODY}", 10, ""),
     ],
 )  # fmt: skip
-def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, new, line, message):
+def test_a_text_that_does_not_run_is_reported_at_its_line_and_the_next_one_is_judged(old, new, line, message):
     text = RIGHT.replace(old, new)
     assert text != RIGHT
     verdict = judged(text)
@@ -142,7 +142,7 @@ def test_what_numba_would_not_compile_does_not_pass():
     assert not verdict.passed and case.line == 9 and "Numba can't compile add_ten for a GPU" in case.error
 
 
-def test_a_kernel_that_waits_for_ever_is_told_of_at_once():
+def test_a_kernel_that_waits_for_ever_is_reported_at_once():
     verdict = judged(RIGHT.replace(BODY, "        while a[i] >= 0:\n            pass\n"))
     assert not verdict.passed and verdict.cases[-1].error.startswith("The launch never ends: on line ")
     assert len(verdict.cases) == 1 and verdict.cases[0].line in (9, 10)
@@ -197,7 +197,7 @@ def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercise
 # --- what does not end, last: each takes the process with it
 
 
-def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
+def test_an_endless_kernel_is_ended_and_its_line_reported(monkeypatch):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     verdict = judged(RIGHT.replace(BODY, "        k = 0\n        while k >= 0:\n            k += 1\n"))
     assert not verdict.passed and verdict.line in (10, 11)

@@ -34,7 +34,7 @@ def test_what_another_wrote_meanwhile_stays(tmp_path):
     assert last.remembered(write_exercise(tmp_path)).done and last.remembered(add_ten()).text == "mine"
 
 
-def test_a_damaged_file_is_told_of_and_kept(tmp_path):
+def test_a_damaged_file_is_reported_and_kept(tmp_path):
     path = tmp_path / "exercises.json"
     for number in (1, 2):
         path.write_text("{half a file")

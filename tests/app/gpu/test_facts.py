@@ -42,7 +42,7 @@ def test_shares_of_kinds_are_those_of_cycles():
     assert share_text(0.001) == "< 1 %"
 
 
-def test_multiprocessors_without_a_block_are_told():
+def test_multiprocessors_without_a_block_are_reported():
     timeline = small_timeline()
     spans = replace(timeline.spans, multiprocessor=np.minimum(timeline.spans.multiprocessor, 2))
     facts = texts(gpu_data(replace(timeline, spans=spans)))
@@ -64,7 +64,7 @@ def test_a_recording_without_details_says_nothing_of_warps():
     assert not any("warps of" in text for text in facts)
 
 
-def test_what_marks_cost_in_blocks_and_memory_is_told():
+def test_the_cost_of_marks_in_blocks_and_memory_is_reported():
     costs = {"plain": KernelCost(30, 0, (10.0,), 8), "marked": KernelCost(30, 64, (12.0, 13.0), 6)}
     facts = texts(gpu_data(with_head(small_timeline(), **costs)))
     assert facts[3].startswith("up to 2 blocks at once on a multiprocessor (the driver allows 6)")
@@ -74,7 +74,7 @@ def test_what_marks_cost_in_blocks_and_memory_is_told():
     )
 
 
-def test_thinned_marks_are_told_with_why():
+def test_thinned_marks_are_reported_with_the_reason():
     fact = facts_of(gpu_data(with_head(small_timeline(), detail="barriers", notes=("It took longer.",))))[-1]
     assert fact.text.startswith("only barriers are marked")
     assert fact.tip == "It took longer."

@@ -65,7 +65,7 @@ def test_the_nearest_is_nearest_in_octaves(recorded):
     assert nearest_recording(asked(), []) is None
 
 
-def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():
+def test_the_latest_recording_of_a_size_is_shown_and_the_labels_of_both_differ():
     older, newer = small_timeline(), with_head(small_timeline(), date="2026-12-01T00:00:00+00:00")
     recordings = recorded_of("matmul-tiled", [newer, older])
     assert [recording.size[-10:] for recording in recordings] == ["2026-11-23", "2026-12-01"]

@@ -161,7 +161,7 @@ def test_values_are_put_where_they_belong_and_other_lines_stay():
     assert edited == SMALL.replace(old, new)
 
 
-def test_a_line_that_cannot_be_read_stays_in_its_block_to_be_told():
+def test_an_unreadable_line_stays_in_its_block_and_is_reported():
     edited = with_change(SMALL, 1, ["colur: reads"], PATH)
     assert "```tilescope\ncolur: reads\n```" in edited
     assert [p.sentence for p in lecture_of(edited).problems] and len(lecture_of(edited).steps) == 3
@@ -259,7 +259,7 @@ def test_every_other_step_shows_what_it_showed(text, data):
 
 @settings(max_examples=12, deadline=None, print_blob=True)
 @given(text=lectures(SINGLE + PAIR * 2), data=st.data())
-def test_what_two_panes_cannot_say_is_told(text, data):
+def test_settings_that_two_panes_cannot_express_are_reported(text, data):
     hold(text, data)
 
 

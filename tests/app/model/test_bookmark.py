@@ -95,7 +95,7 @@ def test_damaged_settings_are_left_aside_with_one_sentence(tmp_path, content):
     assert complaint.count("\n") == 0
 
 
-def test_settings_that_cannot_be_written_are_told_and_nothing_is_left_behind(tmp_path):
+def test_settings_that_cannot_be_written_are_reported_and_nothing_is_left_behind(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     assert str(blocked) in settings.save(blocked / "window.json", Settings())
@@ -178,7 +178,7 @@ def test_back_and_forward_return_to_what_was_run():
         assert window.bookmark() == after
 
 
-def test_a_damaged_bookmark_is_told_and_the_window_lives():
+def test_a_damaged_bookmark_is_reported_and_the_window_lives():
     mark = Bookmark((Setup("no-such-scenario"),), text_scale=1e9, speed=-5, moment=1e30, focus=9)
     with open_window(mark=mark, wait=False) as window:
         assert "no-such-scenario" in window.notice.sentence.text()

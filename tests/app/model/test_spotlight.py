@@ -207,7 +207,7 @@ def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing()
         ("counter luck", "There is no counter luck here; there are global sectors, "),
     ],
 )
-def test_what_no_pane_has_is_told_with_what_there_is(name, sentence):
+def test_an_unknown_name_is_reported_with_the_known_ones(name, sentence):
     session = matmul("matmul-naive-col-on-x", **SMALL)
     assert unknown_names(["A", name], [session]).keys() == {name}
     assert unknown_names(["A", name], [session])[name].startswith(sentence)
@@ -239,14 +239,14 @@ def test_a_name_is_known_where_one_pane_has_it_unless_it_is_meant_in_the_other()
         (Bookmark((), spotlight=("nobody",), zoom=("A",)), ""),
     ],
 )
-def test_what_stands_out_where_nobody_sees_it_is_told(look, reason):
+def test_a_highlight_outside_the_view_is_reported(look, reason):
     hidden = hidden_names(look, pair())
     assert hidden == (
         {look.spotlight[-1]: f"{look.spotlight[-1]} cannot be seen to stand out: {reason}."} if reason else {}
     )
 
 
-def test_a_block_that_did_not_run_is_told():
+def test_a_block_that_did_not_run_is_reported():
     session = matmul("matmul-tiled", (3,), **SMALL)
     assert unknown_names(["block 3", "block 4"], [session]) == {
         "block 4": "The trace holds no accesses of block 4."

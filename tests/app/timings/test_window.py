@@ -157,7 +157,7 @@ def test_only_fields_that_a_chart_uses_are_shown(timings):
     assert not timings.fields.chips["problem"].isVisible()
 
 
-def test_numbers_are_told_to_those_who_cannot_see_the_chart(timings):
+def test_numbers_are_accessible_without_seeing_the_chart(timings):
     for chart, message in (
         ("bars", "Tiled, shared memory: 297 µs"),
         ("scaling", "Tiled, shared memory, N 1,024: 297 µs"),
@@ -268,7 +268,7 @@ def test_a_name_without_an_ending_becomes_a_png(timings, tmp_path, monkeypatch):
     assert QImage(str(tmp_path / "times.png")).width() == 1600
 
 
-def test_what_cannot_be_saved_is_told(timings, tmp_path):
+def test_a_measurement_that_cannot_be_saved_is_reported(timings, tmp_path):
     timings.save(tmp_path / "no" / "times.csv")
     assert timings.notice.message_type == "error"
     assert "could not be written" in timings.notice.sentence.text()

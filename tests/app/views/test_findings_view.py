@@ -218,7 +218,7 @@ def test_the_links_of_the_card_go_to_either_access(racing):
         assert heard[-2:] == [("selection", part.selection), ("moment", float(part.moment))]
 
 
-def test_a_race_between_blocks_is_told_as_such():
+def test_a_race_between_blocks_is_reported_as_such():
     view = shown(matmul("count-racing"))
     click(view, 0)
     assert "by two blocks, which run in any order" in words(view.card.title)
@@ -239,11 +239,11 @@ def test_a_race_between_blocks_is_told_as_such():
         ),
     ],
 )
-def test_waste_is_told_as_one_would_say_it(name, begins):
+def test_waste_is_described_in_plain_words(name, begins):
     assert any(text.startswith(begins) for text in listed(shown(matmul(name))))
 
 
-def test_costs_that_differ_are_told_as_their_mean():
+def test_different_costs_are_shown_as_their_mean():
     texts = listed(shown(matmul("matmul-naive-row-on-x", m=40, k=16, n=40)))
     assert any(
         re.match(r"[\d.]+ sectors on average for each load of a by a warp on line", text) for text in texts
@@ -298,7 +298,7 @@ def test_session_and_theme_alone_decide_how_it_looks(racing, faulty, theme):
 # Accesses that were not made
 
 
-def test_an_access_outside_its_array_is_told_wherever_its_thread_is(tmp_path):
+def test_an_access_outside_its_array_is_reported_in_every_thread(tmp_path):
     session = kernel_session(tmp_path, BEYOND)
     assert decode(session.trace.launch) == session.launch
     assert session.findings[0].kind == "bounds"

@@ -111,7 +111,7 @@ def test_words_name_progress_meetings_and_the_verdict():
     assert "loads 32 samples, on their way to" in show_histogram(session, 1).accessibleDescription()
 
 
-def test_samples_that_are_in_no_bin_are_told():
+def test_samples_that_are_in_no_bin_are_reported():
     session = matmul("histogram-global", count=20000, num_blocks=8, threads=128)
     samples = session.memory.values(0, 0)
     outside = int(((samples < -4) | (samples >= 4)).sum())
@@ -203,7 +203,7 @@ def test_additions_are_drawn_from_load_to_store():
     assert (lines.loaded <= lines.stored).all()
 
 
-def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
+def test_the_spread_of_seeds_and_the_gpus_answer_are_described_and_drawn():
     session = counter_session()
     part, all_seeds = Spread((5, 6), 32, (H200,)), Spread((5, 6, 1, 13), 4, (H200,))
     assert seeds_text(part) == "Tracing random schedules: 2 of 32…"

@@ -113,7 +113,7 @@ def test_zoom_stays_within_the_picture():
     assert view.zoom == Zoom()
 
 
-def test_without_a_session_nothing_is_told_or_asked():
+def test_without_a_session_nothing_is_shown_or_asked():
     view = show_memory(None)
     assert view.hover_text(QPointF(200, 200)) == ""
     assert asked(view, QPointF(200, 200)) == []

@@ -35,7 +35,7 @@ def pixels(image):
 
 
 @pytest.mark.parametrize(("m", "n"), [(4, 4), (1, 300), (300, 2)])
-def test_rows_and_columns_that_are_few_can_be_told_apart(m, n):
+def test_few_rows_and_columns_are_separated(m, n):
     product = [buffer((m, 256)), buffer((256, n)), buffer((m, n))]
     layout = arrange(product, {"left": 0, "above": 1, "result": 2}, Box(0, 0, 560, 420), Metrics())
     left, above, result = (layout.places[i] for i in range(3))

@@ -207,7 +207,7 @@ def test_large_cells_show_their_values():
     assert grab_image(from_far) != grab_image(show_memory(session, 0, size=(160, 130)))
 
 
-def test_a_number_that_was_computed_from_nothing_is_told_as_such_between_short_ones():
+def test_a_number_computed_from_nothing_is_marked_between_short_ones():
     sides = {"m": 6, "k": 4, "n": 4, "tile": 4}
     session = matmul("matmul-tiled-early-return", **sides, dtype="float64", input="arange-ones")
     view = show_memory(session, session.end)
@@ -215,7 +215,7 @@ def test_a_number_that_was_computed_from_nothing_is_told_as_such_between_short_o
     assert [view.cell_texts()["c"][row, 0] for row in range(6)] == ["6", "22", "38", "54", "nan", "nan"]
 
 
-def test_a_kernel_without_roles_is_drawn_and_told(tmp_path):
+def test_a_kernel_without_roles_is_drawn_and_described(tmp_path):
     session = uneven_session(tmp_path)
     view = show_memory(session, session.end, Selection(1, 3))
     assert view.hover_text(element_point(view, "a", 65)) == "a[65] = 65\nread 5 times so far"

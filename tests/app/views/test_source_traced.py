@@ -176,7 +176,7 @@ def test_a_trace_that_comes_late_does_not_undo_what_was_struck_since(tiled):
     assert view.editor.struck == {first}
 
 
-def test_a_problem_is_told_below_the_text_and_leads_to_its_line(tiled):
+def test_a_problem_is_reported_below_the_text_and_leads_to_its_line(tiled):
     view = an_editable(tiled, size=(420, 200))
     last = len(view.text().split("\n")) - 1
     view.set_problems(

@@ -193,7 +193,7 @@ def test_eight_and_thirty_two_warps_fit_in_the_same_room():
         assert rows.height() <= 70 and rows.height() / session.trace.warps >= least
 
 
-def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
+def test_the_tooltip_describes_the_item_under_the_pointer(tmp_path):
     session = uneven_session(tmp_path)
     view = show_timeline(session, 0, size=(1200, 90))
     requests = session.requests

@@ -88,7 +88,7 @@ def test_a_race_is_seen_in_the_picture_and_its_threads_are_named(tmp_path):
     assert "Race" not in view.accessibleDescription() + view.hover_text(spot)
 
 
-def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
+def test_lanes_that_exchange_values_are_drawn_and_described(tmp_path):
     arguments = (Array((32,), "int32", fill="arange"), Array((32,), "int64"))
     session = session_of(tmp_path, SUM, arguments, block=(32, 1, 1))
     shuffle, ballot = session.requests.exchanges.moment.tolist()

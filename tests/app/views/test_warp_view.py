@@ -234,7 +234,7 @@ def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
     assert view.state.text() == "Its block has not started."
 
 
-def test_idle_lanes_and_lanes_without_a_thread_are_told_apart():
+def test_idle_lanes_and_lanes_without_a_thread_look_different():
     session = matmul("sum-interleaved")
     requests = session.requests
     partly = int(np.flatnonzero(requests.lanes == 8)[0])
@@ -309,7 +309,7 @@ def test_the_keys_go_from_lane_to_lane():
     assert asked == [Selection(0, 30)]  # there is no lane below the last
 
 
-def test_what_the_pointer_is_on_is_stressed_and_told():
+def test_the_item_under_the_pointer_is_highlighted_and_described():
     view = show_warp(matmul("matmul-naive-row-on-x", **SMALL))
     before, words, layout = grab_image(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))

@@ -144,7 +144,7 @@ def test_a_step_of_a_lecture_comes_with_its_caption_and_question(tmp_path, state
         same_picture(run(line, tmp_path), shown(window))
 
 
-def test_an_exercise_is_told_to_have_no_command():
+def test_an_exercise_is_reported_to_have_no_command():
     with open_window() as window:
         window.exercises.work.is_here = lambda: True
         before = QGuiApplication.clipboard().text()

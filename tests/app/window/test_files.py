@@ -42,7 +42,7 @@ def test_a_trace_whose_name_is_no_text_is_opened_too(window, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut", b"hello" * 100])
-def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_path, content):
+def test_a_damaged_or_foreign_file_is_reported_and_the_picture_stays(window, tmp_path, content):
     shown = window.stage.sessions[1]
     path = tmp_path / "bad.npz"
     path.write_bytes(content)

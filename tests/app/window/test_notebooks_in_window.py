@@ -68,7 +68,7 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
     assert path.read_text() == before
 
 
-def test_what_goes_wrong_in_a_cell_is_told_with_the_cell(window, tmp_path):
+def test_an_error_in_a_cell_is_reported_with_the_cell(window, tmp_path):
     path = write_notebook(tmp_path / "bad.ipynb", "import math", "x = 1\nmath.sqrt(-x)")
     window.files.run_program(str(path))
     wait_until(lambda: "(cell 2, line 2)" in window.notice.sentence.text())

@@ -164,7 +164,7 @@ def test_numbers_that_differ_come_first():
         assert len(labels(left)) <= 2 and "shared requests" in labels(left)  # where few fit too
 
 
-def test_a_plain_python_program_is_told_in_words_of_the_cpu():
+def test_a_plain_python_program_is_described_in_words_of_the_cpu():
     with open_window(("python-loops:m=4,k=8,n=4", "python-threads:m=4,k=8,n=4")) as shown:
         wear(shown, 1600, 900, 1.0)
         for pane in shown.central.panes:

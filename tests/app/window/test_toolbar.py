@@ -108,7 +108,7 @@ def test_schedules_that_differ_are_both_named():
         ),
     ],
 )
-def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, titles):
+def test_two_panes_of_one_kernel_differ_in_their_titles_and_timelines(other, titles):
     with open_window((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
         assert [timeline.difference_text for timeline in window.central.timelines] == titles
         assert [pane.heading.difference.toolTip() for pane in window.central.panes] == titles
@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
         assert window.notice.isHidden()
 
 
-def test_what_was_told_goes_with_the_launch_that_it_is_of():
+def test_a_message_disappears_with_its_launch():
     with open_window() as window:
         window.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         enter(window, "m", "24")
@@ -198,7 +198,7 @@ def test_a_laptop_shows_titles_and_captions():
         assert window.toolbar.more.text() == "More" and window.toolbar.order.caption.isVisible()
 
 
-def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
+def test_rare_choices_are_set_apart_and_shown_once_chosen():
     with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
         window.resize(1600, 900)
         assert "Type of B" not in captions(window)

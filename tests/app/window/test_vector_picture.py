@@ -270,7 +270,7 @@ def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
         )
 
 
-def test_a_chart_in_place_of_the_pictures_is_told():
+def test_a_chart_instead_of_the_pictures_is_reported():
     with open_window(PAIR) as window:
         act(window, ShowChart("bars matmul-tiled"))
         with pytest.raises(PictureError, match="A chart covers the pictures"):

@@ -156,7 +156,7 @@ def test_a_text_that_is_set_anew_is_spoken_anew():
         ("threadIdx.x, block.py, thread(1), shared[3] and grid/x", None),
     ],
 )
-def test_words_that_mean_something_else_there_are_told_apart(text, other):
+def test_words_with_another_meaning_there_are_distinguished(text, other):
     assert text_in_words(text, WORK_ITEM_WORDS) == (text if other is None else other)
 
 

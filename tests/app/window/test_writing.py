@@ -346,7 +346,7 @@ def test_an_unfinished_question_is_not_written_into_another_lecture(window, tmp_
     assert not panel.fields["ask"].words() and other.read_text() == TEXT
 
 
-def test_a_mistake_in_a_field_is_told_below_it_and_not_written(window, tmp_path):
+def test_a_mistake_in_a_field_is_reported_below_it_and_not_written(window, tmp_path):
     path = tmp_path / "mine.md"
     presented(window, path)
     press(window, "Ctrl+Shift+L")

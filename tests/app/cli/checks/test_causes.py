@@ -68,7 +68,7 @@ def spread(a, out):
 """
 
 
-def test_one_race_is_told_once_whatever_its_values_are(tmp_path: Path) -> None:
+def test_one_race_is_reported_once_whatever_its_values_are(tmp_path: Path) -> None:
     (race,) = (f for f in check_program(tmp_path, PROGRAMS / "same_finding_twice.py") if f["kind"] == "race")
     assert (race["launches"], race["places"]) == (3, [])
     assert race["message"].endswith("(in 3 launches).")
@@ -94,7 +94,7 @@ def test_unwritten_is_what_nobody_wrote_and_nothing_else(script, tmp_path: Path)
         ("atomic_negative", "bounds", "30 updates of hist on line 7 go below index 0"),
     ],
 )
-def test_what_was_not_told(tmp_path: Path, name: str, kind: str, words: str) -> None:
+def test_omitted_reports(tmp_path: Path, name: str, kind: str, words: str) -> None:
     (finding,) = (f for f in check_program(tmp_path, PROGRAMS / f"{name}.py") if f["kind"] == kind)
     assert words in finding["message"] and finding["severity"] != "error"
 
@@ -126,7 +126,7 @@ def test_each_launch_says_which_engine_ran_it_and_why(tmp_path: Path) -> None:
         assert all(finding.keys() >= {"kind", "line", "places"} for finding in launch["findings"])
 
 
-def test_what_a_librarys_kernel_wastes_is_not_told_and_what_it_does_wrong_at_the_call(
+def test_waste_of_a_librarys_kernel_is_not_reported_but_its_errors_are_at_the_call(
     script, tmp_path: Path
 ) -> None:
     (tmp_path / "site-packages").mkdir()

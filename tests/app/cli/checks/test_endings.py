@@ -108,7 +108,7 @@ def test_a_program_that_fails_is_not_said_to_have_no_findings(script, tmp_path, 
     assert "launched no kernel" not in run_tilescope("check", str(script(ending)), folder=tmp_path).stderr
 
 
-def test_what_was_found_is_told_where_a_program_leaves_by_os_exit(script, tmp_path):
+def test_findings_are_printed_when_a_program_leaves_by_os_exit(script, tmp_path):
     done = run_tilescope("check", str(script(RACE + "import os\nos._exit(0)\n")), folder=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count(": error: race: ") == 1
@@ -176,7 +176,7 @@ def shown(language):
     return README.partition(f"```{language}\n")[2].partition("```")[0]
 
 
-def test_the_homework_of_the_readme_is_told_as_shown_and_passes_once_it_is_mended(tmp_path):
+def test_the_homework_of_the_readme_is_reported_as_shown_and_passes_once_it_is_mended(tmp_path):
     (tmp_path / "homework.py").write_text(shown("python"))
     wrong = run_tilescope("check", "homework.py", folder=tmp_path)
     assert (wrong.returncode, wrong.stdout) == (1, shown("text"))

@@ -24,7 +24,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="there is fork")
 
 
 @posix
-def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_path):
+def test_a_kernel_that_crashes_is_reported_with_earlier_findings(script, tmp_path):
     done = run_tilescope("check", str(script(RACE + CRASH)), folder=tmp_path)
     assert done.returncode == 1
     assert "tilescope: signal 11 ended the program in its kernel crash." in done.stderr

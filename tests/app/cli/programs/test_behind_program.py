@@ -55,7 +55,7 @@ def test_who_comes_waits_while_tasks_hold_more_than_there_is_room():
     behind.finish()
 
 
-def test_what_went_wrong_is_done_again_and_told_in_the_end():
+def test_failed_tasks_are_repeated_and_reported_in_the_end():
     times, behind = [], BackgroundWriter()
 
     def fails() -> None:
@@ -120,7 +120,7 @@ def test_lines_come_in_the_order_of_launches_small_or_large(script, tmp_path):
     assert [line["accesses"] for line in lines] == [32768] * 3 + [64, 32768] * 3
 
 
-def test_large_traces_that_cannot_be_saved_are_told_once(script, tmp_path):
+def test_large_traces_that_cannot_be_saved_are_reported_once(script, tmp_path):
     gone = "import os, shutil\nos.fork() or os._exit(0)\nos.wait()\nshutil.rmtree('tilescope-traces')\n"
     text = LARGE + gone + "for _ in range(2):\n    twice[64, 256](a, out)\nprint('on')\n"
     done = run_tilescope("run", str(script(text)), folder=tmp_path)

@@ -205,7 +205,7 @@ except IndexError as why:
 """
 
 
-def test_an_error_whose_line_only_the_simulator_knows_is_told_by_it(script, tmp_path):
+def test_an_error_whose_line_only_the_simulator_knows_is_reported_by_it(script, tmp_path):
     path = script(HEAD + OUTSIDE_A_TUPLE)
     printed, launches, traces = run_program(tmp_path, ("--engine", "compiled"), path)
     assert (printed, launches) == run_program(tmp_path, ("--engine", "simulator"), path)[:2]

@@ -70,7 +70,7 @@ def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
 
 
 @pytest.mark.parametrize(("dtype", "factor"), [("float64", "2.0"), ("int32", "2")])
-def test_what_is_meant_as_float64_is_not_told(script, tmp_path, dtype, factor):
+def test_intended_float64_is_not_reported(script, tmp_path, dtype, factor):
     assert float64_findings(tmp_path, script(SCALE.format(dtype=dtype, factor=factor))) == []
 
 

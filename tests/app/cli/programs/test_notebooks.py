@@ -201,7 +201,7 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
         (("x = 1\n%%time\n",), 'bad.ipynb [1]", line 2'),
     ],
 )
-def test_what_a_cell_does_wrong_is_told_as_python_does(tmp_path, cells, message):
+def test_errors_of_a_cell_are_reported_as_by_python(tmp_path, cells, message):
     path = write_notebook(tmp_path / "bad.ipynb", *cells)
     done = run_tilescope("run", "--quiet", str(path), folder=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 1

@@ -38,7 +38,7 @@ def test_a_program_runs_as_under_python(script, tmp_path):
     assert ours.returncode == 7
 
 
-def test_every_launch_is_saved_and_told_in_json(script, tmp_path):
+def test_every_launch_is_saved_and_reported_in_json(script, tmp_path):
     path = script(COPY + "copy[1, 8](a, out)\nprint(out.sum())\n")
     done = run_tilescope("run", "--json=lines.json", "--schedule", "sequential", str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -138,7 +138,7 @@ def test_what_cannot_be_run_is_one_sentence_and_status_2(tmp_path, words, text):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_trace_that_cannot_be_saved_is_told_and_the_program_goes_on(script, tmp_path):
+def test_a_trace_that_cannot_be_saved_is_reported_and_the_program_goes_on(script, tmp_path):
     gone = "import shutil\nshutil.rmtree('tilescope-traces')\ncopy[2, 32](a, out)\ncopy[2, 32](a, out)\nprint('on')\n"
     done = run_tilescope("run", str(script(COPY + gone)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "on\n")

@@ -114,7 +114,7 @@ def test_is_checked(name, tmp_path):
         assert not re.search(text, output), output
 
 
-def test_one_race_is_told_once(tmp_path):
+def test_one_race_is_reported_once(tmp_path):
     done = run_tilescope("check", str(FOLDER / "same_finding_twice.py"), folder=tmp_path)
     assert len(re.findall(r"\berror\b", done.stdout)) == 1, done.stdout
 

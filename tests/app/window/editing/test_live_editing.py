@@ -176,7 +176,7 @@ def test_back_and_forward_go_through_the_versions(window):
     assert editor(window).struck == {SECOND}
 
 
-def test_a_guard_taken_out_is_told_the_moment_it_is_out(shared):
+def test_a_skipped_guard_is_reported_immediately(shared):
     shared.change_setups(shared.toolbar.setups and _named("vector-double:count=40,threads=32"))
     settle(shared)
     line = next(
@@ -208,7 +208,7 @@ def _named(spec):
         ("from numba import cuda", "import os, cuda_ ", "cuda_"),
     ],
 )
-def test_a_mistake_is_told_at_its_line_and_the_window_stays_as_it_was(window, old, new, message):
+def test_a_mistake_is_reported_at_its_line_and_the_window_stays_as_it_was(window, old, new, message):
     written(window, old, new)
     run(window)
     assert message in window.notice.sentence.text()
@@ -306,7 +306,7 @@ def test_a_barrier_that_is_removed_and_typed_again_is_marked_again(window):
     assert window.side.source.text() == TEXT and not window.side.source.is_edited()
 
 
-def test_a_constant_that_the_bar_sets_is_told(window):
+def test_a_constant_that_the_bar_sets_is_reported(window):
     written(window, "TILE = 16", "TILE = 8")
     run(window)
     assert "The toolbar sets TILE" in window.notice.news.sentence.text()

@@ -27,7 +27,7 @@ def text():
     return kernel_source(find(NAME).kernel)[1]
 
 
-def test_a_barrier_taken_out_is_told_by_its_race():
+def test_a_skipped_barrier_is_reported_by_its_race():
     first, _ = barrier_lines(text(), "tiled")
     before, after = version(), version(without=(first,))
     assert are_versions(before, after)

@@ -60,13 +60,13 @@ def test_a_png_is_drawn_too(tmp_path):
         (" " * (LARGEST + 1), "more than 1,000,000 bytes"),
     ],
 )
-def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, content, message):
+def test_harmful_files_and_files_without_a_drawing_are_refused_in_a_sentence(tmp_path, content, message):
     with pytest.raises(TaskPictureError, match=r"^The picture .*a\.svg") as error:
         view(tmp_path / "a.svg", content)
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
-def test_what_is_no_png_is_told(tmp_path):
+def test_a_file_that_is_no_png_is_refused(tmp_path):
     with pytest.raises(TaskPictureError, match="not a valid PNG"):
         view(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n")
     with pytest.raises(TaskPictureError, match="can't be read"):

@@ -175,7 +175,7 @@ def test_hints_come_one_by_one_fold_and_stay(window, folder):
     assert len(at_work(window, folder / "01-add-ten.md").hint_boxes) == 2
 
 
-def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window, folder):
+def test_unfinished_python_is_reported_at_its_line_and_the_verdict_stays(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
     labels = texts(panel)
     type_in(window, LINE, 0, " +")
@@ -191,7 +191,7 @@ def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window,
     wait_until(lambda: not panel.is_stale)
 
 
-def test_a_kernel_that_is_gone_raises_or_never_ends_is_told(window, folder, monkeypatch):
+def test_a_kernel_that_is_gone_raises_or_never_ends_is_reported(window, folder, monkeypatch):
     panel = at_work(window, folder / "01-add-ten.md")
     write(window, "def add_ten", "def add_eleven")
     assert "add_ten" in texts(panel)[0] and panel.head.words.text() == NOT_YET

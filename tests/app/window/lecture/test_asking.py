@@ -85,7 +85,7 @@ def test_no_pane_says_how_its_launch_ended_while_a_question_is_open(window, play
     assert not any(pane.heading.sign.isHidden() for pane in window.central.panes)
 
 
-def test_a_number_is_guessed_and_its_mark_told(window, player):
+def test_a_number_is_guessed_and_its_mark_shown(window, player):
     go_to_step(window, NUMBER, play=True)
     card = window.lectures.card
     assert card.field.isVisible() and not card.answer.text()

@@ -57,7 +57,7 @@ def test_a_saved_lecture_is_shown_anew_at_the_same_step(window, player):
     assert player.number == 4  # its title is gone, so its number says which it is
 
 
-def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, player):
+def test_mistakes_in_it_are_reported_with_their_line_and_nothing_changes(window, player):
     go_to_step(window, 3)
     before = capture_window(window)
     line = LECTURE[: LECTURE.index("at: middle")].count("\n") + 1
