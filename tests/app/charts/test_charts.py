@@ -107,7 +107,7 @@ def test_a_line_joins_one_dtype_and_one_shape_of_blocks():
     assert [point.x for point in pitfall.series[0].points] == [1024]  # N = 4 was measured in float64
 
 
-def test_a_usual_shape_is_said_once_and_others_with_their_kernels():
+def test_a_usual_shape_is_named_once_and_others_with_their_kernels():
     figure = build([H200], choice_of("matmul-tiled", "cuda-c-naive", "transpose-naive", chart="scaling"))
     assert figure.notes[0] == "Blocks of 16 × 16 unless a name has others."
     assert [series.part for series in figure.panels[0].series] == ["", "", "blocks of 32 × 32"]
@@ -123,7 +123,7 @@ def test_one_kernel_at_two_sizes_has_two_labels():
     assert figure.subtitle.startswith("M = K = N = 1,024")
 
 
-def test_reasons_for_what_is_missing_are_said_once():
+def test_reasons_for_missing_bars_are_listed_once():
     figure = build([H200], choice_of("matmul-tiled", "transpose-naive", "histogram-global", chart="roofline"))
     (note,) = (note for note in figure.notes if "arithmetic" in note)
     assert note == "No arithmetic to count: Transpose, naive; Histogram, global atomics."

@@ -87,7 +87,7 @@ def test_a_driver_that_does_not_answer_is_a_sentence(answered, capsys):
     assert capsys.readouterr().err == "tilescope: The GPU's driver has not answered for 60 seconds.\n"
 
 
-def test_this_computer_is_listed_or_said_to_have_none(capsys):
+def test_this_computer_is_listed_or_reported_to_have_none(capsys):
     status = main(["devices"])
     printed = capsys.readouterr()
     assert (status, bool(printed.out)) in ((0, True), (2, False), (2, True))

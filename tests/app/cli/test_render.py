@@ -104,7 +104,7 @@ def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
     assert film["seconds"] == pytest.approx(3.0, abs=0.04)  # two moments, and a second at the end
 
 
-def test_what_comes_is_said_before_and_the_name_after(tmp_path, capsys):
+def test_the_length_is_printed_before_and_the_name_after(tmp_path, capsys):
     assert render(TINY, "-o", tmp_path / "a.gif", "--to", "2", "--size", SIZE, "--speed", "2") == 0
     output = capsys.readouterr()
     assert output.out == f"{tmp_path / 'a.gif'}\n"
@@ -204,7 +204,7 @@ def test_what_cannot_be_recorded_is_a_sentence(tmp_path, monkeypatch, capsys, wo
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_an_hour_by_mistake_is_said_and_not_begun(tmp_path, capsys):
+def test_an_hour_by_mistake_is_refused(tmp_path, capsys):
     path = tmp_path / "a.gif"
     assert render(TINY, "-o", path, "--speed", "0.1", "--hold", "600", "--fps", "2", "--size", SIZE) == 2
     error = capsys.readouterr().err

@@ -37,7 +37,7 @@ def test_a_table_without_rows_has_no_lines_and_rows_are_of_one_length():
 
 
 @pytest.mark.parametrize("left", ["none", "closed", "no stream"])
-def test_nothing_is_said_where_a_program_has_taken_standard_error_away(monkeypatch, left):
+def test_nothing_is_printed_if_a_program_has_closed_standard_error(monkeypatch, left):
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no stream": 5}[left])

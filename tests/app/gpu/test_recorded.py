@@ -84,7 +84,7 @@ def test_words_of_sizes_can_stand_in_a_place(recorded):
     assert {recording.word for recording in recorded} == {"1024", "32x16x32"}
 
 
-def test_what_is_missing_is_said_with_the_sizes_and_the_command_that_records_it(recorded):
+def test_a_missing_recording_is_reported_with_the_sizes_and_the_command_that_records_it(recorded):
     here = asked(m=64, tile=16)
     assert missing_text(here, recorded) == (
         "No GPU timeline was recorded for Tiled, shared memory at 64 × 16 × 32, tile 16; "

@@ -187,7 +187,7 @@ def test_a_step_taken_out_leaves_what_follows_as_it_was():
     assert edited.warnings == ()
 
 
-def test_what_is_inherited_is_said_by_the_next_step_alone():
+def test_inherited_settings_are_written_only_by_the_next_step():
     text = f"# T\n\n## A\n\n`show: {TILED}`\n\n## B\n\n`colour: reads`\n\n## C\n\n## D\n"
     edited = remove_step(text, 1, PATH, untraced)
     assert edited.text == f"# T\n\n## A\n\n`show: {TILED}`\n\n## C\n\n`colour: reads`\n\n## D\n"

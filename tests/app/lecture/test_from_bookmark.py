@@ -62,7 +62,7 @@ def test_the_first_step_says_what_runs_and_where_it_stands():
     assert lines(screen(moment=float(first_load(session_of(ONE[0]))))) == [f"show: {TILED}"]
 
 
-def test_a_parameter_that_is_usual_is_not_said():
+def test_a_usual_parameter_is_not_written():
     assert spec_of(Setup("matmul-tiled")) == "matmul-tiled"
     assert spec_of(Setup("matmul-tiled", {"m": 16, "tile": "8"})).startswith("matmul-tiled:m=16")
     odd = Setup("vector-double", {"count": 96}, Schedule("random", 3), "all", (0, 2), keep="all")
@@ -88,7 +88,7 @@ def test_the_next_phase_is_called_so():
     assert lines(screen(moment=first + 2.6), lecture, 0) == [f"at: moment {first + 2}"]
 
 
-def test_looks_are_said_where_they_differ():
+def test_different_looks_are_written():
     mark = screen(
         moment=0.0,
         tab="warp",

@@ -387,7 +387,7 @@ def test_a_dialog_that_was_closed_before_the_answer_is_left_alone(timings, monke
     wait_until(lambda: "None." in timings.devices.text.text())
 
 
-def test_why_there_is_no_gpu_is_said_in_the_dialog(timings, monkeypatch):
+def test_the_dialog_shows_the_reason_for_a_missing_gpu(timings, monkeypatch):
     def run(_):
         raise MeasurementError("The GPU's driver has not answered for 60 seconds.")
 

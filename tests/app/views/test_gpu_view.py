@@ -320,7 +320,7 @@ def test_ordinals():
     ]  # fmt: skip
 
 
-def test_what_is_left_out_is_also_said_where_rows_are_too_low_for_words():
+def test_omissions_are_listed_also_if_rows_are_too_low_for_words():
     view = view_of(chart_view_at(sparse_data(), "gpu", PanePlace()), size=(900, 80))
     layout, panel = view.chart_layout, view.theme.colour("panel")
     assert layout.box(4).height() < 11

@@ -170,7 +170,7 @@ def test_the_rows_say_what_the_thread_is_and_does(tiled):
     assert facts_of(view)["Now"] == "finished"
 
 
-def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
+def test_waiting_idle_lanes_and_missing_blocks_are_described(tmp_path):
     session = uneven_session(tmp_path)
     view = show_panel(ThreadView, session, 2, Selection(0, 40))
     assert facts_of(view)["Now"] == "waits at the barrier"

@@ -120,7 +120,7 @@ def test_loads_on_their_way_are_translucent():
     assert np.count_nonzero(flying == colour) == 0
 
 
-def test_what_is_said_lies_above_loads_on_their_way():
+def test_a_message_covers_pending_loads():
     session, theme = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8), Theme.named("light")
     moment = first_moment(session, LOAD, "b", 4)
     view = show_memory(session, moment + 0.5, Selection(4, 21), theme=theme)

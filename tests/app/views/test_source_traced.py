@@ -45,7 +45,7 @@ def put(view, line, column=0):
     view.editor.setTextCursor(cursor)
 
 
-def test_nothing_can_be_changed_until_that_is_said(tiled):
+def test_text_is_read_only_until_editing_is_allowed(tiled):
     view = show_panel(SourceView, tiled, 12)
     before = grab_image(view)
     assert view.editor.handle() == 0 and not view.editor.is_editable()

@@ -209,7 +209,7 @@ def test_the_tooltip_describes_the_item_under_the_pointer(tmp_path):
     assert "block 1, moments" in view.text_at(view.places.strip.center())
 
 
-def test_a_block_that_did_not_run_is_said_to_be_missing():
+def test_a_block_that_did_not_run_is_reported_as_missing():
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
     assert grab_image(show_timeline(part, 3, Selection(6, 0))) != grab_image(
         show_timeline(part, 3, Selection(5, 0))

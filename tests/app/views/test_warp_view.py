@@ -221,7 +221,7 @@ def test_a_view_shows_the_session_and_theme_that_came_last():
     assert grab_image(view) == grab_image(show_warp(None, theme=dark))
 
 
-def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
+def test_between_requests_the_last_one_stays_and_the_title_reports_it(tmp_path):
     session = uneven_session(tmp_path)
     view = show_warp(session, 2, Selection(0, 40))  # its warp makes no request before the barrier
     assert (view.title.text(), view.state.text()) == ("No request yet", "It waits at the barrier.")

@@ -97,7 +97,7 @@ def drop(window, path):
     window.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, button, key))
 
 
-def test_a_dropped_array_becomes_the_input_it_is_said_to_be(tmp_path):
+def test_a_dropped_array_becomes_the_chosen_input(tmp_path):
     path = tmp_path / "mine.npy"
     np.save(path, np.full((16, 24), 2, np.float32))
     with open_window() as fresh:

@@ -106,7 +106,7 @@ def test_coming_back_shows_the_time_that_one_left(panel):
 @pytest.mark.parametrize(
     "text", ["gpu", "gpu multiprocessor=3/1", "gpu block=6/9", "gpu block=6/9 warp=1/0 range=0.5:1"]
 )
-def test_a_place_in_words_is_shown_and_said_again(text):
+def test_an_anchor_in_words_is_shown_and_written_again(text):
     panel = panel_of(*PAIR, timelines=both(), text=text)
     assert panel.text == text
     again = panel_of(*PAIR, timelines=both())
@@ -118,7 +118,7 @@ def test_a_place_in_words_is_shown_and_said_again(text):
         assert pane.view.span == other.view.span
 
 
-def test_where_one_went_by_clicks_is_said_so_that_it_comes_back(panel):
+def test_a_position_reached_by_clicks_is_written_so_that_it_comes_back(panel):
     panel.panes[1].view.ask.enter("multiprocessor", 3)
     panel.panes[0].view.ask.enter("block", 5)
     again = panel_of(*PAIR, timelines=both(), text=panel.text)

@@ -144,7 +144,7 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         assert "of the complete launch" not in window.central.panes[0].counters.notice
 
 
-def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):
+def test_a_stopped_launch_is_not_called_complete(monkeypatch):
     monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", Limits(accesses=100))
     with open_window(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
         assert window.stage.sessions[0].trace.is_stopped

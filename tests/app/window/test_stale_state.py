@@ -141,7 +141,7 @@ def test_the_chart_of_the_timings_is_drawn_once_for_another_text_size(window, mo
     timings.close()
 
 
-def test_it_is_the_next_launch_that_is_said_to_be_traced(window):
+def test_the_next_launch_is_announced_as_traced(window):
     before = window.stage.setups
     window.change_setups(setups_of(("sum-sequential:count=64,threads=32,schedule=random,seed=99",)))
     assert window.central.panes[0].overlay.text.text().startswith("Tracing Sum, sequential")

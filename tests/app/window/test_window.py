@@ -192,7 +192,7 @@ def test_a_hint_says_how_to_play_until_the_time_moves():
         assert fresh.central.transport.position.quiet == "block (0, 0) · phase 0"
 
 
-def test_the_place_is_said_in_words(window):
+def test_the_anchor_is_shown_in_words(window):
     window.stage.step_block(1)
     window.draw()
     position = window.central.transport.position

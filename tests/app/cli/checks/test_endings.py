@@ -102,7 +102,7 @@ def test_a_program_that_launches_nothing_does_not_pass(script, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["raise ValueError(1)", "import os\nos._exit(3)"])
-def test_a_program_that_fails_is_not_said_to_have_no_findings(script, tmp_path, ending):
+def test_a_program_that_fails_is_not_reported_as_free_of_findings(script, tmp_path, ending):
     done = run_tilescope("check", str(script(COPY + ending + "\n")), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "no findings before it ended\n")
     assert "launched no kernel" not in run_tilescope("check", str(script(ending)), folder=tmp_path).stderr
@@ -123,7 +123,7 @@ def test_check_of_a_program_that_ends_itself(script, tmp_path, ending, status):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_launches_of_children_are_said_to_be_missing(script, tmp_path, command):
+def test_launches_of_children_are_reported_as_missing(script, tmp_path, command):
     pool = "import multiprocessing\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    {}\n"
     launching = script(COPY.replace("copy[2, 32](a, out)", "def work(n):\n    copy[2, 32](a, out)") + pool.format(
         "pool.map(work, range(3))"

@@ -39,7 +39,7 @@ def test_a_program_that_a_signal_ends_outside_a_kernel_ends_check_alike(script, 
     assert "tilescope: signal 6 ended the program." in done.stderr
 
 
-def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path):
+def test_some_blocks_of_a_too_large_launch_run_and_it_is_reported(script, tmp_path):
     text = """
         import numpy as np
         from numba import cuda

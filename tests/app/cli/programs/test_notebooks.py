@@ -250,7 +250,7 @@ PLAIN = json.loads(notebook_text("x = 1"))
         ("[" * 100_000, "is no notebook: its parts are nested too deeply"),
     ],
 )  # fmt: skip
-def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, message, capsys):
+def test_a_file_that_is_no_notebook_is_refused_in_a_sentence(tmp_path, content, message, capsys):
     from tilescope.app.cli.main import main
 
     path = tmp_path / "some.ipynb"

@@ -100,7 +100,7 @@ def test_stop_leaves_no_file_and_it_can_record_again(dialog, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.gif"]
 
 
-def test_what_is_wrong_is_said_and_recording_goes_on_to_be_possible(dialog, tmp_path):
+def test_errors_are_reported_and_recording_remains_possible(dialog, tmp_path):
     change(dialog, end="phase 99")
     assert "There is no phase 99" in dialog.outlook.text()
     dialog.fields.end.setCurrentText("end")

@@ -128,7 +128,7 @@ class Full(BytesIO):
 
 
 @pytest.mark.parametrize("name", ALL[:4])
-def test_a_full_disk_is_said_to_be_full(name):
+def test_a_full_disk_is_reported(name):
     with pytest.raises(OSError) as caught:
         encoding(name).encode(Full(), iter(FRAMES), TIMES)
     assert caught.value.errno == errno.ENOSPC
