@@ -63,7 +63,7 @@ def test_a_speed_up_is_the_ratio_of_two_medians():
     assert "Naive, column on x" in figure.panels[0].axis.label
 
 
-def test_a_speed_up_over_what_was_not_measured_says_so():
+def test_a_speed_up_over_an_unmeasured_kernel_is_reported_as_missing():
     figure = build([H200], choice_of("matmul-tiled", chart="speedup", against="count-atomic"))
     assert figure.is_empty
     assert "Counter, atomic was not measured like this" in figure.notes[0]
@@ -153,7 +153,7 @@ def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
     assert plane.x.marks == (("modelled", "FLOP"), ("exact", "bytes"), ("measured", "bytes of rings"))
 
 
-def test_the_roof_is_that_of_the_dtype_and_the_note_says_in_what_it_was_reached():
+def test_the_roof_is_that_of_the_dtype_and_the_note_names_its_measurement():
     figure = build([H200], choice_of("matmul-tiled", chart="roofline", problem="M = K = N = 512, float64"))
     (roof,) = figure.panels[0].roofs
     assert roof.dtype == "float64"
@@ -179,7 +179,7 @@ def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left
     assert len(drawn.other_rates) == len(left) - 1
 
 
-def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():
+def test_the_roofline_omits_programs_on_the_cpu_and_reports_it():
     figure = build(
         [H200], choice_of("matmul-naive-col-on-x", "matmul-naive-col-on-x/numpy", chart="roofline")
     )
@@ -332,7 +332,7 @@ def test_kernels_that_speak_of_work_items_themselves_do_so_where_they_are_alone(
     assert terminology_of("work-item", ()) == "work-item"
 
 
-def test_every_figure_says_device_date_and_method():
+def test_every_figure_names_device_date_and_method():
     for chart in CHARTS:
         figure = build([H200], Choice(chart))
         assert not figure.is_empty, chart

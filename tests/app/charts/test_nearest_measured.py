@@ -41,7 +41,7 @@ def test_the_launch_itself_is_taken_where_it_was_measured():
     assert "nearest" not in explanation(nearest, None)
 
 
-def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
+def test_otherwise_the_nearest_size_of_the_same_type_is_used_and_its_tooltip_lists_differences():
     nearest = nearest_time("matmul-tiled", cube(16, tile=8), [H200])
     assert (nearest.size, nearest.row.parameters["tile"], nearest.is_exact) == ("64", 16, False)
     tip = explanation(nearest, None)
@@ -110,7 +110,7 @@ def test_each_pane_has_the_time_of_its_own_size_where_only_one_of_both_was_measu
     assert displayed_times(both, []) == [None, None]
 
 
-def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time_alone():
+def test_the_faster_pane_shows_its_speed_up_and_the_slower_one_only_its_time():
     left, right = pair(("matmul-naive-row-on-x", cube(4096)), ("matmul-tiled", cube(4096)))
     slow, fast = (median(tuple(samples_of(raw_row(n, **cube(4096)), "kernel-warm"))) for n in (
         "matmul-naive-row-on-x", "matmul-tiled"))  # fmt: skip

@@ -105,7 +105,7 @@ def test_a_measurement_of_another_gpu_is_not_explained_by_this_one(recorded):
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 @pytest.mark.parametrize(("read", "place"), [(30e6, "ring"), (0.0, "arrow")])
-def test_ring_and_arrow_are_drawn_and_say_what_the_point_says(recorded, name, read, place):
+def test_ring_and_arrow_are_drawn_and_repeat_the_text_of_the_point(recorded, name, read, place):
     application()
     views = []
     for profiles in ([profile(dram_read=read)], []):

@@ -88,7 +88,7 @@ def test_a_script_has_every_command_option_choice_and_scenario(shell, script):
             assert {*map(str, action.choices or ())} <= words
 
 
-def test_fish_says_what_commands_are_for(script):
+def test_fish_describes_commands(script):
     text = script("fish").replace("\\'", "'")
     assert all(f"-a {c.name.split()[0]} -d '{c.help}'\n" in text for c in SUBCOMMANDS)
 

@@ -136,7 +136,7 @@ def test_captions_have_counters_as_compiled_with_their_mark():
     assert (quantity.value, quantity.mark) == (7, "compiled")
 
 
-def test_a_caption_says_why_there_are_none():
+def test_a_caption_explains_missing_counters():
     session = matmul(m=16, n=16, k=16)
     session.add_compiled(CompiledCounters(reason="It calls what nobody knows."))
     with pytest.raises(ExpressionError, match="what nobody knows"):

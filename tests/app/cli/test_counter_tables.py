@@ -49,7 +49,7 @@ def rows_of(text):
     return rows
 
 
-def test_a_table_by_buffer_tells_elements_and_bytes():
+def test_a_table_by_buffer_shows_elements_and_bytes():
     """4 blocks of 2 warps, which for each of 8 k load 8 elements of a column of A, 4 of a row of B."""
     text = table_by(matmul("matmul-naive-row-on-x", m=16, k=8, n=16, tile=8), "buffer")
     assert text.splitlines()[0] == "Naive, row on x, by buffer (exact)"

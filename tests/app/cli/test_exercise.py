@@ -37,7 +37,7 @@ def run_command(capsys, *words):
     return status, output.out, output.err
 
 
-def test_the_list_says_what_is_done(home, capsys):
+def test_the_list_marks_finished_exercises(home, capsys):
     assert run_command(capsys, *FOLDER) == (0, "1  add-ten  Add ten\n", "")
     (home / "add-ten.py").write_text(RIGHT)
     status, output, _ = run_command(capsys, "check", "add-ten.py", *FOLDER)
@@ -95,7 +95,7 @@ def test_the_stub_is_written_once_and_overwrites_nothing(home, capsys):
     assert "can't be written" in run_command(capsys, "add-ten", *FOLDER, "-o", "no/my.py")[2]
 
 
-def test_a_check_says_what_is_wrong_in_lines_that_editors_follow(home, capsys):
+def test_a_check_reports_mistakes_in_lines_that_editors_follow(home, capsys):
     (home / "01-add-ten.py").write_text(RIGHT.replace("< out.size", "<= out.size"))
     status, output, error = run_command(capsys, "check", "01-add-ten.py", *FOLDER)
     assert (status, error) == (1, "")

@@ -61,7 +61,7 @@ def test_a_scenario_is_traced_or_taken_from_the_cache(folder, capsys):
     assert set(table["file"].to_pylist()) == {"vector.py"} or table["file"].to_pylist()[0].endswith(".py")
 
 
-def test_a_part_of_a_launch_says_so_in_the_file_and_beside_it(folder, capsys):
+def test_a_partial_trace_is_marked_in_the_file_and_in_the_output(folder, capsys):
     assert main(["export", f"{SMALL},blocks=1", "-o", "x.parquet"]) == 0
     assert "x.parquet holds a part of the launch. " in capsys.readouterr().err
     metadata = json.loads(pq.read_schema("x.parquet").metadata[b"tilescope"])

@@ -88,7 +88,7 @@ def test_a_word_that_is_not_known_gets_the_one_that_was_meant(refuse, arguments,
     assert words in refuse(*arguments)
 
 
-def test_a_moment_after_the_end_says_which_one_is_drawn(capsys, tmp_path):
+def test_a_moment_after_the_end_is_replaced_by_the_last_and_reported(capsys, tmp_path):
     words = ["snapshot", "vector-double:count=64", "-o", str(tmp_path / "x.png")]
     assert main([*words, "--moment", "99999999"]) == 0
     assert (

@@ -218,7 +218,7 @@ def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path, capsys, monkey
     assert f"the folder {tmp_path} is read-only" in capsys.readouterr().err
 
 
-def test_without_pyav_a_sentence_says_what_to_install(tmp_path, capsys, monkeypatch):
+def test_without_pyav_a_sentence_names_the_package_to_install(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     assert render(TINY, "-o", tmp_path / "a.mp4") == 2
     assert "install the extra video (pip install av)" in capsys.readouterr().err

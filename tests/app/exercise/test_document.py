@@ -24,7 +24,7 @@ def mistakes(folder, **texts):
     return [(m.path.suffix, m.line, m.sentence) for m in read(folder, **texts).mistakes]
 
 
-def test_an_exercise_says_what_stands_in_its_files():
+def test_an_exercise_contains_the_texts_of_its_files():
     exercise = add_ten()
     assert (exercise.name, exercise.number, exercise.title, exercise.kernel) == ("add-ten", 1, "Add ten", "add_ten")
     assert exercise.mistakes == ()

@@ -234,7 +234,7 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     )
 
 
-def test_a_judge_that_was_closed_says_so_and_leaves_no_files():
+def test_a_closed_judge_reports_it_and_leaves_no_files():
     judge = Judge()
     folder = judge._worker._folder
     judge.close()

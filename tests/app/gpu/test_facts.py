@@ -58,7 +58,7 @@ def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
     assert texts(data)[4] == "0.061 waves"
 
 
-def test_a_recording_without_details_says_nothing_of_warps():
+def test_a_recording_without_details_omits_warps():
     timeline = small_timeline()
     facts = texts(gpu_data(replace(timeline, segments=segments_of_blocks(timeline.segments, ()))))
     assert not any("warps of" in text for text in facts)

@@ -55,7 +55,7 @@ def shown_again(mark, lecture, after, lines):
     return scenes[-1], moment_of(lecture, scenes, len(scenes) - 1, sessions_of(mark))
 
 
-def test_the_first_step_says_what_runs_and_where_it_stands():
+def test_the_first_step_names_its_sessions_and_its_anchor():
     end = session_of(ONE[0]).end
     assert lines(screen(moment=float(end))) == [f"show: {TILED}", "at: end"]
     assert lines(screen(moment=0.0)) == [f"show: {TILED}", "at: start"]
@@ -71,7 +71,7 @@ def test_a_usual_parameter_is_not_written():
     assert same_panes(setups_of([text]), (odd,))
 
 
-def test_a_screen_that_did_not_change_says_nothing():
+def test_an_unchanged_screen_writes_no_lines():
     mark = screen(setups_of([NAIVE, TILED]), moment=0.0, spotlight=("A[0, :]",))
     assert lines(mark, lecture_of(), 0) == ["spotlight: A[0, :]"]
     assert lines(replace(mark, spotlight=()), lecture_of(), 0) == []

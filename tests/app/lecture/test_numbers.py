@@ -94,7 +94,7 @@ def test_numbers_are_written_as_one_reads_them(quantity, spec, text):
     assert quantity_text(quantity, spec) == text
 
 
-def test_a_caption_is_filled_with_its_numbers_and_says_where_they_come_from():
+def test_a_caption_is_filled_with_its_numbers_and_names_their_source():
     step, names = shown(
         caption="*All* {left.threads_in_all} & <b> `{code}` {{braces}}.\n\n- one\n- {left.tile}"
     )

@@ -45,7 +45,7 @@ def test_changes_add_up_until_something_else_is_shown():
     assert {scene.look.layout for scene in scenes} == {"lecture"}
 
 
-def test_a_step_stands_where_the_one_before_does_unless_it_says_otherwise():
+def test_a_step_keeps_the_anchor_of_the_one_before_unless_it_has_its_own():
     first, second, third, fourth = stood(
         f"show: {TILED}\nat: moment 3", "colour: reads", "+2 moments", "-1 moment"
     )

@@ -165,7 +165,7 @@ def test_the_labels_are_those_of_the_tiles(name):
     assert set(counter_labels(session)) - {COMPILED} == {tile.label for tile in tiles_of(session, wavefronts)}
 
 
-def test_a_pane_alone_stands_out_whole_and_says_where_other_names_are_meant():
+def test_a_pane_that_is_named_is_highlighted_completely_and_needs_no_other_names():
     sessions = pair()
     assert resolve_highlights(["left"], sessions) == (None, DIM_ALL)
     assert resolve_highlights(["right"], sessions) == (DIM_ALL, None)

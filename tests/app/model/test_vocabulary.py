@@ -144,7 +144,7 @@ def test_cuda_c_is_coloured():
 
 
 @pytest.mark.parametrize("scenario", [s for s in scenarios() if s.pitfall], ids=lambda s: s.name)
-def test_a_pitfall_says_what_is_wrong_and_for_which_parameters(scenario):
+def test_a_pitfall_names_its_fault_and_its_parameters(scenario):
     text = pitfall_text(scenario)
     assert text.startswith(scenario.pitfall)
     assert " The result is right with " in text

@@ -222,7 +222,7 @@ def test_measurements_take_the_room_they_need_and_leave_the_rest_to_kernels(timi
     assert timings.kernels.height() > timings.sources.height()
 
 
-def test_without_a_kernel_or_a_measurement_it_says_what_to_do(timings):
+def test_without_a_kernel_or_a_measurement_it_explains_the_next_step(timings):
     timings.show_choice(replace(timings.choice, subjects=()))
     assert timings.figure.is_empty
     timings.measure()
@@ -305,7 +305,7 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
         path.unlink()
 
 
-def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
+def test_without_a_gpu_it_gives_the_reason_in_one_sentence(timings, monkeypatch):
     message = "No GPU can be used: there is no NVIDIA driver; install one, or measure on another computer."
 
     def no_device(self, request):

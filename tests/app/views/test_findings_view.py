@@ -123,7 +123,7 @@ def test_the_text_is_looked_for_in_the_source_line_too(faulty):
     assert any(line.strip() == "cuda.syncthreads()" for line in lines)
 
 
-def test_a_clean_launch_says_that_there_is_nothing():
+def test_a_clean_launch_reports_no_findings():
     view = shown(matmul(m=32, k=32, n=32))
     assert listed(view) == [] and view.empty.text().startswith("No findings")
     assert view.count() == {"error": 0, "warning": 0, "note": 0}

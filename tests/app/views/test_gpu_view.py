@@ -104,7 +104,7 @@ def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, the
         assert corner.name() in ({grounds[kind].lower()} if kind in grounds else waits)
 
 
-def test_a_segment_says_phase_cycles_mark_warp_and_the_line_of_the_source():
+def test_a_segment_names_phase_cycles_mark_warp_and_the_line_of_the_source():
     data = derived_data()
     view = view_of(place("block", block=3))
     segments = data.timeline.segments
@@ -133,7 +133,7 @@ def test_phases_stand_above_the_warps_with_their_cycles():
     )
 
 
-def test_a_block_of_which_no_warp_was_recorded_says_so():
+def test_a_block_without_recorded_warps_reports_it():
     data = gpu_data(small_timeline(detailed=(5,)))
     shown = chart_view_at(data, "block", PanePlace(block=2))
     view = view_of(shown)
@@ -146,7 +146,7 @@ def test_a_block_of_which_no_warp_was_recorded_says_so():
     assert requests == [("block", 5)]
 
 
-def test_a_multiprocessor_without_a_block_says_so():
+def test_a_multiprocessor_without_a_block_reports_it():
     timeline = small_timeline()
     data = gpu_data(timeline)
     assert data.machines == 4

@@ -77,7 +77,7 @@ def test_sums_of_any_trace_are_those_of_plain_loops(traced):
                 assert heat.shape == buffer.shape and heat.ravel().tolist() == expected
 
 
-def test_waste_is_what_the_findings_tell():
+def test_waste_equals_that_of_the_findings():
     session = matmul("transpose-naive")
     finding = next(f for f in session.findings if f.kind == "uncoalesced")
     stores = session.requests.op == Op.STORE

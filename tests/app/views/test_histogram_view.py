@@ -156,7 +156,7 @@ def test_a_click_on_a_lane_asks_for_its_thread():
     assert asked == Selection(1, 32 + 7)
 
 
-def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
+def test_pointing_at_a_bin_shows_its_count_its_span_and_who_adds():
     session = SESSIONS["global"]()
     view = show_histogram(session, 4, Selection(0, 3))
     adding, field = view.bars()[0].adding, view.places().plots[0].field
@@ -180,7 +180,7 @@ def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
         ("random", "9", "1,015 lost", "Random, seed 3"),
     ],
 )
-def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why):
+def test_a_racing_counter_shows_lost_additions_and_the_reason(schedule, value, lost, why):
     session = counter_session(schedule)
     description = show_histogram(session, session.end).accessibleDescription()
     for words in (f"counter is {value}, expected 1,024", lost, why):

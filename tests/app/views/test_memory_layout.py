@@ -200,7 +200,7 @@ def test_an_outline_is_the_edges_that_one_cell_alone_has(cells):
     assert drawn == expected
 
 
-def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
+def test_codes_distinguish_unread_read_unwritten_and_valued_cells():
     reads = cell_colours.read_codes(np.array([[0, 1, 2, 64, 99]]), 64)
     assert reads.tolist()[0][:2] == [cell_colours.UNREAD, cell_colours.FIRST]
     assert reads[0, 2] > cell_colours.FIRST and reads[0, 3] == reads[0, 4] == cell_colours.LAST

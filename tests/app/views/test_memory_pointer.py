@@ -15,7 +15,7 @@ from views import SMALL, element_point, show_memory
 LEFT = Qt.MouseButton.LeftButton
 
 
-def test_the_pointer_tells_element_value_reads_and_writer():
+def test_the_tooltip_shows_element_value_reads_and_writer():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8, input="ones")
     view = show_memory(session, session.end, Selection(4, 0))
     lines = view.hover_text(element_point(view, "c", 9, 13)).splitlines()

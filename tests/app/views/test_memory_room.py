@@ -150,7 +150,7 @@ def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
     assert seen.holds(*find_name_box(seen, 30, 20, seen, [seen])[:2])
 
 
-def test_a_launch_without_races_says_so_beside_one_that_has_some():
+def test_a_launch_without_races_reports_it_next_to_one_with_races():
     session = matmul("matmul-tiled", m=16, k=16, n=16, tile=8).with_findings()
     view = show_memory(session, session.end, colour_by="races", tops=((("races", "global"), 2048),))
     rows = view._picture._legend(view._state())

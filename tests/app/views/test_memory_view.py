@@ -250,7 +250,7 @@ def test_it_describes_itself_for_screen_readers():
     assert view.focusPolicy() & Qt.FocusPolicy.TabFocus
 
 
-def test_without_a_session_it_says_so():
+def test_without_a_session_it_reports_it():
     session = matmul("matmul-tiled", **SMALL)
     empty = grab_image(show_memory(None))
     view = show_memory(session, 20)

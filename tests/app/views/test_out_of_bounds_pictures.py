@@ -99,7 +99,7 @@ def test_a_click_on_the_finding_lands_on_the_access_itself(tmp_path):
     assert [access.text for access in shown] == ["tile_b[0, 4]"]
 
 
-def test_every_view_says_that_lanes_are_out_of_bounds(tmp_path):
+def test_every_view_reports_lanes_out_of_bounds(tmp_path):
     traced = session(tmp_path, TILES, block=(4, 4, 1))
     moment, selection = finding(traced).moment, Selection(0, 3)
     assert "4 lanes out of bounds: tile_b[0, 4]" in warp_captions(traced, moment, selection)[0]

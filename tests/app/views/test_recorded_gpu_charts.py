@@ -46,7 +46,7 @@ def longest(shown: ChartView) -> int:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_recording_is_drawn_where_it_says(path: Path, level: Level) -> None:
+def test_a_recording_is_drawn_at_its_clocks(path: Path, level: Level) -> None:
     view = view_of(chart_view_at(recorded(path), level, PanePlace()))
     item = longest(view.shown)
     place = box_of_item(view.shown, view.chart_layout, item).intersected(view.chart_layout.rows)

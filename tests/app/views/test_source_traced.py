@@ -77,7 +77,7 @@ def test_figures_stand_beside_the_lines_they_were_counted_of(tiled):
     assert view.editor.counts == counts and view.editor.line == marked and not view.editor.changed
 
 
-def test_the_strip_says_that_a_text_was_not_run(tiled):
+def test_the_strip_reports_that_a_text_was_not_run(tiled):
     view = an_editable(tiled)
     assert view.state.isHidden()
     put(view, 1)

@@ -177,7 +177,7 @@ def test_labels_of_bands_stay_in_their_bands(tiled, width, scale):
     assert width < 900 or "compute tile 0" in labels
 
 
-def test_a_kernel_without_barriers_says_so(tmp_path):
+def test_a_kernel_without_barriers_reports_it(tmp_path):
     naive = matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8)
     metrics = QFontMetricsF(Theme.named("light").font(10.5))
     assert band_label(naive, block_activity(naive, 0), 0, 0, 500, metrics) == "one phase: no barrier"

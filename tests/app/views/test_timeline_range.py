@@ -58,7 +58,7 @@ def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
     assert view.x_range() == full_range
 
 
-def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):
+def test_setting_a_range_emits_nothing_and_it_moves_with_the_block(tiled):
     view = show_timeline(tiled)
     ranges = record_signal(view.x_range_changed)
     view.set_x_range(5, 15)

@@ -93,7 +93,7 @@ def test_phases_carry_their_cycles_and_say_that_they_were_measured(tiled, timeli
     assert f"{cycles[0]:,} cycles \u00b7 measured on NVIDIA Test, 2026-11-23" in view.text_at(band)
 
 
-def test_what_was_not_recorded_is_shown_by_moments_and_says_so(tiled):
+def test_unrecorded_parts_are_shown_by_moments_and_marked(tiled):
     view = stretched(tiled, None, why_not="by moments: nobody recorded it")
     assert view.places.clock is None
     assert view.places.column(3) == pytest.approx(view.places.column(30))

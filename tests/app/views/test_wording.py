@@ -101,7 +101,7 @@ def test_errors(error, text):
         (Check(20.0, 1e-4, False), "differs from NumPy: off by 20"),
     ],
 )
-def test_the_verdict_against_numpy_says_by_how_much_and_where(check, text):
+def test_the_verdict_against_numpy_names_the_difference_and_its_element(check, text):
     assert wording.compared_text(check) == text
     assert wording.compared_text(check, brief=True) == text.partition(", by up to")[0]
 

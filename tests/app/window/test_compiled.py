@@ -98,7 +98,7 @@ def test_the_kernel_of_a_file_is_counted_once_the_user_agrees(tmp_path):
         assert "written 720 · compiled 600" in pane.depths.text()
 
 
-def test_a_lines_tag_says_what_became_of_its_accesses():
+def test_the_tag_of_a_line_shows_the_fate_of_its_accesses():
     with open_window((JACOBI,), compiled=True) as window:
         compiled(window)
         editor = window.side.source.editor
@@ -159,7 +159,7 @@ def row(lines, text):
     return lines.cursorRect(cursor).center() + QPoint(2, 0)
 
 
-def test_without_nvidias_programs_the_tab_says_how_to_get_them():
+def test_without_nvidias_programs_the_tab_explains_their_installation():
     with open_window((JACOBI,)) as window:
         session = window.stage.sessions[0]
         session.add_listing(Listing((CodeLine("ret", "k", 17),), ptx_by="LLVM 22.1", missing=INSTALL))

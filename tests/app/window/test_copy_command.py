@@ -184,7 +184,7 @@ ROOMS = st.builds(
 
 
 @given(BOOKMARKS, ROOMS, st.data())
-def test_the_line_says_all_of_a_bookmark(mark, room, data):
+def test_the_line_contains_all_of_a_bookmark(mark, room, data):
     count = len(mark.panes)
     places = st.tuples(*[st.builds(Selection, st.integers(0, 99), st.integers(0, 999))] * count)
     panes = tuple(

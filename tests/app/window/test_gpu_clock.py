@@ -31,7 +31,7 @@ def widths(timeline):
     return {round(timeline.places.column(m), 2) for m in range(first + 2, last)}
 
 
-def test_a_key_stretches_what_was_recorded_and_says_what_was_not(window):
+def test_a_key_stretches_recorded_parts_and_reports_the_others(window):
     plain, recorded = window.central.timelines
     assert len(widths(recorded)) == 1
     press(window, "Shift+T")

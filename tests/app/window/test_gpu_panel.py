@@ -168,7 +168,7 @@ def test_a_size_is_picked_for_every_pane_that_has_it():
     assert panel.text == "gpu"
 
 
-def test_while_files_are_read_it_says_so_and_shows_them_then():
+def test_while_files_are_read_it_reports_it_and_then_shows_them():
     panel = panel_of(TILED, timelines=None)
     assert panel.panes[0].missing.text().startswith("Reading")
     assert panel.panes[0].nearest.isHidden()

@@ -58,7 +58,7 @@ def test_the_first_block_is_shown_while_it_is_asked_whether_to_wait(slow):
         assert window.notice.message_type == "question"
 
 
-def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
+def test_the_bar_describes_the_picture_once_the_question_is_closed(slow):
     with open_window(PAIR) as window:
         enlarge(window, 1, 24)
         window.escape()
@@ -155,7 +155,7 @@ def test_a_stopped_launch_is_not_called_complete(monkeypatch):
         assert len(trace) == trace.accesses and trace.check.equal
 
 
-def test_all_is_kept_where_a_spec_says_so():
+def test_everything_is_kept_if_a_spec_asks_for_it():
     scenario, values, options = parse_spec("matmul-tiled:keep=all")
     assert launch_of(scenario, values, **options).limits == KEEP_ALL
     assert launch_of(scenario, values).limits == Limits()

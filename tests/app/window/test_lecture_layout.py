@@ -182,7 +182,7 @@ def bar():
     caption_bar.deleteLater()
 
 
-def test_a_caption_is_there_when_it_says_something(bar):
+def test_only_a_caption_with_text_is_there(bar):
     assert bar.isHidden()
     for texts in (("Title", "", ""), ("", "text", ""), ("", "", "1 of 2")):
         bar.show_caption(*texts)
@@ -209,7 +209,7 @@ def test_a_caption_is_never_cut_and_keeps_to_a_third_while_its_letters_can_be_re
     assert times > 1 or bar.letters == round(size.height() / 40)
 
 
-def test_what_a_caption_says_is_plain_but_for_its_html(bar):
+def test_a_caption_is_plain_text_except_its_html(bar):
     bar.show_caption("<b>a</b>", "<b>a</b> &lt;b&gt;", "<i>1</i>")
     assert bar.title.textFormat() == bar.foot.textFormat() == Qt.TextFormat.PlainText
     assert bar.text.textFormat() == Qt.TextFormat.RichText
@@ -234,7 +234,7 @@ def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
     assert bar.isHidden()
 
 
-def test_a_lecture_says_what_its_colours_mean_where_cells_show_their_values():
+def test_a_lecture_explains_its_colours_if_cells_show_their_values():
     with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as small:
         small.resize(1280, 720)
         press(small, "F5")

@@ -59,7 +59,7 @@ def measured_panes(measured_window):
     QTest.qWaitForWindowActive(measured_window)
 
 
-def test_each_pane_says_what_it_took_and_the_faster_one_how_many_times_as_fast_it_was(measured_panes):
+def test_each_pane_shows_its_time_and_the_faster_one_its_speed_up(measured_panes):
     sides = {"m": 64, "k": 64, "n": 64}
     slow, fast = (
         median(tuple(samples_of(raw_row(name, **sides), "kernel-warm")))
@@ -160,7 +160,7 @@ def test_the_keyboard_reaches_it(window):
 
 
 @pytest.mark.parametrize(("width", "next_to_title"), [(170, False), (300, False), (460, False), (900, True)])
-def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measured_panes, width, next_to_title):
+def test_a_narrow_pane_shows_less_and_a_wide_one_shows_it_next_to_the_title(measured_panes, width, next_to_title):
     window = measured_panes
     around = QWidget()
     heading = PaneHeading(window.theme, nothing, nothing, nothing, around)

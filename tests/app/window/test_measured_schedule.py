@@ -55,7 +55,7 @@ def test_a_recorded_order_is_played_and_everything_is_marked_as_measured(recordi
         assert "Measured on a Made-up GPU" in pane.counters.accessibleDescription()
 
 
-def test_where_nobody_recorded_it_one_sentence_says_what_to_do(recording: Path) -> None:
+def test_if_it_is_unrecorded_one_sentence_explains_the_next_step(recording: Path) -> None:
     with open_window((f"{SPEC},schedule=measured",)) as window:
         enter(window, "threads", "16")
         wait_until(lambda: "No GPU has recorded" in window.central.notice.sentence.text())

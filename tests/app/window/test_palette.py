@@ -64,7 +64,7 @@ def test_lectures_exercises_and_keys_of_fields_are_found(palette):
         assert kind in {entry.kind for entry in palette.shown}
 
 
-def test_a_command_that_cannot_be_used_now_says_so_and_does_nothing(window, palette):
+def test_an_unavailable_command_reports_it_and_does_nothing(window, palette):
     QTest.keyClicks(palette.words, "leave the lecture")
     assert not chosen(palette).is_enabled and chosen(palette).detail
     QTest.keyClick(palette.words, Qt.Key.Key_Return)

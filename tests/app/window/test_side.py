@@ -43,7 +43,7 @@ def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
         assert window.side.bar.tabRect(TABS.index("findings")).contains(signs.geometry().center())
 
 
-def test_the_signs_on_the_tab_tell_errors_from_notes():
+def test_the_signs_on_the_tab_distinguish_errors_from_notes():
     with open_window(("count-racing", "matmul-tiled")) as window:
         pictures = []
         for pane in (0, 1):

@@ -46,7 +46,7 @@ def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
         assert "num_blocks" not in window.stage.setups[0].values
 
 
-def test_a_field_says_what_the_other_pane_has_in_its_place():
+def test_a_field_shows_the_value_of_the_other_pane():
     with open_window(VECTORS) as window:
         act(window, Focus(0))
         assert parameter_field(window, "count").text() == "300"

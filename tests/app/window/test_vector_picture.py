@@ -134,14 +134,14 @@ def test_another_reader_draws_of_the_pdf_what_is_on_screen(name, drawn):
     assert difference(drawn[name].screen, render_pdf(drawn[name].pdf)) <= MOST
 
 
-def test_the_comparison_tells_moments_and_themes_apart(drawn):
+def test_the_comparison_distinguishes_moments_and_themes(drawn):
     assert difference(drawn["cube"].screen, drawn["later"].screen) > MOST
     assert difference(drawn["cube"].screen, drawn["lit"].screen) > MOST
     assert difference(drawn["cube"].screen, render_pdf(drawn["later"].pdf)) > MOST
 
 
 @needs_browser
-def test_the_comparison_tells_a_clip_that_is_lost(drawn, in_browser):
+def test_the_comparison_detects_a_clip_that_is_lost(drawn, in_browser):
     assert difference(drawn["lit"].screen, in_browser["unclipped"]) > MOST
 
 
@@ -211,7 +211,7 @@ def test_snapshot_writes_the_views_as_vectors(tmp_path, capsys):
     assert "--view needs a picture that ends with .svg or .pdf" in capsys.readouterr().err
 
 
-def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
+def test_the_window_saves_the_choice_of_the_dialog(tmp_path, monkeypatch):
     names = {name.partition(" ")[0]: name for name in FILTERS}
     with open_window() as window:
         for kind, name in (("Memory", "tilescope.png"), ("Lanes", "lanes.pdf")):
@@ -237,7 +237,7 @@ def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
         ("a.SVG", "Lanes", ("a.SVG", "warp")),
     ],
 )
-def test_a_dialog_s_answer_says_the_file_and_what_it_shows(path, kind, expected):
+def test_a_dialog_s_answer_contains_the_file_and_its_content(path, kind, expected):
     chosen = next(name for name in FILTERS if name.startswith(kind))
     assert picture_asked(path, chosen) == (Path(expected[0]), expected[1])
 

@@ -184,7 +184,7 @@ def test_actions_of_one_turn_are_rendered_once_and_only_where_they_show(window, 
     assert rendered == [Pane] * 4
 
 
-def test_a_hint_says_how_to_play_until_the_time_moves():
+def test_a_hint_explains_how_to_play_until_the_time_moves():
     with open_window() as fresh:
         assert fresh.central.transport.position.quiet == "Press Space to play"
         press(fresh, "Right")
@@ -292,7 +292,7 @@ def test_full_screen_and_escape(window):
     assert not window.isFullScreen()
 
 
-def test_a_click_that_moves_the_time_says_so_and_back_returns(window):
+def test_a_click_that_moves_the_time_is_announced_and_back_returns(window):
     window.stage.seek(1, 3)
     window.draw()
     view = window.central.panes[1].memory

@@ -112,7 +112,7 @@ def test_values_that_neighbours_rewrite_need_not_be_kept(
     assert len(messages_of(done).splitlines()) == 1
 
 
-def test_each_launch_says_which_engine_ran_it_and_why(tmp_path: Path) -> None:
+def test_each_launch_names_its_engine_and_the_reason(tmp_path: Path) -> None:
     path = PROGRAMS / "hot_atomic.py"
     for words, engine, why in (
         (["--engine", "compiled", "--schedule", "sequential"], "compiled", ""),

@@ -59,7 +59,7 @@ def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> 
     assert not [f for f in json.loads(done.stdout) if f["kind"] == "float64" and f["kernel"] in taught]
 
 
-def test_check_of_each_file_by_itself_says_that_it_launches_nothing(tmp_path: Path) -> None:
+def test_check_of_a_file_without_launches_reports_it(tmp_path: Path) -> None:
     (tmp_path / "all.py").write_text("".join(f"import {file}\n" for file in FILES))
     done = run_tilescope("check", "all.py", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr

@@ -53,7 +53,7 @@ def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_check_tells_what_it_found_before_ctrl_c(script, tmp_path):
+def test_check_prints_its_findings_before_ctrl_c(script, tmp_path):
     path = script(RACE + ENDLESS.removeprefix(HEAD))
     with started("check", str(path), folder=tmp_path) as process:
         assert process.stderr.readline() == "ready\n"
@@ -140,7 +140,7 @@ def test_launches_of_children_are_reported_as_missing(script, tmp_path, command)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
+def test_check_of_a_program_that_forks_prints_everything_once(script, tmp_path):
     path = script(
         RACE
         + "import os\nif os.fork() == 0:\n    shift[1, 64](np.zeros(64, np.int32))\nelse:\n    os.wait()\n"

@@ -52,7 +52,7 @@ def float64_findings(folder, path, *words):
     return [finding for finding in json.loads(done.stdout) if finding["kind"] == "float64"]
 
 
-def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
+def test_check_reports_line_and_reason_once_for_all_launches(script, tmp_path):
     path = script(SCALE.format(dtype="float32", factor="2.0") + "scale[1, 32](a, out, 3.0)\n")
     findings = float64_findings(tmp_path, path)
     assert [(f["file"], f["line"], f["count"], f["severity"]) for f in findings] == [

@@ -142,7 +142,7 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
     assert not window.editing.bar.isVisible()
 
 
-def test_a_struck_barrier_offers_the_race_and_says_that_the_result_is_right_by_luck(window):
+def test_a_skipped_barrier_offers_the_race_and_reports_that_the_result_is_right_by_luck(window):
     click_gutter(window, FIRST)
     wait_until(lambda: window.stage.sessions[1].is_examined and "1 race more" in window.editing.bar.texts())
     assert window.stage.sessions[1].trace.check.equal

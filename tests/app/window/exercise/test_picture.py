@@ -27,7 +27,7 @@ def view(path, content, scale=1.0):
     return picture_view
 
 
-def test_a_drawing_is_as_large_as_it_says_grows_with_the_text_and_shrinks_with_the_panel(tmp_path):
+def test_a_drawing_has_its_declared_size_grows_with_the_text_and_shrinks_with_the_panel(tmp_path):
     picture_view = view(tmp_path / "a.svg", SVG.format(RED))
     assert picture_view.sizeHint() == QSize(200, 100) and picture_view.heightForWidth(100) == 50
     assert view(tmp_path / "a.svg", SVG.format(RED), 1.6).sizeHint() == QSize(320, 160)

@@ -17,7 +17,7 @@ from tilescope.app.window.exercise.words import rows_of
         ("3 * global_load_bytes == n", "you: 4,000, allowed: exactly 333"),
     ],
 )
-def test_a_missed_goal_tells_the_students_number_and_what_is_allowed_of_it(tmp_path, goal, message):
+def test_a_missed_goal_shows_the_students_number_and_the_limit(tmp_path, goal, message):
     exercise = write_exercise(tmp_path, CASES, f"few: {goal}")
     verdict = warm_judge().judge(exercise, RIGHT)
     row = next(row for row in rows_of(verdict, exercise, "mine.py") if row.text.startswith("Goal missed"))

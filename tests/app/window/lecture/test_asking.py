@@ -59,7 +59,7 @@ def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(wi
     assert player.chosen == 0  # it is over
 
 
-def test_nothing_tells_the_answer_before_it_is_shown(window, player):
+def test_nothing_reveals_the_answer_before_it_is_shown(window, player):
     go_to_step(window, ASKS, play=True)
     before = set(texts(window.central.caption))
     assert not any("takes" in text for text in before if "How many" not in text)
@@ -72,7 +72,7 @@ def test_nothing_tells_the_answer_before_it_is_shown(window, player):
     assert any("The tiled one takes" in text for text in texts(window.central.caption))
 
 
-def test_no_pane_says_how_its_launch_ended_while_a_question_is_open(window, player):
+def test_no_pane_reports_the_end_of_its_launch_while_a_question_is_open(window, player):
     headings = [pane.heading for pane in window.central.panes]
     go_to_step(window, ASKS, play=True)
     assert all(heading.verdict.isHidden() and heading.sign.isHidden() for heading in headings)
@@ -130,7 +130,7 @@ def test_the_list_of_steps_filters_and_jumps(window, player):
     assert player.number == 5
 
 
-def test_the_foot_says_where_and_when_we_are(window, player):
+def test_the_foot_shows_step_and_moment(window, player):
     foot = window.central.caption.foot
     assert foot.text() == "Exact from the trace.   step 1 of 6"
     press(window, "T")

@@ -57,7 +57,7 @@ def change(dialog, **texts):
     wait_until(lambda: "about" in dialog.outlook.text() or "There is no" in dialog.outlook.text())
 
 
-def test_it_shows_a_frame_and_says_how_long_and_large_it_will_be(dialog):
+def test_it_shows_a_frame_and_its_length_and_size(dialog):
     assert "frames of 800 x 600 pixels, about" in dialog.outlook.text()
     assert dialog.picture.pixmap().size().width() > 300
     assert dialog.picture.pixmap().toImage().pixelColor(2, 2).lightness() < 90  # in the window's colours
@@ -131,7 +131,7 @@ def test_closing_it_in_the_midst_leaves_no_half_file(dialog, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_trace_it_says_so(monkeypatch, window):
+def test_without_a_trace_it_reports_it(monkeypatch, window):
     before = window.findChildren(RenderDialog)
     monkeypatch.setattr(window.stage, "sessions", [None])
     window.outputs.open_render_dialog()

@@ -210,7 +210,7 @@ def test_colours_that_are_wanted_or_flat_stay_as_they_are():
     assert abs(off).mean() < 32
 
 
-def test_pyav_missing_is_a_sentence_that_says_how_to_get_it(monkeypatch):
+def test_missing_pyav_is_reported_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(
         PictureError, match=r"PyAV, which writes \.mp4 files, is not installed: install the extra video"

@@ -280,7 +280,7 @@ def test_the_reader_turns_the_colours(page):
     assert page.run("return document.documentElement.dataset.theme") == "dark"
 
 
-def test_a_damaged_file_says_so(chromium, file, tmp_path):
+def test_a_damaged_file_is_reported(chromium, file, tmp_path):
     text = file.read_text("utf-8")
     begin = text.index('<script id="data"') + 200
     damaged = tmp_path / "damaged.html"
@@ -289,7 +289,7 @@ def test_a_damaged_file_says_so(chromium, file, tmp_path):
     chromium.wait("return document.body.textContent.includes('damaged')")
 
 
-def test_without_javascript_it_says_what_it_needs(chromium, file):
+def test_without_javascript_it_names_its_requirements(chromium, file):
     chromium.command("Emulation.setScriptExecutionDisabled", value=True)
     try:
         chromium.driver.get(file.as_uri())
