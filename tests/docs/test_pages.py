@@ -47,7 +47,7 @@ def parser_options(command):
     return {option for action in parser_of(command)._actions for option in action.option_strings}
 
 
-def test_commands_are_found_in_pages():
+def test_commands_are_listed_in_pages():
     assert len(COMMANDS) > 60
     assert ("README.md", "tilescope check homework.py") in COMMANDS
     assert not [command for _, command in COMMANDS if command.split()[1:2] and command.split()[1] in RENAMED]

@@ -186,7 +186,7 @@ def test_every_key_of_the_json_is_described():
         assert f"`{key}`" in described, key
 
 
-def test_the_exercise_is_found_by_the_file_s_name_or_by_its_kernel(home, capsys):
+def test_the_exercise_is_chosen_by_the_file_s_name_or_by_its_kernel(home, capsys):
     for name in ("add-ten.py", "01-add-ten.py", "anything.py"):
         (home / name).write_text(RIGHT)
         assert run_command(capsys, "check", name, *FOLDER)[0] == 0

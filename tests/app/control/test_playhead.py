@@ -239,7 +239,7 @@ def test_next_block_is_the_next_that_ran():
     assert [phase_steps.next_block(part, *ask) for ask in ((3, 1), (8, 1), (8, -1), (3, -1))] == [8, 8, 3, 3]
 
 
-def test_the_first_load_is_found_or_the_first_moment():
+def test_the_first_load_is_chosen_or_the_first_moment():
     assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,), loads=(4, 6))) == 4
     assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,))) == 1
 

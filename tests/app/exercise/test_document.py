@@ -144,7 +144,7 @@ def test_a_folder_is_listed_by_number_and_its_mistakes_are_reported(tmp_path):
     assert "10-last.md also has the name last" in text
 
 
-def test_one_is_found_by_name_number_file_or_path(tmp_path, monkeypatch):
+def test_an_exercise_is_chosen_by_name_number_file_or_path(tmp_path, monkeypatch):
     read(tmp_path)
     for word in ("add-ten", "1", "01-add-ten", "01-add-ten.md", "01-add-ten.py"):
         assert exercise_named(word, tmp_path).name == "add-ten"

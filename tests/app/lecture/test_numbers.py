@@ -118,7 +118,7 @@ def test_a_number_may_be_folded_into_the_next_line():
     assert fill_caption(step.caption, names).text == "It has 16 threads."
 
 
-def test_answers_are_computed_and_the_right_choice_found():
+def test_answers_are_computed_and_the_right_choice_is_known():
     step, names = shown("ask: How many?", "choices: 1 | {left.tile} | 1,024", "answer: left.tile")
     answer = answer_of(step.change.question, names)
     assert (answer.text, answer.choices, answer.right) == ("4", ("1", "4", "1,024"), 1)

@@ -101,7 +101,7 @@ def test_a_place_is_written_as_it_is_read(text):
     assert anchor_text(parse_anchor(text)) == text
 
 
-def test_places_are_found_in_the_trace():
+def test_anchors_are_resolved_in_the_trace():
     session = session_of(lecture(f"show: {TILED}").steps[0].change.show[0])
 
     def resolve(text, moment=0.0, block=0):

@@ -77,7 +77,7 @@ def test_history_goes_back_and_forward_and_forgets_what_lay_ahead():
     assert history.back(d) == b
 
 
-def test_settings_are_found_again(tmp_path):
+def test_settings_are_restored(tmp_path):
     file = tmp_path / "folder" / "window.json"
     kept = Settings(MARK, b"\x00\xff", (b"a", b"b"), ("/a.npz",))
     assert settings.save(file, kept) == ""

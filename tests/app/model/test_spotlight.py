@@ -127,7 +127,7 @@ def test_threads_warps_and_blocks_have_numbers_or_coordinates_and_the_words_of_w
     assert highlight_of("block 6") == highlight_of("work-group (2, 1)") == Highlight(blocks=frozenset([6]))
 
 
-def test_a_line_is_found_by_number_and_by_text_in_the_kernel_first():
+def test_a_line_is_resolved_by_number_and_by_text_in_the_kernel_first():
     naive, tiled = pair()
     (file, by_text), = highlight_of('line "total +="', tiled).lines  # fmt: skip
     (_, in_naive), = highlight_of('line "total +="', naive).lines  # fmt: skip

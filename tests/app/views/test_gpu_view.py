@@ -64,7 +64,7 @@ def test_every_row_of_the_gpu_is_a_multiprocessor_that_a_click_goes_into():
 
 
 @pytest.mark.parametrize("level", ["gpu", "multiprocessor"])
-def test_every_block_is_found_where_it_is_drawn(level):
+def test_every_block_is_hit_at_its_position(level):
     for block in range(16):
         shown = place(level, multiprocessor=derived_data().machine(block))
         view = view_of(shown)
@@ -87,7 +87,7 @@ def test_a_click_on_a_block_goes_into_it():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("level", "warp"), [("block", None), ("warp", 1)])
-def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, theme):
+def test_every_segment_is_hit_at_its_position_in_its_colour(level, warp, theme):
     shown = place(level, block=6, warp=warp)
     view = view_of(shown, size=(1400, 420), theme=theme)
     image, segments = grab_image(view), shown.data.timeline.segments
@@ -170,7 +170,7 @@ def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_ther
     assert view.chosen_text().startswith("128 other multiprocessors")
 
 
-def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
+def test_blocks_of_a_sparse_launch_are_hit_at_their_positions():
     data_of = sparse_data()
     shown = chart_view_at(data_of, "gpu", PanePlace())
     view = view_of(shown)

@@ -222,7 +222,7 @@ def test_a_long_sentence_leaves_the_text_its_room(tiled):
 # --- find
 
 
-def test_what_is_found_is_marked_counted_and_gone_to(tiled):
+def test_matches_are_marked_counted_and_visited(tiled):
     view = an_editable(tiled)
     view.show()
     view.activateWindow()

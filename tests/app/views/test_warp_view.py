@@ -323,7 +323,7 @@ def test_the_item_under_the_pointer_is_highlighted_and_described():
     assert (view.description.text(), grab_image(view)) == (words, before) and stressed != before
 
 
-def test_the_worst_request_of_the_line_is_found_and_gone_to():
+def test_the_worst_request_of_the_line_is_visited():
     session = matmul("histogram-private")
     requests, trace = session.requests, session.trace
     line = trace.sites[int(requests.site[first_request(session, "atomic", "private")])].line

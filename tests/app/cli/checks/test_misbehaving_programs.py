@@ -90,7 +90,7 @@ def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):
     assert "must be block numbers such as 0,5" in wrong.stderr
 
 
-def test_a_thread_that_goes_round_a_barrier_for_ever_is_found(script, tmp_path):
+def test_a_thread_that_goes_round_a_barrier_for_ever_is_detected(script, tmp_path):
     kernel = (
         HEAD
         + """

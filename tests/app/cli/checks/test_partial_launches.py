@@ -29,7 +29,7 @@ print(c.min(), c.max())
 )
 
 
-def test_a_race_in_the_last_block_of_a_large_launch_is_found_and_the_part_is_named(script, tmp_path):
+def test_a_race_in_the_last_block_of_a_large_launch_is_detected_and_the_part_is_named(script, tmp_path):
     path = script(LATE)
     done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1

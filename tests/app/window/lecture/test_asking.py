@@ -153,7 +153,7 @@ def test_f5_shows_a_lecture_on_the_whole_screen_and_escape_leaves_that_first(win
     press(window, "F5")
 
 
-def test_a_lecture_is_found_in_the_menu_by_its_title(window, player, monkeypatch, tmp_path):
+def test_the_menu_lists_a_lecture_by_its_title(window, player, monkeypatch, tmp_path):
     shipped = tmp_path / "1-one.md"
     shipped.write_text("# Sharing & sectors\n", encoding="utf-8")
     monkeypatch.setattr("tilescope.app.window.lecture.commands.shipped_lectures", lambda: [shipped])
