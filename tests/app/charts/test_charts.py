@@ -33,7 +33,7 @@ from tilescope.tracer.measure.measurement import Timing, load, recorded_measurem
 # --- what is drawn
 
 
-def test_a_newcomer_gets_the_naive_kernels_beside_the_tiled_one_at_a_size_all_were_measured_at():
+def test_the_default_chart_compares_naive_and_tiled_kernels_at_a_size_all_were_measured_at():
     figure = build([H200], Choice())
     assert [bar.datum.subject for bar in figure.panels[0].bars] == [
         "matmul-naive-row-on-x",
@@ -190,7 +190,7 @@ def test_the_roofline_omits_programs_on_the_cpu_and_reports_it():
 
 
 @pytest.mark.parametrize(("chart", "kinds"), [("calls", "first-call"), ("copies", "with-copies")])
-def test_calls_and_copies_stand_beside_a_later_call_and_the_kernel(chart, kinds):
+def test_calls_and_copies_are_next_to_a_later_call_and_the_kernel(chart, kinds):
     bars = build([H200], choice_of("matmul-tiled", chart=chart)).panels[0].bars
     assert [bar.datum.kind for bar in bars] == [kinds, "call", "kernel-warm"]
     assert bars[0].value > bars[1].value > bars[2].value
@@ -275,7 +275,7 @@ def test_a_kernel_that_is_wrong_is_named_with_the_reason():
     assert any("too few threads" in note and "NumPy" in note for note in figure.notes)
 
 
-def test_what_was_measured_here_is_drawn_beside_what_was_recorded(tmp_path):
+def test_own_measurements_are_drawn_next_to_recorded_ones(tmp_path):
     halved = msgspec.convert(msgspec.to_builtins(H200.measurement), type(H200.measurement))
     save(replace(halved, date="2027-01-02T03:04:05+00:00"), tmp_path / "mine.json")
     own_source = Source(tmp_path / "mine.json", load(tmp_path / "mine.json"))

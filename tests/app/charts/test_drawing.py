@@ -108,7 +108,7 @@ def test_no_label_of_a_roofline_is_cut_or_lies_on_a_roof(sources, width, scale, 
 
 
 @pytest.mark.parametrize("width", [640, 960])
-def test_values_of_points_stand_beside_them_and_cover_no_line_and_no_other_value(width, monkeypatch):
+def test_values_of_points_are_next_to_them_and_cover_no_line_and_no_other_value(width, monkeypatch):
     names = "matmul-tiled", "matmul-naive-row-on-x", "matmul-tiled-dynamic"
     figure = build([H200], choice_of(*names, chart="over", over="tile"))
     seen = drawn(figure, monkeypatch, (width, max(wanted_height(figure, width, Theme()), 540)))
@@ -148,7 +148,7 @@ def test_the_name_of_what_a_roof_was_reached_in_is_plain(monkeypatch):
 
 
 @pytest.mark.parametrize("names", [["matmul-tiled"], ["matmul-tiled", "cuda-c-naive"]], ids=["one", "two"])
-def test_few_bars_use_the_height_and_have_their_values_beside_them(names, monkeypatch):
+def test_few_bars_use_the_height_and_have_their_values_next_to_them(names, monkeypatch):
     figure = build([H200], choice_of(*names))
     seen = drawn(figure, monkeypatch)
     assert seen.place("CUDA events").top() - seen.place("time, ").bottom() < 30
@@ -170,7 +170,7 @@ def test_one_late_sample_takes_no_value_away_from_its_bar(monkeypatch):
     assert seen.place("300 µs").left() - seen.bars[0].right() < 25
 
 
-def test_a_value_never_stands_beside_the_diamond_of_a_published_time(monkeypatch):
+def test_no_value_is_next_to_the_diamond_of_a_published_time(monkeypatch):
     figure = build([H200], choice_of("vector-increment", "vector-multiply", chart="calls"))
     for height in (540, 240):
         seen = drawn(figure, monkeypatch, (960, height))

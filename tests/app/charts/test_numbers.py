@@ -28,7 +28,7 @@ RUNGS = ("matmul-column", "matmul-square", "matmul-wide", "matmul-two-buffers")
 # --- published figures
 
 
-def test_every_published_figure_stands_beside_a_row_that_was_measured():
+def test_every_published_figure_is_next_to_a_measured_row():
     for entry in published_times():
         kind = entry.kind
         rows = [

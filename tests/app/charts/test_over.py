@@ -35,7 +35,7 @@ def test_without_a_name_it_is_the_parameter_with_the_most_values():
     assert build([H200], choice).title.startswith("Time and rate over tile:")
 
 
-def test_bandwidth_is_that_of_the_elements_that_are_used_beside_what_copies_reached():
+def test_bandwidth_counts_used_elements_and_is_next_to_that_of_copies():
     figure = build([H200], choice_of(*SUMS, chart="over", over="threads", show="bandwidth"))
     (panel,) = figure.panels
     bytes_used = raw_row("sum-sequential", threads=1024)["bytes"]

@@ -103,7 +103,7 @@ def test_the_readings_of_an_h100_are_those_of_the_tests_and_each_difference_has_
     ],
     ids=lambda r: f"{r.scenario} {sorted(r.values.items())}",
 )
-def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
+def test_differences_are_shown_next_to_measured_values_with_the_reason(read):
     session = matmul(read.scenario, **read.values)
     assert recorded_counters_of(session.launch) is read
     text = readings_text(session)

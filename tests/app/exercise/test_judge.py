@@ -35,7 +35,7 @@ def errors(verdict):
     return [(f.kind, f.line) for f in verdict.findings if f.severity == "error"]
 
 
-def test_a_right_kernel_passes_and_its_counters_stand_beside_the_stubs():
+def test_a_right_kernel_passes_and_its_counters_are_next_to_the_stubs():
     verdict = judged(RIGHT)
     assert verdict.passed and not verdict.error and errors(verdict) == []
     assert [(case.correct, case.grid, case.block, case.sizes) for case in verdict.cases] == [

@@ -109,7 +109,7 @@ def test_different_looks_are_written():
     assert lines(screen(moment=0.0, colour_by="wasted"))[-1] == "colour: waste"
 
 
-def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
+def test_a_trace_in_the_folder_of_the_lecture_is_named(tmp_path):
     lecture = replace(EMPTY, path=tmp_path / "mine.md")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "race.npz").touch()
@@ -129,7 +129,7 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
         change_lines(lecture, -1, Bookmark((spaced,)), ())
 
 
-def test_lines_taken_out_are_named_and_an_edited_text_has_to_lie_beside_the_lecture(tmp_path):
+def test_skipped_lines_are_named_and_an_edited_text_must_be_in_the_folder_of_the_lecture(tmp_path):
     lecture = replace(EMPTY, path=tmp_path / "mine.md")
     mark = Bookmark(setups_of(["matmul-tiled:tile=8,without=barrier2"]), side="hidden")
     lines = change_lines(lecture, -1, mark, ())

@@ -277,7 +277,7 @@ def test_a_measurement_that_cannot_be_saved_is_reported(timings, tmp_path):
 # --- measuring here
 
 
-def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings, monkeypatch):
+def test_a_program_is_measured_here_and_drawn_next_to_the_recorded_times(timings, monkeypatch):
     """Its bar says on which processor it ran, or beside times of the same processor when."""
     monkeypatch.setattr(client, "_processor", lambda: "Another processor")
     timings.show_choice(replace(timings.choice, subjects=(ChartSubject("vector-double", "numpy"),)))

@@ -236,7 +236,7 @@ def test_more_bins_than_pixels_are_drawn():
     assert grab_image(view) != grab_image(show_histogram(session, 1, size=(400, 300)))
 
 
-def test_atomics_are_counted_beside_the_other_counters():
+def test_atomics_are_counted_next_to_the_other_counters():
     private, plain = SESSIONS["private"](), SESSIONS["global"]()
     texts = {tile.label: tile.text(private.end) for tile in tiles_of(private)}
     assert (texts["global atomics"], texts["shared atomics"]) == ("40", "900")
@@ -280,7 +280,7 @@ def test_a_bookmark_keeps_the_picture_and_the_words():
         assert pane.stack.currentWidget() is pane.histogram
 
 
-def test_seeds_are_traced_beside_the_window_until_all_are_there():
+def test_seeds_are_traced_while_the_window_runs_until_all_are_there():
     with open_window(("count-racing:num_blocks=2,threads=40",)) as window:
         view = window.central.panes[0].histogram
         wait_until(lambda: view.spread is not None and len(view.spread.totals) == 32)

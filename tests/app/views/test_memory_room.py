@@ -141,7 +141,7 @@ def test_a_magnified_picture_shows_how_to_see_all_of_it_again():
     assert view.zoom == Zoom() and not view.fit_button.isVisible()
 
 
-def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
+def test_names_of_magnified_buffers_are_next_to_them_if_there_is_space():
     window, seen = Box(0, 0, 400, 300), Box(0, 50, 200, 250)
     spot = find_name_box(seen, 30, 20, window, [seen, Box(300, 0, 100, 300)])
     assert spot == Box(200, 165, 30, 20)

@@ -72,7 +72,7 @@ def finding(session: Session):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("offset", [1, -17, 40])
-def test_a_cell_with_a_red_cross_stands_beside_the_array(tmp_path, offset, theme):
+def test_a_cell_with_a_red_cross_is_next_to_the_array(tmp_path, offset, theme):
     traced = session(tmp_path, SHIFT.format(offset))
     moment = finding(traced).moment
     look = Theme.named(theme)

@@ -251,7 +251,7 @@ def test_no_shortcut_of_the_window_takes_what_is_typed():
     window.close()
 
 
-def test_the_window_has_its_keys_after_a_click_beside_a_line():
+def test_the_window_has_its_keys_after_a_click_in_the_gutter():
     editor, window, fired = an_editor(), QMainWindow(), []
     box, other = QWidget(), QLineEdit()
     row = QVBoxLayout(box)
@@ -342,7 +342,7 @@ def test_a_file_keeps_its_line_ends():
 # --- lines that are taken out, and what is marked of lines
 
 
-def test_a_click_beside_a_line_asks_for_it_to_be_taken_out():
+def test_a_click_in_the_gutter_asks_to_skip_the_line():
     editor = an_editor()
     lines, edited, ran = (
         record_signal(editor.line_toggled),

@@ -55,7 +55,7 @@ def test_text_is_read_only_until_editing_is_allowed(tiled):
     assert grab_image(view) == before
 
 
-def test_figures_stand_beside_the_lines_they_were_counted_of(tiled):
+def test_figures_are_next_to_their_lines(tiled):
     view = an_editable(tiled)
     counts, marked = dict(view.editor.counts), view.editor.line
     load = line_of(view, "tile_b[ty, tx] = b")

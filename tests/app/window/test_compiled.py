@@ -28,7 +28,7 @@ def compiled(window):
     wait_until(window.central.results.compiling.is_idle)
 
 
-def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others():
+def test_counters_as_compiled_come_after_the_picture_and_are_next_to_the_others():
     seen = []
     with open_window((JACOBI, ALIASED), compiled=True, wait=False) as window:
         window.central.results.compiling.counted.connect(

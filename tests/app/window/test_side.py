@@ -116,7 +116,7 @@ def test_one_key_colours_cells_and_lines_alike(window):
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
-def test_the_tabs_stand_beside_each_other(window, size):
+def test_the_tabs_are_next_to_each_other(window, size):
     window.look.show("light", 1.0, False)
     window.resize(*size)
     QApplication.processEvents()

@@ -109,7 +109,7 @@ def test_phases_are_those_of_the_pane_that_has_barriers(window):
     wait_until(lambda: label.strong == f"Right: moment {begin} of {session.end}")
 
 
-def test_one_pane_is_not_named_beside_the_moment():
+def test_one_pane_is_not_named_next_to_the_moment():
     with open_window(PAIR[1:]) as fresh:
         assert fresh.central.transport.position.strong.startswith("moment ")
 

@@ -86,7 +86,7 @@ def test_what_was_asked_once_starts_no_process_again(script, tmp_path, monkeypat
     assert run_tilescope("check", str(path), folder=tmp_path).stdout == first.stdout
 
 
-def test_what_a_program_finds_stands_beside_it(script, tmp_path):
+def test_findings_of_a_program_are_next_to_it(script, tmp_path):
     done = run_tilescope("check", str(script(RACE + OPENS.removeprefix(HEAD))), folder=tmp_path)
     assert "error: race: " in done.stdout and "error: compile: " in done.stdout
     assert "TypingError: " in done.stderr

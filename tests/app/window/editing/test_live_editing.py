@@ -77,7 +77,7 @@ def kernels(window):
     return [session.launch.source for session in window.stage.sessions]
 
 
-def test_what_is_typed_runs_beside_the_version_before(window):
+def test_typed_text_runs_next_to_the_version_before(window):
     before = FILE.read_bytes()
     written(window, "total += tile_a", "total -= tile_a")
     run(window)

@@ -145,7 +145,7 @@ def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
     assert panel.head.words.text() == PASSED
 
 
-def test_each_goal_shows_its_number_beside_the_stubs_and_what_it_needs(window, folder):
+def test_each_goal_shows_its_number_next_to_the_stubs_and_its_limit(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
     write(window, ZERO, "out[i] = a[i] + a[i] - a[i] + 10")
     goal = panel.rows.rows[0]

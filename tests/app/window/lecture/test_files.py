@@ -85,7 +85,7 @@ def test_a_lecture_that_can_t_be_read_any_more_goes_on(window, player, harm):
     wait_until(lambda: player.lecture.steps[5].title == "The very last")
 
 
-def test_a_trace_file_beside_it_is_shown_and_a_broken_one_stops_nothing(window, tmp_path):
+def test_a_trace_file_in_its_folder_is_shown_and_a_broken_one_stops_nothing(window, tmp_path):
     save(matmul("matmul-tiled", m=8, k=8, n=8, tile=4).trace, tmp_path / "good.npz")
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     steps = f"\n## One\n\n`show: {TILED}`\n\n## Bad\n\n`show: bad.npz`\n\n## Good\n\n`show: good.npz`\n"
@@ -103,7 +103,7 @@ def test_a_trace_file_beside_it_is_shown_and_a_broken_one_stops_nothing(window, 
     wait_for_step(window)
 
 
-def test_a_program_beside_it_runs_only_once_the_user_agrees_to_what_it_is(window, tmp_path):
+def test_a_program_in_its_folder_runs_only_once_the_user_agrees(window, tmp_path):
     program = tmp_path / "mine.py"
     program.write_text(PROGRAM)
     text = f"# Own\n\n## Shown\n\n`show: {TILED}`\n\n## Mine\n\n`show: mine.py:launch=2`\n\n## On\n\n`show: {TILED}`\n"
@@ -130,7 +130,7 @@ def test_a_program_beside_it_runs_only_once_the_user_agrees_to_what_it_is(window
     wait_for_step(window)
 
 
-def test_an_edited_kernel_beside_it_runs_only_once_the_user_agrees_and_a_line_out_of_ours_at_once(
+def test_an_edited_kernel_in_its_folder_runs_only_once_the_user_agrees_and_a_line_out_of_ours_at_once(
     window, tmp_path
 ):
     (tmp_path / "mine.py").write_text(

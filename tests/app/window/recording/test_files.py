@@ -135,7 +135,7 @@ def test_a_full_disk_is_reported(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, name):
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path, name):
     path = tmp_path / name
     if path.suffix:
         path.write_bytes(b"old")
