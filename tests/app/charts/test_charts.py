@@ -310,7 +310,7 @@ def test_what_has_nothing_to_be_compared_with_is_named():
     assert "Not compared: CUDA C, naive, measured without Tiled, shared memory." in figure.notes
 
 
-def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
+def test_a_chart_speaks_of_work_groups_but_keeps_titles():
     keys = ("matmul-tiled", "vector-multiply", "python-threads")
     figure = with_terminology(build([H200], choice_of(*keys, chart="scaling")), "work-item")
     assert [series.full_name for series in figure.panels[0].series] == ["Tiled, shared memory"]
@@ -325,7 +325,7 @@ def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
     assert [bar.part for bar in bars.panels[0].bars] == [f"work-groups of {n} × {n}" for n in (16, 8, 32)]
 
 
-def test_kernels_that_speak_of_work_items_themselves_do_so_where_they_are_alone():
+def test_kernels_with_only_work_items_use_those_words():
     assert terminology_of("own", choice_of("workitem-naive").subjects) == "work-item"
     assert terminology_of("own", choice_of("workitem-naive", "matmul-tiled").subjects) == "cuda"
     assert terminology_of("cuda", choice_of("workitem-naive").subjects) == "cuda"

@@ -156,7 +156,7 @@ def test_what_was_measured_here_comes_first_and_is_never_compared_with_another_d
     assert left.speedup_over(right) is None
 
 
-def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has_one_alone():
+def test_kernels_measured_here_together_are_compared_even_if_a_later_file_has_one_of_them():
     row = measurement(3.0).rows[0]
     both = measurement(2.0)
     both = replace(both, rows=(*both.rows, replace(row, scenario="matmul-naive-row-on-x")))

@@ -20,7 +20,7 @@ def warm(name, **given):
     return statistics.median(samples_of(raw_row(name, **given), "kernel-warm"))
 
 
-def test_points_are_of_rows_that_differ_in_the_parameter_alone():
+def test_points_belong_to_rows_that_differ_only_in_the_parameter():
     times, _ = build([H200], choice_of("matmul-tiled", chart="over", over="tile")).panels
     (line,) = times.series
     assert [(p.x, p.y) for p in line.points] == [

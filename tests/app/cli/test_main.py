@@ -63,7 +63,7 @@ HELPS = [[*command.name.split(), "--help"] for command in SUBCOMMANDS]
 @pytest.mark.parametrize(
     "arguments", [["list"], ["list", "--x"], ["completion", "zsh"], *HELPS], ids=" ".join
 )
-def test_words_alone_load_neither_qt_nor_numba(arguments):
+def test_words_load_neither_qt_nor_numba(arguments):
     assert not loaded_by(arguments) & {"PySide6", "numba", "pyqtgraph"}
 
 

@@ -111,7 +111,7 @@ def test_the_length_is_printed_before_and_the_name_after(tmp_path, capsys):
     assert "2.0 s, 40 frames of 640 x 400 pixels, about" in output.err
 
 
-def test_the_memory_pictures_alone_and_phases(tmp_path):
+def test_only_the_memory_pictures_and_phases(tmp_path):
     look = ("--size", SIZE, "--fps", "2", "--hold", "0")
     places = ("--from", "phase 1", "--to", "end of phase 1")
     assert render(TINY, "-o", tmp_path / "whole", *places, *look) == 0

@@ -22,7 +22,7 @@ def test_columns_are_as_wide_as_their_widest_cell_and_lines_end_with_their_last_
     assert align_columns(ROWS, "<", gap=" | ")[1] == "a longer one | 1,000 | 0.5"
 
 
-def test_a_cell_longer_than_its_column_pushes_the_rest_of_its_line_alone():
+def test_a_long_cell_pushes_only_the_rest_of_its_line():
     assert align_columns(ROWS, "<><", widths=(6, None), gap=" ") == [
         "name       n seconds",
         "a longer one 1,000 0.5",

@@ -111,7 +111,7 @@ def test_an_exercise_has_a_task_a_short_stub_and_hints(name):
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_its_picture_is_small_stands_alone_and_is_drawn(name):
+def test_its_picture_is_small_self_contained_and_drawn(name):
     application()
     picture = EXERCISES[name].picture
     assert len(picture.text) > 40

@@ -72,7 +72,7 @@ def _fields(look):
 # The words of a step.
 
 
-def test_a_caption_is_read_and_replaced_alone():
+def test_only_the_caption_is_read_and_replaced():
     assert (
         step_parts(SMALL, 0, PATH).caption
         == "There are {left.threads_in_all} threads, and *each* makes one element."
@@ -142,7 +142,7 @@ def test_ends_of_lines_and_the_byte_order_mark_stay():
 # What a step changes.
 
 
-def test_a_line_that_can_stand_alone_does():
+def test_a_line_that_can_be_separate_is_separate():
     assert step_parts(SMALL, 1, PATH).change == "next phase"
     edited = with_change(SMALL, 1, ["at: end"], PATH)
     assert edited == SMALL.replace("`next phase`", "`end`")

@@ -174,7 +174,7 @@ def test_a_pane_that_is_named_is_highlighted_completely_and_needs_no_other_names
     assert highlights[1] == Highlight(buffers=frozenset([buffer_number(sessions[1], "b")]))
 
 
-def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing():
+def test_a_name_of_one_pane_dims_the_other_and_an_unknown_name_dims_nothing():
     sessions = pair()
     assert resolve_highlights(["tile_a"], sessions)[0] == DIM_ALL
     assert resolve_highlights(["tile_a", "A"], sessions)[0] == Highlight(

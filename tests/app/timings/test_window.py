@@ -375,7 +375,7 @@ def test_the_gpus_are_listed_in_a_dialog_that_comes_at_once(timings, monkeypatch
     assert "1 of 1 GPUs can be used" in shown.text.text()
 
 
-def test_a_dialog_that_was_closed_before_the_answer_is_left_alone(timings, monkeypatch):
+def test_an_answer_after_the_dialog_was_closed_changes_nothing(timings, monkeypatch):
     answer = threading.Event()
     monkeypatch.setattr(DeviceListing, "run", lambda _: (answer.wait(10), DeviceList((), reason="None."))[1])
     QTest.mouseClick(timings.devices_button, LEFT)

@@ -147,7 +147,7 @@ def test_a_click_asks_for_the_line_the_thread_and_then_the_moment(faulty):
             assert chosen == Selection(*finding.threads[0])
 
 
-def test_a_finding_about_the_launch_as_a_whole_asks_for_its_line_alone():
+def test_a_finding_about_the_launch_asks_only_for_its_line():
     session = matmul("barrier-three-threads")
     view = shown(session)
     heard = asked(view)
@@ -282,7 +282,7 @@ def test_only_races_have_a_card(faulty, racing):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
-def test_session_and_theme_alone_decide_how_it_looks(racing, faulty, theme):
+def test_its_look_depends_only_on_session_and_theme(racing, faulty, theme):
     view = shown(faulty)
     for moment in (9, 3):
         view.render_moment(moment, Selection(1, moment))

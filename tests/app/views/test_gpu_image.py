@@ -81,7 +81,7 @@ def test_lanes_of_a_multiprocessor_are_rows_where_there_is_room_and_added_up_whe
     assert low[1, 75] not in (tone(DARK), PANEL)  # one of two
 
 
-def test_a_multiprocessor_alone_has_a_row_for_each_lane():
+def test_a_single_multiprocessor_has_a_row_for_each_lane():
     shares = ran([(0, 0, 100), (1, 0, 50), (1, 0, 100), (1, 50, 100)])
     pixels, at_once = bars(shares, 1, (0.0, 100.0), (100, 20), 2, LIGHT, 1.0)
     assert pixels[3, 25] == tone(DARK) and pixels[3, 75] == tone(PALE)
@@ -118,7 +118,7 @@ def test_codes_are_the_segments_in_the_middle_of_each_pixel(block):
     assert (since[code >= 0] >= 0).all()
 
 
-def test_a_warp_alone_has_a_row_for_each_kind():
+def test_a_single_warp_has_a_row_for_each_kind():
     data = derived_data()
     rows = [SEGMENT_KINDS[kind] for kind in kind_rows(data)]
     assert rows == ["load", "compute", "wait"]
@@ -171,7 +171,7 @@ def test_lanes_show_what_warps_did_where_that_can_be_seen():
     assert not (plain == LIGHT.colour("global load").rgb()).any()
 
 
-def test_the_strip_of_a_multiprocessor_has_the_warps_of_its_blocks_alone():
+def test_the_strip_of_a_multiprocessor_has_only_the_warps_of_its_blocks():
     data = derived_data()
     strip, warps = machine_strip(data, 1)
     assert warps == 2

@@ -268,7 +268,7 @@ def test_a_launch_is_explained_by_what_a_gpu_has_room_for_and_what_was_counted_t
     assert "measured" in text and "NVIDIA H200, 2026-11-23" in text
 
 
-def test_other_kernels_are_explained_from_the_trace_alone(tmp_path):
+def test_other_kernels_are_explained_from_the_trace(tmp_path):
     session = uneven_session(tmp_path)
     view = show_panel(ExplainView, session, 1)
     assert "<b>Phase 0</b>" in words(view)

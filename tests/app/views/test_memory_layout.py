@@ -128,7 +128,7 @@ def test_a_product_with_local_arrays_of_any_shape_fits(shapes, m, k, n, room, me
     assert_apart_and_inside(layout, room)
 
 
-def test_in_a_lecture_cells_are_no_smaller_and_some_buffers_alone_have_larger_ones():
+def test_in_a_lecture_cells_are_no_smaller_and_only_some_buffers_have_larger_ones():
     room, usual, large = Box(4, 3, 940, 700), Metrics(), Metrics(large=True)
     matrices = [buffer((64, 64), name=name) for name in ("a", "out")] + [buffer((32, 33), "shared", "cells")]
     before, after = (arrange(matrices, {}, room, metrics).places for metrics in (usual, large))
@@ -179,7 +179,7 @@ def test_the_access_index_of_an_element_follows_the_strides():
 
 @given(st.sets(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60))
 @settings(deadline=None)
-def test_an_outline_is_the_edges_that_one_cell_alone_has(cells):
+def test_an_outline_consists_of_the_edges_that_only_one_cell_has(cells):
     rows, cols = np.array(sorted(cells)).T
     path = outlines.outline(rows, cols)
     ends = np.stack([path.x, path.y], axis=1).reshape(-1, 2, 2).astype(int)

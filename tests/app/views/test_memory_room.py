@@ -44,7 +44,7 @@ def test_few_rows_and_columns_are_separated(m, n):
     assert left.y == result.y and left.row == pytest.approx(result.row) and above.cell == result.cell
 
 
-def test_a_flat_matrix_alone_has_rows_of_a_readable_height():
+def test_a_single_flat_matrix_has_rows_of_a_readable_height():
     place = arrange([buffer((4, 256))], {}, Box(0, 0, 560, 420), Metrics()).places[0]
     assert place.row >= 8 > place.cell
     assert place.element_at(place.x + 1.5 * place.cell, place.y + 3.5 * place.row) == 3 * 256 + 1

@@ -5,7 +5,7 @@ import re
 from folders import ROOT
 
 
-def test_views_clip_by_clipped_alone():
+def test_views_clip_only_by_clipped():
     own = {
         "app/views/common/drawing.py",
         "app/views/common/canvas.py",

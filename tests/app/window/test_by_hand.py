@@ -190,7 +190,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
     assert stride(window.stage.sessions[0]) == 14
 
 
-def test_nothing_is_asked_before_a_drag_ends_and_then_of_its_last_value_alone(uncached, monkeypatch):
+def test_nothing_is_asked_before_a_drag_ends_and_then_only_of_its_last_value(uncached, monkeypatch):
     window = uncached
     trace = Worker.run
 

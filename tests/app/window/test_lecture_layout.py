@@ -111,7 +111,7 @@ def test_back_returns_to_what_was_shown_and_leaves_the_layout(window):
     assert window.stage.setups == (first, second) and window.bookmark().layout == "lecture"
 
 
-def test_a_zoom_shows_the_named_buffers_alone_and_larger(window):
+def test_a_zoom_shows_only_the_named_buffers_and_larger(window):
     press(window, "F5")
     all_cells = cells(window)
     act(window, Zoom(("A", "tile_a")))

@@ -290,7 +290,7 @@ def two_screens(tmp_path):
     process.wait(10)
 
 
-def test_on_two_screens_page_down_alone_presents_and_each_window_fills_its_own(
+def test_on_two_screens_page_down_presents_and_each_window_fills_its_own(
     two_screens, lecture, tmp_path
 ):
     paths = os.pathsep.join([str(TESTS / "helpers"), os.environ.get("PYTHONPATH", "")])

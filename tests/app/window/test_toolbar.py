@@ -32,7 +32,7 @@ def values(window, name: str) -> list[object]:
     return [setup.values.get(name) for setup in window.stage.setups]
 
 
-def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
+def test_an_edit_keeps_the_other_parameters_of_the_other_pane():
     with open_window(("vector-double", "transpose-tile")) as window:
         window.toolbar.pick(1, "vector-multiply")
         settle(window)
@@ -68,7 +68,7 @@ def test_a_size_typed_for_both_panes_is_taken_by_both_and_no_longer_differs():
         assert "count" not in notes(window)
 
 
-def test_a_field_that_one_pane_alone_has_goes_to_that_pane():
+def test_a_field_of_only_one_pane_goes_to_that_pane():
     with open_window(VECTORS) as window:
         act(window, Focus(0))
         window.toolbar.same.setChecked(False)

@@ -43,7 +43,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> None:
+def test_check_finds_errors_only_in_the_pitfalls(tmp_path: Path, file: str) -> None:
     launches = [launch_of(scenario, {}) for _, scenario in FILES[file]]
     assert all(a.fill != "file" for launch in launches for a in launch.arguments if isinstance(a, Array))
     (tmp_path / "program.py").write_text(PROGRAM)

@@ -280,7 +280,7 @@ def test_notebooks_of_format_3_run_too(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
 
 
-def test_what_reads_notebooks_is_imported_for_them_alone(tmp_path):
+def test_notebook_modules_are_imported_only_for_notebooks(tmp_path):
     (tmp_path / "plain.py").write_text("import sys\nprint('nbformat' in sys.modules)\n")
     assert run_tilescope("run", "--quiet", "plain.py", folder=tmp_path).stdout == "False\n"
     assert messages_of(run_tilescope("run", "--quiet", "plain.py", folder=tmp_path)) == ""
