@@ -142,7 +142,7 @@ def test_the_clipboard_gets_the_picture():
     assert QGuiApplication.clipboard().image() == image_of(figure(), PAGE)
 
 
-def test_files_are_written_whole_or_not_at_all(tmp_path):
+def test_files_are_written_atomically(tmp_path):
     (tmp_path / "chart.svg").mkdir()
     with pytest.raises(PictureError, match=r"could not be written: .*\.$"):
         write(tmp_path / "chart.svg")

@@ -232,7 +232,7 @@ def wheel_of(folder):
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_is_the_whole_package_and_works(tmp_path):
+def test_the_wheel_contains_the_complete_package_and_works(tmp_path):
     wheel = wheel_of(tmp_path)
     assert f"-{__version__}-" in wheel.name
     with zipfile.ZipFile(wheel) as archive:

@@ -240,7 +240,7 @@ def test_equal_ways_are_drawn_once_and_never_too_many():
 
 
 @pytest.mark.parametrize(("cell", "expected"), [(3.1, 3), (5.9, 5), (1.5, 1.5), (0.3, 0.3)])
-def test_cells_are_whole_pixels_where_that_costs_little(cell, expected):
+def test_cells_are_integral_pixels_if_that_costs_little(cell, expected):
     assert snap_cell(cell) == expected
 
 

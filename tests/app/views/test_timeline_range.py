@@ -103,7 +103,7 @@ def test_a_range_zoomed_in_a_long_block_is_full_in_a_short_one():
 
 
 @pytest.mark.parametrize("block", [0, 5, 11])
-def test_the_whole_block_is_in_sight_at_first(tiled, block):
+def test_the_complete_block_is_in_sight_at_first(tiled, block):
     view = show_timeline(tiled, 0, Selection(block, 0))
     moments = tiled.requests.moment[tiled.requests.block == block]
     first, last = view.x_range()

@@ -68,7 +68,7 @@ def test_the_bar_describes_the_picture_once_the_question_is_closed(slow):
         assert window.toolbar.more.text() == "More · 1 block"
 
 
-def test_a_smaller_size_after_the_question_is_run_whole(slow):
+def test_a_smaller_size_after_the_question_runs_completely(slow):
     with open_window(PAIR) as window:
         enlarge(window, 2, 24)
         wait_until(lambda: [s.blocks for s in window.stage.setups] == [(0,), (0,)])
@@ -129,7 +129,7 @@ def test_another_choice_takes_the_question_back(slow):
         assert not window.notice.isVisible()
 
 
-def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
+def test_a_partly_kept_launch_can_be_kept_completely(monkeypatch):
     few = Limits(accesses=4000)
     monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", few)
     with open_window(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:

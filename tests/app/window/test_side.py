@@ -129,7 +129,7 @@ def test_the_tabs_are_next_to_each_other(window, size):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.4, 2.0])
-def test_every_tab_is_whole_at_any_width(window, scale):
+def test_every_tab_is_fully_visible_at_any_width(window, scale):
     racing = matmul("count-racing").with_findings()
     side = Inspector(Theme.named("light", scale))
     side.set_theme(side.theme)

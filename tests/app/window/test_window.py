@@ -42,7 +42,7 @@ def test_space_plays_and_pauses(window):
 
 
 @pytest.mark.parametrize("focus", [0, 1])
-def test_what_stands_is_a_whole_moment_in_every_pane(window, focus):
+def test_every_pane_stops_at_an_integral_moment(window, focus):
     act(window, Focus(focus))
     window.stage.set_link("progress")
     window.stage.seek(1, 5)

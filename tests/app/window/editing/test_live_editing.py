@@ -338,7 +338,7 @@ def test_another_size_is_traced_of_the_edited_kernel(window):
     assert [text.count("syncthreads") for text in kernels(window)] == [2, 1]
 
 
-def test_a_copy_is_saved_whole_without_the_lines_that_are_out(window, tmp_path):
+def test_a_copy_is_saved_completely_without_the_skipped_lines(window, tmp_path):
     written(window, "total += tile_a", "total += 1 * tile_a")
     run(window)
     click_gutter(window, SECOND)

@@ -139,7 +139,7 @@ def test_the_foot_shows_step_and_moment(window, player):
     assert foot.text().endswith("step 1 of 6")
 
 
-def test_f5_shows_a_lecture_on_the_whole_screen_and_escape_leaves_that_first(window, player):
+def test_f5_shows_a_lecture_on_the_full_screen_and_escape_leaves_that_first(window, player):
     press(window, "F5")
     wait_until(window.isFullScreen)
     press(window, "Escape")

@@ -191,7 +191,7 @@ def test_the_timeline_is_dragged_by_a_finger_on_a_phone(chromium, file, pair):
     assert [text for text in small if not text.startswith(("line", "moment"))] == []
 
 
-def test_the_strip_of_all_blocks_goes_through_the_whole_launch(page, pair):
+def test_the_strip_of_all_blocks_covers_the_complete_launch(page, pair):
     x, y = page.run(
         "const box = replay.timelines[1].timeline.canvas.getBoundingClientRect(); return [box.right - 10, box.top + 5]"
     )
