@@ -135,7 +135,7 @@ def test_what_was_measured_at_another_size_is_not_compared():
     assert "Not compared" in explanation(left, right)
 
 
-def test_a_padding_that_nobody_measured_is_not_passed_off_as_measured():
+def test_an_unmeasured_padding_is_not_passed_off_as_measured():
     size = {"rows": 64, "cols": 64}
     plain = nearest_time("transpose-tile", size, [H200])
     assert plain.is_exact
@@ -165,7 +165,7 @@ def test_kernels_measured_here_together_are_compared_even_if_a_later_file_has_on
     assert right.speedup_over(left) == 1.5
 
 
-def test_what_nobody_measured_has_no_time():
+def test_unmeasured_kernels_have_no_time():
     assert nearest_time("count-racing", {}, [H200]) is None
     assert nearest_time("matmul-tiled", {}, []) is None
     assert pair(("count-racing", {}), ("matmul-tiled", {}))[0] is None

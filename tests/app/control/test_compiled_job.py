@@ -61,7 +61,7 @@ def test_nothing_is_counted_while_pictures_are_drawn(played):
     assert wanted.compiled.reason == ""
 
 
-def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
+def test_an_unneeded_count_is_ended_and_the_next_one_starts(played):
     job, first, second = CompiledJob(), session(), session()
     results = []
     job.counted.connect(results.append)

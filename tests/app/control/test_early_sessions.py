@@ -120,7 +120,7 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
     assert "not available: The tracing process ended unexpectedly" in jobs.reports[1][1].trace.notice
 
 
-def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):
+def test_nothing_comes_early_unless_asked_or_if_the_order_does_not_matter(jobs):
     load(jobs, struck(480), early=False)
     wait_until(lambda: any(kind == "ready" for kind, _ in jobs.reports))
     load(jobs, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}))

@@ -247,7 +247,7 @@ def test_the_first_load_is_chosen_or_the_first_moment():
 @pytest.mark.parametrize(
     ("end", "speed"), [(0, 8), (480, 8), (481, 16), (59_999, 1000), (60_001, 2000), (7e6, 200_000)]
 )
-def test_a_long_launch_plays_within_a_minute_at_a_speed_that_nobody_chose(end, speed):
+def test_a_long_launch_plays_within_a_minute_at_the_default_speed(end, speed):
     head = Playhead()
     head.set_end(end)
     assert head.speed == speed

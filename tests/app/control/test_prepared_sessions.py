@@ -120,7 +120,7 @@ def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
     assert jobs.worker.asked == [4]
 
 
-def test_what_takes_long_is_left_until_somebody_waits_for_it(jobs):
+def test_slow_sessions_wait_until_the_user_asks_for_them(jobs):
     jobs.worker.slow.add(4)
     jobs.prepare([launch(4), launch(8)])
     wait_until(jobs.is_prepared)

@@ -45,7 +45,7 @@ def test_they_are_read_in_a_thread_once(own):
     assert len(notices) == 1
 
 
-def test_a_picture_that_nobody_watches_has_them_at_once(own):
+def test_a_hidden_picture_gets_findings_at_once(own):
     recorded = RecordedTimelines()
     recorded.waits = False
     recorded.want()

@@ -37,7 +37,7 @@ def test_an_exercise_contains_the_texts_of_its_files():
     assert "cases" not in exercise.stub
 
 
-def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
+def test_a_file_that_would_raise_is_read_without_running_it(tmp_path):
     assert mistakes(tmp_path, program="raise SystemExit\n" + PROGRAM) == []
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_is_missing_or_no_text_is_reported(tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "\n", "[" * 100_000, "> " * 5000 + "a", "## Hint", "# \0", "```exercise", "* " * 500]
 )
-def test_what_nobody_wrote_by_hand_is_read_all_the_same(tmp_path, text):
+def test_generated_files_are_read_too(tmp_path, text):
     exercise = read(tmp_path, markdown=text)
     assert exercise.mistakes and not exercise.goals
 

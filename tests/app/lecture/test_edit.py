@@ -209,7 +209,7 @@ def test_a_new_step_changes_no_other():
     assert first.text == f"# T\n\n{body}\n"
 
 
-def test_a_place_that_nobody_traced_is_asked_for():
+def test_a_trace_is_requested_for_an_untraced_anchor():
     with pytest.raises(UntracedError, match="is not traced yet") as raised:
         remove_step(SMALL, 1, PATH, untraced)
     assert raised.value.panes == scenes_of(lecture_of())[1].panes

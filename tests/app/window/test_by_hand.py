@@ -384,7 +384,7 @@ def foreseen(monkeypatch):
 
 
 @pytest.mark.parametrize("how", NEARED)
-def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_needs_others(
+def test_kernels_are_compiled_ahead_if_the_user_comes_to_a_parameter_that_needs_others(
     window, how, foreseen
 ):
     asked = foreseen

@@ -173,7 +173,7 @@ def test_without_nvidias_programs_the_tab_explains_their_installation():
         assert "ret" in view.code.toPlainText()
 
 
-def test_the_code_is_compiled_when_somebody_looks_at_it():
+def test_the_code_is_compiled_when_the_user_looks_at_it():
     with open_window((JACOBI,)) as window:
         assert window.stage.sessions[0].listing is None
         press(window, "Ctrl+8")

@@ -42,7 +42,7 @@ def test_a_key_stretches_recorded_parts_and_reports_the_others(window):
     assert window.bookmark().time == "moments" and len(widths(recorded)) == 1
 
 
-def test_another_size_that_nobody_recorded_goes_by_moments(window):
+def test_another_unrecorded_size_goes_by_moments(window):
     before = window.bookmark()
     press(window, "Shift+T")
     window.show_bookmark(opened_at(window, 24))

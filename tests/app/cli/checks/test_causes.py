@@ -81,7 +81,7 @@ def test_after_an_access_outside_what_was_filled_is_not_called_unwritten(tmp_pat
     assert [(p["name"], p["line"]) for p in findings[1]["places"]] == [("output", 8)]
 
 
-def test_unwritten_is_what_nobody_wrote_and_nothing_else(script, tmp_path: Path) -> None:
+def test_unwritten_is_only_what_no_thread_wrote(script, tmp_path: Path) -> None:
     errors = [f for f in check_program(tmp_path, script(FRESH)) if f["severity"] == "error"]
     assert [(f["kind"], f["count"], f["launches"]) for f in errors] == [("unwritten", 4, 2)]
 

@@ -83,7 +83,7 @@ def test_a_closed_pipe_ends_a_program_as_under_python(script, tmp_path):
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
 
 
-def test_check_whose_findings_nobody_reads_ends_without_a_traceback(script, tmp_path):
+def test_check_with_a_closed_output_ends_without_a_traceback(script, tmp_path):
     status, errors = closed([sys.executable, "-m", "tilescope", "check", str(script(RACE))], tmp_path)
     assert status == 1 and "Error" not in errors
 

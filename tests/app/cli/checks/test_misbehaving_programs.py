@@ -73,7 +73,7 @@ def test_some_blocks_of_a_too_large_launch_run_and_it_is_reported(script, tmp_pa
         ("[1, 0]", "0 threads along x of the block, but a GPU needs at least 1"),
     ],
 )
-def test_a_launch_that_no_gpu_takes_and_nobody_can_run_is_refused(script, tmp_path, launch, message):
+def test_a_launch_that_no_gpu_takes_is_refused(script, tmp_path, launch, message):
     path = script(COPY.replace("copy[2, 32]", f"copy{launch}"))
     done = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert done.returncode == 1

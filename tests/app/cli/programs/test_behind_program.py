@@ -31,7 +31,7 @@ for _ in range(3):
 )
 
 
-def test_tasks_are_done_in_order_in_a_thread_that_nobody_sees():
+def test_tasks_run_in_order_in_a_hidden_thread():
     done, behind, before = [], BackgroundWriter(), threading.enumerate()
     for number in range(20):
         behind.do(lambda number=number: done.append((number, threading.get_ident())), 1)

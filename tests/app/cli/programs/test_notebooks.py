@@ -161,7 +161,7 @@ def test_functions_of_cells_may_ask_numba_to_keep_them(tmp_path):
     assert (done.returncode, done.stdout) == (0, "4 [2. 2.]\n"), done.stderr
 
 
-def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
+def test_plots_are_drawn_without_a_window_and_stop_nothing(tmp_path):
     """Where matplotlib is not installed, what draws is left out, and all else goes on."""
     fake = tmp_path / "has" / "matplotlib"
     fake.mkdir(parents=True)

@@ -224,7 +224,7 @@ def test_a_kernel_that_raises_is_shown_with_its_error_at_its_line(window):
     assert line in [problem.line for problem in window.side.source.problems.problems]
 
 
-def test_a_version_does_not_follow_where_somebody_went_meanwhile(window):
+def test_a_version_does_not_follow_the_user_who_went_elsewhere_meanwhile(window):
     window.stage.jobs._sessions.clear()
     editor(window).toggle(FIRST)
     assert window.editing.editing.is_busy()

@@ -80,7 +80,7 @@ def test_the_pictures_are_the_same_forwards_backwards_and_by_a_jump(window, play
         assert capture_window(window) == forwards[number], number
 
 
-def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, player):
+def test_a_step_comes_as_written_after_the_user_has_looked_around(window, player):
     go_to_step(window, 1)
     stood = capture_window(window)
     window.stage.seek(0, 17)
