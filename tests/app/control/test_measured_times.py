@@ -25,7 +25,7 @@ def read(times):
     return times.sources is not None
 
 
-def test_they_wait_for_sessions_that_are_being_made(monkeypatch):
+def test_they_wait_for_sessions_that_are_being_prepared(monkeypatch):
     monkeypatch.setattr(measured_job, "DELAYS", 1_000_000)
     asked, free = [], [False]
     times = MeasuredTimes(None, lambda: bool(asked.append(free[0]) or free[0]))

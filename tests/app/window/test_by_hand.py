@@ -165,7 +165,7 @@ def test_while_one_picture_is_made_only_the_newest_wish_is_kept(uncached, monkey
     assert (workers(window), entries(window)) == (before, 1)
 
 
-def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncached, monkeypatch):
+def test_a_slow_trace_is_abandoned_once_the_user_moves_to_another_value(uncached, monkeypatch):
     window = uncached
     trace, hold, begun = Worker.run, threading.Event(), threading.Event()
 
@@ -445,7 +445,7 @@ def test_a_click_on_a_name_goes_to_its_field(window):
     assert parameter_field(window, "stride").hasFocus()
 
 
-def test_what_the_hand_changed_in_the_counters_is_marked_and_what_time_changes_is_not(window):
+def test_counters_changed_by_the_user_are_marked_and_those_changed_by_time_are_not(window):
     counters = window.central.panes[0].counters
     window.playhead.seek(window.playhead.end)
     window.draw()

@@ -127,7 +127,7 @@ def made_listing(line):
     return Listing(code[:3], code, "LLVM 22.1", "ptxas 13.0", 20, 8)
 
 
-def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
+def test_a_chosen_line_is_highlighted_in_its_code_and_back():
     with open_window((JACOBI,)) as window:
         session = window.stage.sessions[0]
         line = next(

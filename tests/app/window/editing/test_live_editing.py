@@ -427,7 +427,7 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
         assert not window.editing.unsaved()
 
 
-def test_nothing_is_compiled_ahead_while_a_session_is_being_made(window, monkeypatch):
+def test_nothing_is_compiled_ahead_while_a_session_is_being_prepared(window, monkeypatch):
     editing, messages, settled = window.editing.editing, [], [False]
     monkeypatch.setattr(window.stage.jobs, "compile_ahead", messages.append)
     monkeypatch.setattr(window.stage, "is_settled", lambda: settled[0])
