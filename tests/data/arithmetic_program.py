@@ -1,8 +1,8 @@
-"""What arithmetic comes to in a kernel, by Numba's types: a line for each kernel, on a GPU and under the tracer alike.
+"""The results of arithmetic in a kernel, by Numba's types: a line for each kernel, on a GPU and under the tracer alike.
 
 Lines begin with what holds of their numbers: "exact", to the last bit; "about", to six digits, since libraries of
-functions differ; "undefined", where neither Numba nor CUDA says what comes out. Needs Numba and NumPy alone. With
-names of kernels as arguments, these alone are run.
+functions differ; "undefined", where neither Numba nor CUDA says what comes out. Needs only Numba and NumPy. With
+names of kernels as arguments, only these run.
 """
 
 import math

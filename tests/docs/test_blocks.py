@@ -116,7 +116,9 @@ def test_the_first_kernel_of_a_page_has_the_finding_and_the_second_has_none(rule
     (tmp_path / "wrong.py").write_text(wrong)
     (tmp_path / "fixed.py").write_text(fixed)
     words = ["--schedules", "5"] if rule.code == ORDER_DEPENDENCE else []
-    assert {(f["rule"], f["kind"]) for f in findings_of("wrong.py", tmp_path, *words)} == {(rule.code, rule.kind)}
+    assert {(f["rule"], f["kind"]) for f in findings_of("wrong.py", tmp_path, *words)} == {
+        (rule.code, rule.kind)
+    }
     assert findings_of("fixed.py", tmp_path, *words) == []
 
 

@@ -43,7 +43,7 @@ class Browser:
             time.sleep(0.02)
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """Return what a script returns."""
+        """Run a script and return its value."""
         return self.driver.execute_script(script, *arguments)
 
     def command(self, name: str, **values: Any) -> Any:
@@ -73,7 +73,7 @@ class Browser:
         return content
 
     def console_messages(self) -> list[str]:
-        """Return what the page has told the console since it was opened."""
+        """List the messages of the page's console since it was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:

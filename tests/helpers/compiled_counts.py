@@ -24,7 +24,7 @@ CASES = DATA / "gpu_truth" / "cases.py"
 
 
 def count_launches(jobs: list[Job], *options: str) -> list[CompiledCounters]:
-    """Count launches in a process of their own."""
+    """Count launches in a new process."""
     lines = b"".join(msgspec.json.encode(job) + b"\n" for job in jobs)
     command = [sys.executable, __file__, *options]
     done = subprocess.run(command, input=lines, capture_output=True, check=False)
@@ -58,7 +58,9 @@ def convert_arguments(arguments: tuple[object, ...], folder: Path) -> tuple[Arra
         if isinstance(argument, np.ndarray):
             path = folder / f"{len(list(folder.iterdir()))}.npy"
             np.save(path, argument)
-            described.append(Array(argument.shape, str(argument.dtype), "file", path=str(path), digest=str(path)))
+            described.append(
+                Array(argument.shape, str(argument.dtype), "file", path=str(path), digest=str(path))
+            )
         elif isinstance(argument, np.generic):
             described.append(Scalar(argument.item(), str(argument.dtype)))
         else:

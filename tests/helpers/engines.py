@@ -46,7 +46,9 @@ def run_both(launch: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Tra
     """Return the traces of a launch by the compiled engine and the simulator, in the order of a schedule."""
     launch = msgspec.structs.replace(launch, schedule=schedule)
     turns = schedule.kind != "sequential"
-    return compiled.run_compiled(launch, ignore_progress, turns=turns), numba_patch.run(launch, ignore_progress)
+    return compiled.run_compiled(launch, ignore_progress, turns=turns), numba_patch.run(
+        launch, ignore_progress
+    )
 
 
 def resolve_sites(trace: Trace, column: NDArray[Any]) -> list[Any]:
@@ -65,7 +67,7 @@ def assert_engines_agree(launch: Launch, tolerance: float = 0.0) -> Trace:
 
 
 def traces_equal(ours: Trace, theirs: Trace, tolerance: float) -> bool:
-    """Return whether two traces are the same, values to a tolerance."""
+    """Compare two traces, values to a tolerance."""
     try:
         assert_same(ours, theirs, tolerance)
     except AssertionError:
@@ -97,7 +99,7 @@ def assert_same(ours: Trace, theirs: Trace, tolerance: float) -> None:
 
 
 def values_close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> bool:
-    """Return whether values are the same to a tolerance; of complex ones that are not nan, each part by itself."""
+    """Compare values to a tolerance; of complex ones that are not nan, each part separately."""
     if ours.dtype.kind in "mM":
         return np.array_equal(ours.view(np.int64), theirs.view(np.int64))
     if ours.dtype.kind != "c":
@@ -125,8 +127,10 @@ def assert_same_misses(ours: Trace, theirs: Trace) -> None:
 
 
 def missing_lanes(trace: Trace) -> list[Any]:
-    """Return what a trace tells of lanes at warp operations, with the sites that it names."""
-    missing = [(m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing]
+    """Return a trace's messages about lanes at warp operations, with the sites that it names."""
+    missing = [
+        (m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing
+    ]
     return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in missing]
 
 
@@ -143,7 +147,7 @@ def limit_accesses(launch: Launch, accesses: int) -> Launch:
 
 
 def assert_counted(complete: Trace, summary: Trace) -> None:
-    """Assert that a trace without accesses has the counters of the whole one."""
+    """Assert that a trace without accesses has the counters of the complete one."""
     assert summary.totals == totals_of(complete, requests_of(complete))
     assert len(summary) == len(summary.barriers.step) == 0
     assert summary.accesses == len(complete)
@@ -168,7 +172,7 @@ def assert_same_request_order(trace: Trace) -> None:
 
 
 def has_harmful_race(trace: Trace) -> bool:
-    """Return whether the search for races finds a harmful one."""
+    """Search for a harmful race."""
     return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 
 

@@ -35,7 +35,11 @@ def small_timeline(
     """
     chosen = SMALL | values
     timeline = synthetic_timeline(matmul(name, **chosen).trace, settle(find(name), chosen))
-    return timeline if detailed is None else replace(timeline, segments=segments_of_blocks(timeline.segments, detailed))
+    return (
+        timeline
+        if detailed is None
+        else replace(timeline, segments=segments_of_blocks(timeline.segments, detailed))
+    )
 
 
 def segments_of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
@@ -58,7 +62,7 @@ def sparse_data() -> GpuData:
 
 
 def derived_data(**options: Any) -> GpuData:
-    """Return what is derived from a made timeline."""
+    """Derive the data of a synthetic timeline."""
     return gpu_data(small_timeline(**options))
 
 

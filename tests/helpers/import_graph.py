@@ -12,7 +12,7 @@ TOP = ("kernels", "tracer", "app", "api")
 
 
 class Import(NamedTuple):
-    """A module of the package that a file imports, anywhere in it: lazily, or for type checkers alone, counts too."""
+    """A module of the package that a file imports anywhere: lazy imports and those for type checkers count too."""
 
     file: str  # path from the checkout
     target: str  # path of the imported file; of a folder's __init__.py where the folder itself is meant

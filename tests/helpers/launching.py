@@ -46,7 +46,7 @@ def trace(*args: Any, report: Any = lambda done, total: None, **options: Any) ->
 
 
 def final_contents(trace: Trace, name: str) -> NDArray[Any]:
-    """Return what a global buffer holds after the launch: its initial content, with every store replayed."""
+    """Return the content of a global buffer after the launch: its initial content, with every store replayed."""
     number = next(i for i, b in enumerate(trace.buffers) if b.name == name)
     cells = trace.initial[number].copy()
     own_rows = (trace.buffer == number) & (trace.op != 0)

@@ -1,7 +1,7 @@
-"""Notes as a GPU would write them, made on the CPU: a marked kernel in plain Python, with clocks that count steps.
+"""A GPU's notes, made on the CPU: a marked kernel in plain Python, with clocks that count steps.
 
 The kernel's source is the one that a GPU gets; what it calls on a GPU is replaced here. Addresses are those of NumPy's
-arrays. Each block has a multiprocessor of its own, whose clock begins elsewhere and counts one cycle a nanosecond.
+arrays. Each block has a separate multiprocessor, whose clock begins elsewhere and counts one cycle a nanosecond.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ class HostRun:
         names = {
             **self.kernel.values, "_ts_cuda": cuda, "_ts_int64": "at", "_ts_number": lambda: self.me.number,
             "_ts_thread": lambda: self.me.thread, "_ts_begin": self.begin,
-            "_ts_end": lambda head, position: None, "_ts_here": self.here, "_ts_load": self.load, "_ts_store": self.store,
+            "_ts_end": lambda head, end: None, "_ts_here": self.here, "_ts_load": self.load, "_ts_store": self.store,
             "_ts_cas": self.cas, "_ts_wait_barrier": self.barrier, "_ts_wait_fence": self.fence(1 << 33),
         }  # fmt: skip
         names |= {f"_ts_{name}": self.update(name) for name in ATOMIC_UPDATES}
@@ -297,7 +297,7 @@ def at_address(array: np.ndarray, where: tuple[int, int]) -> np.ndarray:
 
 
 def address(array: np.ndarray) -> int:
-    """Return where an array begins."""
+    """Return the address of an array's first element."""
     return int(array.__array_interface__["data"][0])
 
 
@@ -308,13 +308,13 @@ def bits(value: Any) -> int:
 
 
 def is_element(array: np.ndarray, index: Any) -> bool:
-    """Return whether an index names one element."""
+    """Check for an index that names one element."""
     parts = index if isinstance(index, tuple) else (index,)
     return len(parts) == array.ndim and not any(isinstance(p, slice) for p in parts)
 
 
 def pairs(time: int) -> np.ndarray:
-    """Return what clocks and timer of all multiprocessors show from a time on."""
+    """Read clocks and timer of all multiprocessors from a time on."""
     times = time + np.arange(PAIRS)
     return np.stack([np.stack([start + times, 1_000 + times], 1) for start in STARTS]).astype(np.uint64)
 

@@ -14,7 +14,7 @@ from traces import BUFFERS, OPS, trace_of
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """Be told nothing."""
+    """Ignore progress."""
 
 
 def random_trace(seed: int, dtype: str = "f8") -> Trace:

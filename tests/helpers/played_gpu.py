@@ -1,4 +1,4 @@
-"""A GPU that is played by Numba's simulator, for the whole way from a case to its timeline: run as a program.
+"""A GPU played by Numba's simulator, from a case to its timeline: run as a program.
 
 Four multiprocessors whose clocks began at other times; each look at a clock takes 8 cycles of all of them. The file
 of the timeline goes where the first argument says; the second is the case, the third how much longer kernels take with

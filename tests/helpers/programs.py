@@ -1,4 +1,4 @@
-"""Programs of a user's for tests of `run` and `check`: their texts, and the commands in processes of their own."""
+"""A user's programs for tests of `run` and `check`: their texts, and the commands in new processes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def run_program(folder, words, path):
 
 
 def wait_for_exit(process: int) -> bool:
-    """Return whether a process has ended, waiting up to a minute."""
+    """Wait up to a minute for the end of a process."""
     for _ in range(600):
         try:
             os.kill(process, 0)

@@ -1,4 +1,4 @@
-"""Programs of random arithmetic over every type of number, with Numba's CPU target beside as the referee.
+"""Programs of random arithmetic over every type of number, with Numba's CPU target as the referee.
 
 What a GPU does in another way than a CPU is left out: shifts by more than 63, floats that no integer can hold, nan
 among what `min` and `max` choose from, remainders by inf.

@@ -88,5 +88,5 @@ def odd_session(folder: Path) -> Session:
 
 
 def grab_image(widget: QWidget) -> QImage:
-    """Return what a widget looks like."""
+    """Grab a widget's image."""
     return widget.grab().toImage()

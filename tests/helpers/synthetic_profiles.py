@@ -25,7 +25,7 @@ def synthetic_record(*profiles):
 
 
 def replace_recorded_profiles(monkeypatch, record):
-    """Have this record in place of the one that comes with the package; None for none."""
+    """Use this record instead of that of the package; None for none."""
     for module in (profiles, row_figures):
         monkeypatch.setattr(module, "recorded_profiles", lambda: record)
     uncached = getattr(profiles._by_launch, "__wrapped__", profiles._by_launch)

@@ -53,7 +53,7 @@ class Runner:
         self.done = dict.fromkeys(self.programs, 0)
 
     def left(self, thread: int) -> int:
-        """Return how many accesses a thread has still to make in this phase."""
+        """Count the accesses that a thread has still to make in this phase."""
         program = self.programs[thread]
         return len(program[self.phase]) - self.done[thread] if self.phase < len(program) else 0
 

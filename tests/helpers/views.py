@@ -56,7 +56,7 @@ def buffer_number(session, name):
 
 
 def element_point(view, name, *place):
-    """Return where an element stands in the view."""
+    """Return the position of an element in the view."""
     buffer = buffer_number(view.session, name)
     element = int(np.ravel_multi_index(place, view.session.trace.buffers[buffer].shape))
     return view.position_of(buffer, element)

@@ -1,4 +1,4 @@
-"""Charts as data: the numbers of the recorded measurement, counted by hand, and what is said about them."""
+"""Charts as data: the numbers of the recorded measurement, counted separately, and their descriptions."""
 
 from __future__ import annotations
 
@@ -354,7 +354,9 @@ def test_unreadable_files_are_reported_in_one_sentence_and_the_others_are_there(
         for content in (b"", b"{}", FILE.read_bytes().replace(b'"version":2', b'"version":7', 1)):
             broken.write_bytes(content)
             recordings, complaints = sources()
-            assert [source.path for source in recordings] == [recorded_measurements()[0]]  # others go on with it
+            assert [source.path for source in recordings] == [
+                recorded_measurements()[0]
+            ]  # others go on with it
             assert len(complaints) == 1
             assert complaints[0].endswith(".")
     finally:

@@ -1,4 +1,4 @@
-"""How charts are drawn: nothing cut, nothing struck through, values beside their bars, rooms that are used."""
+"""Drawn charts: nothing is clipped or struck through, values are next to their bars, and space is used."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Drawn:
     bars: list[QRectF] = field(default_factory=list)
 
     def place(self, text):
-        """Return where a text, or the first that begins with it, stands."""
+        """Find the box of a text, or of the first text that begins with it."""
         return next(place.boundingRect() for other, place in self.texts if other.startswith(text))
 
 

@@ -1,4 +1,4 @@
-"""Charts over a parameter: rows that differ in it alone, their times, rates and bandwidths."""
+"""Charts over a parameter: rows that differ only in it, their times, rates and bandwidths."""
 
 from __future__ import annotations
 

@@ -38,8 +38,10 @@ def point(choice=TILED):
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """Return what puts profiles in place of those that come with the package."""
-    return lambda *profiles: replace_recorded_profiles(monkeypatch, synthetic_record(*profiles) if profiles else None)
+    """Return a function that replaces the profiles of the package."""
+    return lambda *profiles: replace_recorded_profiles(
+        monkeypatch, synthetic_record(*profiles) if profiles else None
+    )
 
 
 def test_a_ring_stands_where_the_bytes_of_dram_put_the_point(recorded):

@@ -66,7 +66,7 @@ def test_options_before_a_script_take_a_value_where_their_parsers_say_so():
 
 @pytest.fixture
 def script(capsys):
-    """Return what a shell reads."""
+    """Return the script that a shell reads."""
 
     def printed(shell):
         assert main(["completion", shell]) == 0

@@ -100,7 +100,7 @@ highest[2, 128](numbers, np.zeros(8, np.float32))
 
 
 def checked(tmp_path, *options):
-    """Return what `tilescope check` prints of the contended program, as JSON."""
+    """Return the JSON that `tilescope check` prints of the contended program."""
     program = tmp_path / "program.py"
     program.write_text(CONTENDED)
     command = [sys.executable, "-m", "tilescope", "check", "--format", "json", *options, str(program)]

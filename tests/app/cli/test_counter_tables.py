@@ -1,4 +1,4 @@
-"""Counters by line, buffer and block, and beside what Nsight Compute read on an H200."""
+"""Counters by line, buffer and block, and next to the values of Nsight Compute on an H200."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def test_parts_add_up_to_the_launch_and_each_is_its_requests(session_rows, by):
     requests, buffers = session.requests, session.trace.buffers
     for number in range(len(names)):
         own_rows = np.flatnonzero((part == number) & (requests.op == 0))
-        sectors = [int(requests.sectors[r]) for r in own_rows if buffers[requests.buffer[r]].space == "global"]
+        sectors = [
+            int(requests.sectors[r]) for r in own_rows if buffers[requests.buffer[r]].space == "global"
+        ]
         assert totals["global_load_sectors"][number] == sum(sectors)
 
 
@@ -129,7 +131,7 @@ def test_of_other_launches_nothing_was_read(values):
 
 
 def cells(text, name):
-    """Return what stands in a row of a table."""
+    """Return the cells of a row of a table."""
     (line,) = (line for line in text.splitlines() if line.startswith(f"{name} "))
     return line.removeprefix(name).split("  ")[-1].strip()
 

@@ -19,7 +19,7 @@ BOTH = DeviceList((H200, OLD), "580.159.04", (13, 0))
 
 @pytest.fixture
 def answered(monkeypatch):
-    """Return what has a driver answer this."""
+    """Return a function that sets the driver's answer."""
 
     def answer(devices):
         def run(_):

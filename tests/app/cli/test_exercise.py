@@ -153,7 +153,9 @@ def has_shape(data, shape):
 @pytest.mark.parametrize("body", ["a[i] + 10", "a[i] + np.nan", "max([a[i]])", "a[i + 3]", "b", "a["])
 def test_json_has_the_keys_that_the_document_describes(home, capsys, body):
     (home / "mine.py").write_text(RIGHT.replace("a[i] + 10", body))
-    status, output, _ = run_command(capsys, "check", "mine.py", *FOLDER, "--exercise", "add-ten", "--format", "json")
+    status, output, _ = run_command(
+        capsys, "check", "mine.py", *FOLDER, "--exercise", "add-ten", "--format", "json"
+    )
     data = json.loads(output)
     assert status == (0 if data["passed"] else 1)
     assert (

@@ -1,4 +1,4 @@
-"""The command line, as a user types it: a process of its own, its output and its exit status."""
+"""The command line, as a user types it: a process, its output and its exit status."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def refusal(capsys, *arguments):
 
 
 def loaded_by(arguments):
-    """Return what a process has imported once it ran a command line."""
+    """List the modules that a process has imported after a command line."""
     code = (
         "import json, sys, tilescope.app.cli.main as cli\n"
         f"try: cli.main({arguments!r})\n"
@@ -152,7 +152,9 @@ def test_a_trace_file_has_the_counters_of_its_launch(tmp_path):
     worker = Worker()
     save(worker.run(launch_of(scenario, values, **options)), tmp_path / "kept.npz")
     worker.close()
-    rows = [tilescope("counters", source, cwd=tmp_path).stdout.splitlines()[1:] for source in (SMALL, "kept.npz")]
+    rows = [
+        tilescope("counters", source, cwd=tmp_path).stdout.splitlines()[1:] for source in (SMALL, "kept.npz")
+    ]
     named, kept = (
         [line.removeprefix(title).split() for line in lines]
         for title, lines in zip((f"{scenario.title}: ", "kept: "), rows, strict=True)

@@ -27,7 +27,9 @@ def lines_of(text):
 
 def test_a_launch_that_agrees_with_the_simulator_is_reported_as_equal(tmp_path, capsys):
     status = recorded(
-        ["sum-sequential:count=64,threads=32"], tmp_path / "new", lambda launch, room: notes_on_host(launch, 1)
+        ["sum-sequential:count=64,threads=32"],
+        tmp_path / "new",
+        lambda launch, room: notes_on_host(launch, 1),
     )
     lines = lines_of(capsys.readouterr().out)
     assert status == 0
@@ -42,7 +44,9 @@ def test_a_launch_that_agrees_with_the_simulator_is_reported_as_equal(tmp_path, 
 
 
 def test_a_race_is_named_as_one(tmp_path, capsys):
-    recorded(["count-racing:num_blocks=2,threads=16"], tmp_path, lambda launch, room: notes_on_host(launch, 1))
+    recorded(
+        ["count-racing:num_blocks=2,threads=16"], tmp_path, lambda launch, room: notes_on_host(launch, 1)
+    )
     lines = lines_of(capsys.readouterr().out)
     assert lines["accesses"].startswith("equal")
     assert lines["results"].startswith("differ: counter[0] is ") and "It is a race" in lines["results"]

@@ -1,4 +1,4 @@
-"""Films of the window, drawn without a screen: frames of `snapshot`, for as long as was asked, whole or not at all."""
+"""Films of the window, drawn without a screen: frames of `snapshot`, of the requested length, written atomically."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def render(*words):
 
 
 def looked_into(path):
-    """Return what ffprobe says of the only stream of a file, whose frames it counts."""
+    """Return ffprobe's description of the only stream of a file, with counted frames."""
     command = [
         "ffprobe",
         "-v",
@@ -46,7 +46,11 @@ def looked_into(path):
     ]
     streams = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     (stream,) = streams["streams"]
-    return {**stream, "seconds": float(streams["format"]["duration"]), "format": streams["format"]["format_name"]}
+    return {
+        **stream,
+        "seconds": float(streams["format"]["duration"]),
+        "format": streams["format"]["format_name"],
+    }
 
 
 def test_the_frames_are_those_of_snapshot_at_the_same_moments(tmp_path):
@@ -227,7 +231,7 @@ def test_without_pyav_a_sentence_names_the_package_to_install(tmp_path, capsys, 
 
 
 def started(*words, **options):
-    """Start the command in a process of its own."""
+    """Start the command in a new process."""
     command = [sys.executable, "-m", "tilescope", "render", *map(str, words)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
 

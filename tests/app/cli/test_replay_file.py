@@ -1,4 +1,4 @@
-"""Replay files: what is asked for, written whole or not at all, the same bytes twice, and what can't be written."""
+"""Replay files: their content, atomic writes, the same bytes twice, and paths that can't be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of the window, drawn without a screen, whole or not at all."""
+"""Pictures of the window, drawn without a screen and written atomically."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Counters at three depths: which are told, and in which words."""
+"""Counters at three depths: their selection and their words."""
 
 import msgspec
 import pytest

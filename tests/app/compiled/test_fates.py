@@ -19,7 +19,7 @@ needs_compiler = pytest.mark.skipif(
 
 
 def fresh(name, **values):
-    """Return a session of its own of a scenario."""
+    """Return a new session of a scenario."""
     session = matmul(name, **values)
     return build_session(session.launch, session.trace, session.scenario)
 

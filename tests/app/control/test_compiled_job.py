@@ -13,7 +13,7 @@ from windows import wait_until
 
 
 class PlayedCounting:
-    """Counts when it is told to, or is cancelled."""
+    """Count on request, or stop."""
 
     def __init__(self):
         self.begun, self.cancelled, self.go_on = [], 0, threading.Event()

@@ -1,4 +1,4 @@
-"""Measured times are read in a thread, once no session is being made, or beside one that takes long."""
+"""Measured times are read in a thread, once no session is being prepared, or during a slow one."""
 
 import pytest
 from PySide6.QtTest import QTest

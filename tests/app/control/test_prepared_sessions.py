@@ -1,4 +1,4 @@
-"""Sessions made ahead: in order, in nobody's way, held while they are wanted, and no more than memory bears."""
+"""Sessions prepared ahead: in order, without delaying others, held while wanted, and within the memory limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def launch(m: int) -> Launch:
 
 
 class PatientWorker(Worker):
-    """Gives out traces that are there already; may be told to wait, to fail or to find that something takes long."""
+    """Yield existing traces; wait, fail or report slowness on request."""
 
     def __init__(self) -> None:
         super().__init__()

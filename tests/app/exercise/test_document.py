@@ -13,7 +13,7 @@ MARKDOWN = (EXERCISES / "01-add-ten.md").read_text(encoding="utf-8")
 
 
 def read(folder, markdown=MARKDOWN, program=PROGRAM, name="01-add-ten"):
-    """Return the exercise of two texts, beside the picture of the data."""
+    """Return the exercise of two texts, next to the picture of the data."""
     (folder / "01-add-ten.svg").write_bytes((EXERCISES / "01-add-ten.svg").read_bytes())
     (folder / f"{name}.md").write_text(markdown)
     (folder / f"{name}.py").write_text(program)
@@ -26,12 +26,20 @@ def mistakes(folder, **texts):
 
 def test_an_exercise_contains_the_texts_of_its_files():
     exercise = add_ten()
-    assert (exercise.name, exercise.number, exercise.title, exercise.kernel) == ("add-ten", 1, "Add ten", "add_ten")
+    assert (exercise.name, exercise.number, exercise.title, exercise.kernel) == (
+        "add-ten",
+        1,
+        "Add ten",
+        "add_ten",
+    )
     assert exercise.mistakes == ()
     assert [s.text for s in exercise.task.paragraphs[0].spans if s.styles == {"code"}] == ["out", "a"]
     assert exercise.picture.path == EXERCISES / "01-add-ten.svg"
     assert exercise.picture.text == "Four threads, each with an element of a and of out"
-    assert [g.words for g in exercise.goals] == ["each element is read once", "as many loads as the stub stores"]
+    assert [g.words for g in exercise.goals] == [
+        "each element is read once",
+        "as many loads as the stub stores",
+    ]
     assert len(exercise.hints) == 2
     assert exercise.stub == STUB.rstrip() + "\n"
     assert "cases" not in exercise.stub

@@ -206,7 +206,9 @@ def test_an_endless_kernel_is_ended_and_its_line_reported(monkeypatch):
 
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
-    exercise = write_exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
+    exercise = write_exercise(
+        tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n")
+    )
     with pytest.raises(ExerciseError, match=r"it did not end after 1 s, at .*01-ten\.py:1[4-5]"):
         judged(RIGHT, exercise)
 

@@ -1,4 +1,4 @@
-"""What is remembered of exercises: written whole, shared by two windows, and kept where it is damaged."""
+"""The progress of exercises: written atomically, shared by two windows, and kept if it is damaged."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ WRONG = {
 
 
 def refused_for(verdict: Verdict) -> set[str]:
-    """Return what a verdict holds against a file: kinds of errors, "result", and "goal" where all else is right."""
+    """List a verdict's objections to a file: kinds of errors, "result", and "goal" if all else is right."""
     kinds = {finding.kind for finding in verdict.findings if finding.severity == "error"}
     kinds |= set() if all(case.correct for case in verdict.cases) else {"result"}
     return kinds or (set() if all(goal.met for goal in verdict.goals) else {"goal"})

@@ -1,4 +1,4 @@
-"""Which multiprocessors have a row: all, or where few of them ran a block those alone."""
+"""Multiprocessors with a row: all, or if few of them ran a block, only those."""
 
 import numpy as np
 

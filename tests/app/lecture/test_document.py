@@ -1,4 +1,4 @@
-"""A lecture's file: what is read of it, and that each mistake is told with its line."""
+"""A lecture's file: its parsed content, and each mistake with its line."""
 
 from __future__ import annotations
 

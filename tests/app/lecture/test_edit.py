@@ -49,7 +49,7 @@ def bodies(text):
 
 
 def shown(text):
-    """Return what each step shows and where it stands, None for a place that is not there."""
+    """Return the picture and the anchor of each step, None for an anchor that is not there."""
     lecture = lecture_of(text)
     scenes = scenes_of(lecture)
     return [_shown(lecture, scenes, i) for i in range(len(scenes))]
@@ -152,7 +152,9 @@ def test_a_line_that_can_be_separate_is_separate():
 
 
 def test_values_are_put_where_they_belong_and_other_lines_stay():
-    edited = with_values(SMALL, 2, {"colour": "reads", "choices": None, "answer": "right.global_sectors"}, PATH)
+    edited = with_values(
+        SMALL, 2, {"colour": "reads", "choices": None, "answer": "right.global_sectors"}, PATH
+    )
     old = SMALL[SMALL.index("play: to end") : SMALL.index("```\n\nIt takes")]
     new = (
         "play: to end over 5 s\ncolour: reads\nask: How many sectors does the naive kernel take?\n"

@@ -41,7 +41,7 @@ def sessions_of(mark):
 
 
 def lines(mark, lecture=EMPTY, after=-1):
-    """Return what a new step says of a screen."""
+    """Return the lines of a new step for a screen."""
     return change_lines(lecture, after, mark, sessions_of(mark))
 
 

@@ -18,7 +18,7 @@ def lecture(*blocks):
 
 
 def stood(*blocks):
-    """Return where each step of such a lecture stands."""
+    """Return the moment of each step of such a lecture."""
     parsed = lecture(*blocks)
     assert parsed.problems == ()
     scenes = scenes_of(parsed)

@@ -1,4 +1,4 @@
-"""Spotlights by name: every form read and found in sessions, and what is not there told in a sentence."""
+"""Spotlights by name: every form is resolved in sessions, and unknown names are reported in a sentence."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -121,7 +121,12 @@ def test_elements_are_ranges_along_the_dimensions(name, ranges):
 
 
 def test_threads_warps_and_blocks_have_numbers_or_coordinates_and_the_words_of_work_items():
-    assert highlight_of("thread 5") == highlight_of("work-item 5") == highlight_of("Thread (5, 0)") == Highlight(threads=frozenset([5]))
+    assert (
+        highlight_of("thread 5")
+        == highlight_of("work-item 5")
+        == highlight_of("Thread (5, 0)")
+        == Highlight(threads=frozenset([5]))
+    )
     assert highlight_of("thread (1, 2)") == Highlight(threads=frozenset([17]))
     assert highlight_of("warp 1") == highlight_of("wavefront 1") == Highlight(warps=frozenset([1]))
     assert highlight_of("block 6") == highlight_of("work-group (2, 1)") == Highlight(blocks=frozenset([6]))

@@ -1,4 +1,4 @@
-"""Words of work-items in place of CUDA's, the sources of CUDA C, and what a pitfall says."""
+"""Words of work-items instead of CUDA's, the sources of CUDA C, and the texts of pitfalls."""
 
 from __future__ import annotations
 

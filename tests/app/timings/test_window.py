@@ -278,7 +278,7 @@ def test_a_measurement_that_cannot_be_saved_is_reported(timings, tmp_path):
 
 
 def test_a_program_is_measured_here_and_drawn_next_to_the_recorded_times(timings, monkeypatch):
-    """Its bar says on which processor it ran, or beside times of the same processor when."""
+    """Its bar names the processor, or the dates next to times of the same processor."""
     monkeypatch.setattr(client, "_processor", lambda: "Another processor")
     timings.show_choice(replace(timings.choice, subjects=(ChartSubject("vector-double", "numpy"),)))
     QTest.mouseClick(timings.measure_button, LEFT)

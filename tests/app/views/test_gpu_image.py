@@ -113,7 +113,9 @@ def test_codes_are_the_segments_in_the_middle_of_each_pixel(block):
         own_segments = np.flatnonzero((segments.block == block) & (segments.warp == warp))
         for x in range(width):
             cycle = (span[0] + (x + 0.5) * (span[1] - span[0]) / width) * data.timeline.head.mhz / 1000
-            inside = own_segments[(segments.start[own_segments] <= cycle) & (cycle < segments.end[own_segments])]
+            inside = own_segments[
+                (segments.start[own_segments] <= cycle) & (cycle < segments.end[own_segments])
+            ]
             assert code[warp, x] == (segments.kind[inside[0]] if len(inside) else -1)
     assert (since[code >= 0] >= 0).all()
 

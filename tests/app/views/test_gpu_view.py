@@ -29,7 +29,14 @@ def place(level, data=None, **numbers):
 def wheel(view, x, y, turn, keys=NO_KEYS):
     point = QPointF(x, y)
     event = QWheelEvent(
-        point, point, QPoint(), QPoint(0, turn), Qt.MouseButton.NoButton, keys, Qt.ScrollPhase.NoScrollPhase, False
+        point,
+        point,
+        QPoint(),
+        QPoint(0, turn),
+        Qt.MouseButton.NoButton,
+        keys,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
     )
     QApplication.sendEvent(view, event)
 

@@ -88,8 +88,12 @@ def test_the_lanes_that_add_now_are_those_of_the_trace():
     for moment in range(1, session.end + 1):
         adding = show_histogram(session, moment, Selection(1, 40)).bars()[0].adding
         rows = [r for r in session.memory.accesses_at(moment).tolist() if trace.op[r] >= Op.ATOMIC]
-        additions = sorted(zip(adding.block.tolist(), adding.thread.tolist(), adding.bin.tolist(), strict=True))
-        assert additions == sorted((int(trace.block[r]), int(trace.thread[r]), int(trace.index[r])) for r in rows)
+        additions = sorted(
+            zip(adding.block.tolist(), adding.thread.tolist(), adding.bin.tolist(), strict=True)
+        )
+        assert additions == sorted(
+            (int(trace.block[r]), int(trace.thread[r]), int(trace.index[r])) for r in rows
+        )
         own = [r for r in rows if trace.block[r] == 1 and trace.thread[r] // 32 == 1]
         assert adding.own.sum() == len(own)
         meet = {(int(requests.request[r]), int(trace.index[r])) for r in own}

@@ -1,4 +1,4 @@
-"""The memory view under the user's hands: what it tells under the pointer, what a click asks, zoom and pan."""
+"""The memory view under the pointer: its tooltip, its clicks, zoom and pan."""
 
 from __future__ import annotations
 

@@ -302,5 +302,7 @@ def difference(first, other):
     """Return the share of pixels whose colours differ clearly: fonts differ from machine to machine."""
     if first.size() != other.size():
         return 1.0
-    channels = [pixels(i).view(np.uint8).reshape(i.height(), i.width(), 4).astype(int) for i in (first, other)]
+    channels = [
+        pixels(i).view(np.uint8).reshape(i.height(), i.width(), 4).astype(int) for i in (first, other)
+    ]
     return float((np.abs(channels[0] - channels[1]).max(axis=2) > 40).mean())

@@ -38,7 +38,9 @@ def sessions() -> list[Session]:
         for spec in SPECS:
             scenario, values, options = parse_spec(f"{spec},{order}")
             launch = launch_of(scenario, values, **options)
-            sessions.append(build_session(launch, run(launch, lambda done, total: None), scenario).with_findings())
+            sessions.append(
+                build_session(launch, run(launch, lambda done, total: None), scenario).with_findings()
+            )
     return sessions
 
 

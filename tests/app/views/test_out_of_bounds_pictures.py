@@ -54,7 +54,7 @@ def session(folder, text: str, block: tuple[int, int, int] = (16, 1, 1), n: int 
 
 
 def red_pixels(image, box: QRectF, colour) -> int:
-    """Return how many pixels of a box have a colour, or nearly."""
+    """Count the pixels of a box that have nearly a colour."""
     matches = 0
     for x in range(int(box.left()), int(box.right()) + 1):
         for y in range(int(box.top()), int(box.bottom()) + 1):
@@ -125,7 +125,9 @@ def test_the_timeline_has_a_mark_where_lanes_are_out_of_bounds(tmp_path, text):
     places, red, image = view.places, view.theme.colour("bad"), grab_image(view)
 
     def column(moment: int) -> QRectF:
-        return QRectF(places.x(moment) + 2, places.rows.top(), places.column(moment) - 4, places.rows.height())
+        return QRectF(
+            places.x(moment) + 2, places.rows.top(), places.column(moment) - 4, places.rows.height()
+        )
 
     marked = {moment for moment in range(1, traced.end + 1) if red_pixels(image, column(moment), red)}
     assert finding(traced).moment in marked

@@ -1,4 +1,4 @@
-"""The source view: which line it marks, what it counts beside it, and that nothing of a line is out of sight."""
+"""The source view: the marked line, the counts next to it, and complete lines in sight."""
 
 from __future__ import annotations
 

@@ -484,7 +484,9 @@ def test_unchanged_lines_are_the_same_in_both_texts(seed):
     for _ in range(5):
         after.insert(pick.randint(0, len(after)), pick.choice("abcx"))
     mapping = line_map(before, after)
-    assert all(before[first - 1] == after[other - 1] for first, other in mapping.forward.items()), f"seed {seed}"
+    assert all(before[first - 1] == after[other - 1] for first, other in mapping.forward.items()), (
+        f"seed {seed}"
+    )
     assert list(mapping.forward.values()) == sorted(mapping.forward.values())
     assert mapping.changed | set(mapping.forward.values()) == set(range(1, len(after) + 1))
 

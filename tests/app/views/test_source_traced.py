@@ -1,4 +1,4 @@
-"""The source view while its text is not what was traced: what is told of which line, and what is kept."""
+"""The source view while its text differs from the traced one: notes at lines, and kept texts."""
 
 from __future__ import annotations
 

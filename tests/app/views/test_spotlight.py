@@ -46,7 +46,7 @@ def region(image: QImage, box) -> np.ndarray:
 
 
 def distance(image: QImage, box, theme: Theme) -> float:
-    """Return how far the pixels of a box are from the panel, on average."""
+    """Return the mean distance of a box's pixels from the panel's colour."""
     ground = theme.colour("panel")
     return float(abs(region(image, box) - [ground.blue(), ground.green(), ground.red()]).mean())
 
@@ -62,7 +62,7 @@ def is_fainter(image, before, box, theme) -> bool:
 
 
 def same(image, before, box) -> bool:
-    """Return whether a box looks alike; thin lines that are clipped differ by some levels of 255."""
+    """Compare a box in two images; thin clipped lines may differ by a few levels of 255."""
     return bool((abs(region(image, box) - region(before, box)) <= 4).all())
 
 

@@ -1,4 +1,4 @@
-"""What the memory picture shows of a kernel that nobody here wrote: images, races, exchanges of lanes, names."""
+"""The memory picture of a user's kernel: images, races, exchanges of lanes, names."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ def test_a_race_is_seen_in_the_picture_and_its_threads_are_named(tmp_path):
     view.reload()
     assert grab_image(view) != before
     hover_line = view.hover_text(spot).splitlines()[-1]
-    assert hover_line.startswith("Race: thread 3 writes s[3] on line") and "thread 60 reads it at moment" in hover_line
+    assert (
+        hover_line.startswith("Race: thread 3 writes s[3] on line")
+        and "thread 60 reads it at moment" in hover_line
+    )
     assert "Race: thread 3 writes s[3]" in view.accessibleDescription()
     view.render_moment(0, Selection(0, 3))
     assert "Race" not in view.accessibleDescription() + view.hover_text(spot)

@@ -1,4 +1,4 @@
-"""The warp view: what it says and draws of a request, held against counting by hand, and what clicks ask for."""
+"""The warp view: its texts and drawings of a request, compared with direct counts, and its clicks."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from views import SMALL, counter_session, show_memory, show_panel
 
 
 def on_screen(view):
-    """Return what the screen shows of a view that fills its window."""
+    """Grab the screen's image of a view that fills its window."""
     for _ in range(3):
         application().processEvents()
     return view.screen().grabWindow(view.winId()).toImage().convertToFormat(grab_image(view).format())

@@ -29,7 +29,7 @@ def window(shared: MainWindow) -> MainWindow:
 
 @pytest.fixture
 def screen() -> Iterator[str]:
-    """Return the DISPLAY of an X server of its own."""
+    """Return the DISPLAY of a new X server."""
     server = shutil.which("Xvfb")
     if server is None:
         pytest.skip("Xvfb is not installed: the window is not tried on a real X server")

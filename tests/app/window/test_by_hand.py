@@ -1,4 +1,4 @@
-"""Parameters by hand: dragged, turned and stepped, with real events; the picture follows, to the last value."""
+"""Parameters changed with the mouse: dragged, turned and stepped; the picture follows to the last value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEFT, NONE, SHIFT = (
 
 @pytest.fixture(scope="module")
 def shared():
-    """Return a window on one copy, whose stride no kernel has to be compiled anew for."""
+    """Open a window on one copy, whose stride needs no new compilation."""
     with open_window((SPEC,), worker=Worker()) as main_window:
         yield main_window
 
@@ -384,9 +384,7 @@ def foreseen(monkeypatch):
 
 
 @pytest.mark.parametrize("how", NEARED)
-def test_kernels_are_compiled_ahead_if_the_user_comes_to_a_parameter_that_needs_others(
-    window, how, foreseen
-):
+def test_kernels_are_compiled_ahead_if_the_user_comes_to_a_parameter_that_needs_others(window, how, foreseen):
     asked = foreseen
     for name in ("stride", "count", "dtype"):
         NEARED[how](window, name)

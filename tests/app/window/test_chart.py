@@ -1,4 +1,4 @@
-"""A chart of measured times in place of the panes: shown, kept in bookmarks, left again, in letters for a lecture."""
+"""A chart of measured times instead of the panes: shown, kept in bookmarks, left again, in letters for a lecture."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_a_chosen_line_is_highlighted_in_its_code_and_back():
 
 
 def row(lines, text):
-    """Return where a row that holds a text is in sight."""
+    """Return the position of a row that contains a text."""
     cursor = lines.document().find(text)
     cursor.clearSelection()
     return lines.cursorRect(cursor).center() + QPoint(2, 0)

@@ -56,7 +56,7 @@ def notice_text(window):
 
 
 def shown(window):
-    """Return what the window shows, as `snapshot` draws it: without the message and the hint for beginners."""
+    """Return the window's picture as `snapshot` draws it: without the message and the hint for beginners."""
     window.notice.clear()
     window.central.transport.position.hint = ""
     window.setFocus()

@@ -90,7 +90,7 @@ def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
 
 
 def tab_tooltip_of(session):
-    """Return how many findings of each severity a session has, in words."""
+    """Count the findings of each severity of a session, in words."""
     count = Counter(finding.severity for finding in session.findings)
     return ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
 

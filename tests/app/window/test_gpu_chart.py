@@ -1,4 +1,4 @@
-"""What a GPU did in place of the panes: opened by its command, kept in bookmarks, copied, drawn as files."""
+"""A GPU's timeline instead of the panes: opened by its command, kept in bookmarks, copied, drawn as files."""
 
 import shlex
 

@@ -150,7 +150,8 @@ def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
     assert requests == ["gpu size=-/1024"]
     assert pane.shown.data.size == "1,024" and pane.view.isVisible() and not pane.missing.isVisible()
     assert (
-        panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()], text=requests[0]).panes[1].shown is not None
+        panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()], text=requests[0]).panes[1].shown
+        is not None
     )
     panel.hide()
 

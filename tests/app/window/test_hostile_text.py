@@ -65,7 +65,7 @@ def hostile(trace: Trace, launch: str = "") -> Trace:
 
 
 def hostile_files(folder: Path) -> list[Path]:
-    """Return files of a kernel with names of its own and of a racing scenario."""
+    """Return files of a kernel with unusual names and of a racing scenario."""
     racing, own = matmul("count-racing"), uneven_session(folder)
     named = replace(own.launch, kernel=f"/x/{HOSTILE}.py:{HOSTILE}")
     traces = {
@@ -78,7 +78,7 @@ def hostile_files(folder: Path) -> list[Path]:
 
 
 def texts_of(window: QWidget) -> list[str]:
-    """Return what labels, tips and lists of a window say; HTML of ours as what a reader sees of it."""
+    """Return the texts of labels, tooltips and lists of a window; our HTML as a reader sees it."""
     texts = []
     for label in window.findChildren(QLabel):
         if label.objectName() == "qtooltip_label":  # Qt's own, whose text is that of a tip
@@ -129,7 +129,7 @@ def test_every_text_of_a_lecture_is_shown_as_it_is(tmp_path):
 
 
 def tip(text: str | None) -> str:
-    """Return what a tip says, once it is sure that nothing of a file's in it is taken for HTML."""
+    """Return the text of a tooltip; fail if text of a file in it is read as HTML."""
     text = text or ""
     rich = QtGui.Qt.mightBeRichText(text)
     assert not (rich and re.search("<img|<b>B&", text)), text
@@ -239,7 +239,7 @@ def test_every_command_prints_through_what_spells_out_control_characters():
 
 
 def _prints_what_is_safe(call: ast.Call) -> bool:
-    """Return whether a call is no print, or one of a constant or of text that is escaped already."""
+    """Accept a call that does not print, or prints a constant or escaped text."""
     if getattr(call.func, "id", "") != "print":
         return True
     text = call.args[0]
@@ -249,7 +249,7 @@ def _prints_what_is_safe(call: ast.Call) -> bool:
 
 
 def _is_plain(call: ast.Call) -> bool:
-    """Return whether a call makes no label of Qt's own, and gives a tip that is written here or went through ours."""
+    """Accept a call that makes no label of Qt, and whose tooltip is a constant or went through our function."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name not in TIPS:
         return name not in (

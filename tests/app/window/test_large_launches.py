@@ -22,7 +22,7 @@ def no_traces_of_others(monkeypatch, tmp_path):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Let launches of 24 rows or more take half an hour for whoever has no patience."""
+    """Let launches of 24 rows or more take half an hour."""
     trace = Worker.run
 
     def run(self, launch, progress=None, output=None, patience=None):

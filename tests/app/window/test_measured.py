@@ -160,7 +160,9 @@ def test_the_keyboard_reaches_it(window):
 
 
 @pytest.mark.parametrize(("width", "next_to_title"), [(170, False), (300, False), (460, False), (900, True)])
-def test_a_narrow_pane_shows_less_and_a_wide_one_shows_it_next_to_the_title(measured_panes, width, next_to_title):
+def test_a_narrow_pane_shows_less_and_a_wide_one_shows_it_next_to_the_title(
+    measured_panes, width, next_to_title
+):
     window = measured_panes
     around = QWidget()
     heading = PaneHeading(window.theme, nothing, nothing, nothing, around)

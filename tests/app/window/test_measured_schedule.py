@@ -30,7 +30,7 @@ def recording():
 
 
 def offered(window) -> list[str]:
-    """Return what the list of schedules offers."""
+    """List the entries of the list of schedules."""
     return [window.toolbar.schedule.itemText(i) for i in range(window.toolbar.schedule.count())]
 
 

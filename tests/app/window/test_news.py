@@ -1,4 +1,4 @@
-"""What the window tells in passing: it moves nothing, goes by itself, and does not outlive what it is about."""
+"""Passing messages of the window: they move nothing, disappear, and do not outlive their subject."""
 
 from __future__ import annotations
 

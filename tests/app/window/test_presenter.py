@@ -82,7 +82,7 @@ def window(presented):
 
 @pytest.fixture
 def speaker(window):
-    """Return the presenter's window beside it."""
+    """Return the presenter's window."""
     if window.presenting is None or not window.presenting.is_open:
         window.toggle_presenter()
     speaker_window = window.presenting.window
@@ -290,9 +290,7 @@ def two_screens(tmp_path):
     process.wait(10)
 
 
-def test_on_two_screens_page_down_presents_and_each_window_fills_its_own(
-    two_screens, lecture, tmp_path
-):
+def test_on_two_screens_page_down_presents_and_each_window_fills_its_own(two_screens, lecture, tmp_path):
     paths = os.pathsep.join([str(TESTS / "helpers"), os.environ.get("PYTHONPATH", "")])
     own = {"TILESCOPE_HOME": str(tmp_path), "PYTHONPATH": paths}
     done = subprocess.run(

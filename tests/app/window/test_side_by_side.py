@@ -1,4 +1,4 @@
-"""Two panes beside each other: the same places for the same shapes, at any size, however one came there."""
+"""Two panes side by side: the same positions for the same shapes, at any size, after any history."""
 
 from __future__ import annotations
 
@@ -168,7 +168,9 @@ def test_a_plain_python_program_is_described_in_words_of_the_cpu():
     with open_window(("python-loops:m=4,k=8,n=4", "python-threads:m=4,k=8,n=4")) as shown:
         wear(shown, 1600, 900, 1.0)
         for pane in shown.central.panes:
-            description = " ".join([pane.memory.accessibleDescription(), pane.counters.accessibleDescription()])
+            description = " ".join(
+                [pane.memory.accessibleDescription(), pane.counters.accessibleDescription()]
+            )
             assert not [word for word in ("arp", "sector", "request", "global memory") if word in description]
             assert labels(pane)[:3] == ["accesses", "reads", "writes"]
             assert not [f for f in pane.session.findings if f.severity != "error"]

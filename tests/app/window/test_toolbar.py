@@ -15,7 +15,7 @@ VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3
 
 
 def notes(window) -> dict[str, str]:
-    """Return what stands beside the fields, by the parameter's name."""
+    """Return the texts next to the fields, by the parameter's name."""
     positions = {}
     for name, entry in window.toolbar.fields.items():
         for chip in window.toolbar._chips:

@@ -1,4 +1,4 @@
-"""The views as SVG and PDF: what others draw of the files is what is on screen; text is text; small; whole or not."""
+"""The views as SVG and PDF: other programs draw the same picture; text is text; small; written atomically."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def drawn():
 
 @pytest.fixture(scope="module")
 def in_browser(drawn, tmp_path_factory):
-    """Return what a browser draws of each SVG, and of one without its clips."""
+    """Return a browser's drawing of each SVG, and of one without its clips."""
     sized = {name: (picture.svg, picture.size) for name, picture in drawn.items()}
     sized["unclipped"] = re.sub(rb' clip-path="[^"]*"', b"", drawn["lit"].svg), drawn["lit"].size
     return render_svgs(sized, tmp_path_factory.mktemp("svg"))
@@ -187,7 +187,9 @@ def test_a_name_with_markup_in_it_stays_text(tmp_path):
     source = "@cuda.jit\ndef kernel(a):\n    a[0] = 1\n"
     renamed = trace(tmp_path, source, (Array((4,)),))
     hostile = "</svg><script>alert(1)</script>&"
-    renamed = replace(renamed, kernel=hostile, buffers=tuple(replace(b, name=hostile) for b in renamed.buffers))
+    renamed = replace(
+        renamed, kernel=hostile, buffers=tuple(replace(b, name=hostile) for b in renamed.buffers)
+    )
     save(renamed, tmp_path / f"000-{hostile.replace('/', '_')}.npz")
     with open_window((str(next(tmp_path.glob("*.npz"))),)) as window:
         write_vector_picture(window.central, "all", tmp_path / "x.svg")

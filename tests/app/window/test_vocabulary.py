@@ -50,7 +50,7 @@ def written(window):
 
 
 def drawn_in(window, monkeypatch):
-    """Return every text that is painted while the window is drawn anew, and every text of its widgets."""
+    """Return every text that is painted while the window is drawn again, and every text of its widgets."""
     texts, draw = set(), QPainter.drawText
 
     def noted(painter, *given):
@@ -93,7 +93,7 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
 
 
 def offered(timings):
-    """Return what the fields of the timings offer, and the lessons of kernels that have no words of their own."""
+    """Return the entries of the fields of the timings, and the lessons of kernels without separate words."""
     combos = timings.fields.combos.values()
     labels = {combo.itemText(n) for combo in combos for n in range(combo.count())}
     own = {scenario.lesson for scenario in scenarios() if scenario.words}

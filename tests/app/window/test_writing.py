@@ -85,7 +85,7 @@ def titles(path):
 
 
 def shows(window):
-    """Return what the window shows of a lecture: panes, moment, what is looked at."""
+    """Return the window's view of a lecture: panes, moment, highlights."""
     mark = window.bookmark()
     return mark.panes, mark.moment, mark.selections, mark.colour_by, mark.tab, mark.zoom
 

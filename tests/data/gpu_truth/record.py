@@ -1,4 +1,4 @@
-"""Record the counters and bits of the cases beside this file on a GPU: python record.py FOLDER [contended].
+"""Record the counters and bits of the cases of this folder on a GPU: python record.py FOLDER [contended].
 
 Needs Nsight Compute. Writes FOLDER/truth.json: a list of cases with grid, block, counters as Nsight Compute has them
 (zeros left out) and, of expressions, the first 64 elements of inputs and results as hexadecimal bytes. Contended cases
@@ -37,7 +37,7 @@ REPEATED = 2  # times that each of the contended cases is launched
 
 
 def launch_all(folder, which=""):
-    """Launch every case once, in order, and write what each left; which: "contended" for those cases alone."""
+    """Launch every case once, in order, and write its results; "contended" selects only those cases."""
     import cases
     from numba import cuda
 
@@ -81,7 +81,7 @@ def _launched(cuda, described):
 
 
 def main(folder, *which):
-    """Launch the cases under Nsight Compute and write its counters beside their results."""
+    """Launch the cases under Nsight Compute and write its counters next to their results."""
     here = pathlib.Path(__file__)
     command = [
         "ncu",

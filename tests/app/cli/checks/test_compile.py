@@ -1,4 +1,4 @@
-"""What Numba refuses to compile for a GPU, as `check` and `run` tell it; asked once, and kept."""
+"""Kernels that Numba refuses to compile for a GPU, in `check` and `run`: asked once, and cached."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_check_prints_its_findings_before_ctrl_c(script, tmp_path):
 
 
 def closed(command, folder):
-    """Run a command whose output nobody reads; return its exit status and what it said on standard error."""
+    """Run a command with a closed output; return its exit status and its standard error."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

@@ -1,4 +1,4 @@
-"""Programs that crash, launch too much, or leave little in place: told in a sentence, bounded, and ended."""
+"""Programs that crash, launch too much or write too little: reported in a sentence, bounded, and ended."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ LIMITS = [
 
 
 def kernels(name: str, shapes: list[str]) -> tuple[str, list[str]]:
-    """Return a program of COPY's kernel launched in each shape, each by a name of its own, and their first lines."""
+    """Return a program that launches COPY's kernel in each shape, under one name each, and their first lines."""
     kernel, arrays = COPY.removeprefix(HEAD).rstrip().rsplit("\n\n", 1)
     arrays = arrays.splitlines()[0] + "\n"
     heads = [f"def {name}_{n}(a, out):" for n in range(len(shapes))]

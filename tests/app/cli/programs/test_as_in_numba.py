@@ -1,4 +1,4 @@
-"""Programs that run as they are written by Numba alone: what they catch, choose and copy is the same under `run`."""
+"""Programs behave under `run` as with Numba: they catch, choose and copy the same."""
 
 from __future__ import annotations
 

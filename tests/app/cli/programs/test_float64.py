@@ -1,4 +1,4 @@
-"""float64 arithmetic that was meant as float32: told by `check`, `run --json` and the window, and when not."""
+"""Unintended float64 arithmetic, as reported by `check`, `run --json` and the window, and its false alarms."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ print(out.sum())
     ("text", "printed"), [(REPEATED, "[10.0, 11.0, 12.0, 13.0]"), (CONSTANT, "120000.0")]
 )
 def test_memory_that_no_thread_writes(script, tmp_path, text, printed):
-    """A scalar that a ufunc repeats, and a constant array of a launch that is begun anew, compiled."""
+    """A scalar that a ufunc repeats, and a constant array of a launch that starts again, compiled."""
     done = run_tilescope("run", "--quiet", str(script(HEAD + text)), folder=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr
 

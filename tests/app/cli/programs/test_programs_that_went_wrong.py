@@ -48,7 +48,9 @@ PROGRAMS = {
     "import_cudadecl.py": Expected("True True", 2),  # launches no kernel
     "jit_of_jit.py": Expected("[2. 2. 2. 2.]"),
     "math_domain.py": Expected("[ nan -inf  inf  inf]"),
-    "own_copy_of_shared_table.py": Expected("160", reported=("stored the same there before",), silent=("error",)),
+    "own_copy_of_shared_table.py": Expected(
+        "160", reported=("stored the same there before",), silent=("error",)
+    ),
     "paren.py": Expected("", reported=(r"float32\(\(n \+ 1\) \* \(n \+ 2\)\)",)),
     "record_blocks.py": Expected("19200.0 19200", compiled=True),
     "redundant_store.py": Expected("262144.0", reported=("overwritten",)),
@@ -92,7 +94,7 @@ def test_prints_what_a_gpu_prints(name, engine, tmp_path):
 
 
 def same(printed: str, expected: str) -> bool:
-    """Return whether texts are equal but for last digits: a GPU rounds once where it multiplies and adds."""
+    """Compare texts up to their last digits: a GPU rounds once when it multiplies and adds."""
     numbers = re.compile(r"-?\d+\.\d{6,}")
     numbers_printed, wanted = numbers.findall(printed), numbers.findall(expected)
     rest = numbers.sub("#", printed) == numbers.sub("#", expected)

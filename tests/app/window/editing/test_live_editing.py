@@ -1,4 +1,4 @@
-"""The kernel in the source panel edited and run: lines struck out, the version before beside it, mistakes, leaving."""
+"""The kernel in the source panel, edited and run: skipped lines, the version before next to it, mistakes, leaving."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def editor(window):
 
 
 def written(window, old, new):
-    """Type a text in place of the first of another."""
+    """Replace the first occurrence of a text by typing."""
     page = editor(window)
     page.setFocus()
     page.moveCursor(QTextCursor.MoveOperation.Start)

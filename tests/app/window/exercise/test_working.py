@@ -34,7 +34,9 @@ def folder(tmp_path_factory):
     for path in DATA.glob("01-add-ten.*"):
         shutil.copy(path, week_folder)
         shutil.copy(path, week_folder / path.name.replace("01-add-ten", "02-twice"))
-    (week_folder / "02-twice.md").write_text((week_folder / "02-twice.md").read_text().replace("01-add", "01-add"))
+    (week_folder / "02-twice.md").write_text(
+        (week_folder / "02-twice.md").read_text().replace("01-add", "01-add")
+    )
     return week_folder
 
 
@@ -82,7 +84,7 @@ def judged(window, text):
 
 
 def write(window, old, new):
-    """Put a text in place of another one, and wait for the verdict."""
+    """Replace a text, and wait for the verdict."""
     text = editor(window).text().replace(old, new)
     window.exercises.work.put(text)
     judged(window, text)
@@ -98,7 +100,7 @@ def type_in(window, line, deleted, keys):
 
 
 def remembered(folder):
-    """Return what the file says of the first exercise."""
+    """Return the saved progress of the first exercise."""
     saved = json.loads((folder / "settings" / FILE).read_text())["exercises"]
     return saved.get(str(folder / "add-ten"), {})
 
@@ -136,7 +138,9 @@ def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
     type_in(window, LINE, 1, "a[i] + 10")
     judged(window, editor(window).text())
     assert panel.head.words.text() == PASSED and panel.next.isVisible() and not panel.is_stale
-    assert any(stale and text.startswith("For the previous text. 0 of 2 cases right") for stale, text in outputs)
+    assert any(
+        stale and text.startswith("For the previous text. 0 of 2 cases right") for stale, text in outputs
+    )
     assert window.stage.focused().launch.source == editor(window).text()
     assert remembered(folder)["done"] and RIGHT in remembered(folder)["text"]
     window.exercises.leave()
@@ -309,7 +313,9 @@ def test_a_teachers_folder_runs_once_one_agrees(window, folder, tmp_path):
         ("@cuda.jit\n", "", "is not a kernel"),
     ],
 )
-def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, folder, tmp_path, old, new, message):
+def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(
+    window, folder, tmp_path, old, new, message
+):
     before = window.stage.setups
     for path in folder.glob("01-add-ten.*"):
         shutil.copy(path, tmp_path)
@@ -344,7 +350,7 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     assert panel.hints == 0
 
     def shown_findings():
-        """Return what panel, findings tab and source say of the race."""
+        """Return the texts of panel, findings tab and source about the race."""
         act(window, ShowTab("findings"))
         settle(window)
         rows = window.side.view("findings").list
@@ -367,7 +373,9 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     while panel.hint.isVisible():
         panel.hint.click()
         settle(window)
-    wait_until(lambda: any("cuda.syncthreads()" in text for text in shown_findings()[1]))  # once the remedy is proven
+    wait_until(
+        lambda: any("cuda.syncthreads()" in text for text in shown_findings()[1])
+    )  # once the remedy is proven
     assert "cuda.syncthreads()" in shown_findings()[0].text  # of the panel
     assert "cuda.syncthreads()" in " ".join(shown_findings()[2])  # of the source
 

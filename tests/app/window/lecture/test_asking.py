@@ -1,4 +1,4 @@
-"""What a lecturer does beside walking: questions, the blank screen, the list of steps, the clock, the whole screen."""
+"""A lecturer's other tools: questions, the blank screen, the list of steps, the clock, the full screen."""
 
 from __future__ import annotations
 
@@ -171,7 +171,9 @@ def test_a_lecture_is_checked_while_it_is_presented(window, player):
     window.lectures.check()
     wait_until(lambda: bool(mistakes()))
     labels = [label.text() for label in mistakes()[0].findChildren(QLabel)]
-    assert any(text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in labels)
+    assert any(
+        text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in labels
+    )
     mistakes()[0].close()
 
 

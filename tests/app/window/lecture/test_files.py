@@ -1,4 +1,4 @@
-"""The files of a lecture: saved, broken, replaced and removed while it is shown, and what it names beside it."""
+"""The files of a lecture: saved, broken, replaced and removed while it is shown, and other files in its folder."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_a_program_that_is_no_file_or_far_too_large_is_refused_in_a_sentence(win
 
 
 def test_a_lecture_saved_with_other_panes_and_fewer_steps_is_consistent_while_they_are_traced(window, player):
-    """Whoever asks meanwhile, such as the window of the speaker, is told of the new step."""
+    """Notify subscribers, such as the speaker's window, of the new step."""
     go_to_step(window, 5)
     asked = []
     player.changed.connect(lambda: asked.append((player.caption(), player.notes(), player.step.title)))

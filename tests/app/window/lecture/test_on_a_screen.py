@@ -1,4 +1,4 @@
-"""A lecture on a real X server, presented with the keys of a clicker alone."""
+"""A lecture on a real X server, presented only with the keys of a clicker."""
 
 import json
 import subprocess

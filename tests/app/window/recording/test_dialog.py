@@ -1,4 +1,4 @@
-"""Record… in the window: what is on screen, seen beforehand, and written by a process beside it."""
+"""Record… in the window: the screen's content, previewed, and written by another process."""
 
 import sys
 

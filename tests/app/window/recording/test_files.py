@@ -1,4 +1,4 @@
-"""Frames in files: what is in them is what was drawn, for as long; whole or not at all; the same bytes twice."""
+"""Frames in files: they equal the drawn ones and last as long; atomic writes; the same bytes twice."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ TIMES = [times for _, times in FRAMES]
 
 
 def encoding(name):
-    """Return how frames are written into a file of this name."""
+    """Write frames into a file of this name."""
     seen = [frame for frame, _ in FRAMES]
     return Encoding(kind_of(name), RATE, Lookup(palette_of(seen, [])) if name.endswith(".gif") else None)
 

@@ -1,4 +1,4 @@
-"""What a painter does, written down, and told once: operations, colours of two themes, images as what changed."""
+"""A painter's operations, written down once: operations, colours of two themes, images as differences."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def image(values: np.ndarray) -> Picture:
 
 
 def restored(drawings: Drawings, number: int) -> np.ndarray:
-    """Return an image as the page makes it: each run after the one before, from the last image that is whole."""
+    """Compose an image as the page does: each run after the one before, from the last complete image."""
     chain = [number]
     while drawings.images[chain[-1]][2]:
         chain.append(chain[-1] - drawings.images[chain[-1]][2])

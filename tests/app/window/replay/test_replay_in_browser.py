@@ -59,7 +59,7 @@ def page(chromium, file):
 
 
 def moment(page: Browser, pane: int = -1) -> int:
-    """Return the moment of a pane, as the page tells it to a screen reader."""
+    """Return the moment of a pane, as the page describes it to a screen reader."""
     return int(
         page.run("return [...document.querySelectorAll('[role=slider]')].at(arguments[0]).ariaValueNow", pane)
     )
@@ -156,7 +156,7 @@ def test_space_plays_to_the_end_and_pauses(page, pair):
 
 
 def place_of(page: Browser, wanted: float, pane: int = 1) -> tuple[float, float]:
-    """Return where a moment stands in the rows of a timeline, in the page's own pixels."""
+    """Return the position of a moment in the rows of a timeline, in the page's pixels."""
     x, y = page.run(
         "const t = replay.timelines[arguments[1]].timeline, box = t.canvas.getBoundingClientRect();"
         "return [box.left + t.x(arguments[0]), box.top + t.top + 4]",
@@ -209,7 +209,7 @@ def canvas_of(page: Browser, pane: int) -> Image.Image:
 
 
 def painted(sessions: tuple[Session, ...], now: int, theme: str, size: tuple[int, int]) -> Image.Image:
-    """Return what the window's view paints of the second pane, without the caption that pages have as text."""
+    """Return the pixels of the second pane's view, without the caption that pages have as text."""
     session, look = sessions[1], looks_of(showing_of(*sessions), FORM)[1]
     picture = MemoryPicture(session, Theme.named(theme).with_words_of(session.scenario))
     scales, selection = (
