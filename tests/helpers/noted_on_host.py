@@ -18,6 +18,7 @@ import numpy as np
 
 import launching  # noqa: F401  # sets the environment, before numba is imported
 from tilescope.tracer.compiled.runtime.atomics import ATOMIC_UPDATES
+from tilescope.tracer.hardware.accesses.marked_kernel import ENTRY, MarkedKernel, noting_kernel
 from tilescope.tracer.hardware.accesses.notes import (
     AFTER,
     BASE,
@@ -39,7 +40,6 @@ from tilescope.tracer.hardware.accesses.notes import (
     NotesHead,
     head_words,
 )
-from tilescope.tracer.hardware.accesses.program import ENTRY, MarkedKernel, noting_kernel
 from tilescope.tracer.measure.measurement import Device
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import poison, poisoned, unravel

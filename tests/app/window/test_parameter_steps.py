@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilescope.app.window.toolbar.steps import Track, next_values, unit_of
+from tilescope.app.window.toolbar.parameter_steps import Track, next_values, unit_of
 from tilescope.kernels.scenarios.catalogue import Parameter, find, scenarios
 
 TAKEN = {p.name: p for p in find("matmul-tiled").parameters}

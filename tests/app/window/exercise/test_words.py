@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exercises import CASES, RIGHT, warm_judge, write_exercise
-from tilescope.app.window.exercise.words import rows_of
+from tilescope.app.window.exercise.verdict_text import rows_of
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tilescope.app.exercise.library import SHIPPED
 from tilescope.app.exercise.progress import FILE
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.state.actions import Focus, ShowTab
-from tilescope.app.window.exercise.words import NOT_YET, PASSED
+from tilescope.app.window.exercise.verdict_text import NOT_YET, PASSED
 from windows import PAIR, act, open_window, press, settle, wait_until
 
 DATA = Path(__file__).parents[3] / "data" / "exercises"

@@ -14,8 +14,8 @@ from PIL import Image
 
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.app.window.recording.files import Encoding, WriterThread, check_output, new_folder
+from tilescope.app.window.recording.gif_palette import SIZE, Lookup, palette_of
 from tilescope.app.window.recording.kinds import kind_of
-from tilescope.app.window.recording.palette import SIZE, Lookup, palette_of
 from tilescope.app.window.recording.video_file import check_video
 
 RATE = Fraction(20)

@@ -8,9 +8,9 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPainterPath, QPen
 
 from sessions import application
-from tilescope.app.window.replay.changes import Changes
 from tilescope.app.window.replay.drawings import Drawings
 from tilescope.app.window.replay.paint_recorder import NOTHING, Picture, path_text, record_drawing
+from tilescope.app.window.replay.step_functions import Changes
 
 
 @pytest.fixture(autouse=True)
