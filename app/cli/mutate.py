@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from ..model.named_file import is_file
 from .common.arguments import Parser, UsageError, missing_file_text, positive_integer
 from .common.text_output import align_columns, is_stderr_a_terminal, print_escaped, show_progress
-from .programs.mutants import Mutant, mutants_of
-from .programs.replaced_source import USED_SUFFIX
+from .programs.mutants import USED_SUFFIX, Mutant, mutants_of
 
 OPTIONS_WITH_VALUE = ("--kernel", "--schedules")
 

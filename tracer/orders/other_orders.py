@@ -27,9 +27,9 @@ from ..storage.launch_inputs import with_inputs
 from .explore import can_explore
 from .guided import likely_orders
 from .linearise import with_few_switches
+from .order_text import reversal_of
 from .search import ENDLESS, LOCKSTEP_ORDER, MOST_LIKELY_ORDERS, MOST_SWITCHED_ACCESSES, stated_order
 from .shrink import shrink
-from .words import reversal_of
 
 MOST_ACCESSES = 2_000_000  # of a launch that runs again
 MOST_INPUT_BYTES = 1 << 26

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+USED_SUFFIX = ".used"  # of the empty file that marks a text as used
 BARRIERS = ("syncthreads", "syncwarp", "sync")
 # Statements without atomicity, by the method of `cuda.atomic`.
 UNATOMIC = {

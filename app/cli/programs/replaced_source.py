@@ -9,7 +9,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-USED_SUFFIX = ".used"  # of the empty file that marks a text as used
+from .mutants import USED_SUFFIX
 
 
 class _Replacement:

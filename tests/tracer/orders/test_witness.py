@@ -25,9 +25,9 @@ def planned():
 
 @pytest.fixture(scope="module")
 def witness(planned):
-    found = search_orders(planned, run).changing_order
-    assert found is not None
-    return witness_of(planned, found.order, found.sentence, found.cells)
+    changing = search_orders(planned, run).changing_order
+    assert changing is not None
+    return witness_of(planned, changing.order, changing.sentence, changing.cells)
 
 
 def test_a_witness_reads_what_was_written(planned, witness, tmp_path):
