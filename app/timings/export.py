@@ -13,7 +13,7 @@ from ..charts.choice import Sight
 from ..charts.figure import Figure
 from ..charts.script import script_text
 from ..charts.table import csv_text, json_text
-from ..widgets.vector_picture import pdf_of, svg_of
+from ..widgets.vector_files import pdf_of, svg_of
 from ..widgets.widget_picture import PictureError, write_png
 
 if TYPE_CHECKING:

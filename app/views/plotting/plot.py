@@ -10,7 +10,7 @@ from PySide6.QtGui import QPaintEngine, QPainter
 
 from ...charts.figure import Axis
 from ...widgets.theme import Theme
-from ...widgets.vector_picture import CLIP_BEGIN, CLIP_END, ClipMark
+from ...widgets.vector_files import CLIP_BEGIN, CLIP_END, ClipMark
 from ..common.drawing import draw_clip_mark
 from .axis import UnitAxis, coordinate_of, coordinate_value
 from .labels import PlotLabel
