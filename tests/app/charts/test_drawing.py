@@ -20,7 +20,7 @@ from tilescope.app.timings.export import Page
 from tilescope.app.views.charts.points import PointPlot
 from tilescope.app.views.charts.view import ChartView, wanted_height
 from tilescope.app.widgets.theme import Theme
-from tilescope.app.widgets.vector_picture import svg_of
+from tilescope.app.widgets.vector_files import svg_of
 from tilescope.app.window.start import application
 
 LAPTOP = replace(
