@@ -91,8 +91,8 @@ def main() -> dict[str, Any]:
     first, *later = (milliseconds(show(build(recorded, Choice(kind)))) for kind in kinds)
     show(build(recorded, Choice("roofline")))()
     zoom = frames(shown[0])
-    many = build([million()], Choice("bars"))
-    results = {"first": first, "later": later, "zoom": zoom, "million": milliseconds(show(many))}
+    figure = build([million()], Choice("bars"))
+    results = {"first": first, "later": later, "zoom": zoom, "million": milliseconds(show(figure))}
     results["million zoom"] = frames(shown[0])
 
     from tilescope.app.timings.export import Page, write_figure

@@ -43,7 +43,7 @@ def timings():
 
 
 def place(chart, number):
-    """Return where a value stands, in pixels of the chart."""
+    """Compute the position of a value, in pixels of the chart."""
     plot, mark = chart.marks[number]
     return plot.pixel_of(mark).toPoint()
 
@@ -398,8 +398,8 @@ def test_too_many_series_are_refused_in_one_sentence():
     rows = [
         row for row in H200.measurement.rows if row.scenario == "matmul-tiled" and row.parameters["m"] == 1024
     ]
-    many = tuple(replace(rows[0], block=(n + 1, 1, 1)) for n in range(1000))
-    source = replace(H200, measurement=replace(H200.measurement, rows=many))
+    changed_rows = tuple(replace(rows[0], block=(n + 1, 1, 1)) for n in range(1000))
+    source = replace(H200, measurement=replace(H200.measurement, rows=changed_rows))
     figure = build([source], choice_of("matmul-tiled", shape="all"))
     assert figure.is_empty
     assert (
