@@ -36,3 +36,34 @@ def test_the_button_applies_the_remedy_and_undo_reverts_it():
         window.editing.editing.undo_all()  # else the window asks about the edit when it closes
         settle(window)
         assert written == before
+
+
+TWO_FAULTS = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def shift(a, out):
+    tile = cuda.shared.array(66, np.float32)
+    t = cuda.threadIdx.x
+    tile[t] = a[t]
+    out[t] = tile[t] + tile[t + 1]
+
+shift[1, 64](np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
+"""
+
+
+def test_another_fault_of_the_program_hides_no_remedy(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(TWO_FAULTS)
+    with open_window(program=str(path)) as window:
+        wait_until(lambda: any(window.stage.sessions))
+        settle(window)
+        act(window, ShowTab("findings"))
+        wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
+        findings = window.side.view("findings")
+        kinds = [finding.kind for finding in window.focused_session().findings]
+        assert {"race", "unwritten"} <= set(kinds)
+        findings.list.setCurrentRow(kinds.index("race"))
+        assert findings.fix.isVisible()
+        assert "put cuda.syncthreads() between line 9 and line 10" in findings.chosen().remedy
