@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..analysis.requests import Requests
+from ..model.array_types import Ints
 from ..model.finding import (
     Finding,
     RelatedPlace,
