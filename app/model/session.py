@@ -292,6 +292,14 @@ def with_visible_names(trace: Trace) -> Trace:
     )
 
 
+def are_versions(before: Session, after: Session) -> bool:
+    """Return True if two sessions run different texts of one kernel on the same data."""
+    old, new = before.launch, after.launch
+    same = (old.kernel, old.grid, old.block, old.arguments, old.scenario, old.constants)
+    changed = (new.kernel, new.grid, new.block, new.arguments, new.scenario, new.constants)
+    return same == changed and old.source != new.source
+
+
 def launch_name(path: Path, kernel: str = "") -> str:
     """Name the launch of a trace that `tilescope run` saved: "reverse · race.py · launch 1"; "" for another file.
 

@@ -125,6 +125,7 @@ class MainWindow(QMainWindow):
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
         self.notice.is_private = self._is_private
+        self.notice.left.connect(self.central.focus_pictures)
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")

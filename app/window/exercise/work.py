@@ -19,7 +19,7 @@ from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...views.source.problems import Problem
 from ...views.source.view import SourceView
-from ...widgets.notice import Notice
+from ...widgets.notice import UNDO, Notice
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from .judging import Judged, JudgeJob
 
@@ -140,7 +140,7 @@ class ExerciseWork(QObject):
             return
         self.source.write(fixed)
         self.notice.ask(
-            APPLIED.format(finding.remedy), [("Undo", partial(self._undo_fix, before, fixed))], "edit"
+            APPLIED.format(finding.remedy), [(UNDO, partial(self._undo_fix, before, fixed))], "edit"
         )
 
     def _undo_fix(self, before: str, fixed: str) -> None:
