@@ -70,6 +70,14 @@ def at_work(window, path):
     return window.exercises.panel
 
 
+def test_no_other_kernel_is_shown_before_the_first_verdict(window, folder):
+    assert window.central.down.isVisible()
+    assert window.exercises.open_path(folder / "01-add-ten.md")
+    assert window.central.waiting.isVisible() and not window.central.down.isVisible()
+    wait_until(lambda: window.central.down.isVisible())
+    assert window.exercises.work.is_here() and not window.central.waiting.isVisible()
+
+
 def editor(window):
     return window.side.source.editor
 
