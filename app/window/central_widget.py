@@ -259,6 +259,7 @@ class CentralWidget(QWidget):
         """Show the page of a program instead of the panes, until it leaves."""
         self.page = page
         self.body.addWidget(page, 1)
+        page.show()
         self.charts.show_panes()
         page.left.connect(self.charts.show_panes)
 
