@@ -140,7 +140,7 @@ class ExerciseController(QObject):
 
     def ask_for_folder(self) -> None:
         """Ask for a folder of exercises."""
-        folder = QFileDialog.getExistingDirectory(self.window, "Open exercises", str(home_folder()))
+        folder = QFileDialog.getExistingDirectory(self.window, "Open folder of exercises", str(home_folder()))
         if folder:
             self.open_folder(Path(folder))
 
