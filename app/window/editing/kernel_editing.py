@@ -182,7 +182,8 @@ class KernelEditing(QObject):
         if not is_own or not session.is_examined:
             return
         file = kernel_file(session)
-        self.source.set_problems(problems_of(session, file), traced=True)
+        faults = self.editing.programs.faults_of(setup.file) if setup.file else []
+        self.source.set_problems([*problems_of(session, file), *faults], traced=True)
 
     # Saving and leaving.
 

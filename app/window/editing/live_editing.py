@@ -57,6 +57,9 @@ class Programs(Protocol):
     def program_of(self, path: str) -> Path | None:
         """Return the file of the program that made a trace, None for another trace."""
 
+    def faults_of(self, path: str) -> list[tuple[int, str, str]]:
+        """List line, sentence and severity of the faults of the host code in the run that made a trace."""
+
     def try_text(
         self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
     ) -> None:
