@@ -57,6 +57,7 @@ def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled)
 def test_a_text_that_fits_is_shown_from_its_first_line(tiled):
     lines = len(tiled.launch.source.splitlines())
     view = show_panel(SourceView, tiled, float(tiled.end), size=(900, 40 * lines))
+    grab_image(view)  # lays it out
     assert view.editor.lines_in_sight()[0][0] == 1
 
 
