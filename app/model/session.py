@@ -62,6 +62,11 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     scenario: Scenario | None = None  # None for a kernel outside the catalogue
     title: str = ""  # of a pane
 
+    def name_as(self, saved: Session) -> None:
+        """Use the title of the trace file whose kernel ran again, unless there is one."""
+        if not self.title:
+            msgspec.structs.force_setattr(self, "title", saved.title)
+
     @property
     def end(self) -> int:
         """The last moment."""

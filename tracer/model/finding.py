@@ -159,8 +159,13 @@ def join_words(words: Iterable[str]) -> str:
 
 def coordinates_text(number: int, dim: Dim3) -> str:
     """Format the coordinates of a linear number in a grid or block: (5, 3), or 5 in one dimension."""
+    return index_in(unravel(number, dim), dim)
+
+
+def index_in(index: Dim3, dim: Dim3) -> str:
+    """Format an index in a grid or block: (5, 3), or 5 in one dimension."""
     used = max((axis + 1 for axis in range(3) if dim[axis] > 1), default=1)
-    coordinates = unravel(number, dim)[:used]
+    coordinates = index[:used]
     return str(coordinates[0]) if used == 1 else f"({', '.join(map(str, coordinates))})"
 
 

@@ -87,8 +87,8 @@ class ExerciseWork(QObject):
         self.end()
         self.exercise, self.text = exercise, text
         self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, self._why_it_stays
-        self._text_pending = True
-        self.job.ask(exercise, exercise.stub if _syntax_problem(exercise, text) else text)
+        self._text_pending, self._judges_stub = True, _syntax_problem(exercise, text) is not None
+        self.job.ask(exercise, exercise.stub if self._judges_stub else text)
 
     def end(self) -> None:
         """End the exercise; its text must have been stored."""
@@ -290,7 +290,9 @@ class ExerciseWork(QObject):
             self._text_pending = False
             if _plain(self.source.text()) != self.text:
                 self.source.editor.replace(self.text)
-            if self._last is not None and self._last.text == self.text:
+            if self._last is None:
+                self.look()  # it has a syntax error, so the stub was judged for its picture
+            elif self._last.text == self.text:
                 self._mark(self._last.verdict)
 
     def _show_state(self) -> None:

@@ -192,8 +192,12 @@ def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window,
     assert texts(panel) == said and panel.is_stale
     assert "out[i] = 0 +" in remembered(folder)["text"]
     window.exercises.leave()
-    panel = at_work(window, folder / "01-add-ten.md")  # which shows the stub's picture and the text
-    wait_until(lambda: "out[i] = 0 +" in editor(window).text())
+    assert window.exercises.open_path(folder / "01-add-ten.md")  # which shows the stub's picture and the text
+    wait_until(lambda: window.exercises.work.is_here() and "out[i] = 0 +" in editor(window).text())
+    settle(window)
+    panel = window.exercises.panel
+    assert [problem.line for problem in editor(window).problems] == [LINE]
+    assert panel.verdict is None and "previous" not in panel.head.line.text()  # the stub was not judged
     QTest.keyClicks(editor(window), "1")
     type_in(window, LINE, 2, "")
     wait_until(lambda: not panel.is_stale)
