@@ -428,8 +428,9 @@ class LiveEditing(QObject):
     # Typing.
 
     def note_typed(self) -> None:
-        """Check the typed text soon."""
+        """Check the typed text soon; an error of the text before is no longer true."""
         if not self.is_suspended():
+            self.notice.clear("error", "edit")
             self._typing_timer.start()
 
     def _check_typed(self) -> None:
