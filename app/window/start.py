@@ -101,7 +101,7 @@ def window_for_pictures(jobs: SessionJobs) -> MainWindow:
     from .main_window import MainWindow
 
     window = MainWindow(jobs)
-    window.central.transport.position.hint = ""
+    window.central.transport.show_as_picture()
     window.central.results.measured.read_now()  # no picture waits for it
     window.central.charts.recorded.waits = False
     return window
