@@ -107,7 +107,7 @@ def _counters_of_stub(
         raise InvalidExerciseError(sentence, line) from error
     if trace.error is not None:
         raise InvalidExerciseError(
-            f"The unchanged stub does not run: {_error_text(trace.error)}", trace.error.line
+            f"The unchanged stub does not run: {_error_text(trace.error, trace)}", trace.error.line
         )
     return counters_of(trace, requests_of(trace)).total
 
