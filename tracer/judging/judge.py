@@ -24,14 +24,13 @@ from ..storage.trace_file import save
 from .cases import Case, InvalidExerciseError, collect_cases
 from .compare import wrong_argument
 from .cuda_cpp_cases import check_cuda_cpp_parameters, cuda_cpp_cases
-from .result import CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
+from .result import LAUNCH_KINDS, CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
 from .student_file import StudentFileError
 
 # Runs a kernel on arrays, which then hold its results. Takes launch, kernel, arguments and parameter names.
 RunOn = Callable[[Launch, Any, list[Any], tuple[str, ...]], Trace]
 Begin = Callable[[Any, list[Any]], None]  # gets a kernel and its arguments before they run
 MAX_KEPT_EXERCISES = 16  # exercises whose stub counters are kept
-LAUNCH_KINDS = ("block size", "part")  # kinds of findings about the launch, which the exercise chose
 _stub_counters: dict[str, dict[str, int]] = {}  # by the exercise's file and text
 
 

@@ -131,6 +131,8 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
         "Also wrong: n = 1,000 (1,000 of 1,000)",
     ]
     assert "out[0] is 0.0, expected 10.0" in panel.rows.rows[1].tip
+    kinds = {finding.kind for finding in window.stage.focused().findings}
+    assert "block size" not in kinds  # the task asks for blocks of 4 threads
     window.exercises.leave()
     settle(window)
     assert window.stage.setups == before, window.notice.sentence.text()
