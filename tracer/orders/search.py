@@ -18,13 +18,13 @@ from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..run.worker_client import LaunchTooSlowError, WorkerError
 from .elements import element_of
-from .execution import Execution
 from .explore import Exploration, can_explore, most_orders
 from .guided import likely_orders
 from .linearise import with_few_switches
+from .order_text import Reversal, reversal_of
 from .outcome import Cell, Outcome, differing_cells, number_text, outcome_of, outcomes_differ
+from .run_events import Execution
 from .shrink import shrink
-from .words import Reversal, reversal_of
 
 Run = Callable[[Launch], Trace]
 LOCKSTEP_ORDER = Order((Segment(-1, 0, 0, barrier=0),))  # no thread leaves the order of lockstep
