@@ -24,8 +24,8 @@ def ghosts(length, width, cell, indices):
 @pytest.mark.parametrize(("length", "width", "cell"), [(10, 10, 35.0), (96, 16, 22.0), (100, 16, 22.0)])
 def test_no_ghost_covers_a_cell_another_ghost_or_the_space_below(length, width, cell):
     indices = [-2, -1, *range(length, length + 12)]
-    place, made = ghosts(length, width, cell, indices)
-    boxes = [Box(*ghost.box) for ghost in made]
+    place, cells = ghosts(length, width, cell, indices)
+    boxes = [Box(*ghost.box) for ghost in cells]
     for number, box in enumerate(boxes):
         middle = (box.x + box.width / 2, box.y + box.height / 2)
         assert place.element_at(*middle) is None
@@ -36,5 +36,5 @@ def test_no_ghost_covers_a_cell_another_ghost_or_the_space_below(length, width, 
 
 
 def test_ghosts_at_one_position_name_an_index_and_count_the_others():
-    _, made = ghosts(10, 10, 35.0, [10, 11, 12])
-    assert [ghost.label for ghost in made] == ["[10] +2"]
+    _, cells = ghosts(10, 10, 35.0, [10, 11, 12])
+    assert [ghost.label for ghost in cells] == ["[10] +2"]

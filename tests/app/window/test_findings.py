@@ -192,8 +192,8 @@ def test_what_numba_refuses_is_added_to_the_list(tmp_path):
 
 def test_the_news_of_a_click_names_the_moment_that_is_shown(tmp_path):
     arrays = (Array((192,), fill="arange"), Array((192,)))
-    made = trace(tmp_path, KERNEL, arrays, grid=(3, 1, 1), block=(64, 1, 1), resident=1)
-    save(made, tmp_path / "wrong.npz")
+    recorded = trace(tmp_path, KERNEL, arrays, grid=(3, 1, 1), block=(64, 1, 1), resident=1)
+    save(recorded, tmp_path / "wrong.npz")
     with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
         act(shown, ShowTab("findings"))
         shown.stage.seek(0, shown.focused_session().end)
