@@ -46,7 +46,7 @@ def test_a_png_is_drawn_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content, said",
+    "content, message",
     [
         (SVG.format('<image href="/etc/passwd"/>'), "<image>"),
         (SVG.format('<g><use href="#a"/></g>'), "<use>"),
