@@ -29,7 +29,7 @@ LARGE = {"m": 1024, "k": 1024, "n": 1024}
 @pytest.fixture
 def recorded():
     return recorded_of(
-        "matmul-tiled", [sized(**LARGE), small_timeline(), with_head(small_timeline(), scenario="other")]
+        asked(), [sized(**LARGE), small_timeline(), with_head(small_timeline(), scenario="other")]
     )
 
 
@@ -67,7 +67,7 @@ def test_the_nearest_is_nearest_in_octaves(recorded):
 
 def test_the_latest_recording_of_a_size_is_shown_and_the_labels_of_both_differ():
     older, newer = small_timeline(), with_head(small_timeline(), date="2026-12-01T00:00:00+00:00")
-    recordings = recorded_of("matmul-tiled", [newer, older])
+    recordings = recorded_of(asked(), [newer, older])
     assert [recording.size[-10:] for recording in recordings] == ["2026-11-23", "2026-12-01"]
     assert len({recording.word for recording in recordings}) == 2
     assert own_recording(asked(), recordings).timeline is newer
@@ -112,6 +112,6 @@ def test_a_kernel_of_no_catalogue_is_not_recorded():
     unknown = launch_of_pane(Setup(file="trace.npz"), None)
     assert (
         missing_text(unknown, [])
-        == "No GPU timeline can be recorded for this kernel: only kernels of the catalogue can be recorded."
+        == "No GPU timeline can be recorded for this kernel: only kernels of the catalogue and in CUDA C++ can be."
     )
     assert command_for(unknown) == ""
