@@ -14,6 +14,7 @@ import pytest
 from documents import blocks_of, name_of, pages
 from folders import ROOT
 from programs import run_tilescope
+from pytest_projects import run_pytest
 from tilescope.app.cli.commands import WINDOW, subcommand_of
 from tilescope.app.cli.main import main
 from tilescope.app.explain.pages import page_path
@@ -30,6 +31,7 @@ OWN_PROCESS = ("run", "check")
 STATUS = {
     "check": (0, 1),
     "orders": (0, 1),
+    "mutate": (0, 1),
     "devices": (0, 2),
 }  # exit statuses of an example; 0 for other commands
 
@@ -43,6 +45,10 @@ def opens_the_window(words: list[str]) -> bool:
 def run(line, folder):
     """Run one line of a block; return the words of a command that ran."""
     words = shlex.split(line)
+    if words[:2] == ["pytest", "--tilescope"]:
+        done = run_pytest(folder, *words[1:])
+        assert done.returncode == 0, done.stdout + done.stderr
+        return words
     if words[0] != "tilescope":
         assert words[:2] in (["pip", "install"], ["uv", "tool"]) or words == ["tilescope/script/run"], line
         return []

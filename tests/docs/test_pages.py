@@ -60,7 +60,9 @@ def test_every_option_in_a_page_is_one():
         "--clean",
         "--quick",
         "--track-unused-memory",
-    }  # of pip, script/docs and compute-sanitizer
+        "--tilescope",
+        "--tilescope-fail-on",
+    }  # of pip, script/docs, compute-sanitizer and pytest
     named = {
         (page, option)
         for page, text in PAGES.items()
