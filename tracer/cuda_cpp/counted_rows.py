@@ -100,7 +100,7 @@ class RowCounter:
             rows, self._early = _sort(np.concatenate((self._early[:end], rows))), self._early[end:]
         self._add_sorted(rows)
 
-    def add_early(self, rows: NDArray[np.void], blocks: list[int]) -> None:
+    def add_early(self, rows: NDArray[np.void], blocks: NDArray[np.uint32]) -> None:
         """Add rows (dtype ROW) of blocks that go on, numbered like the runtime's."""
         self._early = _sort(np.concatenate([np.empty(0, state.ROW), *self._converted(rows, blocks)]))
         self.count += len(self._early)
@@ -109,19 +109,19 @@ class RowCounter:
         """Count rows (dtype ROW) of complete blocks."""
         phases = int(rows["phase"].max(initial=0)) + 1
         at_once = max(1, (END // 2) // (phases * self._threads))
-        for begin, end, blocks in block_groups(rows["block"], AT_ONCE):
+        for begin, end, blocks in BlockRuns(rows["block"]).groups(AT_ONCE):
             for first in range(0, len(blocks), at_once):
                 chosen, part = blocks[first : first + at_once], rows[begin:end]
                 if len(chosen) < len(blocks):
-                    part = part[np.isin(part["block"], np.array(chosen, np.uint32))]
+                    part = take_rows(part, np.flatnonzero(np.isin(part["block"], chosen)))
                 converted = _sort(np.concatenate([*self._converted(part, chosen)]))
                 self.count += len(converted)
                 self._add_sorted(converted)
 
-    def _converted(self, rows: NDArray[np.void], blocks: list[int]) -> Iterator[NDArray[Any]]:
+    def _converted(self, rows: NDArray[np.void], blocks: NDArray[np.uint32]) -> Iterator[NDArray[Any]]:
         """Yield rows in the form in which the runtime writes those that it does not keep."""
-        order = np.argsort(np.array(blocks, np.uint32))
-        ascending = np.array(blocks, np.uint32)[order]
+        order = np.argsort(blocks)
+        ascending = blocks[order]
         for begin in range(0, len(rows), PIECE):
             piece = rows[begin : begin + PIECE]
             address, allocation, size = piece["address"], piece["allocation"], piece["size"]
@@ -158,11 +158,12 @@ class RowCounter:
         """Keep a warp's rows in a phase whose requests must be sorted out."""
         phase, thread = np.divmod(rows["context"], np.uint32(self._threads))
         key = rows["key"]
-        self._aside.append({
-            "block": phase.astype(np.int64) + self._first_block, "thread": thread, "phase": np.zeros(len(rows), np.uint8),
-            "op": (key % _OPS).astype(np.uint8), "buffer": key >> state.SITE_BITS,
-            "site": self._sites[key & _SITE_MASK], "index": rows["index"].copy(),
-        })  # fmt: skip
+        columns: Columns = {
+            "block": phase.astype(np.int64) + self._first_block, "thread": thread,
+            "phase": np.zeros(len(rows), np.uint8), "op": (key % _OPS).astype(np.uint8),
+            "buffer": key >> state.SITE_BITS, "site": self._sites[key & _SITE_MASK], "index": rows["index"].copy(),
+        }  # fmt: skip
+        self._aside.append(columns)
         self._aside_count += len(rows)
 
     def _sort_out(self) -> None:
@@ -184,23 +185,46 @@ class RowCounter:
         return self._totals
 
 
-def block_groups(block: NDArray[np.uint32], at_least: int) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield (first row, end, blocks) of groups of blocks whose rows are together, each of `at_least` rows if possible."""
-    if not len(block):
-        return
-    starts = np.concatenate(([0], np.flatnonzero(block[1:] != block[:-1]) + 1))
-    ends, runs = np.append(starts[1:], len(block)), block[starts]
-    blocks, first_run, inverse = np.unique(runs, return_index=True, return_inverse=True)
-    last = np.zeros(len(blocks), np.int64)
-    np.maximum.at(last, inverse, ends)
-    order = np.argsort(starts[first_run])
-    first, reached = starts[first_run][order], np.maximum.accumulate(last[order])
-    begin = number = 0
-    for position, end in enumerate(reached.tolist()):
-        is_last = position + 1 == len(order)
-        if is_last or (first[position + 1] >= end and end - begin >= at_least):
-            yield begin, end, blocks[order[number : position + 1]].tolist()
-            begin, number = end, position + 1
+class BlockRuns:
+    """Rows in sequence that belong to the same block, and the number of rows of each block."""
+
+    def __init__(self, block: NDArray[np.uint32]) -> None:
+        block = np.ascontiguousarray(block)
+        changes = np.flatnonzero(block[1:] != block[:-1]) + 1
+        self.starts = np.append(np.zeros(min(1, len(block)), np.int64), changes)
+        self.ends = np.append(changes, len(block))[: len(self.starts)]
+        self.blocks, self.number = np.unique(
+            block[self.starts], return_inverse=True
+        )  # ascending; of each run
+        self.counts = np.bincount(self.number, self.ends - self.starts, len(self.blocks)).astype(np.int64)
+
+    def positions(self, chosen: NDArray[np.bool_]) -> slice | NDArray[np.int64]:
+        """Return the positions of the rows of some blocks, given by a mask of `blocks`."""
+        runs = chosen[self.number]
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], runs, [False])).astype(np.int8)))
+        begin, end = self.starts[edges[::2]], self.ends[edges[1::2] - 1]
+        if len(begin) <= 1:
+            return slice(int(begin[0]), int(end[0])) if len(begin) else slice(0, 0)
+        lengths = end - begin
+        jumps = np.repeat(begin - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
+        return np.arange(len(jumps)) + jumps
+
+    def groups(self, at_least: int) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+        """Yield groups of blocks whose rows are together: the first row, the end, and numbers of blocks.
+
+        Each has `at_least` rows if possible.
+        """
+        first, last = np.full(len(self.blocks), END, np.int64), np.zeros(len(self.blocks), np.int64)
+        np.minimum.at(first, self.number, self.starts)
+        np.maximum.at(last, self.number, self.ends)
+        order = np.argsort(first)
+        first, reached = first[order], np.maximum.accumulate(last[order])
+        begin = number = 0
+        for position, end in enumerate(reached.tolist()):
+            is_last = position + 1 == len(order)
+            if is_last or (first[position + 1] >= end and end - begin >= at_least):
+                yield begin, end, self.blocks[order[number : position + 1]]
+                begin, number = end, position + 1
 
 
 def _learn(key: int) -> None:
@@ -209,15 +233,22 @@ def _learn(key: int) -> None:
 
 def _sort(rows: NDArray[Any]) -> NDArray[Any]:
     """Sort rows by context, keeping the order of each thread's."""
-    context = rows["context"]
+    context = np.ascontiguousarray(rows["context"])
     if not (context[1:] < context[:-1]).any():
         return rows
-    keys = context.astype(np.uint64) << np.uint64(32)
-    keys |= np.arange(len(rows), dtype=np.uint64)
-    keys.sort()
+    order = np.argsort(context.astype(np.uint16), kind="stable")  # a radix sort, unlike that of more bits
+    if high := int(context.max()) >> 16:
+        upper = (context >> 16).astype(np.uint16 if high < 1 << 16 else np.uint32)[order]
+        order = order[np.argsort(upper, kind="stable")]
+    return take_rows(rows, order)
+
+
+def take_rows(rows: NDArray[Any], positions: slice | NDArray[np.int64]) -> NDArray[Any]:
+    """Return the rows at some positions; faster than NumPy does for structures."""
+    if isinstance(positions, slice):
+        return rows[positions]
     words = rows.view(np.int64).reshape(len(rows), -1)
-    order = (keys & np.uint64(0xFFFFFFFF)).view(np.int64)
-    return words[order].view(state.ROW).reshape(-1)
+    return words[positions].view(rows.dtype).reshape(-1)
 
 
 def _end_of(rows: NDArray[Any], complete: int) -> int:

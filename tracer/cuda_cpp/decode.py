@@ -30,7 +30,7 @@ from ..model.trace import (
     nothing_outside,
     unravel,
 )
-from .counted_rows import BUFFERS, RowCounter
+from .counted_rows import BUFFERS, BlockRuns, RowCounter, take_rows
 from .launch_memory import LaunchEvent, LaunchMemory, ProgramMemory
 from .program_facts import ProgramFacts
 from .row_columns import RowColumns
@@ -148,16 +148,15 @@ class LaunchDecoder:
         if not event.running and self._before <= self._limits.accesses:
             self._columns.add(rows, self._site_table())
             return "ok"
-        blocks, counts = np.unique(rows["block"], return_counts=True)
-        is_complete = ~np.isin(blocks, np.array(event.running, np.uint32))
+        runs = BlockRuns(rows["block"])
+        is_complete = ~np.isin(runs.blocks, np.array(event.running, np.uint32))
         if not is_complete.any():
             return self._pause(rows, before, event.running)
-        blocks, counts = blocks[is_complete], counts[is_complete]
-        self._keep(rows, before, blocks[np.cumsum(counts) <= self._limits.accesses])
-        if is_complete.all():
-            return self._start_counting(rows, [], event.running)
-        is_running = np.isin(rows["block"], np.array(event.running, np.uint32))
-        return self._start_counting(rows[~is_running], [rows[is_running]], event.running)
+        fits = is_complete.copy()
+        fits[is_complete] = np.cumsum(runs.counts[is_complete]) <= self._limits.accesses
+        self._keep(rows, before, runs.positions(fits))
+        complete, early = (take_rows(rows, runs.positions(mask)) for mask in (is_complete, ~is_complete))
+        return self._start_counting(complete, early, event.running)
 
     def add_sites(self, pcs: list[int]) -> None:
         """Add sites by their return addresses, counted from the start of the image."""
@@ -165,10 +164,11 @@ class LaunchDecoder:
             site = self._facts.debug.site(pc) or Site(self.kernel, self._event.file, self._event.line, 0)
             self._site_numbers.append(self._sites.setdefault(site, len(self._sites)))
 
-    def _keep(self, rows: NDArray[np.void], before: int, blocks: NDArray[np.uint32]) -> None:
-        """Keep the rows of some blocks in columns. before: the position of the first row."""
-        positions = np.flatnonzero(np.isin(rows["block"], blocks))
-        self._columns.add(rows if len(positions) == len(rows) else rows[positions], self._site_table())
+    def _keep(self, rows: NDArray[np.void], before: int, positions: slice | NDArray[np.int64]) -> None:
+        """Keep some rows in columns. before: the position of the first row."""
+        self._columns.add(take_rows(rows, positions), self._site_table())
+        if isinstance(positions, slice):
+            positions = np.arange(positions.start, positions.stop)
         self._positions.append(positions + before)
 
     def _pause(self, rows: NDArray[np.void], before: int, running: list[int]) -> str:
@@ -197,25 +197,23 @@ class LaunchDecoder:
         self._first = []
         if self._is_part:
             return "stop"
-        return self._start_counting(kept, self._paused, running)
+        return self._start_counting(kept, np.concatenate(self._paused), running)
 
     def _split(self, limit: int) -> None:
         """Move the rows of blocks from a number on to the paused ones."""
         first, self._first = self._first, []
         for rows, positions in first:
-            is_first = rows["block"] < limit
-            self._first.append((rows[is_first], positions[is_first]))
-            if not is_first.all():
-                self._paused.append(rows[~is_first])
+            runs = BlockRuns(rows["block"])
+            is_first = runs.blocks < limit
+            chosen = runs.positions(is_first)
+            self._first.append((take_rows(rows, chosen).copy(), positions[chosen]))
+            self._paused.append(take_rows(rows, runs.positions(~is_first)).copy())
 
-    def _start_counting(
-        self, complete: NDArray[np.void], early: list[NDArray[np.void]], running: list[int]
-    ) -> str:
+    def _start_counting(self, complete: NDArray[np.void], early: NDArray[np.void], running: list[int]) -> str:
         """Count rows from now on, after those of complete blocks. early: of the running blocks."""
         self._counter = self._new_counter()
         self._counter.add_blocks(complete)
-        if early:
-            self._counter.add_early(np.concatenate(early), running)
+        self._counter.add_early(early, np.array(running, np.uint32))
         self._paused = []
         return "count"
 
