@@ -209,8 +209,8 @@ class BlockRuns:
         jumps = np.repeat(begin - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
         return np.arange(len(jumps)) + jumps
 
-    def groups(self, at_least: int) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-        """Yield groups of blocks whose rows are together: the first row, the end, and numbers of blocks.
+    def groups(self, at_least: int) -> Iterator[tuple[int, int, NDArray[np.uint32]]]:
+        """Yield groups of blocks whose rows are together: the first row, the end, and the blocks.
 
         Each has `at_least` rows if possible.
         """

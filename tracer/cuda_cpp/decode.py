@@ -190,14 +190,15 @@ class LaunchDecoder:
         if first:
             self._first_blocks = limit
             return f"keep {limit}"
-        kept = np.concatenate([kept for kept, _ in self._first])
-        for part, positions in self._first:
-            self._columns.add(part, self._site_table())
-            self._positions.append(positions)
+        complete, positions = (np.concatenate(parts) for parts in zip(*self._first, strict=True))
         self._first = []
+        runs = BlockRuns(complete["block"])
+        fitting = runs.positions(np.cumsum(runs.counts) <= self._limits.accesses)
+        self._columns.add(take_rows(complete, fitting), self._site_table())
+        self._positions.append(positions[fitting])
         if self._is_part:
             return "stop"
-        return self._start_counting(kept, np.concatenate(self._paused), running)
+        return self._start_counting(complete, np.concatenate(self._paused), running)
 
     def _split(self, limit: int) -> None:
         """Move the rows of blocks from a number on to the paused ones."""
@@ -213,7 +214,9 @@ class LaunchDecoder:
         """Count rows from now on, after those of complete blocks. early: of the running blocks."""
         self._counter = self._new_counter()
         self._counter.add_blocks(complete)
-        self._counter.add_early(early, np.array(running, np.uint32))
+        # A launch that an error ended has no running blocks.
+        blocks = np.array(running, np.uint32) if running else BlockRuns(early["block"]).blocks
+        self._counter.add_early(early, blocks)
         self._paused = []
         return "count"
 

@@ -56,8 +56,8 @@ class Views:
     ) -> Iterator[tuple[int, Buffer, NDArray[np.bool_], int]]:
         """Yield a buffer after its rank, then the mask of its accesses and the byte at which its elements begin.
 
-        Ranks sort the buffers of the region.
-        offsets: bytes from the region's start, possibly outside. sizes: bytes of each access. Shape (accesses,) each.
+        Ranks sort the buffers of the region. offsets: bytes from the region's start, possibly outside. sizes: bytes of
+        each access. Shape (accesses,) each.
         """
         rest = np.ones(len(offsets), bool)
         inside = offsets % self._stride if self._stride and self._count > 1 else offsets

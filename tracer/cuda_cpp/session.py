@@ -322,10 +322,10 @@ class _Connection:
             self._symbols = [(variable.offset, variable.size) for variable in variables]
         spaces = facts.spaces if facts else {}
         constants = [(v.offset, v.size) for v in variables if spaces.get(v.name) == "constant"]
-        for pieces in (self._symbols, constants):
-            numbers.append(len(pieces))
-            for piece in pieces:
-                numbers += piece
+        for ranges in (self._symbols, constants):
+            numbers.append(len(ranges))
+            for offset, size in ranges:
+                numbers += offset, size
         numbers.append(max(LEAST_ROWS, options.limits.accesses))
         return " ".join(map(str, numbers))
 

@@ -966,7 +966,7 @@ void run_blocks(uint32_t end) {
         auto& pick = ready[next_random() % ready.size()];
         Fiber& fiber = resident[pick.first].fibers[pick.second];
         has_moved = true;
-        for (uint64_t length = 1 + next_random() % 4; length && fiber.state == READY; length--) {
+        for (uint64_t length = 1 + next_random() % 4; length && fiber.state == READY && !resident[pick.first].is_paused; length--) {
           run_turn(resident[pick.first], fiber);
         }
         if (fault.type) break;
@@ -993,9 +993,7 @@ void run_blocks(uint32_t end) {
     if (is_recording && recorded_below != UINT32_MAX) {  // once the recorded blocks have ended, the others may run fast
       bool is_any_recorded = false;
       for (auto& block : resident) is_any_recorded |= block.alive && block.number < recorded_below;
-      if (!is_any_recorded && are_paused) {  // count the others
-        for (auto& block : resident) block.is_paused = false;
-        are_paused = false;
+      if (!is_any_recorded && are_paused) {  // the answer is to count the others
         hand_over(false);
         restart_timer(patience);
         continue;
@@ -1280,6 +1278,8 @@ void start() {
 // Count all rows from now on.
 void start_counting() {
   is_counting = true;
+  are_paused = false;
+  for (auto& block : resident) block.is_paused = false;
   recorded_below = UINT32_MAX;
   rows_end = rows + (COUNTED_AT_ONCE < capacity ? COUNTED_AT_ONCE : capacity);
   run_fast();
