@@ -180,7 +180,7 @@ struct Allocation {
 
 const size_t STACK = 512 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
 const size_t MOST_ARRIVALS = 1 << 22;
-const size_t COUNTED_AT_ONCE = 1 << 17, COUNTED_BETWEEN_BLOCKS = 1 << 16;  // rows: few enough for a processor's cache
+const size_t COUNTED_AT_ONCE = 1 << 19, COUNTED_BETWEEN_BLOCKS = 1 << 18;  // rows that are handed over
 const uint32_t MOST_NUMBERS = 1 << 20;  // phases until counted rows are handed over
 const uint32_t MOST_COUNTED_SITES = 1 << 14;
 const uint32_t POLLS = 256;  // reads of the same value before a thread counts as waiting
