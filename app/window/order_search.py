@@ -107,7 +107,7 @@ class OrderSearch(QObject):
         """Show the launch step by step in its own order on the left, and in the found order on the right."""
         setup = self.stage.setups[pane]
         own = setup.schedule
-        if own.kind == "lockstep":  # one moment for each access, as in the order on the right
+        if own.kind == "lockstep":  # in turns, as in the order on the right
             own = Schedule("order", own.seed, str(LOCKSTEP_ORDER))
         panes = tuple(
             _with_schedule(setup, schedule) for schedule in (own, Schedule("order", own.seed, shown.order))
