@@ -70,7 +70,7 @@ class PartList(OrderList):
         super().__init__("The order", parent)
         self._choices = choices
         self.setDragDropMode(QListWidget.DragDropMode.DragDrop)
-        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDefaultDropAction(Qt.DropAction.CopyAction)  # a moved line would be removed by Qt too
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Remove the current part with Delete, and move it with Alt and an arrow."""
@@ -94,7 +94,7 @@ class PartList(OrderList):
         if target.isValid():
             middle = self.visualRect(target).center().y()
             before = target.row() + (event.position().y() > middle)
-        event.setDropAction(Qt.DropAction.IgnoreAction)  # Qt would move the line itself
+        event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
         source = event.source()
         if source is self._choices:

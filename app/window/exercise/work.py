@@ -160,7 +160,6 @@ class ExerciseWork(QObject):
         changed, count = re.subn(rf"(?m)^({name}\s*=\s*)[^#\n]*?(\s*(?:#.*)?)$", rf'\1"{text}"\2', self.text)
         if count and self._shows_text():
             self.source.write(changed)
-            self.look()
         else:
             self.notice.inform(f"There is no line {self.exercise.order} = ... to write the order to.")
         return True
