@@ -84,7 +84,7 @@ class ValueBars(QWidget):
         metrics, height, gap = self.fontMetrics(), theme.px(ROW), theme.px(GAP)
         names = [value.value for value in self.values]
         name_width = min(
-            max((metrics.horizontalAdvance(name) for name in names), default=0),
+            max((metrics.horizontalAdvance(name) + 1 for name in names), default=0),
             int(LARGEST_SHARE * self.width()),
         )
         counts = [f"{value.orders:,}" for value in self.values]
@@ -115,6 +115,8 @@ class ValueBars(QWidget):
 
 def mark_of(result: SearchResult) -> str:
     """State whether the counts of a search are exact: "exact: all 36 orders"."""
+    if result.is_race_free:
+        return "exact, the same in every order"
     orders = count_noun(result.orders, "order")
     return f"exact, all {orders}" if result.is_complete else f"part, of {orders} tried"
 
