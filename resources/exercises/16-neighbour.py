@@ -2,7 +2,7 @@
 
 from numba import cuda, int32
 
-ORDER = "all/0"  # nobody goes before its turn
+ORDER = "all/0"  # who goes before its turn
 
 THREADS = 4  # of the block
 

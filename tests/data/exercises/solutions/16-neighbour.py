@@ -2,7 +2,7 @@
 
 from numba import cuda, int32
 
-ORDER = "t0"  # nobody goes before its turn
+ORDER = "t0"  # who goes before its turn
 
 THREADS = 4  # of the block
 

@@ -2,7 +2,7 @@
 
 from numba import cuda, int32
 
-ORDER = "t3x1"  # nobody goes before its turn
+ORDER = "t3x1"  # who goes before its turn
 
 THREADS = 4  # of the block
 

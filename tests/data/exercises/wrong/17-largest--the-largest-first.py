@@ -2,7 +2,7 @@
 
 from numba import cuda
 
-ORDER = "t2"  # nobody goes before its turn
+ORDER = "t2"  # who goes before its turn
 
 
 @cuda.jit
