@@ -14,7 +14,7 @@ from ...model.explanation import Explanation
 from ...model.session import Session
 from ...model.setup_edits import differences
 from ...model.visible_text import escape_controls
-from ...views.common.value_marks import timeline_marks
+from ...views.common.value_marks import TimelineMark, timeline_marks
 from ...views.counters.numbers import has_conflicts
 from ...widgets.patterns import LOOKS, WAITING, mixed
 from ...widgets.theme import DARK, LIGHT, MONO, SANS, Theme
@@ -156,10 +156,10 @@ class ReplayDocument:
         return session_data(shown.session, say, moments, blocks, shown.wavefronts)
 
 
-def _marks_of(session: Session, explanation: Explanation) -> dict[str, list[tuple[int, int, bool]]]:
-    """List warp, moment and whether there is a fault for each access of a path, by block."""
+def _marks_of(session: Session, explanation: Explanation) -> dict[str, list[TimelineMark]]:
+    """List the marks of a path by block; in JSON each is warp, moment and whether there is a fault."""
     blocks = np.unique(session.trace.block[explanation.rows]).tolist()
-    return {str(block): list(map(tuple, timeline_marks(session, explanation, block))) for block in blocks}
+    return {str(block): timeline_marks(session, explanation, block) for block in blocks}
 
 
 def _path_of(showing: Showing, looks: list[PaneLook]) -> dict[str, Any]:
