@@ -27,9 +27,9 @@ from .value_bars import ValueBars, mark_of, values_text
 
 NEXT = "Who goes next?"
 NEXT_HINT = "Return: one access. Shift+Return: until it waits or ends. Or drag a line into the order."
-PARTS_HINT = "Nobody goes before its turn. Then all threads take turns in step."
+PARTS_HINT = "No thread goes before its turn: all threads take turns in step."
 PARTS_TIP = "Drag a part, or move it with Alt+Up and Alt+Down. Delete removes it."
-NOBODY = "Nobody can go: all threads have ended, or the launch is too large."
+NONE_CAN_GO = "No thread can go: all threads have ended, or the launch is too large."
 EXAMPLE = "t3x2+b1t0"
 
 
@@ -154,7 +154,7 @@ class OrderView(View):
     def _list_choices(self) -> None:
         self.choices = choices_of(self.session, self.unit, max(0, self._block)) if self.session else ()
         self.list.show_lines([self.theme.translate(choice.words) for choice in self.choices])
-        self.next_hint.setText(NEXT_HINT if self.choices else NOBODY)
+        self.next_hint.setText(NEXT_HINT if self.choices else NONE_CAN_GO)
 
     def _choose(self, row: int, until_it_waits: bool, before: int | None = None) -> None:
         if 0 <= row < len(self.choices):

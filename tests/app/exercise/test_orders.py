@@ -8,7 +8,7 @@ from exercises import line_of, warm_judge
 from tilescope.app.exercise.library import exercise_named
 from tilescope.app.exercise.output import verdict_text
 from tilescope.app.exercise.reading import read_exercise
-from tilescope.app.window.exercise.words import rows_of, summary
+from tilescope.app.window.exercise.verdict_text import rows_of, summary
 from tilescope.tracer.model.launch import decode
 
 LARGEST = exercise_named("largest")
