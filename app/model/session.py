@@ -32,6 +32,7 @@ from .visible_text import escape_controls
 if TYPE_CHECKING:
     from ...tracer.as_compiled.job import CompiledCounters
     from ...tracer.listing.listing import Listing
+    from ...tracer.orders.search import SearchResult
     from ...tracer.type_inference.client import Answer
 
 
@@ -102,6 +103,16 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def describe_order(self, words: str) -> None:
         """Keep the result of a search for another order."""
         vars(self)["_order_words"] = words
+
+    @property
+    def final_values(self) -> SearchResult | None:
+        """The search that counted the final values of an element, None without one."""
+        result: SearchResult | None = vars(self).get("_final_values")
+        return result
+
+    def keep_final_values(self, result: SearchResult) -> None:
+        """Keep the final values of an element over the orders of the launch."""
+        vars(self)["_final_values"] = result
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -62,6 +62,7 @@ class SideView(Struct, frozen=True):
     other_highlight: Highlight | None = None  # of the pane that is not in focus
     traced: TracedValue | None = None  # the value whose path is shown
     explanation: Explanation | None = None  # None while it is being computed
+    has_order: bool = False  # whether the pane in focus runs in an explicit order
 
 
 class TransportView(Struct, frozen=True):
@@ -175,9 +176,10 @@ def side_view(
     """
     highlight = highlights[state.focus] if highlights else None
     other = highlights[1 - state.focus] if len(highlights) == 2 else None
+    has_order = state.focus < len(state.panes) and state.panes[state.focus].schedule.kind == "order"
     return SideView(
         state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, other, state.traced,
-        explanation,
+        explanation, has_order,
     )  # fmt: skip
 
 

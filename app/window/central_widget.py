@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ...kernels.scenarios.catalogue import groups
 from ...tracer.model.finding import Finding
+from ...tracer.model.order import Order
 from ..control.playhead import Playhead
 from ..control.stage import Stage
 from ..model.bookmark import PictureChoice, TracedValue
@@ -62,6 +63,8 @@ class WindowRequests(NamedTuple):
     run: Callable[[str], object]  # a command, by its name
     colour: Callable[[str], object]  # the cells
     fix: Callable[[Finding], object]  # the cause of a finding
+    choose_order: Callable[[Order], object]  # of the threads of the pane in focus
+    count_values: Callable[[str], object]  # of an element, over the orders
     toolbar: ToolbarRequests
 
 
@@ -102,6 +105,8 @@ class CentralWidget(QWidget):
             list_code=lambda session: self.results.listings.want(session),
             fix=self._ask.fix,
             trace_value=self.trace_value,
+            choose_order=self._ask.choose_order,
+            count_values=self._ask.count_values,
         )
 
     def trace_value(self, traced: TracedValue | None) -> None:

@@ -119,8 +119,9 @@ class MainWindow(QMainWindow):
                 self, self.stage, self.central, self.look, self.files, self.lectures, self.exercises
             )
         )  # fmt: skip
-        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side.show_findings, self)
+        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side, self)
         self.orders.is_own_file = self._is_temporary
+        self.orders.write_order = self.exercises.work.write_order
         self.desk = LectureAuthoring(
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
@@ -149,6 +150,8 @@ class MainWindow(QMainWindow):
             run=lambda name: self.commands[name].trigger(),
             colour=lambda colour: self.navigation.colouring.choose(colour),
             fix=self._apply_fix,
+            choose_order=lambda order: self.orders.choose(order),
+            count_values=lambda element: self.orders.count_values(element),
             toolbar=ToolbarRequests(
                 change_setups=self.change_setups,
                 report=self._show_field_problem,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -150,6 +151,18 @@ class ExerciseWork(QObject):
             self.source.write(before)
         else:
             self.notice.inform(EDITED_SINCE)
+
+    def write_order(self, text: str) -> bool:
+        """Write an order into the student's text; return False if no exercise about orders is shown."""
+        if self.exercise is None or not self.exercise.order or not self.is_here():
+            return False
+        name = re.escape(self.exercise.order)
+        changed, count = re.subn(rf"(?m)^({name}\s*=\s*)[^#\n]*?(\s*(?:#.*)?)$", rf'\1"{text}"\2', self.text)
+        if count and self._shows_text():
+            self.source.write(changed)
+        else:
+            self.notice.inform(f"There is no line {self.exercise.order} = ... to write the order to.")
+        return True
 
     def go_to(self, line: int) -> None:
         """Move the cursor to a line of the text."""

@@ -63,11 +63,7 @@ def test_a_png_is_drawn_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-<<<<<<< HEAD
     ("content", "message"),
-=======
-    "content, message",
->>>>>>> words2
     [
         (SVG.format('<image href="/etc/passwd"/>'), "<image>"),
         (SVG.format('<g><use href="#a"/></g>'), "<use>"),
