@@ -123,8 +123,11 @@ def _reported_with(reports: list[_RaceReport], index: int) -> int:
 def _finding(trace: Trace, requests: Requests, report: _RaceReport, group: list[Race]) -> Finding:
     race, remedy = report.race, report.remedy
     first, second = race.first, race.second
-    count = _count_elements(trace, race)
-    message = f"{_elements_text(trace, race, count)} {'is' if count == 1 else 'are'} {_accesses_text(trace, race)}: "
+    alike = [member for member in group if (member.buffer, member.sites) == (race.buffer, race.sites)]
+    count = sum(_count_elements(trace, member) for member in alike)
+    within = count - _count_elements(trace, race)
+    accesses = _accesses_text(trace, race, within)
+    message = f"{_elements_text(trace, race, count)} {'is' if count == 1 else 'are'} {accesses}: "
     message += f"{_example_text(trace, race)}; {remedy}."
     threads = tuple((int(trace.block[row]), int(trace.thread[row])) for row in (first, second))
     sites = tuple(dict.fromkeys(int(trace.site[row]) for row in (second, first)))
@@ -171,8 +174,11 @@ def _count_elements(trace: Trace, race: Race) -> int:
     return len(np.unique(key))
 
 
-def _accesses_text(trace: Trace, race: Race) -> str:
-    """Describe the two accesses: written on line 4 and read on line 6 by lanes of one warp in no order."""
+def _accesses_text(trace: Trace, race: Race, within: int) -> str:
+    """Describe the two accesses: written on line 4 and read on line 6 by lanes of one warp in no order.
+
+    within: the number of elements that threads of one block race for, if `race` is between blocks.
+    """
     actions = [
         f"{VERBS_PAST[trace.op[row]]} on {line_text(trace, int(trace.site[row]))}"
         for row in (race.first, race.second)
@@ -180,6 +186,7 @@ def _accesses_text(trace: Trace, race: Race) -> str:
     threads = THREADS_BY_SCOPE[race.scope]
     if not race.harmful:
         return f"{' and '.join(dict.fromkeys(actions))} by {threads}, {EXCUSES[race.excuse]}"
+    threads += f", {within:,} of them by threads of one block" if within else ""
     return f"{' and '.join(dict.fromkeys(actions))} by {threads}, which nothing orders"
 
 
