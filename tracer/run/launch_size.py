@@ -17,6 +17,8 @@ LARGEST_BLOCK = 1 << 16  # threads; a GPU takes 1,024, and a finding reports blo
 class LaunchRefusedError(ValueError):
     """A launch exceeds a GPU's limits and can't be run here either; raised in the user's program."""
 
+    __module__ = ValueError.__module__  # what Python prints before the name
+
 
 def check_size(grid: Dim3, block: Dim3) -> None:
     """Raise LaunchRefusedError for a launch that CUDA refuses and that can't be run and reported as a finding."""

@@ -6,14 +6,14 @@ import json
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.processes.supervised import continue_in_child
-from ....tracer.run.long_launch import MEMORY_A_SECOND
+from ....tracer.run.long_launch import CHECK_PATIENCE, MEMORY_A_SECOND, RUN_PATIENCE
 from ....tracer.run.original_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
 from ..common.text_output import print_error
@@ -56,12 +56,11 @@ if TYPE_CHECKING:
     from ....tracer.type_inference.question import Refusal
 
 MAX_IMMEDIATE_BYTES = 1 << 18  # traces up to this size are saved faster than queued
-PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 
 
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
     """Add the arguments of both `run` and `check`."""
-    patience = PATIENCE[command]
+    patience = CHECK_PATIENCE if command == "check" else RUN_PATIENCE
     more = " ..." if command == "check" else ""
     usage = (
         "{0} [OPTIONS] SCRIPT | NOTEBOOK | FILE.cu{1} [-- ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ...\n"
@@ -147,7 +146,7 @@ def add_run_arguments(parser: Parser) -> None:
 
 def execute_run(chosen: Namespace) -> int:
     """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
-    chosen.patience = chosen.patience or PATIENCE["run"]
+    chosen.patience = chosen.patience or RUN_PATIENCE
     program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
@@ -412,7 +411,7 @@ def execute_check(chosen: Namespace) -> int:
         if chosen.programs:
             return check_programs(chosen, chosen.programs, settings)
         return check_project(chosen, configuration, settings)
-    with_limits(chosen, configuration, PATIENCE["check"])
+    with_limits(chosen, configuration, CHECK_PATIENCE)
     program.find()
     script = "" if program.is_module or program.is_command else full_path(program.name)
     settings = settings_of(chosen, configuration, script if Path(script).is_file() else "")
