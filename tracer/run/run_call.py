@@ -27,7 +27,8 @@ def run_call(folder: Path, report: Report, patience: float | None) -> Trace:
     """Run the call in a folder and return its trace; its memories in the folder then hold the results.
 
     `report(done, total)` is called as blocks end. patience: seconds of CPU time for a block, None for no limit.
-    A launch that is too large runs a sample of its blocks. Raises LoadError, also if Numba does not compile the kernel for a GPU.
+    A launch that is too large runs a sample of its blocks. Raises LoadError, also if Numba does not
+    compile the kernel for a GPU.
     """
     call = load_call(folder)
     impersonate_program(call)
