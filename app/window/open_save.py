@@ -64,7 +64,9 @@ class FileOperations:
         self._is_shown = False  # whether the program's launches are shown
         self.show_output: Callable[[str], None] = lambda text: None  # of the program, in the inspector
         self.note_errors: Callable[[str], None] = lambda sentence: None  # in the program's launches
-        self.before_launches: Callable[[], None] = lambda: None  # called before launches of the program are shown
+        self.before_launches: Callable[[], None] = lambda: (
+            None
+        )  # called before launches of the program are shown
         self._launches: ProgramLaunches | None = None  # of the program
         self.trial: UserProgram | None = None  # the same program with an edited text
 
@@ -185,6 +187,7 @@ class FileOperations:
             program.noted.connect(partial(self.notice.error, cause="program"))
             program.began.connect(self._begin)
             program.printed.connect(self._take_output)
+            program.delayed.connect(lambda text: self.page.show_progress(text) if self.page else None)
             program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
         self.notice.clear(cause="program")
         self._is_shown = False

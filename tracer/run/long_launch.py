@@ -28,6 +28,8 @@ class InterruptedLaunch(KeyboardInterrupt):
 class LaunchTimeoutError(RuntimeError):
     """A launch was stopped because a block took too long: one sentence with the line."""
 
+    __module__ = RuntimeError.__module__  # what Python prints before the name
+
 
 class LongLaunch:
     """A running launch: its run time and progress."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -200,7 +201,9 @@ class KernelEditing(QObject):
 
     def _offer_back(self, path: Path, text: str) -> None:
         sentence = f"{path.name} was changed elsewhere. Your edited text was set aside."
-        self.notice.ask(sentence, [("Bring it back", partial(self._bring_back, path, text))], "edit set aside")
+        self.notice.ask(
+            sentence, [("Bring it back", partial(self._bring_back, path, text))], "edit set aside"
+        )
 
     def _bring_back(self, path: Path, text: str) -> None:
         """Write the text into the panel as an edit, if the panel shows its file."""

@@ -223,7 +223,7 @@ def shift(a, out, by):
         out[i] = a[i + by]
 
 for n in range(20):
-    shift[1, 8](np.zeros(8, np.int32), np.zeros(8, np.int32), n // 15)
+    shift[1, 32](np.zeros(32, np.int32), np.zeros(32, np.int32), n // 15)
 """
 
 
@@ -278,3 +278,42 @@ def test_a_scenario_chosen_while_launches_are_listed_replaces_one(window, tmp_pa
     combo.activated.emit(index)
     wait_until(lambda: window.stage.setups[0].scenario == "vector-double" and window.stage.is_settled())
     assert "shift · launch 20" in combo_texts(combo)
+
+
+PLAIN = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def copy(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i]
+
+copy[2, 8](np.arange(16, dtype=np.float32), np.zeros(16, np.float32))
+"""
+
+
+@pytest.mark.parametrize("runs_edit", [False, True])
+def test_an_edit_outlives_a_save_of_the_file_in_another_editor(window, tmp_path, runs_edit):
+    path = tmp_path / "mine.py"
+    path.write_text(PLAIN)
+    window.files.run_program(str(path))
+    wait_until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
+    settle(window)
+    source, edited = window.side.source, path.read_text().replace("= a[i]", "= a[i] + 1")
+    source.write(edited)
+    if runs_edit:
+        window.commands["Run the edited kernel"].trigger()
+        wait_until(lambda: len(window.stage.sessions) == 2 and window.stage.is_settled())
+        settle(window)
+    path.write_text(path.read_text().replace("copy[2, 8]", "copy[1, 8]"))
+    wait_until(lambda: launches(window) == [("copy", 16)] and window.stage.is_settled())
+    settle(window)
+    assert source.text() == path.read_text()
+    assert window.notice.sentences() == ["mine.py was changed elsewhere. Your edited text was set aside."]
+    (answer,) = window.notice.answers
+    assert answer.text() == "Bring it back"
+    answer.click()
+    assert source.text() == edited
+    window.commands["Undo all edits"].trigger()
+    settle(window)
