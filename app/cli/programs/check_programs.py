@@ -57,7 +57,8 @@ def _check(name: str, programs: Sequence[list[str]], words: list[str], settings:
     name: of the run. programs: the words of each. words: the options for each.
     """
     reports: list[dict[str, Any]] = []
-    for program in programs:
+    for number, program in enumerate(programs, 1):
+        folder = ["--witnesses", str(settings.witnesses / str(number))] if settings.witnesses else []
         shown = " ".join(word for word in program if word != SEPARATOR)
         print_error(f"checking {shown}")
         command = [
@@ -69,6 +70,7 @@ def _check(name: str, programs: Sequence[list[str]], words: list[str], settings:
             "--output-format",
             "json",
             *words,
+            *folder,
             *program,
         ]
         try:
