@@ -97,9 +97,10 @@ def _schedule(order: str, seed: object) -> Schedule:
 
 def _seconds(patience: object) -> float:
     """Return the patience as a number; raises TilescopeError for anything but a number above 0."""
-    if not isinstance(patience, numbers.Real) or not 0 < patience < math.inf:
+    seconds = float(patience) if isinstance(patience, numbers.Real) else math.nan
+    if not 0 < seconds < math.inf:
         raise TilescopeError(f"patience must be a number of seconds above 0, not {patience!r}.")
-    return float(patience)
+    return seconds
 
 
 class _Recording:

@@ -38,16 +38,14 @@ class LaunchErrors(QObject):
         self.errors, self._left = [None] * len(traces), len(traces)
         for i, path in enumerate(traces):
             take = partial(self._take, self._run, i)
+            fail = partial(self._fail, self._run, i)
             expected = (TraceFileError, OSError, MemoryError)
             self._tasks.start(
-                Task(
-                    partial(errors_in, path),
-                    take,
-                    lambda _, take=take: take(None),
-                    key=(self._run, i),
-                    expected=expected,
-                )
+                Task(partial(errors_in, path), take, fail, key=(self._run, i), expected=expected)
             )
+
+    def _fail(self, run: int, i: int, _: BaseException) -> None:
+        self._take(run, i, None)
 
     def _take(self, run: int, i: int, errors: int | None) -> None:
         if run != self._run:

@@ -89,8 +89,8 @@ def happens_before_races(trace: Trace, touches: UnitAccesses, key: Ints, stray: 
     races = []
     for sites, pairs in _by_sites(trace, watched).items():
         across = {pair.key for pair in pairs if _width(trace, pair) == ACROSS_BLOCKS}
-        for chosen in ([p for p in pairs if p.key in across], [p for p in pairs if p.key not in across]):
-            races += [_race(trace, watched, sites, chosen)] if chosen else []
+        for group in ([p for p in pairs if p.key in across], [p for p in pairs if p.key not in across]):
+            races += [_race(trace, watched, sites, group)] if group else []
     return races
 
 
