@@ -80,6 +80,7 @@ class MainWindow(QMainWindow):
             self._write_vectors,
         )  # fmt: skip
         self.files.show_output = self.side.show_output
+        self.files.note_errors = self.side.note_program_errors
         self.timings = TimingsLink(self, self.look, self.central.results)
         central = self.central
         self.lectures = Lectures(
@@ -103,6 +104,7 @@ class MainWindow(QMainWindow):
             self.files,
             self.change_setups,
         )
+        self.files.before_launches = self.editing.set_aside
         self.editing.remedies.proved.connect(self.side.show_findings)
         self.exercises = ExerciseController(
             ExerciseParts(self, self.stage, self.side.source, self.notice, central.show_tab, central.cover),

@@ -128,8 +128,10 @@ def _finding(trace: Trace, requests: Requests, report: _RaceReport, group: list[
     same_buffer = [other for other in group if other.buffer == race.buffer]
     own_rows = reduce(union_rows, (other.rows for other in same_buffer))
     count = _count_elements(trace, race.buffer, own_rows)
+    between = [other.rows for other in same_buffer if other.scope == "grid"]
+    within = count - _count_elements(trace, race.buffer, reduce(union_rows, between)) if between else 0
     message = f"{_elements_text(trace, race.buffer, own_rows, count)} {'is' if count == 1 else 'are'} "
-    message += f"{_accesses_text(trace, race, same_buffer)}: "
+    message += f"{_accesses_text(trace, race, same_buffer, within)}: "
     message += f"{_example_text(trace, race)}; {remedy}."
     threads = tuple((int(trace.block[row]), int(trace.thread[row])) for row in (first, second))
     sites = tuple(dict.fromkeys(int(trace.site[row]) for row in (second, first)))
@@ -176,15 +178,20 @@ def _count_elements(trace: Trace, number: int, rows: Ints) -> int:
     return len(np.unique(key))
 
 
-def _accesses_text(trace: Trace, race: Race, group: list[Race]) -> str:
-    """Describe the accesses of races: written on lines 4 and 5 and read on line 6 by lanes of one warp."""
+def _accesses_text(trace: Trace, race: Race, group: list[Race], within: int) -> str:
+    """Describe the accesses of races: written on lines 4 and 5 and read on line 6 by lanes of one warp.
+
+    within: the number of elements that only threads of one block race for, if others race between blocks.
+    """
     sites: dict[str, list[int]] = {}
     for row in (row for other in (race, *group) for row in (other.first, other.second)):
         sites.setdefault(VERBS_PAST[trace.op[row]], []).append(int(trace.site[row]))
     actions = [f"{verb} on {lines_text(trace, of_verb)}" for verb, of_verb in sites.items()]
     threads = THREADS_BY_SCOPE[max((other.scope for other in group), key=SCOPES.index)]
-    end = "which nothing orders" if race.harmful else EXCUSES[race.excuse]
-    return f"{' and '.join(actions)} by {threads}, {end}"
+    if not race.harmful:
+        return f"{' and '.join(actions)} by {threads}, {EXCUSES[race.excuse]}"
+    threads += f", {within:,} of them by threads of one block" if within else ""
+    return f"{' and '.join(actions)} by {threads}, which nothing orders"
 
 
 def _example_text(trace: Trace, race: Race) -> str:

@@ -88,6 +88,29 @@ def test_an_endless_program_shows_its_time_and_line_until_it_is_ended(tmp_path):
         assert "was ended" in page.status.text()
 
 
+ENDLESS = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def spin(a):
+    while True:
+        a[0] += 1
+
+spin[1, 1](np.zeros(1, np.int32))
+"""
+
+
+def test_an_endless_kernel_is_reported_with_its_time_and_ended_with_a_finding(tmp_path):
+    with shown(tmp_path, ENDLESS) as (window, page):
+        wait_until(lambda: "line 10: spin has run for" in page.status.text())
+        wait_until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["spin"])
+        wait_until(lambda: window.stage.sessions[0].is_examined)
+        assert any("does not end" in f.message for f in window.stage.sessions[0].findings)
+        wait_until(lambda: "LaunchTimeoutError: The launch " in window.notice.sentence.text())
+        assert "(line 10)" in window.notice.sentence.text() and "tracer" not in window.notice.sentence.text()
+
+
 def test_a_program_that_is_mended_while_its_page_is_there_gets_its_panes(tmp_path):
     with shown(tmp_path, "raise ValueError('no luck')\n") as (window, page):
         wait_until(lambda: "no luck" in page.status.text())
