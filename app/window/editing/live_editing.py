@@ -97,6 +97,7 @@ class LiveEditing(QObject):
         self.is_suspended: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
         self._loading: Loading | None = None  # of the version's session
+        self._reported = ""  # the text with the reported error
         self._remedy = ""  # the sentence of a remedy that is being applied
         self._before: tuple[Setup, ...] = ()  # the setups before the first edit
         self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
@@ -359,6 +360,7 @@ class LiveEditing(QObject):
     def _report(self, line: int, sentence: str) -> None:
         """Report an error, at its line (from 1; 0 is unknown)."""
         self._typing_timer.stop()  # it would check the text and remove the mark
+        self._reported = self.source.text()
         sentence = without_location(sentence, self.source.editor.file)
         where = f"line {line}: " if line and not line_of(sentence, self.source.editor.file) else ""
         self.notice.error(f"The edited kernel can't be run: {where}{sentence}", "edit")
@@ -430,7 +432,8 @@ class LiveEditing(QObject):
     def note_typed(self) -> None:
         """Check the typed text soon; an error of the text before is no longer true."""
         if not self.is_suspended():
-            self.notice.clear("error", "edit")
+            if self.source.text() != self._reported:
+                self.notice.clear("error", "edit")
             self._typing_timer.start()
 
     def _check_typed(self) -> None:
