@@ -39,7 +39,7 @@ def test_each_file_gets_the_arguments_after_two_dashes(folder):
     done = run_tilescope("check", "arguments.py", "good.py", "--", "race.py", "--seed", folder=folder)
     assert done.returncode == 0 and "got ['race.py', '--seed']\n" in done.stderr
     single = run_tilescope("check", "arguments.py", "--", "--format", "json", folder=folder)
-    assert single.returncode == 0 and "got ['--format', 'json']\n" in alone.stderr
+    assert single.returncode == 0 and "got ['--format', 'json']\n" in single.stderr
     assert "as an argument" not in single.stderr
 
 
