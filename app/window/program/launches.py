@@ -72,8 +72,8 @@ class ProgramLaunches(QObject):
         self._offer()
         sentence = self._errors_text()
         self._note_errors(sentence)
-        made = f"The program {self._name} made {len(self._traces)} launches"
-        self._report(f"{made}. {sentence or 'No error was found.'} The list of each pane has all launches.")
+        start = f"The program {self._name} made {len(self._traces)} launches"
+        self._report(f"{start}. {sentence or 'No error was found.'} The list of each pane has all launches.")
 
     def _show_first(self) -> None:
         if self._own is None:
