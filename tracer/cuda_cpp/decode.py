@@ -211,12 +211,13 @@ class LaunchDecoder:
             self._paused.append(take_rows(rows, runs.positions(~is_first)).copy())
 
     def _start_counting(self, complete: NDArray[np.void], early: NDArray[np.void], running: list[int]) -> str:
-        """Count rows from now on, after those of complete blocks. early: of the running blocks."""
+        """Count rows from now on, after those of complete blocks. early: of running blocks, and of some that ended."""
         self._counter = self._new_counter()
         self._counter.add_blocks(complete)
-        # A launch that an error ended has no running blocks.
-        blocks = np.array(running, np.uint32) if running else BlockRuns(early["block"]).blocks
-        self._counter.add_early(early, blocks)
+        runs, blocks = BlockRuns(early["block"]), np.array(running, np.uint32)
+        goes_on = np.isin(runs.blocks, blocks)
+        self._counter.add_blocks(take_rows(early, runs.positions(~goes_on)))
+        self._counter.add_early(take_rows(early, runs.positions(goes_on)), blocks)
         self._paused = []
         return "count"
 

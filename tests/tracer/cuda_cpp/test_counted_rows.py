@@ -28,7 +28,7 @@ __constant__ float weights[4] = {1, 2, 3, 4};
 __global__ void mixed(float* a, double* b, int* count, int rounds) {
     __shared__ float tile[96];
     int i = blockIdx.x * 96 + threadIdx.x;
-    for (int k = 0; k < rounds + blockIdx.x % 3; k++) {
+    for (int k = 0; k < rounds * (1 + blockIdx.x % 3) / 3; k++) {
         tile[threadIdx.x] = a[(i + k) % 768] * weights[k % 4];
         __syncthreads();
         if ((threadIdx.x + k) % 3) b[i] += tile[(threadIdx.x * 5) % 96];
@@ -73,7 +73,7 @@ def test_counted_launches_have_the_counters_of_kept_ones(path, schedule):
 @pytest.mark.parametrize("schedule", ORDERS, ids=lambda schedule: schedule.kind)
 @pytest.mark.parametrize("accesses", [0, 70_000, 200_000, 300_000, 10_000_000])
 def test_the_cap_changes_no_counter(tmp_path, schedule, accesses):
-    text = MIXED.replace("ROUNDS", "150")
+    text = MIXED.replace("ROUNDS", "300")
     (kept,) = run_text(tmp_path, text, schedule=schedule).traces
     (capped,) = run_text(tmp_path, text, schedule=schedule, limits=Limits(accesses)).traces
     assert len(capped) <= accesses
@@ -91,7 +91,7 @@ def test_the_cap_changes_no_counter(tmp_path, schedule, accesses):
 
 @pytest.mark.parametrize("accesses", [0, 100_000])
 def test_an_error_ends_a_launch_that_is_counted(tmp_path, accesses):
-    text = MIXED.replace("ROUNDS", "150").replace("atomicAdd(count, 1);", "__trap();")
+    text = MIXED.replace("ROUNDS", "300").replace("atomicAdd(count, 1);", "__trap();")
     (trace,) = run_text(tmp_path, text, limits=Limits(accesses)).traces
     assert trace.error is not None and trace.error.type == "Trap"
     assert len(trace) <= accesses
