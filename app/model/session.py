@@ -63,6 +63,11 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     scenario: Scenario | None = None  # None for a kernel outside the catalogue
     title: str = ""  # of a pane
 
+    def name_as(self, saved: Session) -> None:
+        """Use the title of the trace file whose kernel ran again, unless there is one."""
+        if not self.title:
+            msgspec.structs.force_setattr(self, "title", saved.title)
+
     @property
     def end(self) -> int:
         """The last moment."""
@@ -301,6 +306,14 @@ def with_visible_names(trace: Trace) -> Trace:
             file=escape_controls(error.file),
         ),
     )
+
+
+def are_versions(before: Session, after: Session) -> bool:
+    """Return True if two sessions run different texts of one kernel on the same data."""
+    old, new = before.launch, after.launch
+    same = (old.kernel, old.grid, old.block, old.arguments, old.scenario, old.constants)
+    changed = (new.kernel, new.grid, new.block, new.arguments, new.scenario, new.constants)
+    return same == changed and old.source != new.source
 
 
 def launch_name(path: Path, kernel: str = "") -> str:

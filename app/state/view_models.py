@@ -10,12 +10,13 @@ from msgspec import Struct
 from ...kernels.scenarios.catalogue import Scenario
 from ..model.bookmark import LayoutChoice, Link, PictureChoice, Setup, SideChoice, TracedValue
 from ..model.explanation import Explanation, reference_of
-from ..model.session import Selection, Session, launch_name
+from ..model.session import Selection, Session, are_versions, launch_name
 from ..model.setup_edits import differences
 from ..model.spotlight import Highlight, resolve_highlights
 from .window_state import WindowState
 
 Sessions = Sequence[Session | None]
+VERSIONS = ("before the edit", "after the edit")  # of a kernel of the user's program
 
 
 class PaneView(Struct, frozen=True):
@@ -111,6 +112,9 @@ class PaneViews:
     def compute(self, state: WindowState, sessions: Sessions) -> tuple[PaneView, ...]:
         """Compute the view model of each pane."""
         highlights, texts = self.highlights(state, sessions), self._differences(state.panes)
+        loaded = [session for session in sessions if session is not None]
+        if len(loaded) == 2 and loaded[0].title == loaded[1].title and are_versions(*loaded):
+            texts = texts if any(texts) else VERSIONS
         return tuple(
             PaneView(
                 session=session, picture=state.picture,

@@ -80,6 +80,7 @@ class MainWindow(QMainWindow):
             self._write_vectors,
         )  # fmt: skip
         self.files.show_output = self.side.show_output
+        self.files.note_errors = self.side.note_program_errors
         self.timings = TimingsLink(self, self.look, self.central.results)
         central = self.central
         self.lectures = Lectures(
@@ -103,9 +104,10 @@ class MainWindow(QMainWindow):
             self.files,
             self.change_setups,
         )
+        self.files.before_launches = self.editing.set_aside
         self.editing.remedies.proved.connect(self.side.show_findings)
         self.exercises = ExerciseController(
-            ExerciseParts(self, self.stage, self.side.source, self.notice, central.show_tab),
+            ExerciseParts(self, self.stage, self.side.source, self.notice, central.show_tab, central.cover),
             self.look,
             self.lectures,
             self.bookmark,
@@ -126,6 +128,7 @@ class MainWindow(QMainWindow):
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
         self.notice.is_private = self._is_private
+        self.notice.left.connect(self.central.focus_pictures)
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
@@ -346,6 +349,14 @@ class MainWindow(QMainWindow):
         page = ProgramPage(self.central.theme)
         self.central.show_page(page)
         self.files.run_first(path, page)
+
+    def show_exercise(self, path: Path, mark: Bookmark) -> None:
+        """Open an exercise with the look of a bookmark; show the bookmark if it can't be opened."""
+        self.store.dispatch(Show(mark))
+        self.exercises.before = mark
+        if not self.exercises.open_path(path):
+            self.exercises.before = None
+            self.show_bookmark(mark)
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else end the spotlight, else leave full screen."""

@@ -17,16 +17,16 @@ from ..analysis.counters import counters_of
 from ..analysis.requests import requests_of
 from ..dataflow.load_uses import depends_on_outside
 from ..findings.all_findings import findings_of
-from ..model.finding import Finding, source_location
+from ..model.finding import Finding, coordinates_text, index_in, source_location
 from ..model.launch import Array, Launch, Scalar, Schedule
-from ..model.trace import KernelError, Op, Trace, unravel
+from ..model.trace import KernelError, Op, Trace
 from ..recording.kernel_loader import OUTSIDE_LAUNCH, KernelRefusedError, LoadError, load_kernel
 from ..recording.run_order import OrderError
 from ..storage.trace_file import save
 from .cases import Case, InvalidExerciseError, collect_cases
 from .compare import wrong_argument
 from .cuda_cpp_cases import check_cuda_cpp_parameters, cuda_cpp_cases
-from .result import CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
+from .result import LAUNCH_KINDS, CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
 from .student_file import StudentFileError
 from .written_order import WrittenOrder, written_order
 
@@ -35,7 +35,6 @@ RunOn = Callable[[Launch, Any, list[Any], tuple[str, ...]], Trace]
 Begin = Callable[[Any, list[Any]], None]  # gets a kernel and its arguments before they run
 MAX_KEPT_EXERCISES = 16  # exercises whose stub counters are kept
 SWITCHES = "switches"  # the number for goals that counts those of a student's order
-LAUNCH_KINDS = ("block size", "part")  # kinds of findings about the launch, which the exercise chose
 _stub_counters: dict[str, dict[str, int]] = {}  # by the exercise's file and text
 
 
@@ -114,7 +113,7 @@ def _counters_of_stub(
         raise InvalidExerciseError(sentence, line) from error
     if trace.error is not None:
         raise InvalidExerciseError(
-            f"The unchanged stub does not run: {_error_text(trace.error)}", trace.error.line
+            f"The unchanged stub does not run: {_error_text(trace.error, trace)}", trace.error.line
         )
     return counters_of(trace, requests_of(trace)).total
 
@@ -261,7 +260,7 @@ def _failure(trace: Trace, file: str) -> tuple[str, int]:
     """Explain why a launch did not finish, in one sentence, with the student's line; "" if it did."""
     if trace.error is not None:
         is_in_file = trace.error.file == str(Path(file).absolute())
-        return _error_text(trace.error), trace.error.line if is_in_file else 0
+        return _error_text(trace.error, trace), trace.error.line if is_in_file else 0
     return (trace.notice, 0) if trace.is_stopped else ("", 0)
 
 
@@ -269,8 +268,9 @@ def _undefined_result(trace: Trace, file: str) -> tuple[str, int]:
     """Explain that a result depends on a load outside its array, with the student's line."""
     outside = trace.outside
     first = int(np.flatnonzero(outside.op != Op.STORE)[0])
-    thread = unravel(int(outside.thread[first]), trace.block_dim)
-    block, site = unravel(int(outside.block[first]), trace.grid), trace.sites[int(outside.site[first])]
+    thread = coordinates_text(int(outside.thread[first]), trace.block_dim)
+    block = coordinates_text(int(outside.block[first]), trace.grid)
+    site = trace.sites[int(outside.site[first])]
     sentence = (
         f"Thread {thread} of block {block} reads {outside.text[first]}, which is outside its array, and a result "
         "depends on the value."
@@ -278,11 +278,12 @@ def _undefined_result(trace: Trace, file: str) -> tuple[str, int]:
     return sentence, site.line if site.file == str(Path(file).absolute()) else 0
 
 
-def _error_text(error: KernelError) -> str:
+def _error_text(error: KernelError, trace: Trace) -> str:
     if error.type == "LivelockError":
         return f"{error.message[:1].upper()}{error.message[1:]}."
     text = f"{error.type}: {error.message}" if error.message else error.type
-    return f"Thread {error.thread} of block {error.block} raised {text.removesuffix('.')}."
+    block, thread = index_in(error.block, trace.grid), index_in(error.thread, trace.block_dim)
+    return f"Thread {thread} of block {block} raised {text.removesuffix('.')}."
 
 
 def _judged_finding(finding: Finding, trace: Trace) -> JudgedFinding:

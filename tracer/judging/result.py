@@ -6,6 +6,8 @@ import msgspec
 
 from ..model.launch import Dim3
 
+LAUNCH_KINDS = ("block size", "part")  # kinds of findings about the launch, which the exercise chose
+
 
 class JudgingTask(msgspec.Struct, frozen=True):
     """A student's kernel and the judge of an exercise."""

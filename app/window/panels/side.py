@@ -70,6 +70,13 @@ class ShowsOutput(Protocol):
 
 
 @runtime_checkable
+class ShowsProgramErrors(Protocol):
+    """A view that mentions errors in other launches of a program."""
+
+    errors_elsewhere: Callable[[], str]
+
+
+@runtime_checkable
 class AsksForFix(Protocol):
     """A view that asks for the proven remedy of a finding."""
 
@@ -164,6 +171,7 @@ class Inspector(QFrame):
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
         self.output = ""  # of the shown program
+        self.program_errors = ""  # a sentence about its launches
         self.shown = SideView()
         self.bar.setTabVisible(TABS.index("output"), False)
         for name in ON_DEMAND:
@@ -185,6 +193,8 @@ class Inspector(QFrame):
     def _add_view(self, name: str, view: View) -> None:
         if isinstance(view, ShowsOutput):
             view.output_of = lambda: self.output
+        if isinstance(view, ShowsProgramErrors):
+            view.errors_elsewhere = lambda: self.program_errors
         self._views[name] = view
         view.listing_asked.connect(self._ask.list_code)
         self.stack.addWidget(self.sources if view is self.source else view)
@@ -243,6 +253,13 @@ class Inspector(QFrame):
     def _note_tab(self, index: int) -> None:
         if TABS[index] != self.tab:
             self._ask.pick_tab(TABS[index])
+
+    def note_program_errors(self, sentence: str) -> None:
+        """Show a sentence about errors in the launches of a program where a launch has no findings."""
+        self.program_errors = sentence
+        view = self._views.get("findings")
+        if view is not None:
+            view.load(self.session)
 
     def show_output(self, text: str) -> None:
         """Show a program's output in a tab, which is visible once there is output."""
