@@ -52,7 +52,7 @@ def check_programs(chosen: Namespace, programs: Sequence[ProgramToRun], settings
 
 
 def _check(name: str, programs: Sequence[list[str]], words: list[str], settings: CheckSettings) -> int:
-    """Check each program in a process of its own, and report on all of them.
+    """Check each program in its own process, and report on all of them.
 
     name: of the run. programs: the words of each. words: the options for each.
     """

@@ -27,15 +27,15 @@ def counts(findings):
 @pytest.mark.parametrize(("grid", "block"), [(4, 16), (2, 32), (1, 64), (3, 64)])
 def test_only_elements_at_the_ends_of_blocks_are_raced_for_between_blocks(tmp_path, grid, block):
     size = grid * block
-    found = counts(races(tmp_path, NEIGHBOUR, Array((size,), "int32", "arange"), grid=grid, block=block))
+    counted = counts(races(tmp_path, NEIGHBOUR, Array((size,), "int32", "arange"), grid=grid, block=block))
     between = {"blocks": grid - 1} if grid > 1 else {}
-    assert found == between | {"block" if block > 32 else "warp": size - 2 - (grid - 1)}
+    assert counted == between | {"block" if block > 32 else "warp": size - 2 - (grid - 1)}
 
 
 def test_a_barrier_in_blocks_leaves_only_the_ends(tmp_path):
     body = "x = 0\nif i + 1 < arg0.size:\n    x = arg0[i + 1]\ncuda.syncthreads()\narg0[i] += x"
-    found = counts(races(tmp_path, body, Array((64,), "int32", "arange"), grid=4, block=16))
-    assert found == {"blocks": 3}
+    counted = counts(races(tmp_path, body, Array((64,), "int32", "arange"), grid=4, block=16))
+    assert counted == {"blocks": 3}
 
 
 @pytest.mark.parametrize("body", [HISTOGRAM, f"{HISTOGRAM}\ncuda.atomic.add(arg1, 63, 1)"])

@@ -38,9 +38,9 @@ def test_the_status_is_the_worst(folder):
 def test_each_file_gets_the_arguments_after_two_dashes(folder):
     done = run_tilescope("check", "arguments.py", "good.py", "--", "race.py", "--seed", folder=folder)
     assert done.returncode == 0 and "got ['race.py', '--seed']\n" in done.stderr
-    alone = run_tilescope("check", "arguments.py", "--", "--format", "json", folder=folder)
-    assert alone.returncode == 0 and "got ['--format', 'json']\n" in alone.stderr
-    assert "as an argument" not in alone.stderr
+    single = run_tilescope("check", "arguments.py", "--", "--format", "json", folder=folder)
+    assert single.returncode == 0 and "got ['--format', 'json']\n" in single.stderr
+    assert "as an argument" not in single.stderr
 
 
 def test_a_missing_file_ends_the_check_before_the_first_runs(folder):
