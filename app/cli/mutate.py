@@ -131,7 +131,7 @@ class _Runner:
         used.unlink(missing_ok=True)
         self._text.write_text(text, encoding="utf-8")
         command = [
-            sys.executable, "-P", "-m", "tilescope.app.cli.programs.replaced_source", str(self._file), str(self._text),
+            sys.executable, "-P", "-m", "tilescope.app.cli.replaced_source", str(self._file), str(self._text),
             "check", "--output-format", "json", *self._words,
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

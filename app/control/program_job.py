@@ -28,7 +28,9 @@ SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's s
 OF_LAUNCHES = re.compile(  # the lines that `run` itself prints about launches
     r"tilescope: ([\d,]+ launch(es)? |.* is skipped)"
 )
-FAULT = re.compile(r"tilescope: (.+?):(\d+): error: (?:\w+: )?(.*)")  # as `run` reports one of CUDA C++
+FAULT = re.compile(  # as `run` reports one of CUDA C++: file, line, severity, sentence
+    r"tilescope: (.+?):(\d+): (error|warning): (?:\w+: )?(.*?)( \[TS\d+ [^\]]*\])?$"
+)
 OWN_LINES = "tilescope: "  # the prefix of Tilescope's own lines in a program's output
 PATIENCE = 10.0  # seconds of CPU time after which a block counts as endless; it may use 1 GB
 MOST_OUTPUT = 1_000_000  # characters of a program's output that are kept
@@ -59,6 +61,7 @@ class UserProgram(QObject):
         self._watched = watched
         self._text: str | None = None
         self.output = ""  # of the program so far
+        self.faults: list[tuple[int, str, str]] = []  # of the host code: line, sentence and severity
         self.failed_line = 0  # the line of the program in its last traceback; 0 for none
         self._position_timer = QTimer(self, interval=LOOKING)
         self._position_timer.timeout.connect(self._read_position)
@@ -176,7 +179,11 @@ class UserProgram(QObject):
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
         output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
-        self._note_output("".join(f"{line}\n" for line in output if not line.startswith(OWN_LINES)))
+        faults = [fault for line in output if (fault := FAULT.match(line))]
+        own = [fault for fault in faults if self.path.parent / fault[1] == self.path]
+        self.faults = [(int(fault[2]), fault[4], fault[3]) for fault in own]
+        shown = [line for line in output if FAULT.match(line) or not line.startswith(OWN_LINES)]
+        self._note_output("".join(f"{line.removeprefix(OWN_LINES)}\n" for line in shown))
         message = f"The program {self.path.name} ended with {describe_exit_status(status)}: {self._last_line(output)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
@@ -199,10 +206,10 @@ class UserProgram(QObject):
         if not lines:
             return "it printed no message"
         matches = [TRACEBACK_LINE.match(line) for line in lines]
-        faults = [fault for line in lines if (fault := FAULT.match(line))]
-        if not any(matches) and faults:
-            self.failed_line = int(faults[0][2])
-            return f"{faults[0][3].rstrip('.')} (line {faults[0][2]})"
+        errors = [fault for line in lines if (fault := FAULT.match(line)) and fault[3] == "error"]
+        if not any(matches) and errors:
+            self.failed_line = int(errors[0][2])
+            return f"{errors[0][4].rstrip('.')} (line {errors[0][2]})"
         locations = [self._describe_location(match[1], match[2]) for match in matches if match]
         suffix = next((f" ({location})" for location in reversed(locations) if location), "")
         own_lines = [int(match[2]) for match in matches if match and match[1] == str(self.path)]

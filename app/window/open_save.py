@@ -111,6 +111,11 @@ class FileOperations:
         """Return the user's program that made a trace, None for another trace."""
         return self.program.path if self.program is not None and self.is_temporary(path) else None
 
+    def faults_of(self, path: str) -> list[tuple[int, str, str]]:
+        """List line, sentence and severity of the faults of the host code in the run that made a trace."""
+        programs = (self.program, self.trial)
+        return next((p.faults for p in programs if p is not None and p.owns(path)), [])
+
     def try_text(
         self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
     ) -> None:

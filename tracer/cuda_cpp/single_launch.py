@@ -19,14 +19,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model import cpp_text
-from ..model.launch import Limits
 from ..model.trace import Buffer, Dim3, Trace
 from .build import BuildOptions, BuiltProgram, build
 from .session import ProgramFault, Session, SessionOptions
 
 VARIABLE = "TILESCOPE_LAUNCH"  # names the file to the child
-ROWS_VARIABLE = "TILESCOPE_CUDA_ROWS"  # how many rows the child hands over at once
-LEAST_ROWS = 1 << 16
 ALIGNMENT = 64  # bytes between the contents in the file
 MOST_ARGUMENTS = 128
 _HEADER = np.dtype(
@@ -109,8 +106,7 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
             lambda program: (built.sources.texts, built.compiler.version),
         )
         try:
-            rows = max(LEAST_ROWS, min(options.limits.accesses, Limits().accesses))
-            session.run([str(built.path)], os.environ | {VARIABLE: str(path), ROWS_VARIABLE: str(rows)})
+            session.run([str(built.path)], os.environ | {VARIABLE: str(path)})
         finally:
             session.close()
         written = path.read_bytes()

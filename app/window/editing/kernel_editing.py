@@ -21,7 +21,7 @@ from ...control.remedy_job import RemedyJob
 from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.kernel_source import kernel_file
-from ...model.session import Session
+from ...model.session import Session, are_versions
 from ...views.inspect.race_card import shown_access
 from ...views.source.view import SourceView
 from ...widgets.command import LINE, Command
@@ -29,7 +29,7 @@ from ...widgets.notice import Notice
 from ...widgets.theme import Theme
 from .difference_bar import BarRequests, DifferenceBar
 from .live_editing import LiveEditing, Programs
-from .version_differences import are_versions, version_differences
+from .version_differences import version_differences
 
 BAR_PLACE = 1  # index in the body of a window, below the caption
 PROGRAMS = "Python files (*.py)"
@@ -167,7 +167,7 @@ class KernelEditing(QObject):
             self._mark_problems()
 
     def _mark_problems(self) -> None:
-        """Mark the lines of an edited kernel that have errors."""
+        """Mark the lines that have errors, of an edited kernel or one from a file."""
         setup, session = self.editing.setup(), self.stage.focused()
         if (
             self.editing.is_suspended()
@@ -176,12 +176,15 @@ class KernelEditing(QObject):
             or session is not self.source.session
         ):
             return
-        if not self.editing.is_edited(setup) and not self.source.is_edited():
+        is_lecture = self.stage.store.state.is_lecture
+        is_own = self.editing.is_edited(setup) or (bool(setup.file) and not is_lecture)
+        if not is_own and not self.source.is_edited():
             self.source.set_problems([])  # of a version that is no longer shown
-        if not self.editing.is_edited(setup) or not session.is_examined:
+        if not is_own or not session.is_examined:
             return
         file = kernel_file(session)
-        self.source.set_problems(problems_of(session, file), traced=True)
+        faults = self.editing.programs.faults_of(setup.file) if setup.file else []
+        self.source.set_problems([*problems_of(session, file), *faults], traced=True)
 
     # An edit that would be lost.
 

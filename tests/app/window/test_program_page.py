@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from tilescope.app.model.first_bookmark import first_bookmark
-from tilescope.app.state.actions import ShowTab
+from tilescope.app.state.actions import ShowChart, ShowTab
 from windows import act, open_window, wait_until
 
 RIGHT = """
@@ -32,6 +33,10 @@ def shown(tmp_path, text):
         page = window.central.page
         assert page.isVisible() and not window.central.down.isVisible()
         assert page.status.text().startswith("Running mine.py … 0 s")
+        act(window, ShowChart(""))
+        window.store.invalidate()
+        QApplication.processEvents()
+        assert not window.central.down.isVisible()  # rendering does not show the empty panes
         yield window, page
 
 

@@ -192,6 +192,7 @@ def test_another_order_is_chosen_for_an_ordinary_program_without_a_question(wind
     assert window.notice.sentences() == []
     assert window.stage.setups[0].schedule.kind == "random"
     assert window.side.source.text() == path.read_text()
+    assert window.stage.sessions[0].title == "total · sum.py · launch 1"
 
 
 def test_versions_with_other_random_inputs_are_not_compared(window, tmp_path):

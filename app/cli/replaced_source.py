@@ -9,7 +9,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from .mutants import USED_SUFFIX
+from .programs.mutants import USED_SUFFIX
 
 
 class _Replacement:
@@ -47,8 +47,8 @@ class _Replacement:
 
 def main(words: Sequence[str]) -> int:
     """Run a command line: the file, the file with its text, and the words of the command."""
-    from ..main import main as run_command
-    from . import run_as_main
+    from .main import main as run_command
+    from .programs import run_as_main
 
     replacement = _Replacement(Path(words[0]), Path(words[1]))
     replacement.install()
