@@ -31,7 +31,6 @@ OF_LAUNCHES = re.compile(  # the lines that `run` itself prints about launches
 FAULT = re.compile(  # as `run` reports one of CUDA C++: file, line, severity, sentence
     r"tilescope: (.+?):(\d+): (error|warning): (?:\w+: )?(.*?)( \[TS\d+ [^\]]*\])?$"
 )
-PROGRESS = re.compile(r"^tilescope: (\w+ has run for .*); Ctrl\+C ends it\.$", re.MULTILINE)
 OWN_LINES = "tilescope: "  # the prefix of Tilescope's own lines in a program's output
 PATIENCE = 10.0  # seconds of CPU time after which a block counts as endless; it may use 1 GB
 MOST_OUTPUT = 1_000_000  # characters of a program's output that are kept
@@ -47,7 +46,7 @@ class UserProgram(QObject):
 
     recorded: the paths of the traces of a run, at least one. failed: one sentence with the reason for no trace.
     noted: one sentence about a run that traced launches and then failed. began: a run begins. moved: the current line
-    of the program. printed: all output of the program so far. delayed: how long a launch has run, and its progress.
+    of the program. printed: all output of the program so far.
     """
 
     recorded = Signal(object)
@@ -56,7 +55,6 @@ class UserProgram(QObject):
     began = Signal()
     moved = Signal(int)
     printed = Signal(str)
-    delayed = Signal(str)
 
     def __init__(self, parent: QObject | None = None, *, watched: bool = True) -> None:
         super().__init__(parent)
@@ -64,7 +62,6 @@ class UserProgram(QObject):
         self._text: str | None = None
         self.output = ""  # of the program so far
         self.faults: list[tuple[int, str, str]] = []  # of the host code: line, sentence and severity
-        self._errors = b""  # its standard error so far
         self.failed_line = 0  # the line of the program in its last traceback; 0 for none
         self._position_timer = QTimer(self, interval=LOOKING)
         self._position_timer.timeout.connect(self._read_position)
@@ -133,11 +130,10 @@ class UserProgram(QObject):
         process.finished.connect(lambda *_: self._finish(process, folder))
         process.errorOccurred.connect(lambda error: self._report_failed_start(process, error))
         process.readyReadStandardOutput.connect(lambda: self._take_output(process))
-        process.readyReadStandardError.connect(lambda: self._take_errors(process))
         environment = QProcessEnvironment.systemEnvironment()
         environment.insert("PYTHONUNBUFFERED", "1")
         process.setProcessEnvironment(environment)
-        self.output, self.failed_line, self._errors = "", 0, b""
+        self.output, self.failed_line = "", 0
         keeper, *words = module_command("tilescope.tracer.processes.keeper")
         run = [*module_command("tilescope"), "run", "--out", str(folder)]
         run += ["--patience", f"{PATIENCE:g}", "--where", str(self._folder / f"{self.runs}.where")]
@@ -160,13 +156,6 @@ class UserProgram(QObject):
         if process is self._process:
             self._note_output(bytes(process.readAllStandardOutput().data()).decode(errors="replace"))
 
-    def _take_errors(self, process: QProcess) -> None:
-        """Keep standard error for the end of the run, and report how long a launch has run."""
-        if process is self._process:
-            self._errors += bytes(process.readAllStandardError().data())
-            if notices := PROGRESS.findall(self._errors.decode(errors="replace")):
-                self.delayed.emit(notices[-1])
-
     def _note_output(self, text: str) -> None:
         if text:
             self.output = (self.output + text)[-MOST_OUTPUT:]
@@ -184,13 +173,12 @@ class UserProgram(QObject):
         if process is not self._process:
             return  # it was replaced by another run
         self._take_output(process)
-        self._take_errors(process)
         self._process = None
         self._position_timer.stop()
         self._since_end.start()
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
-        output = self._errors.decode(errors="replace").strip().splitlines()
+        output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
         faults = [fault for line in output if (fault := FAULT.match(line))]
         own = [fault for fault in faults if self.path.parent / fault[1] == self.path]
         self.faults = [(int(fault[2]), fault[4], fault[3]) for fault in own]

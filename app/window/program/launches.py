@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -11,10 +12,18 @@ from ....tracer.model.finding import count_noun
 from ...control.launch_errors import LaunchErrors
 from ...model.bookmark import Setup
 from ...model.session import launch_name
-from ..toolbar.toolbar import Toolbar
 
 LOOKING = 1000  # milliseconds that the first picture waits for the first error
 PANES = 2
+
+
+class LaunchLists(Protocol):
+    """The lists of the panes, and the setups that are shown."""
+
+    setups: tuple[Setup, ...]
+
+    def offer_launches(self, heading: str, launches: Sequence[tuple[str, str]]) -> None:
+        """Offer launches: the text and the path of each."""
 
 
 class ProgramLaunches(QObject):
@@ -25,14 +34,14 @@ class ProgramLaunches(QObject):
 
     def __init__(
         self,
-        toolbar: Toolbar,
+        lists: LaunchLists,
         show: Callable[[tuple[Setup, ...]], None],
         report: Callable[[str], None],
         note_errors: Callable[[str], None],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._toolbar, self._show, self._report, self._note_errors = toolbar, show, report, note_errors
+        self._lists, self._show, self._report, self._note_errors = lists, show, report, note_errors
         self._name, self._traces = "", list[Path]()
         self._own: tuple[Setup, ...] | None = None  # the setups that were shown without a request of the user
         self._counts = LaunchErrors(self)
@@ -62,7 +71,7 @@ class ProgramLaunches(QObject):
     def _take(self, i: int) -> None:
         """Show the first launch with an error, unless the user has chosen others meanwhile."""
         is_first = self._counts.errors[i] and not any(self._counts.errors[:i])
-        if is_first and (self._own is None or self._toolbar.setups == self._own):
+        if is_first and (self._own is None or self._lists.setups == self._own):
             self._show_pair(i)
 
     def _finish(self) -> None:
@@ -105,4 +114,4 @@ class ProgramLaunches(QObject):
         for i, number in enumerate(errors):
             texts[i] += f" · {count_noun(number, 'error')}" if number else ""
         items = [(text, str(path)) for text, path in zip(texts, self._traces, strict=True)]
-        self._toolbar.offer_launches(f"Launches of {self._name}", items)
+        self._lists.offer_launches(f"Launches of {self._name}", items)

@@ -101,9 +101,8 @@ spin[1, 1](np.zeros(1, np.int32))
 """
 
 
-def test_an_endless_kernel_is_reported_with_its_time_and_ended_with_a_finding(tmp_path):
-    with shown(tmp_path, ENDLESS) as (window, page):
-        wait_until(lambda: "line 10: spin has run for" in page.status.text())
+def test_an_endless_kernel_is_ended_with_a_finding(tmp_path):
+    with shown(tmp_path, ENDLESS) as (window, _):
         wait_until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["spin"])
         wait_until(lambda: window.stage.sessions[0].is_examined)
         assert any("does not end" in f.message for f in window.stage.sessions[0].findings)
