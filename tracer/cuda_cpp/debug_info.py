@@ -68,7 +68,9 @@ class DebugInfo:
         self._layouts: dict[int, Layout] = {}
         self.files: dict[str, None] = {}  # that the user wrote, in the order of the units
         self._segments = [
-            (segment["p_vaddr"], segment.data()) for segment in elf.iter_segments() if segment["p_type"] == "PT_LOAD"
+            (segment["p_vaddr"], segment.data())
+            for segment in elf.iter_segments()
+            if segment["p_type"] == "PT_LOAD"
         ]
         if elf.has_dwarf_info():
             info = elf.get_dwarf_info()
@@ -94,7 +96,9 @@ class DebugInfo:
     def parameters_of(self, function: str, count: int) -> list[tuple[str, Layout]]:
         """Return the parameters of a function, of the version with this number of them if there are several."""
         versions = self.parameters.get(function, [])
-        return next((version for version in versions if len(version) == count), versions[0] if versions else [])
+        return next(
+            (version for version in versions if len(version) == count), versions[0] if versions else []
+        )
 
     def initial_content(self, variable: Variable) -> bytes:
         """Return what a variable holds as the program starts."""

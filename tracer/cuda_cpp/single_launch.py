@@ -80,7 +80,9 @@ class KernelCall(Struct, frozen=True):
     )  # contents of variables, by name
     is_cooperative: bool = False
     checks_types: bool = True  # whether the elements of arrays must have the type of the parameter
-    expression: str = ""  # C++ that names the kernel, such as "ns::scale<float>"; "" for the kernel's own name
+    expression: str = (
+        ""  # C++ that names the kernel, such as "ns::scale<float>"; "" for the kernel's own name
+    )
     # Memory that the arguments point to. Then arguments are bits, as for CUDA's driver: bytes or NumPy's numbers.
     device: DeviceMemory | None = None
     shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # of arrays in it, by argument
@@ -131,7 +133,11 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
         if fault is None:
             raise KernelLaunchError(f"the launch of {call.kernel} left no trace.", str(call.file), line)
         raise KernelLaunchError(fault.text, fault.file or str(call.file), fault.line or line, fault.kind)
-    names = tuple(name for name, _ in session.facts.debug.parameters_of(call.kernel, len(call.arguments))) if session.facts else ()
+    names = (
+        tuple(name for name, _ in session.facts.debug.parameters_of(call.kernel, len(call.arguments)))
+        if session.facts
+        else ()
+    )
     arrays = {
         number: np.frombuffer(written, array.dtype, array.size, positions[number]).reshape(array.shape).copy()
         for number, array in enumerate(call.arguments)
@@ -139,7 +145,9 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
     }
     count = len(call.arguments)
     variables = {
-        name: np.frombuffer(written, array.dtype, array.size, positions[count + number]).reshape(array.shape).copy()
+        name: np.frombuffer(written, array.dtype, array.size, positions[count + number])
+        .reshape(array.shape)
+        .copy()
         for number, (name, array) in enumerate(call.variables.items())
     }
     given = {number: array.shape for number, array in arrays.items()} | dict(call.shapes)
@@ -230,7 +238,9 @@ def _encode(call: KernelCall, line: int) -> tuple[bytes, dict[int, int]]:
             given[number] = (_ARRAY, shown.encode(), position, argument.nbytes, memory, 0, 0.0)
             positions[number] = position
             content = argument.tobytes() if memory == number else b""
-        elif isinstance(argument, bytes | np.float16 | np.void) or (call.device and isinstance(argument, np.generic)):
+        elif isinstance(argument, bytes | np.float16 | np.void) or (
+            call.device and isinstance(argument, np.generic)
+        ):
             content = argument if isinstance(argument, bytes) else argument.tobytes()
             given[number] = (_BYTES, b"", offset, len(content), number, 0, 0.0)
         elif isinstance(argument, bool | int | np.integer | np.bool_):

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -22,6 +23,8 @@ class CppString(Struct, frozen=True):
     value: str  # of an f-string, its source text
     line: int  # on which its first line lies, from 1
     column: int  # of that line in the program's text, from 0
+    begin: int  # position in the program's text
+    end: int
 
 
 def is_embedded(file: str) -> bool:
@@ -52,21 +55,27 @@ def cpp_at(source: str, code: str) -> str | None:
 
 
 @lru_cache(maxsize=16)
-def cpp_text_of(source: str, kernel: str = "") -> str | None:
-    """Return the C++ strings of a Python program, or the one that defines a kernel, at their lines; None without one."""
-    if _KERNEL not in source:
-        return None
-    defines = re.compile(rf"\b{re.escape(kernel)}\s*\(") if kernel else None
-    strings = [string for string in _strings(source) if defines is None or defines.search(string.value)]
+def cpp_text_of(source: str, kernel: str) -> str | None:
+    """Return the string of a Python program that defines a kernel, at its lines; None if there is none."""
+    defines = re.compile(rf"\b{re.escape(kernel)}\s*\(")
+    strings = (string for string in _strings(source) if defines.search(string.value))
+    string = next(strings, None)
+    return None if string is None else _placed(string.value, string)
+
+
+@lru_cache(maxsize=16)
+def only_cpp(source: str) -> str | None:
+    """Blank a Python program but for its strings in C++; positions and lines stay. None for another text."""
+    strings = _strings(source)
     if not strings:
         return None
-    if defines is not None:
-        return _placed(strings[0].value, strings[0])
-    lines = [""] * (source.count("\n") + 1)
-    for string in strings:
-        for number, line in enumerate(_placed(string.value, string).split("\n")):
-            lines[number] = lines[number] or line
-    return "\n".join(lines)
+    pieces, end = [], 0
+    for string in sorted(strings, key=lambda string: string.begin):
+        if string.begin < end:
+            continue
+        pieces += [re.sub(r"[^\n]", " ", source[end : string.begin]), source[string.begin : string.end]]
+        end = string.end
+    return "".join([*pieces, re.sub(r"[^\n]", " ", source[end:])])
 
 
 def _placed(code: str, string: CppString) -> str:
@@ -83,32 +92,23 @@ def _read_strings(source: str) -> Iterator[CppString]:
     if _KERNEL not in source:
         return
     lines = source.split("\n")
-    parts = {
-        id(part)
-        for node in ast.walk(syntax_tree(source))
-        if isinstance(node, ast.JoinedStr)
-        for part in ast.walk(node)
-        if part is not node
-    }
-    for node in ast.walk(syntax_tree(source)):
-        if id(node) in parts or not isinstance(node, ast.Constant | ast.JoinedStr) or not node.end_lineno:
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    tree = syntax_tree(source)
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) in parts or not (is_text or isinstance(node, ast.JoinedStr)) or not node.end_lineno:
             continue
-        if isinstance(node, ast.Constant) and not isinstance(node.value, str):
+        first, last = node.lineno - 1, node.end_lineno - 1
+        begin = starts[first] + len(lines[first].encode()[: node.col_offset].decode())
+        end = starts[last] + len(lines[last].encode()[: node.end_col_offset].decode())
+        opening = re.compile(r"[a-zA-Z]*(\"\"\"|'''|\"|')").match(source, begin)
+        if opening is None or _KERNEL not in source[begin:end]:
             continue
-        text = (ast.get_source_segment(source, node) or "") if _KERNEL in source else ""
-        if _KERNEL not in text:
-            continue
-        opening = re.match(r"[a-zA-Z]*(\"\"\"|'''|\"|')", text)
-        if opening is None:
-            continue
-        value = (
-            str(node.value)
-            if isinstance(node, ast.Constant)
-            else text[opening.end() : -len(opening[1])].replace("{{", "{").replace("}}", "}")
-        )
-        line, column = node.lineno, len(lines[node.lineno - 1].encode()[: node.col_offset].decode()) + opening.end()
-        inside = text[opening.end() :]
+        inside = source[opening.end() : end - len(opening[1])]
+        value = node.value if isinstance(node, ast.Constant) else inside.replace("{{", "{").replace("}}", "}")
+        line, column = first + 1, opening.end() - starts[first]
         if inside.startswith("\\\n"):  # the string begins on the next line
             line, column = line + 1, 0
-        if value.count("\n") == node.end_lineno - line:
-            yield CppString(value, line, column)
+        if str(value).count("\n") == last + 1 - line:
+            yield CppString(str(value), line, column, opening.end(), end - len(opening[1]))

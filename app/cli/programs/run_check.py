@@ -46,12 +46,20 @@ from .findings_output import (
 )
 from .program_to_run import ProgramToRun
 from .run_as_main import full_path
-from .run_cuda_cpp import CudaProgram, check_options, collect_faults, is_cuda_cpp_program, report_faults
+from .run_cuda_cpp import (
+    CudaProgram,
+    check_options,
+    collect_faults,
+    is_cuda_cpp_program,
+    note_fault,
+    report_faults,
+)
 from .where import write_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ....tracer.cuda_cpp.session import ProgramFault
     from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
     from ....tracer.remedies.trial import TrialCase
@@ -215,7 +223,8 @@ def execute_run(chosen: Namespace) -> int:
     if is_cuda_cpp_program(program):
         chosen.program = program
         return _run_cuda_cpp(chosen, saver)
-    options_of_run = _options(chosen)
+    faults: list[FindingData] = []
+    options_of_run = _options(chosen)._replace(on_fault=lambda fault: note_fault(faults, fault))
     if chosen.json:
         options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
     forked = _record(options_of_run, saver.save_launch)
@@ -232,6 +241,7 @@ def execute_run(chosen: Namespace) -> int:
         if os.getpid() == own:  # else a child that the program forked
             with original_builtins():
                 saver.close()
+                report_faults(faults)
                 forked.report()
                 if chosen.open and saver.saved:
                     _open_window(saver.saved[0])
@@ -498,6 +508,15 @@ def execute_check(chosen: Namespace) -> int:
         if os.getpid() == own:
             collector.mismatch(kernel, sentence)
 
+    faults: list[FindingData] = []
+
+    def fail(fault: ProgramFault) -> None:
+        if os.getpid() == own:
+            known = len(faults)
+            note_fault(faults, fault)
+            for data in faults[known:]:
+                collector.add_fault(data)
+
     def begin(launch: Launch) -> None:
         nonlocal blocks
         blocks = launch.blocks
@@ -515,6 +534,7 @@ def execute_check(chosen: Namespace) -> int:
         launched=launched,
         refused=refuse,
         on_mismatch=mismatch,
+        on_fault=fail,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:

@@ -1,0 +1,100 @@
+"""Imports of packages that drive a GPU: where there is no GPU, a program gets our stand-ins."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from importlib import util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+Names = Callable[[], dict[str, Any]]
+_DEVICES = ("/dev/nvidiactl", "/dev/dxg")
+_TITLES = {"cupy": "CuPy", "cupyx": "CuPy", "pycuda": "PyCUDA", "cuda": "cuda.core"}
+
+
+def install(begin: Callable[[], None]) -> None:
+    """Offer the stand-ins to this process; begin: called before the first of them is imported."""
+    sys.meta_path.insert(0, _Finder(begin))
+
+
+def _modules() -> dict[str, Names]:
+    """Return the modules that have stand-ins, each with the function that returns its names."""
+    from . import cupy_names as cupy
+
+    return {
+        "cupy": cupy.cupy_names,
+        "cupy.cuda": cupy.cuda_names,
+        "cupy.cuda.runtime": cupy.runtime_names,
+        "cupy.cuda.driver": lambda: {"CUDADriverError": cupy.CUDADriverError},
+        "cupy.cuda.compiler": lambda: {"CompileException": cupy.CompileException},
+        "cupy.cuda.memory": lambda: {
+            "OutOfMemoryError": cupy.OutOfMemoryError,
+            "MemoryPool": cupy.MemoryPool,
+        },
+        "cupy.random": cupy.random_names,
+        "cupy.testing": cupy.testing_names,
+    }
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the stand-ins."""
+
+    def __init__(self, begin: Callable[[], None]) -> None:
+        self._begin, self._has_begun = begin, False
+        self._real: dict[str, bool] = {}  # whether a package is the installed one
+        self._modules: dict[str, Names] = {}
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        package = name.partition(".")[0]
+        if package not in _TITLES or self._is_left_alone(package):
+            return None
+        if not self._modules:
+            self._begin()
+            self._modules = _modules()
+        if name not in self._modules:
+            text = f"Tilescope's stand-in for {_TITLES[package]} has no module {name}"
+            raise ModuleNotFoundError(text, name=name)
+        inner = [other for other in self._modules if other.rpartition(".")[0] == name]
+        loader = _Loader(self._modules[name], inner)
+        return importlib.machinery.ModuleSpec(name, loader, is_package=bool(inner))
+
+    def _is_left_alone(self, package: str) -> bool:
+        """Return True for a package that is installed on a computer with a GPU, or in the program's folder."""
+        if package not in self._real:
+            self._real[package] = True  # while others look for it
+            spec = util.find_spec(package)
+            has_gpu = any(Path(device).exists() for device in _DEVICES)
+            origin = getattr(spec, "origin", None) or ""
+            is_own = spec is not None and not any(
+                part in origin for part in ("site-packages", "dist-packages")
+            )
+            self._real[package] = spec is not None and (has_gpu or is_own)
+        return self._real[package]
+
+
+class _Loader(importlib.abc.Loader):
+    """Fills a module with the names of a stand-in."""
+
+    def __init__(self, names: Names, inner: Sequence[str]) -> None:
+        self._names, self._inner = names, inner
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        title = _TITLES[module.__name__.partition(".")[0]]
+
+        def missing(name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            raise AttributeError(f"Tilescope's stand-in for {title} has no {module.__name__}.{name}")
+
+        module.__dict__.update(self._names(), __getattr__=missing)
+        for name in self._inner:
+            importlib.import_module(name)
