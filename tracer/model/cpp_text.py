@@ -115,6 +115,13 @@ def function_lines(source: str, name: str) -> tuple[int, int]:
     return (function.first, function.last) if function else (1, 0)
 
 
+def definition_line(source: str, kernel: str) -> int:
+    """Return the line (from 1) on which the name of a kernel is defined or declared; 0 if it is not."""
+    pattern = rf"__global__[^;{{}}]*?\b({re.escape(kernel)})\s*\("
+    match = re.search(pattern, plain(source))
+    return plain(source).count("\n", 0, match.start(1)) + 1 if match else 0
+
+
 def template_parameters(source: str, function: Function) -> tuple[str, ...]:
     """List the names of a function's template parameters, in order; () for a function that is no template."""
     text = plain(source)

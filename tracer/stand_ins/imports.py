@@ -13,7 +13,7 @@ from typing import Any
 
 Names = Callable[[], dict[str, Any]]
 _DEVICES = ("/dev/nvidiactl", "/dev/dxg")
-_TITLES = {"cupy": "CuPy", "cupyx": "CuPy", "pycuda": "PyCUDA", "cuda": "cuda.core"}
+_TITLES = {"cupy": "CuPy", "cupyx": "CuPy", "pycuda": "PyCUDA", "cuda.core": "cuda.core"}
 
 
 def install(begin: Callable[[], None]) -> None:
@@ -23,9 +23,21 @@ def install(begin: Callable[[], None]) -> None:
 
 def _modules() -> dict[str, Names]:
     """Return the modules that have stand-ins, each with the function that returns its names."""
+    from . import cuda_core_names as core
     from . import cupy_names as cupy
+    from . import pycuda_names as pycuda
 
     return {
+        "cuda.core": core.core_names,
+        "cuda.core.experimental": core.core_names,
+        "pycuda": lambda: {"VERSION": (2025, 1), "VERSION_TEXT": "2025.1 (a stand-in of Tilescope)"},
+        "pycuda.autoinit": pycuda.autoinit_names,
+        "pycuda.autoprimaryctx": pycuda.autoinit_names,
+        "pycuda.compiler": pycuda.compiler_names,
+        "pycuda.cumath": pycuda.cumath_names,
+        "pycuda.driver": pycuda.driver_names,
+        "pycuda.gpuarray": pycuda.gpuarray_names,
+        "pycuda.tools": pycuda.tools_names,
         "cupy": cupy.cupy_names,
         "cupy.cuda": cupy.cuda_names,
         "cupy.cuda.runtime": cupy.runtime_names,
@@ -52,6 +64,15 @@ class _Finder(importlib.abc.MetaPathFinder):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         package = name.partition(".")[0]
+        if package == "cuda":  # several distributions share this name; only cuda.core has a stand-in
+            if name == "cuda" and not self._real.get("cuda", False):
+                self._real["cuda"] = True
+                is_missing = util.find_spec("cuda") is None
+                self._real["cuda"] = False
+                return importlib.machinery.ModuleSpec(name, None, is_package=True) if is_missing else None
+            package = "cuda.core"
+            if not f"{name}.".startswith("cuda.core."):
+                return None
         if package not in _TITLES or self._is_left_alone(package):
             return None
         if not self._modules:
@@ -88,7 +109,7 @@ class _Loader(importlib.abc.Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        title = _TITLES[module.__name__.partition(".")[0]]
+        title = next(title for package, title in _TITLES.items() if f"{module.__name__}.".startswith(f"{package}."))
 
         def missing(name: str) -> Any:
             if name.startswith("__"):
