@@ -37,10 +37,11 @@ def program_file(file: str) -> str:
     return file.removesuffix(MARK)
 
 
-def cpp_at(source: str, code: str) -> str | None:
+def cpp_at(source: str, code: str) -> tuple[str, bool] | None:
     """Put a text of C++ at the lines of the Python string that it comes from; None if that is unknown.
 
-    The string may differ from the text in some lines: the program formats it. Other lines are blank.
+    The string may differ from the text in some lines, if the program formats it: then the second value is False. Other
+    lines are blank.
     """
     lines = code.split("\n")
     best, share = None, LEAST_EQUAL
@@ -51,7 +52,7 @@ def cpp_at(source: str, code: str) -> str | None:
         equal = sum(line.strip() == other.strip() for line, other in zip(lines, own, strict=True)) / len(own)
         if equal >= share and (equal > share or best is None):
             best, share = string, equal
-    return None if best is None else _placed(code, best)
+    return None if best is None else (_placed(code, best), best.value == code)
 
 
 @lru_cache(maxsize=16)

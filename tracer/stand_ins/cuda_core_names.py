@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..cuda_cpp.device_memory import DeviceMemoryError
 from .arrays import DeviceArray, Memory
 from .device_objects import CAPABILITY, DEVICE_NAME, Moment, WorkQueue
-from .driver import Argument, CudaModule, DriverError, number_argument, numpy_argument, pointer_argument
+from .driver import (
+    Argument,
+    CudaModule,
+    DriverError,
+    RaisedAs,
+    number_argument,
+    numpy_argument,
+    pointer_argument,
+)
 from .driver import memory as device_memory
 from .source_place import place
 
@@ -26,29 +32,21 @@ class NVRTCError(CUDAError):
     """A text that does not compile."""
 
 
-@contextmanager
-def _as_cuda_core() -> Iterator[None]:
-    """Raise errors as cuda.core does."""
-    try:
-        yield
-    except DeviceMemoryError:
-        raise CUDAError("CUDA_ERROR_OUT_OF_MEMORY: out of memory") from None
-    except DriverError as error:
-        kinds: dict[str, tuple[type[Exception], str]] = {
-            "compile": (NVRTCError, "NVRTC_ERROR_COMPILATION: "),
-            "not found": (CUDAError, "CUDA_ERROR_NOT_FOUND: named symbol not found: "),
-            "launch": (CUDAError, "CUDA_ERROR_INVALID_VALUE: invalid argument: "),
-            "kernel": (CUDAError, "CUDA_ERROR_LAUNCH_FAILED: "),
-        }
-        kind, text = kinds[error.kind]
-        raise kind(f"{text}{error}") from None
+_KINDS: dict[str, tuple[type[Exception], str]] = {
+    "compile": (NVRTCError, "NVRTC_ERROR_COMPILATION: "),
+    "not found": (CUDAError, "CUDA_ERROR_NOT_FOUND: named symbol not found: "),
+    "memory": (CUDAError, "CUDA_ERROR_OUT_OF_MEMORY: "),
+    "launch": (CUDAError, "CUDA_ERROR_INVALID_VALUE: invalid argument: "),
+    "kernel": (CUDAError, "CUDA_ERROR_LAUNCH_FAILED: "),
+    "illegal": (CUDAError, "CUDA_ERROR_ILLEGAL_ADDRESS: "),
+}
 
 
 class Buffer:
     """Memory of a device."""
 
     def __init__(self, size: int) -> None:
-        with _as_cuda_core():
+        with RaisedAs(_KINDS):
             self._memory: Memory | None = Memory(int(size), is_written=False)
         self.size = int(size)
 
@@ -176,7 +174,7 @@ class ObjectCode:
 
     def get_kernel(self, name: str) -> Kernel:
         """Return a kernel by its name, or by one of `name_expressions`."""
-        with _as_cuda_core():
+        with RaisedAs(_KINDS):
             self._module.check_kernel(name)
             if "<" in name and name not in self._module.expressions:
                 raise DriverError("not found", f"{name} is not one of the program's name_expressions")
@@ -186,16 +184,20 @@ class ObjectCode:
 class Program:
     """A text in CUDA C++."""
 
-    def __init__(self, code: str, code_type: str, options: ProgramOptions | dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, code: str, code_type: str, options: ProgramOptions | dict[str, Any] | None = None
+    ) -> None:
         if code_type.lower() not in ("c++", "cpp"):
             raise CUDAError(f"Tilescope's stand-in for cuda.core compiles C++, not {code_type}")
         chosen = ProgramOptions(**options) if isinstance(options, dict) else options or ProgramOptions()
         self._placed, self._options = place(code), chosen.words
 
-    def compile(self, target_type: str, name_expressions: Sequence[str] = (), logs: object = None) -> ObjectCode:
+    def compile(
+        self, target_type: str, name_expressions: Sequence[str] = (), logs: object = None
+    ) -> ObjectCode:
         """Compile the text."""
         module = CudaModule(self._placed, self._options, expressions=tuple(name_expressions))
-        with _as_cuda_core():
+        with RaisedAs(_KINDS):
             module.compile()
         return ObjectCode(module)
 
@@ -206,11 +208,16 @@ class Program:
 def launch(stream: Any, config: LaunchConfig, kernel: Kernel, *kernel_args: Any) -> None:
     """Launch a kernel."""
     arguments = [_argument(value) for value in kernel_args]
-    with _as_cuda_core():
+    with RaisedAs(_KINDS):
         if config.shmem_size > MOST_SHARED:
             raise DriverError("launch", f"{config.shmem_size:,} bytes of shared memory")
         kernel.module.launch(
-            kernel.name, config.grid, config.block, arguments, config.shmem_size, is_cooperative=config.is_cooperative
+            kernel.name,
+            config.grid,
+            config.block,
+            arguments,
+            config.shmem_size,
+            is_cooperative=config.is_cooperative,
         )
 
 

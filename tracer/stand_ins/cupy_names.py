@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cuda_cpp.device_memory import Allocation, DeviceMemoryError
+from ..cuda_cpp.device_memory import Allocation
 from .arrays import DeviceArray, Memory, computed
 from .device_objects import CAPABILITY, MEMORY_BYTES, Moment, WorkQueue
 from .driver import (
     Argument,
     CudaModule,
     DriverError,
+    RaisedAs,
     number_argument,
     numpy_argument,
     plain_name,
@@ -26,9 +26,6 @@ from .driver import (
 )
 from .driver import memory as device_memory
 from .source_place import place, place_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SHARED_BYTES = 48 << 10  # of a block without `max_dynamic_shared_size_bytes`
 _FUNCTIONS = [
@@ -248,23 +245,14 @@ class OutOfMemoryError(MemoryError):
     """There is no device memory left."""
 
 
-@contextmanager
-def _as_cupy() -> Iterator[None]:
-    """Raise errors as CuPy does."""
-    try:
-        yield
-    except DeviceMemoryError:
-        raise OutOfMemoryError("Out of memory allocating device memory") from None
-    except DriverError as error:
-        kinds: dict[str, tuple[type[Exception], str]] = {
-            "compile": (CompileException, ""),
-            "not found": (CUDADriverError, "CUDA_ERROR_NOT_FOUND: named symbol not found: "),
-            "launch": (CUDADriverError, "CUDA_ERROR_INVALID_VALUE: invalid argument: "),
-            "kernel": (CUDARuntimeError, "cudaErrorLaunchFailure: "),
-        }
-        kind, text = kinds[error.kind]
-        is_illegal = "illegal memory access" in str(error)
-        raise kind(f"{'cudaErrorIllegalAddress: ' if is_illegal else text}{error}") from None
+_KINDS: dict[str, tuple[type[Exception], str]] = {
+    "compile": (CompileException, ""),
+    "not found": (CUDADriverError, "CUDA_ERROR_NOT_FOUND: named symbol not found: "),
+    "memory": (OutOfMemoryError, ""),
+    "launch": (CUDADriverError, "CUDA_ERROR_INVALID_VALUE: invalid argument: "),
+    "kernel": (CUDARuntimeError, "cudaErrorLaunchFailure: "),
+    "illegal": (CUDARuntimeError, "cudaErrorIllegalAddress: "),
+}
 
 
 class MemoryPointer:
@@ -370,14 +358,14 @@ class _Borrowed(Memory):
 
 def empty(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> ndarray:
     """Allocate an array that nothing has written."""
-    with _as_cupy():
+    with RaisedAs(_KINDS):
         array: ndarray = ndarray.new(shape, dtype, is_written=False)
         return ndarray(array._values.reshape(array.shape[::-1]).T, array._holder) if order == "F" else array
 
 
 def zeros(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> ndarray:
     """Allocate an array of zeros."""
-    with _as_cupy():
+    with RaisedAs(_KINDS):
         array: ndarray = ndarray.new(shape, dtype)
         return ndarray(array._values.reshape(array.shape[::-1]).T, array._holder) if order == "F" else array
 
@@ -411,7 +399,7 @@ def _like(make: Callable[..., ndarray], *values: Any) -> Callable[..., ndarray]:
 
 def array(values: Any, dtype: Any = None, copy: bool = True, order: str = "K", ndmin: int = 0) -> ndarray:
     """Copy values to the device."""
-    with _as_cupy():
+    with RaisedAs(_KINDS):
         content = values.host if isinstance(values, DeviceArray) else _host_array(values)
         made = np.array(content, dtype=dtype, ndmin=ndmin, order="C" if order == "K" else order)  # type: ignore[call-overload]
         result: ndarray = ndarray.copied(made)
@@ -498,7 +486,7 @@ class RawKernel:
 
     def compile(self, log_stream: object = None) -> None:
         """Compile the kernel."""
-        with _as_cupy():
+        with RaisedAs(_KINDS):
             self._module.check_kernel(self.name)
             self._module.compile()
 
@@ -515,7 +503,7 @@ class RawKernel:
             if not isinstance(lengths, tuple | list):
                 raise TypeError(f"the {which} of {self.name} must be a tuple, such as ({lengths!r},)")
         arguments = [_argument(value) for value in args]
-        with _as_cupy():
+        with RaisedAs(_KINDS):
             self._module.check_kernel(self.name)
             if shared_mem > self.max_dynamic_shared_size_bytes:
                 text = f"{shared_mem:,} bytes of shared memory; set {plain_name(self.name)}.max_dynamic_shared_size_bytes first"
@@ -547,12 +535,12 @@ class RawModule:
 
     def compile(self, log_stream: object = None) -> None:
         """Compile the module."""
-        with _as_cupy():
+        with RaisedAs(_KINDS):
             self._module.compile()
 
     def get_function(self, name: str) -> RawKernel:
         """Return a kernel by its name, or by one of `name_expressions`."""
-        with _as_cupy():
+        with RaisedAs(_KINDS):
             self._module.check_kernel(name)
             if "<" in name and name not in self._module.expressions:
                 raise DriverError("not found", f"{name} is not one of the module's name_expressions")
@@ -560,7 +548,7 @@ class RawModule:
 
     def get_global(self, name: str) -> MemoryPointer:
         """Return a pointer to a variable."""
-        with _as_cupy():
+        with RaisedAs(_KINDS):
             allocation = self._module.variable(name)
             return MemoryPointer(allocation.address, allocation)
 
@@ -622,7 +610,7 @@ class MemoryPool:
 
 def alloc(size: int) -> MemoryPointer:
     """Allocate memory that nothing has written."""
-    with _as_cupy():
+    with RaisedAs(_KINDS):
         holder = Memory(size, is_written=False)
         return MemoryPointer(holder.address, holder)
 

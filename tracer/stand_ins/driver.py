@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ..cuda_cpp.build import BuildError, BuildOptions
 from ..cuda_cpp.compilers import CompilerError
 from ..cuda_cpp.debug_info import DebugInfo, Layout, debug_info_of
-from ..cuda_cpp.device_memory import Allocation, DeviceMemory
+from ..cuda_cpp.device_memory import Allocation, DeviceMemory, DeviceMemoryError
 from ..cuda_cpp.program_facts import variable_spaces
 from ..cuda_cpp.rewrite import kernel_names, without_comments
 from ..cuda_cpp.session import ProgramFault, SessionOptions
@@ -26,10 +26,11 @@ from ..model import launch as launches
 from ..model.trace import Dim3, Trace
 from .source_place import PlacedText, calling_line
 
+_ILLEGAL = "an illegal memory access was encountered"
 _ERROR_NAMES = {
-    "IllegalAddress": "an illegal memory access was encountered",
-    "HostMemory": "an illegal memory access was encountered",
-    "FreedMemory": "an illegal memory access was encountered",
+    "IllegalAddress": _ILLEGAL,
+    "HostMemory": _ILLEGAL,
+    "FreedMemory": _ILLEGAL,
     "MisalignedAddress": "misaligned address",
     "Assertion": "device-side assert triggered",
     "Trap": "unspecified launch failure",
@@ -49,6 +50,25 @@ class DriverError(Exception):
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
         self.kind = kind
+
+
+class RaisedAs:
+    """Context manager that raises DriverError and DeviceMemoryError as a package's own errors.
+
+    kinds: the class and the beginning of the text for each kind of DriverError.
+    """
+
+    def __init__(self, kinds: Mapping[str, tuple[type[Exception], str]]) -> None:
+        self._kinds = kinds
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, DeviceMemoryError):
+            error = DriverError("memory", str(error))
+        if isinstance(error, DriverError):
+            raised, text = self._kinds["illegal" if _ILLEGAL in str(error) else error.kind]
+            raise raised(f"{text}{error}") from None
 
 
 class Settings(Struct):
@@ -231,7 +251,13 @@ class CudaModule:
         launch = launches.decode(trace.launch)
         if launch.kernel.rpartition(":")[0] != placed.file:
             return trace
-        launch = replace(launch, kernel=f"{placed.launch_file}:{trace.kernel}", source=placed.shown)
+        can_repeat = placed.is_exact and not self._build.definitions
+        launch = replace(
+            launch,
+            kernel=f"{placed.launch_file}:{trace.kernel}",
+            source=placed.shown,
+            arguments=launch.arguments if can_repeat else (),
+        )
         sources = trace.sources | {placed.file: placed.shown}
         return replace(trace, launch=launches.encode(launch), sources=sources)
 

@@ -109,13 +109,19 @@ class _Loader(importlib.abc.Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        title = next(title for package, title in _TITLES.items() if f"{module.__name__}.".startswith(f"{package}."))
+        title = next(
+            title for package, title in _TITLES.items() if f"{module.__name__}.".startswith(f"{package}.")
+        )
 
         def missing(name: str) -> Any:
             if name.startswith("__"):
                 raise AttributeError(name)
             raise AttributeError(f"Tilescope's stand-in for {title} has no {module.__name__}.{name}")
 
-        module.__dict__.update(self._names(), __getattr__=missing)
+        names = self._names()
+        for value in names.values():
+            if isinstance(value, type) and value.__module__.startswith(__package__ or "?"):
+                value.__module__ = module.__name__
+        module.__dict__.update(names, __getattr__=missing)
         for name in self._inner:
             importlib.import_module(name)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cuda_cpp.device_memory import Allocation, DeviceMemoryError
+from ..cuda_cpp.device_memory import Allocation
 from .arrays import DeviceArray, Memory, computed
 from .device_objects import CAPABILITY, DEVICE_NAME, MEMORY_BYTES, Moment, WorkQueue
-from .driver import Argument, CudaModule, DriverError, numpy_argument, pointer_argument
+from .driver import Argument, CudaModule, DriverError, RaisedAs, numpy_argument, pointer_argument
 from .driver import memory as device_memory
 from .source_place import place
 
@@ -50,29 +49,21 @@ class OutOfMemoryError(Error):
 OutOfMemoryError.__name__ = "MemoryError"
 
 
-@contextmanager
-def _as_pycuda() -> Iterator[None]:
-    """Raise errors as PyCUDA does."""
-    try:
-        yield
-    except DeviceMemoryError:
-        raise OutOfMemoryError("cuMemAlloc failed: out of memory") from None
-    except DriverError as error:
-        kinds: dict[str, tuple[type[Exception], str]] = {
-            "compile": (CompileError, "nvcc compilation failed: "),
-            "not found": (LogicError, "cuModuleGetFunction failed: named symbol not found: "),
-            "launch": (LogicError, "cuLaunchKernel failed: invalid value: "),
-            "kernel": (LaunchError, "cuCtxSynchronize failed: "),
-        }
-        kind, text = kinds[error.kind]
-        raise kind(f"{text}{error}") from None
+_KINDS: dict[str, tuple[type[Exception], str]] = {
+    "compile": (CompileError, "nvcc compilation failed: "),
+    "not found": (LogicError, "cuModuleGetFunction failed: named symbol not found: "),
+    "memory": (OutOfMemoryError, "cuMemAlloc failed: "),
+    "launch": (LogicError, "cuLaunchKernel failed: invalid value: "),
+    "kernel": (LaunchError, "cuCtxSynchronize failed: "),
+    "illegal": (LogicError, "cuCtxSynchronize failed: "),
+}
 
 
 class DeviceAllocation:
     """Memory of `mem_alloc`, freed with its last reference."""
 
     def __init__(self, size: int) -> None:
-        with _as_pycuda():
+        with RaisedAs(_KINDS):
             self._memory: Memory | None = Memory(int(size), is_written=False)
         self.size = int(size)
 
@@ -160,7 +151,7 @@ class Kernel:
         import time
 
         started = time.perf_counter()
-        with _as_pycuda():
+        with RaisedAs(_KINDS):
             handlers = [(value, value.begin()) for value in args if isinstance(value, Handler)]
             begun = iter(handlers)
             arguments = [
@@ -172,8 +163,12 @@ class Kernel:
                 handler.end(memory)
         return time.perf_counter() - started if time_kernel else None
 
-    def _launch(self, grid: Sequence[int], block: Sequence[int], arguments: list[Argument], shared: int) -> None:
-        if not isinstance(block, tuple | list) or not all(float(length).is_integer() for length in (*block, *grid)):
+    def _launch(
+        self, grid: Sequence[int], block: Sequence[int], arguments: list[Argument], shared: int
+    ) -> None:
+        if not isinstance(block, tuple | list) or not all(
+            float(length).is_integer() for length in (*block, *grid)
+        ):
             raise TypeError("block and grid must be tuples of integers")
         if shared > SHARED_BYTES:
             raise DriverError("launch", f"{shared:,} bytes of shared memory")
@@ -184,11 +179,13 @@ class Kernel:
         self._formats = list(arg_types)
         return self
 
-    def prepared_call(self, grid: Sequence[int], block: Sequence[int], *args: Any, shared_size: int = 0) -> None:
+    def prepared_call(
+        self, grid: Sequence[int], block: Sequence[int], *args: Any, shared_size: int = 0
+    ) -> None:
         """Launch with arguments of the declared types."""
         if len(args) != len(self._formats):
             raise LogicError(f"{self.name} was prepared for {len(self._formats)} arguments, not {len(args)}")
-        with _as_pycuda():
+        with RaisedAs(_KINDS):
             pairs = zip(self._formats, args, strict=True)
             self._launch(grid, block, [_prepared(kind, value) for kind, value in pairs], shared_size)
 
@@ -198,7 +195,9 @@ class Kernel:
         """Launch in a stream."""
         self.prepared_call(grid, block, *args, shared_size=shared_size)
 
-    def prepared_timed_call(self, grid: Sequence[int], block: Sequence[int], *args: Any) -> Callable[[], float]:
+    def prepared_timed_call(
+        self, grid: Sequence[int], block: Sequence[int], *args: Any
+    ) -> Callable[[], float]:
         """Launch, and return a function that returns the seconds."""
         import time
 
@@ -258,18 +257,18 @@ class SourceModule:
     ) -> None:  # fmt: skip
         all_options = [*(options or ()), *(f"-I{folder}" for folder in include_dirs)]
         self._module = CudaModule(place(source), all_options, is_extern_c=not no_extern_c)
-        with _as_pycuda():
+        with RaisedAs(_KINDS):
             self._module.compile()
 
     def get_function(self, name: str) -> Kernel:
         """Return a kernel by its name."""
-        with _as_pycuda():
+        with RaisedAs(_KINDS):
             self._module.check_kernel(name)
         return Kernel(self._module, name)
 
     def get_global(self, name: str) -> tuple[int, int]:
         """Return the address and size of a variable."""
-        with _as_pycuda():
+        with RaisedAs(_KINDS):
             allocation = self._module.variable(name)
         return allocation.address, allocation.size
 
@@ -363,14 +362,14 @@ class GPUArray(DeviceArray):
 
 def empty(shape: Any, dtype: Any, *_: Any, **__: Any) -> GPUArray:
     """Allocate an array that nothing has written."""
-    with _as_pycuda():
+    with RaisedAs(_KINDS):
         array: GPUArray = GPUArray.new(shape, dtype, is_written=False)
         return array
 
 
 def zeros(shape: Any, dtype: Any = np.float64, *_: Any, **__: Any) -> GPUArray:
     """Allocate an array of zeros."""
-    with _as_pycuda():
+    with RaisedAs(_KINDS):
         array: GPUArray = GPUArray.new(shape, dtype)
         return array
 
@@ -379,7 +378,7 @@ def to_gpu(ary: NDArray[Any], *_: Any, **__: Any) -> GPUArray:
     """Copy an array to the device."""
     if not isinstance(ary, np.ndarray):
         raise TypeError("to_gpu takes a numpy.ndarray")
-    with _as_pycuda():
+    with RaisedAs(_KINDS):
         array: GPUArray = GPUArray.copied(ary)
         return array
 
@@ -529,4 +528,3 @@ class _Pool:
     def allocate(self, size: int) -> DeviceAllocation:
         """Allocate memory."""
         return DeviceAllocation(size)
-

@@ -25,6 +25,7 @@ class PlacedText(Struct, frozen=True):
     compiled: str  # the text, at its lines of that file
     shown: str  # the text of the file
     launch_file: str  # of launches: with a mark if the file is a Python program
+    is_exact: bool = True  # whether the file has this text, which the program did not format
 
 
 def place(code: str) -> PlacedText:
@@ -34,9 +35,9 @@ def place(code: str) -> PlacedText:
     if "__global__" in code:
         for file in (*files, *_modules(main)):
             text = "".join(linecache.getlines(file))
-            compiled = cpp_at(text, code)
-            if compiled is not None:
-                return PlacedText(file, compiled, text, f"{file}{MARK}")
+            found = cpp_at(text, code)
+            if found is not None:
+                return PlacedText(file, found[0], text, f"{file}{MARK}", found[1])
         for path in _files_near(main):
             if _content(path) == code:
                 return PlacedText(str(path), code, code, str(path))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+FORMATTED = " [line "  # in the name of a text that a line of a program has put together
 CPP_COMMENT = re.compile(r"//[^\n]*")
 CPP_KERNEL = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)\s*)?[^;{}()]*?\b(\w+)\s*\(")
 
@@ -23,7 +24,7 @@ class KernelLines(NamedTuple):
 
 def kernels_never_launched(files: Iterable[str], launched: Iterable[tuple[str, str]]) -> list[KernelLines]:
     """List the kernels in these files that are not among the launched ones, which are pairs of name and file."""
-    names = set(launched)
+    names = {(name, file.partition(FORMATTED)[0]) for name, file in launched}
     return [
         kernel
         for file in dict.fromkeys(files)
