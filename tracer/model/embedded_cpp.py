@@ -15,6 +15,7 @@ from .syntax_tree import syntax_tree
 MARK = " [C++]"  # after the name of a Python file, in a launch whose kernel is in one of its strings
 LEAST_EQUAL = 0.5  # share of equal lines of a text and the string from which the program formatted it
 _KERNEL = "__global__"
+_DEFINITION = re.compile(r"__global__[^;{}]*?\b\w+\s*\([^;{}]*\)\s*\{")
 
 
 class CppString(Struct, frozen=True):
@@ -104,10 +105,11 @@ def _read_strings(source: str) -> Iterator[CppString]:
         begin = starts[first] + len(lines[first].encode()[: node.col_offset].decode())
         end = starts[last] + len(lines[last].encode()[: node.end_col_offset].decode())
         opening = re.compile(r"[a-zA-Z]*(\"\"\"|'''|\"|')").match(source, begin)
-        if opening is None or _KERNEL not in source[begin:end]:
+        if opening is None or not _DEFINITION.search(source[begin:end]):
             continue
         inside = source[opening.end() : end - len(opening[1])]
-        value = node.value if isinstance(node, ast.Constant) else inside.replace("{{", "{").replace("}}", "}")
+        own = inside.removeprefix("\\\n").replace("{{", "{").replace("}}", "}")  # of an f-string
+        value = node.value if isinstance(node, ast.Constant) else own
         line, column = first + 1, opening.end() - starts[first]
         if inside.startswith("\\\n"):  # the string begins on the next line
             line, column = line + 1, 0

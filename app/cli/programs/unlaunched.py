@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ....tracer.model.notebook_cells import is_notebook
+
 FORMATTED = " [line "  # in the name of a text that a line of a program has put together
 CPP_COMMENT = re.compile(r"//[^\n]*")
 CPP_KERNEL = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)\s*)?[^;{}()]*?\b(\w+)\s*\(")
@@ -34,6 +36,8 @@ def kernels_never_launched(files: Iterable[str], launched: Iterable[tuple[str, s
 
 
 def _kernels(file: str) -> list[KernelLines]:
+    if is_notebook(file):
+        return []
     text = "".join(linecache.getlines(file))
     if "__global__" in text:
         return _cpp_kernels(file, text)
