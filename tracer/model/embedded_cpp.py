@@ -98,8 +98,11 @@ def _read_strings(source: str) -> Iterator[CppString]:
     tree = syntax_tree(source)
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if id(node) in parts or not (is_text or isinstance(node, ast.JoinedStr)) or not node.end_lineno:
+        if id(node) in parts or not isinstance(node, ast.Constant | ast.JoinedStr):
+            continue
+        if isinstance(node, ast.Constant) and not isinstance(node.value, str):
+            continue
+        if node.end_lineno is None or node.end_col_offset is None:
             continue
         first, last = node.lineno - 1, node.end_lineno - 1
         begin = starts[first] + len(lines[first].encode()[: node.col_offset].decode())

@@ -17,8 +17,8 @@ from .source_place import place
 
 SHARED_BYTES = 48 << 10  # of a block
 _FUNCTIONS = (
-    "exp", "exp2", "log", "log10", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "fabs",
-    "floor", "ceil", "where", "maximum", "minimum",
+    "exp", "exp2", "log", "log10", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+    "fabs", "floor", "ceil", "where", "maximum", "minimum",
 )  # fmt: skip
 _FORMATS = {
     "P": "u8", "i": "i4", "I": "u4", "f": "f4", "d": "f8", "q": "i8", "Q": "u8", "h": "i2", "H": "u2", "b": "i1",
@@ -123,8 +123,8 @@ def copied_in_and_out(array: NDArray[Any]) -> Handler:
 
 def _bytes_of(array: Any) -> NDArray[np.uint8]:
     content = np.asarray(array)
-    order = "F" if content.flags.f_contiguous and not content.flags.c_contiguous else "C"
-    return np.frombuffer(content.tobytes(order), np.uint8)
+    is_by_columns = content.flags.f_contiguous and not content.flags.c_contiguous
+    return np.frombuffer(content.tobytes("F" if is_by_columns else "C"), np.uint8)
 
 
 def _set_bytes(array: NDArray[Any], content: NDArray[np.uint8]) -> None:
@@ -159,8 +159,8 @@ class Kernel:
                 for number, value in enumerate(args)
             ]
             self._launch(grid, block, arguments, shared)
-            for handler, (memory, _argument_) in handlers:
-                handler.end(memory)
+            for handler, begun_with in handlers:
+                handler.end(begun_with[0])
         return time.perf_counter() - started if time_kernel else None
 
     def _launch(

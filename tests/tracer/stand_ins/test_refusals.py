@@ -150,7 +150,10 @@ def test_a_kernel_in_a_notebook_is_named_with_its_cell(tmp_path):
     ]
     notebook = {
         "cells": [
-            {"cell_type": "code", "id": f"cell{i}", "source": text, "metadata": {}, "outputs": [], "execution_count": None}
+            {
+                "cell_type": "code", "id": f"cell{i}", "source": text, "metadata": {}, "outputs": [],
+                "execution_count": None,
+            }
             for i, text in enumerate(cells)
         ],
         "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
