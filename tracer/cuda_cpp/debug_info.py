@@ -101,7 +101,7 @@ class DebugInfo:
         )
 
     def initial_content(self, variable: Variable) -> bytes:
-        """Return what a variable holds as the program starts."""
+        """Return the content of a variable at the start of the program."""
         for start, content in self._segments:
             if start <= variable.offset < start + len(content):
                 piece = content[variable.offset - start :][: variable.size]

@@ -73,7 +73,7 @@ class DeviceMemory:
         self._freed[address] = allocation.size
         return True
 
-    def at(self, address: int) -> Allocation | None:
+    def holding(self, address: int) -> Allocation | None:
         """Return the live allocation that holds an address; None if there is none."""
         starts = sorted(self._live)
         index = bisect_right(starts, address) - 1

@@ -136,13 +136,12 @@ class ProgramOptions:
     """Options of a compilation."""
 
     def __init__(self, **options: Any) -> None:
-        definitions = options.get("define_macro") or ()
+        definitions: Any = options.get("define_macro") or ()
         is_pair = isinstance(definitions, tuple) and len(definitions) == 2 and isinstance(definitions[1], str)
-        pairs = [definitions] if is_pair or isinstance(definitions, str) else definitions
-        folders = options.get("include_path") or ()
-        self.words = [
-            f"-D{pair}" if isinstance(pair, str) else f"-D{pair[0]}={pair[1]}" for pair in pairs
-        ] + [f"-I{folder}" for folder in ([folders] if isinstance(folders, str) else folders)]
+        pairs: list[Any] = [definitions] if is_pair or isinstance(definitions, str) else list(definitions)
+        folders: Any = options.get("include_path") or ()
+        self.words = [f"-D{pair}" if isinstance(pair, str) else f"-D{pair[0]}={pair[1]}" for pair in pairs]
+        self.words += [f"-I{folder}" for folder in ([folders] if isinstance(folders, str) else folders)]
 
 
 class LaunchConfig:
@@ -227,7 +226,7 @@ def _argument(value: Any) -> Argument:
     if isinstance(value, bool | float | complex):
         return number_argument(value)
     if isinstance(value, int):  # an address, as cuda.core passes it
-        allocation = device_memory.at(value)
+        allocation = device_memory.holding(value)
         return pointer_argument(value) if allocation is not None or value == 0 else number_argument(value)
     if isinstance(value, np.generic):
         return numpy_argument(value)
@@ -237,7 +236,7 @@ def _argument(value: Any) -> Argument:
 
 
 def core_names() -> dict[str, Any]:
-    """Return what the stand-in for `cuda.core` offers."""
+    """List the names that the stand-in for `cuda.core` offers."""
     return {
         "Buffer": Buffer, "Device": Device, "Kernel": Kernel, "LaunchConfig": LaunchConfig, "ObjectCode": ObjectCode,
         "Program": Program, "ProgramOptions": ProgramOptions, "Stream": Stream, "Event": Moment, "launch": launch,

@@ -268,7 +268,7 @@ class MemoryPointer:
         return MemoryPointer(self.ptr + offset, self.mem)
 
     def _bytes(self, size: int) -> NDArray[np.uint8]:
-        allocation = device_memory.at(self.ptr)
+        allocation = device_memory.holding(self.ptr)
         if allocation is None or self.ptr + size > allocation.address + allocation.size:
             raise CUDARuntimeError("cudaErrorInvalidValue: invalid argument")
         allocation.is_written = True
@@ -401,8 +401,8 @@ def array(values: Any, dtype: Any = None, copy: bool = True, order: str = "K", n
     """Copy values to the device."""
     with RaisedAs(_KINDS):
         content = values.host if isinstance(values, DeviceArray) else _host_array(values)
-        made = np.array(content, dtype=dtype, ndmin=ndmin, order="C" if order == "K" else order)  # type: ignore[call-overload]
-        result: ndarray = ndarray.copied(made)
+        created = np.array(content, dtype=dtype, ndmin=ndmin, order="C" if order == "K" else order)  # type: ignore[call-overload]
+        result: ndarray = ndarray.copied(created)
         return result
 
 
@@ -421,8 +421,8 @@ def asarray(values: Any, dtype: Any = None, order: str = "K", **_: Any) -> ndarr
 
 def ascontiguousarray(values: Any, dtype: Any = None) -> ndarray:
     """Return a contiguous array on the device."""
-    made = asarray(values, dtype)
-    return made if made.flags.c_contiguous else array(made, order="C")
+    created = asarray(values, dtype)
+    return created if created.flags.c_contiguous else array(created, order="C")
 
 
 def asnumpy(values: Any, stream: object = None, order: str = "C", out: Any = None, **_: Any) -> NDArray[Any]:
@@ -506,8 +506,8 @@ class RawKernel:
         with RaisedAs(_KINDS):
             self._module.check_kernel(self.name)
             if shared_mem > self.max_dynamic_shared_size_bytes:
-                text = f"{shared_mem:,} bytes of shared memory; set {plain_name(self.name)}.max_dynamic_shared_size_bytes first"
-                raise DriverError("launch", text)
+                setting = f"{plain_name(self.name)}.max_dynamic_shared_size_bytes"
+                raise DriverError("launch", f"{shared_mem:,} bytes of shared memory; set {setting} first")
             self._module.launch(
                 self.name, grid, block, arguments, shared_mem, is_cooperative=self._is_cooperative
             )
@@ -634,12 +634,13 @@ def _created(name: str) -> Callable[..., Any]:
 
 
 def cupy_names() -> dict[str, Any]:
-    """Return what the stand-in for `cupy` offers."""
+    """List the names that the stand-in for `cupy` offers."""
     names: dict[str, Any] = {name: _function(name) for name in _FUNCTIONS if hasattr(np, name)}
     names |= {name: _created(name) for name in _CREATED}
     names |= {name: getattr(np, name) for name in _TYPES if hasattr(np, name)}
     return names | {
-        "__version__": "13.0 (a stand-in of Tilescope)", "ndarray": ndarray, "empty": empty, "zeros": zeros, "ones": ones, "full": full,
+        "__version__": "13.0 (a stand-in of Tilescope)", "ndarray": ndarray, "empty": empty, "zeros": zeros,
+        "ones": ones, "full": full,
         "empty_like": _like(empty), "zeros_like": _like(zeros), "ones_like": _like(ones), "full_like": _like(full),
         "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": ascontiguousarray,
         "copy": array, "asnumpy": asnumpy, "get_array_module": get_array_module, "RawKernel": RawKernel,
@@ -653,7 +654,7 @@ def _copy_to(target: ndarray, source: Any, **_: Any) -> None:
 
 
 def cuda_names() -> dict[str, Any]:
-    """Return what the stand-in for `cupy.cuda` offers."""
+    """List the names that the stand-in for `cupy.cuda` offers."""
     return {
         "Device": Device, "Stream": Stream, "ExternalStream": Stream, "Event": Moment, "MemoryPointer": MemoryPointer,
         "MemoryPool": MemoryPool, "alloc": alloc, "get_elapsed_time": Moment.milliseconds_to,
@@ -663,7 +664,7 @@ def cuda_names() -> dict[str, Any]:
 
 
 def runtime_names() -> dict[str, Any]:
-    """Return what the stand-in for `cupy.cuda.runtime` offers."""
+    """List the names that the stand-in for `cupy.cuda.runtime` offers."""
     nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     return {
         "deviceSynchronize": nothing, "streamSynchronize": nothing, "setDevice": nothing, "getDevice": lambda: 0,
@@ -673,7 +674,7 @@ def runtime_names() -> dict[str, Any]:
 
 
 def testing_names() -> dict[str, Any]:
-    """Return what the stand-in for `cupy.testing` offers."""
+    """List the names that the stand-in for `cupy.testing` offers."""
     offered = ("assert_allclose", "assert_array_equal", "assert_array_almost_equal", "assert_array_less")
     return {name: partial(_compared, getattr(np.testing, name)) for name in offered}
 
@@ -683,7 +684,7 @@ def _compared(compare: Callable[..., None], *arguments: Any, **names: Any) -> No
 
 
 def random_names() -> dict[str, Any]:
-    """Return what the stand-in for `cupy.random` offers; the numbers are NumPy's."""
+    """List the names that the stand-in for `cupy.random` offers; the numbers are NumPy's."""
     state = np.random.RandomState(0)
 
     def drawn(name: str) -> Callable[..., Any]:
@@ -695,6 +696,10 @@ def random_names() -> dict[str, Any]:
 
     def permutation(values: Any) -> Any:
         return ndarray.copied(state.permutation(values.host if isinstance(values, DeviceArray) else values))
+
+    def default_rng(seed: int | None = None) -> object:
+        state.seed(seed)
+        return generator()
 
     offered = (
         "rand",
@@ -710,5 +715,5 @@ def random_names() -> dict[str, Any]:
     generator = type("Generator", (), {name: staticmethod(drawn(name)) for name in offered})
     generator.integers = staticmethod(drawn("randint"))  # type: ignore[attr-defined]
     return {name: drawn(name) for name in offered} | {
-        "seed": state.seed, "permutation": permutation, "default_rng": lambda seed=None: (state.seed(seed), generator())[1],
+        "seed": state.seed, "permutation": permutation, "default_rng": default_rng,
     }  # fmt: skip

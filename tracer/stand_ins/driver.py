@@ -143,8 +143,8 @@ class CudaModule:
 
     def _call(self, expression: str, **values: object) -> KernelCall:
         defaults: dict[str, object] = {
-            "file": Path(self.placed.file), "text": self.placed.compiled, "kernel": plain_name(expression), "arguments": (),
-            "grid": (1, 1, 1), "block": (1, 1, 1), "build": self._build, "device": memory,
+            "file": Path(self.placed.file), "text": self.placed.compiled, "kernel": plain_name(expression),
+            "arguments": (), "grid": (1, 1, 1), "block": (1, 1, 1), "build": self._build, "device": memory,
             "expression": expression if expression in self.expressions or "<" in expression else "",
             "constants": {}, "variables": {},
         }  # fmt: skip
@@ -280,7 +280,7 @@ class CudaModule:
 
 
 def _mismatch(layout: Layout, argument: Argument) -> str:
-    """Return how an argument differs from its parameter; "" if it fits."""
+    """Describe the difference between an argument and its parameter; "" if it fits."""
     if layout.target is not None:
         wanted = layout.target.dtype
         if not argument.is_pointer or not wanted or not argument.dtype:

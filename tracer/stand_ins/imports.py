@@ -73,7 +73,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             package = "cuda.core"
             if not f"{name}.".startswith("cuda.core."):
                 return None
-        if package not in _TITLES or self._is_left_alone(package):
+        if package not in _TITLES or self._is_installed(package):
             return None
         if not self._modules:
             self._begin()
@@ -85,7 +85,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         loader = _Loader(self._modules[name], inner)
         return importlib.machinery.ModuleSpec(name, loader, is_package=bool(inner))
 
-    def _is_left_alone(self, package: str) -> bool:
+    def _is_installed(self, package: str) -> bool:
         """Return True for a package that is installed on a computer with a GPU, or in the program's folder."""
         if package not in self._real:
             self._real[package] = True  # while others look for it

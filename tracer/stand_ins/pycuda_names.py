@@ -238,11 +238,11 @@ def _argument(value: Any, number: int) -> Argument:
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
     if isinstance(value, np.generic):
-        is_address = isinstance(value, np.uint64 | np.int64) and device_memory.at(int(value)) is not None
+        is_address = isinstance(value, np.uint64 | np.int64) and device_memory.holding(int(value)) is not None
         return pointer_argument(int(value)) if is_address else numpy_argument(value)
     if value is None:
         return pointer_argument(0)
-    if isinstance(value, int) and device_memory.at(value) is not None:  # an address plus an offset
+    if isinstance(value, int) and device_memory.holding(value) is not None:  # an address plus an offset
         return pointer_argument(value)
     raise TypeError(f"invalid type on parameter #{number} (0-based)")
 
@@ -276,7 +276,7 @@ class SourceModule:
 def _content(target: Any, size: int | None = None) -> NDArray[np.uint8]:
     """Return the bytes of device memory from an address on."""
     address = target.address if isinstance(target, DeviceArray) else int(target)
-    allocation: Allocation | None = device_memory.at(address)
+    allocation: Allocation | None = device_memory.holding(address)
     if allocation is None or (size is not None and address + size > allocation.address + allocation.size):
         raise LogicError("cuMemcpy failed: invalid argument")
     allocation.is_written = True
@@ -334,8 +334,8 @@ class GPUArray(DeviceArray):
         if isinstance(values, np.ndarray) and isinstance(holder, Memory):
             super().__init__(values, holder)
             return
-        made = empty(values, holder)
-        super().__init__(made._values, made._holder)
+        created = empty(values, holder)
+        super().__init__(created._values, created._holder)
 
     @property
     def gpudata(self) -> DeviceAllocation:
@@ -388,12 +388,12 @@ def _reduced(name: str) -> Callable[..., Any]:
 
 
 def compiler_names() -> dict[str, Any]:
-    """Return what the stand-in for `pycuda.compiler` offers."""
+    """List the names that the stand-in for `pycuda.compiler` offers."""
     return {"SourceModule": SourceModule}
 
 
 def gpuarray_names() -> dict[str, Any]:
-    """Return what the stand-in for `pycuda.gpuarray` offers."""
+    """List the names that the stand-in for `pycuda.gpuarray` offers."""
     return {
         "GPUArray": GPUArray, "to_gpu": to_gpu, "to_gpu_async": to_gpu, "empty": empty, "zeros": zeros,
         "empty_like": lambda other: empty(other.shape, other.dtype),
@@ -406,7 +406,7 @@ def gpuarray_names() -> dict[str, Any]:
 
 
 def cumath_names() -> dict[str, Any]:
-    """Return what the stand-in for `pycuda.cumath` offers."""
+    """List the names that the stand-in for `pycuda.cumath` offers."""
     return {name: _reduced(name) for name in _FUNCTIONS}
 
 
@@ -488,7 +488,7 @@ class FunctionAttribute(metaclass=_DeviceAttributes):
 
 
 def driver_names() -> dict[str, Any]:
-    """Return what the stand-in for `pycuda.driver` offers."""
+    """List the names that the stand-in for `pycuda.driver` offers."""
     return {
         "In": copied_in, "Out": copied_out, "InOut": copied_in_and_out, "mem_alloc": DeviceAllocation,
         "DeviceAllocation": DeviceAllocation, "memcpy_htod": copy_to_device, "memcpy_htod_async": copy_to_device,
@@ -509,12 +509,12 @@ def driver_names() -> dict[str, Any]:
 
 
 def autoinit_names() -> dict[str, Any]:
-    """Return what the stand-in for `pycuda.autoinit` offers."""
+    """List the names that the stand-in for `pycuda.autoinit` offers."""
     return {"device": Device(), "context": Context()}
 
 
 def tools_names() -> dict[str, Any]:
-    """Return what the stand-in for `pycuda.tools` offers."""
+    """List the names that the stand-in for `pycuda.tools` offers."""
     return {
         "make_default_context": lambda *_: Context(),
         "clear_context_caches": lambda: None,

@@ -35,9 +35,9 @@ def place(code: str) -> PlacedText:
     if "__global__" in code:
         for file in (*files, *_modules(main)):
             text = "".join(linecache.getlines(file))
-            found = cpp_at(text, code)
-            if found is not None:
-                return PlacedText(file, found[0], text, f"{file}{MARK}", found[1])
+            placed = cpp_at(text, code)
+            if placed is not None:
+                return PlacedText(file, placed[0], text, f"{file}{MARK}", placed[1])
         for path in _files_near(main):
             if _content(path) == code:
                 return PlacedText(str(path), code, code, str(path))

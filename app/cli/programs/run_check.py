@@ -512,9 +512,9 @@ def execute_check(chosen: Namespace) -> int:
 
     def fail(fault: ProgramFault) -> None:
         if os.getpid() == own:
-            known = len(faults)
+            count = len(faults)
             note_fault(faults, fault)
-            for data in faults[known:]:
+            for data in faults[count:]:
                 collector.add_fault(data)
 
     def begin(launch: Launch) -> None:
