@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -80,6 +81,7 @@ class Settings(Struct):
 
 
 settings = Settings()
+_one_at_a_time = threading.Lock()  # launches of all threads
 memory = DeviceMemory()
 
 
@@ -203,6 +205,21 @@ class CudaModule:
         is_cooperative: bool = False,
     ) -> None:
         """Launch a kernel and trace it; raises DriverError."""
+        with _one_at_a_time:
+            self._launch(
+                expression, _dim3(grid), _dim3(block), arguments, shared, is_cooperative=is_cooperative
+            )
+
+    def _launch(
+        self,
+        expression: str,
+        grid: Dim3,
+        block: Dim3,
+        arguments: Sequence[Argument],
+        shared: int,
+        *,
+        is_cooperative: bool,
+    ) -> None:
         started = time.perf_counter()
         self._load_variables()
         debug = self._built(expression)
@@ -212,8 +229,8 @@ class CudaModule:
         call = self._call(
             expression,
             arguments=[argument.bits for argument in arguments],
-            grid=_dim3(grid),
-            block=_dim3(block),
+            grid=grid,
+            block=block,
             shared_bytes=shared,
             variables=contents,
             is_cooperative=is_cooperative,

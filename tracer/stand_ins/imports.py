@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.abc
 import importlib.machinery
+import linecache
 import sys
 from collections.abc import Callable, Sequence
 from importlib import util
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
+from ..model.syntax_tree import syntax_tree
+from ..model.user_code import user_code_for
+
 Names = Callable[[], dict[str, Any]]
+_KERNELS = ("__global__", "RawKernel", "RawModule", "SourceModule", "cuda.core")  # in programs with kernels
 _DEVICES = ("/dev/nvidiactl", "/dev/dxg")
 _TITLES = {"cupy": "CuPy", "cupyx": "CuPy", "pycuda": "PyCUDA", "cuda.core": "cuda.core"}
 
@@ -75,6 +81,8 @@ class _Finder(importlib.abc.MetaPathFinder):
                 return None
         if package not in _TITLES or self._is_installed(package):
             return None
+        if package not in sys.modules and not _is_wanted():
+            return None
         if not self._modules:
             self._begin()
             self._modules = _modules()
@@ -97,6 +105,32 @@ class _Finder(importlib.abc.MetaPathFinder):
             )
             self._real[package] = spec is not None and (has_gpu or is_own)
         return self._real[package]
+
+
+def _is_wanted() -> bool:
+    """Return True if the program itself imports the package, and not only to use it if it is there."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and (
+        frame.f_code.co_filename.startswith("<frozen importlib")
+        or frame.f_code.co_filename == importlib.__file__
+    ):
+        frame = frame.f_back
+    if frame is None:
+        return False
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    main = getattr(sys.modules.get("__main__"), "__file__", None) or ""
+    if file.startswith("<frozen") or not user_code_for(main).owns(file):
+        return False
+    text = "".join(linecache.getlines(file))
+    return any(word in text for word in _KERNELS) or not _is_optional(text, line)
+
+
+def _is_optional(text: str, line: int) -> bool:
+    """Return True for an import in a `try` statement, without which the program goes on."""
+    return any(
+        isinstance(node, ast.Try) and node.handlers and node.lineno <= line <= (node.body[-1].end_lineno or 0)
+        for node in ast.walk(syntax_tree(text))
+    )
 
 
 class _Loader(importlib.abc.Loader):

@@ -163,3 +163,23 @@ def test_a_kernel_in_a_notebook_is_named_with_its_cell(tmp_path):
     errors = [f for f in json.loads(done.stdout)["findings"] if f["severity"] == "error"]
     assert [(f["kind"], f["file"], f["cell"], f["line"]) for f in errors] == [("race", "lesson.ipynb", 2, 5)]
     assert "not traced" not in done.stderr
+
+
+def test_a_program_that_goes_on_without_the_package_does_so(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "try:\n    import cupy as xp\nexcept ImportError:\n    import numpy as xp\nprint(xp.__name__)\n"
+    )
+    done = run_tilescope("run", "--quiet", "program.py", folder=tmp_path)
+    assert done.stdout == "numpy\n", done.stderr
+
+
+def test_a_library_does_not_get_the_stand_in(tmp_path):
+    library = tmp_path / "site-packages" / "library.py"
+    library.parent.mkdir()
+    library.write_text("try:\n    import cupy\nexcept ImportError:\n    cupy = None\n# RawKernel\n")
+    (tmp_path / "program.py").write_text(
+        "import sys\nsys.path.append('site-packages')\nimport library\nprint(library.cupy)\nimport cupy\n"
+        "print(cupy.zeros(2))\n"
+    )
+    done = run_tilescope("run", "--quiet", "program.py", folder=tmp_path)
+    assert done.stdout == "None\n[0. 0.]\n", done.stderr
