@@ -33,6 +33,7 @@ class Allocation(Struct):
     size: int
     content: NDArray[np.uint8]
     is_written: bool  # whether the host or a launch may have written to it
+    mapped: mmap.mmap  # the pages that hold them
 
 
 class DeviceMemory:
@@ -51,10 +52,11 @@ class DeviceMemory:
         address = self._reuse(room) if self._next + room + GAP > SIZE else self._next
         if address == self._next:
             self._next += room + GAP
-        content = np.frombuffer(mmap.mmap(self.file, room, offset=address), np.uint8)[: max(size, 0)]
+        mapped = mmap.mmap(self.file, room, offset=address)
+        content = np.frombuffer(mapped, np.uint8)[: max(size, 0)]
         if not is_written:
             content[...] = POISON
-        allocation = Allocation(BASE + address, size, content, is_written)
+        allocation = Allocation(BASE + address, size, content, is_written, mapped)
         self._live[allocation.address] = allocation
         return allocation
 
@@ -71,6 +73,7 @@ class DeviceMemory:
         if allocation is None:
             return False
         self._freed[address] = allocation.size
+        allocation.mapped.madvise(mmap.MADV_REMOVE)
         return True
 
     def holding(self, address: int) -> Allocation | None:

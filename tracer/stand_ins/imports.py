@@ -79,7 +79,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             package = "cuda.core"
             if not f"{name}.".startswith("cuda.core."):
                 return None
-        if package not in _TITLES or self._is_installed(package):
+        if package not in _TITLES or sys.platform != "linux" or self._is_installed(package):
             return None
         if package not in sys.modules and not _is_wanted():
             return None

@@ -332,7 +332,7 @@ class LaunchSaver:
 
     def save_launch(self, trace: Trace, seconds: float) -> None:
         """Save a launch, at once or in the background."""
-        self._compiled.end()
+        self._compiled.end(trace)
         caller = (
             caller_of(trace) if self.lines is not None else None
         )  # must be found while the launch is on the stack

@@ -39,13 +39,12 @@ def _kernels(file: str) -> list[KernelLines]:
     if is_notebook(file):
         return []
     text = "".join(linecache.getlines(file))
-    if "__global__" in text:
-        return _cpp_kernels(file, text)
+    in_cpp = _cpp_kernels(file, text) if "__global__" in text else []
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
-        return []
-    return [
+        return in_cpp
+    return in_cpp + [
         KernelLines(node.name, file, node.lineno, node.end_lineno or node.lineno)
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and any(map(_makes_a_kernel, node.decorator_list))

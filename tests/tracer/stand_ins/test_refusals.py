@@ -183,3 +183,24 @@ def test_a_library_does_not_get_the_stand_in(tmp_path):
     )
     done = run_tilescope("run", "--quiet", "program.py", folder=tmp_path)
     assert done.stdout == "None\n[0. 0.]\n", done.stderr
+
+
+@needs_compiler
+def test_kernels_of_numba_and_in_cpp_in_one_program_keep_their_counters_and_comments(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import cupy as cp\nimport numpy as np\nfrom numba import cuda\n"
+        "flip = cp.RawKernel(r'''\n"
+        'extern "C" __global__ void flip(int* a) {\n    __shared__ int s[64];\n    s[threadIdx.x] = a[threadIdx.x];\n'
+        "    a[threadIdx.x] = s[63 - threadIdx.x];  // tilescope: ignore[TS101] shown in the lesson\n}\n"
+        "''', 'flip')\n"
+        "@cuda.jit\ndef add(a):\n    a[cuda.grid(1)] += 1\n"
+        "flip((1,), (64,), (cp.zeros(64, cp.int32),))\nadd[1, 64](np.zeros(64, np.int32))\n"
+    )
+    words = ("check", "--counters", "--output-format", "json", "program.py")
+    done = run_tilescope(*words, folder=tmp_path)
+    report = json.loads(done.stdout)
+    assert [finding["rule"] for finding in report["findings"] if finding["severity"] == "error"] == []
+    compiled = [(launch["kernel"], launch["compiled"].get("reason", "")) for launch in report["launches"]]
+    assert compiled[0] == ("flip", "It is CUDA C++; only Numba kernels are counted as compiled.")
+    assert compiled[1][0] == "add" and compiled[1][1] != compiled[0][1]
+    assert "never launched" not in done.stderr
