@@ -18,7 +18,7 @@ SIZE = 1 << 36  # bytes of addresses
 GAP = 8192  # least bytes between two allocations
 FIRST = 2 * GAP
 MOST_FREED = 1000  # freed allocations whose accesses are reported
-POISON = 0xA5
+POISON, MOST_POISON = 0xA5, 1 << 26  # bytes of it; larger allocations hold zeros beyond, to save memory
 VARIABLE = "TILESCOPE_CUDA_MEMORY"  # names the file to a launch
 
 
@@ -55,7 +55,7 @@ class DeviceMemory:
         mapped = mmap.mmap(self.file, room, offset=address)
         content = np.frombuffer(mapped, np.uint8)[: max(size, 0)]
         if not is_written:
-            content[...] = POISON
+            content[:MOST_POISON] = POISON
         allocation = Allocation(BASE + address, size, content, is_written, mapped)
         self._live[allocation.address] = allocation
         return allocation
