@@ -25,6 +25,7 @@ from .driver import (
     pointer_argument,
 )
 from .driver import memory as device_memory
+from .elementwise import ElementwiseKernel
 from .source_place import place, place_file
 
 SHARED_BYTES = 48 << 10  # of a block without `max_dynamic_shared_size_bytes`
@@ -558,6 +559,16 @@ def _check_options(options: object) -> None:
         raise TypeError("options must be a tuple of strings")
 
 
+class CupyElementwiseKernel(ElementwiseKernel):
+    """CuPy's ElementwiseKernel."""
+
+    new = staticmethod(zeros)
+    errors = RaisedAs(_KINDS)
+
+
+CupyElementwiseKernel.__name__ = "ElementwiseKernel"
+
+
 class Device(WorkQueue):
     """The only device."""
 
@@ -643,7 +654,8 @@ def cupy_names() -> dict[str, Any]:
         "ones": ones, "full": full,
         "empty_like": _like(empty), "zeros_like": _like(zeros), "ones_like": _like(ones), "full_like": _like(full),
         "array": array, "asarray": asarray, "asanyarray": asarray, "ascontiguousarray": ascontiguousarray,
-        "copy": array, "asnumpy": asnumpy, "get_array_module": get_array_module, "RawKernel": RawKernel,
+        "copy": array, "asnumpy": asnumpy, "get_array_module": get_array_module,
+        "ElementwiseKernel": CupyElementwiseKernel, "RawKernel": RawKernel,
         "RawModule": RawModule, "bool": np.bool_, "get_default_memory_pool": lambda: _pool, "copyto": _copy_to,
         "get_default_pinned_memory_pool": lambda: _pool, "is_available": lambda: True,
     }  # fmt: skip

@@ -17,7 +17,14 @@ from ..model.syntax_tree import syntax_tree
 from ..model.user_code import user_code_for
 
 Names = Callable[[], dict[str, Any]]
-_KERNELS = ("__global__", "RawKernel", "RawModule", "SourceModule", "cuda.core")  # in programs with kernels
+_KERNELS = (
+    "__global__",
+    "ElementwiseKernel",
+    "RawKernel",
+    "RawModule",
+    "SourceModule",
+    "cuda.core",
+)  # in programs with kernels
 _DEVICES = ("/dev/nvidiactl", "/dev/dxg")
 _TITLES = {"cupy": "CuPy", "cupyx": "CuPy", "pycuda": "PyCUDA", "cuda.core": "cuda.core"}
 
