@@ -157,6 +157,23 @@ class TracedLaunch:
         """
         return Counters(self._compiled.counters)
 
+    def assert_counters(self, **expected: int) -> None:
+        """Raise AssertionError if counters differ; the text has each difference, and the lines that it comes from.
+
+        expected: values by the names that `counters` accepts: `launch.assert_counters(global_load_sectors=64)`. Raises
+        UnknownCounterError, and TilescopeError if there are none.
+        """
+        __tracebackhide__ = True  # pytest shows the line of the test instead
+        if not expected:
+            raise TilescopeError("assert_counters compares nothing; name a counter and its value.")
+        keys = {name.replace(" ", "_"): number for name, number in expected.items()}
+        differing = {name: number for name, number in keys.items() if self.counters[name] != number}
+        if not differing:
+            return
+        from .counter_differences import difference_text
+
+        raise AssertionError(difference_text(self._load(), self.counters, differing))
+
     @property
     def compiled_at_least(self) -> tuple[str, ...]:
         """The names of `compiled_counters` that are lower bounds: only a GPU shows how often contended loops repeat."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from ...tracer.hardware.profiling.row_figures import RowFigures, figures_of
-from ...tracer.hardware.profiling.wording import (
+from ...tracer.hardware.profiling.profile_text import (
     amount_text,
     dram_text,
     hits_text,
@@ -18,6 +17,7 @@ from ...tracer.hardware.profiling.wording import (
     percent_text,
     share_text,
 )
+from ...tracer.hardware.profiling.row_figures import RowFigures, figures_of
 from ...tracer.measure.measurement import Row
 from ...tracer.measure.traffic import Traffic, traffic_of
 from .bars import ChartRows, datum_of, distinguishing_text

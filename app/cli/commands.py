@@ -132,6 +132,12 @@ def _orders() -> Implementation:
     return Implementation(orders.add_arguments, orders.execute)
 
 
+def _mutate() -> Implementation:
+    from . import mutate
+
+    return Implementation(mutate.add_arguments, mutate.execute, mutate.parse)
+
+
 def _completion() -> Implementation:
     from . import completion
 
@@ -160,6 +166,7 @@ SUBCOMMANDS = (
     Subcommand("run", "run your program and trace every launch", _run),
     Subcommand("check", "check its kernels for errors; for a course's CI", _check),
     Subcommand("orders", "find an order of the threads that changes a result", _orders),
+    Subcommand("mutate", "find the faults that the tests of kernels miss", _mutate),
     Subcommand("explain", "explain a finding or a counter, and how to fix it", _explain),
     Subcommand("why", "explain a value: the accesses that led to it, and the first fault", _why),
     Subcommand("frames", "draw key moments as pictures, and print the counters", _frames),

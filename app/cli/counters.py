@@ -12,9 +12,7 @@ import numpy as np
 
 from ...tracer.analysis.counters import totals_by
 from ...tracer.analysis.request_cost import SECTOR
-from ...tracer.hardware.profiling.compiled_kernels import occupancy_of
-from ...tracer.hardware.profiling.profiles import profile_of_launch, recorded_profiles
-from ...tracer.hardware.profiling.wording import (
+from ...tracer.hardware.profiling.profile_text import (
     MEASURED,
     MODELLED,
     basis_text,
@@ -23,6 +21,8 @@ from ...tracer.hardware.profiling.wording import (
     percent_text,
     share_text,
 )
+from ...tracer.hardware.profiling.profiles import profile_of_launch, recorded_profiles
+from ...tracer.hardware.profiling.recorded_kernels import occupancy_of
 from ...tracer.measure.recorded_counters import recorded_counters_of
 from ...tracer.model.array_types import Ints
 from ...tracer.model.counter_names import NAMES

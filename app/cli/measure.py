@@ -10,6 +10,7 @@ from pathlib import Path
 from ...tracer.measure.cases import cases_of
 from ...tracer.measure.client import MeasureClient
 from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
+from ...tracer.model.launch import is_cuda_cpp
 from ...tracer.storage.folders import data_folder
 from ..model.visible_text import escape_controls
 from .common.arguments import Parser, UsageError
@@ -36,7 +37,8 @@ def add_arguments(parser: Parser) -> None:
         "scenario",
         nargs="*",
         help="a scenario, with all sizes that its lesson compares; or with parameters, as in "
-        "matmul-tiled:m=64,tile=16; default: all scenarios",
+        "matmul-tiled:m=64,tile=16; default: all scenarios. Or a program in CUDA C++ and its arguments: "
+        "homework.cu 1024, with -- before arguments that begin with a dash. nvcc compiles it",
     )
     parser.add_argument(
         "--json", metavar="FILE", help="the file for all samples; default: in the data folder"
@@ -76,6 +78,8 @@ def execute(chosen: Namespace) -> int:
         raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
     if chosen.timeline and chosen.accesses:
         raise UsageError("--timeline and --accesses can't be recorded together; choose one.")
+    if chosen.scenario and is_cuda_cpp(chosen.scenario[0]):
+        return _program(chosen)
     if chosen.timeline:
         return _timelines(chosen)
     if chosen.accesses:
@@ -93,6 +97,18 @@ def execute(chosen: Namespace) -> int:
     print_escaped(table(measurement))
     print_escaped(f"saved as {path}")
     return 0
+
+
+def _program(chosen: Namespace) -> int:
+    from . import measure_program
+
+    if chosen.timeline and chosen.json:
+        raise UsageError("--json is for times; --timeline writes into the folder that --output names.")
+    if chosen.output and not chosen.timeline:
+        raise UsageError("--output names the folder of --timeline; for times, name a file with --json.")
+    if chosen.json:
+        _check_folder(Path(chosen.json), make=False)
+    return measure_program.execute(chosen, _progress, _clear)
 
 
 def _timelines(chosen: Namespace) -> int:

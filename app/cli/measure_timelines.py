@@ -95,7 +95,7 @@ def _row(timeline: Timeline) -> list[str]:
     cycles = kind_cycles(timeline.segments)
     total = max(1, sum(cycles.values()))
     return [
-        f"{head.scenario} [{values}]",
+        f"{head.scenario} [{values}]" if head.scenario else head.kernel.rpartition(":")[2],
         head.detail,
         f"{head.plain.registers} -> {head.marked.registers}",
         f"{_median(head.plain)} -> {_median(head.marked)}",

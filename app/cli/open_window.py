@@ -41,9 +41,17 @@ def add_arguments(parser: Parser) -> None:
         "Open the window on a trace file, a lecture, or the launches of a Python file, a notebook or a CUDA C++ "
         "file, which runs again whenever it is saved."
     )
-    parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.cu | FILE.md | FILE.npz")
     parser.add_argument(
-        "--witness", metavar="FILE", help="show a launch next to the order that tilescope orders has found"
+        "file",
+        nargs="?",
+        default="",
+        metavar="FILE.py | FILE.ipynb | FILE.cu | FILE.md | FILE.npz",
+        help="needed without --witness, whose trace is the one next to it by default",
+    )
+    parser.add_argument(
+        "--witness",
+        metavar="FILE",
+        help="show a launch next to an order that tilescope orders or tilescope check has found",
     )
 
 
@@ -52,13 +60,15 @@ def execute(chosen: Namespace) -> int:
     from ...kernels.scenarios.catalogue import names
 
     if chosen.witness:
-        from .orders import specs_with_witness
+        from .orders import specs_with_witness, trace_of_witness
 
         if is_document(chosen.file):
             raise UsageError("--witness takes a trace file or a scenario.")
-        specs = specs_with_witness(chosen.file, chosen.witness)
+        specs = specs_with_witness(chosen.file or trace_of_witness(chosen.witness), chosen.witness)
         check_panes(specs)
         return _show_checked(specs)
+    if not chosen.file:
+        raise UsageError("name a file to open, or a witness with --witness.")
     is_scenario = chosen.file.partition(":")[0] in names() and not is_file(chosen.file)
     return _show([chosen.file]) if is_scenario else show_file(chosen.file)
 

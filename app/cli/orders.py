@@ -21,7 +21,7 @@ from ...tracer.model.trace import Trace
 from ...tracer.orders.elements import ElementError
 from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.orders.search import OrderSearchError, SearchLimits, SearchResult, search_orders
-from ...tracer.orders.witness import WitnessError, witness_of, write_witness
+from ...tracer.orders.witness import WITNESS_SUFFIX, WitnessError, witness_of, write_witness
 from ...tracer.processes.json_process import module_command
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_file import load, save
@@ -39,7 +39,6 @@ from .common.text_output import align_columns, is_stderr_a_terminal, print_escap
 ORDERS, SECONDS = 2000, 60.0
 STDERR = 2  # file descriptor
 RUN_PATIENCE = 20.0  # seconds that one run may take
-WITNESS_SUFFIX = ".order.json"
 MOST_VALUES = 20  # rows of the table of final values
 
 
@@ -177,7 +176,8 @@ def _write_witness(
     chosen: Namespace, launch: Launch, result: SearchResult, number: int, trace: Trace | None, opened: str
 ) -> tuple[str, str]:
     """Write the witness of an order that was found; return its path and the word that opens the launch."""
-    if result.changing_order is None or chosen.no_witness:
+    changing = result.changing_order
+    if changing is None or chosen.no_witness:
         return "", opened
     path = Path(chosen.witness or f"{result.kernel}{WITNESS_SUFFIX}")
     if number:
@@ -185,7 +185,7 @@ def _write_witness(
     if trace is not None:
         opened = f"{str(path).removesuffix(WITNESS_SUFFIX)}{TRACE_SUFFIX}"
         save(trace, Path(opened))
-    write_witness(path, witness_of(launch, result.changing_order))
+    write_witness(path, witness_of(launch, changing.order, changing.sentence, changing.cells))
     return str(path), opened
 
 
@@ -253,6 +253,16 @@ def usage_errors() -> Iterator[None]:
         yield
     except (WitnessError, SavedLaunchError) as error:
         raise UsageError(str(error)) from error
+
+
+def trace_of_witness(witness_file: str) -> str:
+    """Return the trace that a check or a search wrote next to a witness; raises UsageError if it is not there."""
+    path = f"{witness_file.removesuffix(WITNESS_SUFFIX)}{TRACE_SUFFIX}"
+    if not is_file(path):
+        raise UsageError(
+            f"there is no trace {path} next to the witness; name the scenario or trace that it is of."
+        )
+    return path
 
 
 def specs_with_witness(spec: str, witness_file: str) -> list[str]:

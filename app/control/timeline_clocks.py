@@ -18,6 +18,7 @@ def recorded_of(sessions: Sequence[Session | None]) -> list[Timeline | None]:
     from ...tracer.hardware.recorded_timelines import timelines_of_launch  # the window starts without it
 
     recordings = [
-        timelines_of_launch(s.launch) if s is not None and s.scenario is not None else [] for s in sessions
+        timelines_of_launch(s.launch) if s is not None and (s.scenario is not None or s.is_cuda_cpp) else []
+        for s in sessions
     ]
     return [timelines[0] if timelines else None for timelines in recordings]

@@ -15,6 +15,7 @@ THINNED = {
     "barriers": "only barriers are marked: with all marks the kernel took more than 25 % longer",
     "ends": "only each warp's start and end are marked: with more marks the kernel took more than 25 % longer",
 }
+ENDS = "only each warp's start and end are marked"  # of programs in CUDA C++
 
 
 class Fact(NamedTuple):
@@ -45,7 +46,7 @@ def facts_of(data: GpuData) -> list[Fact]:
         facts.append(Fact("measured", f"warps of {blocks}: {kinds_text(data.kinds)}", _KINDS))
     facts.append(Fact("measured", _cost_text(head.plain, head.marked), _COST))
     if head.detail != "all":
-        facts.append(Fact("measured", THINNED[head.detail], " ".join(head.notes)))
+        facts.append(Fact("measured", THINNED[head.detail] if head.scenario else ENDS, " ".join(head.notes)))
     return facts
 
 

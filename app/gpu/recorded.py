@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from math import log2
 
 from msgspec import Struct
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find, settle
+from ...tracer.hardware.recorded_timelines import is_of_program
 from ...tracer.hardware.timeline import Timeline, TimelineHead
-from ...tracer.model.launch import Dim3
+from ...tracer.model.launch import Dim3, is_cuda_cpp_launch
 from ..model.bookmark import Setup
 from ..model.session import Session
 
@@ -28,6 +30,8 @@ class PaneLaunch(Struct, frozen=True):
     grid: Dim3 | None = None  # in blocks, if the launch is known
     block: Dim3 | None = None  # in threads
     changed: bool = False  # the text differs from the catalogue's
+    kernel: str = ""  # of a program in CUDA C++: file:function
+    source: str = ""  # the text of that file
 
 
 class RecordedTimeline(Struct, frozen=True, eq=False):
@@ -46,23 +50,46 @@ def launch_of_pane(setup: Setup, session: Session | None) -> PaneLaunch:
         scenario = find(name)
         values = None if setup.file else settle(scenario, setup.values)
     except CatalogueError:
-        return PaneLaunch("", session.title if session else "", None)
+        title = session.title if session else ""
+        if launch is None or not is_cuda_cpp_launch(launch):
+            return PaneLaunch("", title, None)
+        return PaneLaunch(
+            "", title, None, launch.grid, launch.block, kernel=launch.kernel, source=launch.source
+        )
     grid, block = (launch.grid, launch.block) if launch else (None, None)
     changed = setup.is_edited or not (session is None or session.is_unmodified)
     return PaneLaunch(name, scenario.title, values, grid, block, changed)
 
 
-def recorded_of(scenario: str, timelines: Sequence[Timeline]) -> list[RecordedTimeline]:
-    """List the timelines of a scenario from the smallest launch on, each with a distinct size."""
-    own = sorted((t for t in timelines if t.head.scenario == scenario), key=lambda t: (t.blocks, t.head.date))
+def recorded_of(asked: PaneLaunch, timelines: Sequence[Timeline]) -> list[RecordedTimeline]:
+    """List the timelines of a launch's kernel from the smallest launch on, each with a distinct size."""
+    own = sorted(
+        (t for t in timelines if _is_of_kernel(t.head, asked)), key=lambda t: (t.blocks, t.head.date)
+    )
     differ = _differing([timeline.head.values for timeline in own])
-    texts = [size_text(timeline.head.values, differ) for timeline in own]
+    texts = [
+        size_text(t.head.values, differ) if asked.scenario else launch_text(t.head.grid, t.head.block)
+        for t in own
+    ]
     return [
         RecordedTimeline(
             timeline, text + f", {timeline.head.date[:10]}" * (texts.count(text) > 1), _word(text, texts, i)
         )
         for i, (timeline, text) in enumerate(zip(own, texts, strict=True))
     ]
+
+
+def _is_of_kernel(head: TimelineHead, asked: PaneLaunch) -> bool:
+    """Return True for a timeline of the launch's kernel, in any size."""
+    if asked.scenario:
+        return head.scenario == asked.scenario
+    return bool(asked.kernel) and is_of_program(head, asked.kernel, asked.source)
+
+
+def launch_text(grid: Dim3, block: Dim3) -> str:
+    """Return the size of a launch as text: 4 blocks of 16 x 16 threads."""
+    sizes = (" × ".join(f"{n:,}" for n in size if n > 1) or "1" for size in (grid, block))
+    return "{} blocks of {} threads".format(*sizes)
 
 
 def _word(text: str, texts: Sequence[str], i: int) -> str:
@@ -125,10 +152,11 @@ def _distance(asked: Values, values: Values) -> tuple[int, float]:
 
 def missing_text(asked: PaneLaunch, recorded: Sequence[RecordedTimeline]) -> str:
     """Explain in one sentence why a pane has no timeline, with the recorded sizes."""
+    if asked.kernel:
+        own = f" ({_listed([recording.size for recording in recorded])} recorded)" if recorded else ""
+        return f"No GPU timeline was recorded for this text and size of {asked.title}{own}."
     if not asked.scenario:
-        return (
-            "No GPU timeline can be recorded for this kernel: only kernels of the catalogue can be recorded."
-        )
+        return "No GPU timeline can be recorded for this kernel: only kernels of the catalogue and in CUDA C++ can be."
     if reason := _reason_without_timeline(find(asked.scenario)):
         return reason
     heads = [recording.timeline.head.values for recording in recorded]
@@ -159,6 +187,8 @@ def _listed(words: Sequence[str]) -> str:
 
 def command_for(asked: PaneLaunch) -> str:
     """Return the command that records a pane's launch on a machine with a GPU; "" if none can."""
+    if asked.kernel:
+        return f"tilescope measure --timeline {shlex.quote(asked.kernel.rpartition(':')[0])}"
     if (
         not asked.scenario
         or asked.changed

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ...tracer.storage.atomic_write import write_atomically
 from ..charts.figure import Figure
 from ..charts.table import csv_text, json_text
-from ..widgets.vector_picture import pdf_of, svg_of
+from ..widgets.vector_files import pdf_of, svg_of
 from ..widgets.widget_picture import PictureError, write_png
 
 if TYPE_CHECKING:

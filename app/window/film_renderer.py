@@ -29,6 +29,7 @@ from .offscreen_window import offscreen_window
 from .recording.files import check_kind, check_output
 from .recording.film import Film
 from .recording.frames import WindowFrames, film_of
+from .recording.gif_palette import Frame
 from .recording.kinds import KINDS, PAGE, Kind, check_size, kind_of, rate_for
 from .recording.messages import (
     Answer,
@@ -42,7 +43,6 @@ from .recording.messages import (
     Write,
     Written,
 )
-from .recording.palette import Frame
 from .recording.pictures_file import image_of
 from .recording.recording import FilmRendering
 from .recording.wanted import FilmOptions

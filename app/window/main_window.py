@@ -35,7 +35,7 @@ from .lecture.lectures import WindowParts as LecturePlaces
 from .navigation import Navigation, WindowUpdates
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
 from .order_search import OrderSearch
-from .outputs import OutputParts, Outputs
+from .sharing import OutputParts, Outputs
 from .timings_link import TimingsLink
 from .toolbar.toolbar import ToolbarRequests
 from .window_menu import MenuParts, WindowCommands, WindowMenu
@@ -43,7 +43,7 @@ from .writing.authoring import WRITING, LectureAuthoring
 
 if TYPE_CHECKING:
     from ...tracer.model.finding import Finding
-    from ..widgets.vector_picture import PictureParts
+    from ..widgets.vector_files import PictureParts
     from .presenter.presenting import Presenting
 
 FRAME_INTERVAL = 16  # milliseconds between two frames

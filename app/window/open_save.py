@@ -26,7 +26,7 @@ from .toolbar.toolbar import Toolbar
 if TYPE_CHECKING:
     from ..control.program_job import UserProgram
     from ..lecture.changes import ProgramLaunch
-    from ..widgets.vector_picture import PictureParts
+    from ..widgets.vector_files import PictureParts
     from .copy_command import LectureStep
     from .program.page import ProgramPage
 

@@ -21,7 +21,7 @@ from ..model.visible_text import escape_controls
 from ..views.common.drawing import LEFT, MIDDLE, clipped, draw_text
 from ..views.common.wording import block_text, count_text, notice_text
 from ..views.warp.view import WarpView
-from ..widgets.vector_picture import PictureParts, is_vector_file, pdf_of, svg_of
+from ..widgets.vector_files import PictureParts, is_vector_file, pdf_of, svg_of
 from ..widgets.widget_picture import PictureError
 from .central_widget import CentralWidget
 from .panels.legend import Legend

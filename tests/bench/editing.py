@@ -23,9 +23,9 @@ def measured(times: int) -> dict[str, list[float]]:
     window = main_window((SPEC,))
     window.stage.jobs.cache = None
     rest(window)
-    results: dict[str, list[float]] = {"compiled": [], "anew": [], "struck": [], "back": []}
+    results: dict[str, list[float]] = {"compiled": [], "recompiled": [], "struck": [], "back": []}
     for number in range(times):
-        results["anew"].append(_run(window, f"{SUM} * {number + 2}.5"))
+        results["recompiled"].append(_run(window, f"{SUM} * {number + 2}.5"))
         results["compiled"].append(_run(window, SUM))
         results["compiled"].append(_run(window, f"{SUM} * {number + 2}.5"))
     window.editing.editing.undo_all()

@@ -2,7 +2,7 @@
 
 python tests/bench/edits.py ROUNDS
 
-Milliseconds, of each round one: `cached`, a kernel that was compiled before; `anew`, one that Numba recompiles;
+Milliseconds, of each round one: `cached`, a kernel that was compiled before; `recompiled`, one that Numba recompiles;
 `struck`, a barrier struck out whose kernel was compiled ahead, until it is shown early; `final`, until lockstep's order
 is there.
 """
@@ -82,10 +82,10 @@ def measure(rounds: int) -> dict[str, list[float]]:
         seconds(jobs, edited(first))
         jobs.compile_ahead([edited(first)])
         _wait(lambda: True, PEACE)
-        results: dict[str, list[float]] = {"anew": [], "cached": [], "struck": [], "final": []}
+        results: dict[str, list[float]] = {"recompiled": [], "cached": [], "struck": [], "final": []}
         for number in range(first + 1, first + 1 + rounds):
             launch = edited(number)
-            results["anew"].append(1000 * seconds(jobs, launch)["ready"])
+            results["recompiled"].append(1000 * seconds(jobs, launch)["ready"])
             again = msgspec.structs.replace(
                 launch, source=launch.source + "\n# another text, the same kernel\n"
             )

@@ -272,7 +272,7 @@ def edits(home: str) -> None:
     print("an edited kernel, tiled 64-cube, from the launch to its session; 20 of each")
     rows = {
         "cached": ("compiled before", " (300)"),
-        "anew": ("compiled anew", " (500)"),
+        "recompiled": ("recompiled", " (500)"),
         "struck": ("barrier struck out, shown early", " (300)"),
         "final": ("barrier struck out, in lockstep", ""),
     }
@@ -288,7 +288,7 @@ def editing(home: str) -> None:
     print("an edit in the window, tiled 64-cube, until the new version is painted")
     rows = {
         "compiled": ("Ctrl+Enter, compiled before", "0.3"),
-        "anew": ("Ctrl+Enter, compiled anew", "0.5"),
+        "recompiled": ("Ctrl+Enter, recompiled", "0.5"),
         "struck": ("click, a barrier struck out", "0.3"),
         "back": ("click, it is put back", "0.3"),
     }
@@ -343,8 +343,8 @@ def cuda_cpp(home: str) -> None:
         ("256", "sequential", ""),
     ):
         figures = medians("cuda_cpp", size, order, home=home)
-        of = f"({asked} ns)" if asked else "(1.5 s in all)"
-        rest = f"s   {figures['ns']:.0f} ns an access {of}, {figures['accesses']:,} accesses"
+        limit = f"({asked} ns)" if asked else "(1.5 s in all)"
+        rest = f"s   {figures['ns']:.0f} ns an access {limit}, {figures['accesses']:,} accesses"
         show(f"{size}-cube, {order}", f"{figures['traced']:.2f}", rest)
         show(f"{size}-cube, {order}, edited", f"{figures['edit']:.2f}", "s   (0.5 for a 64-cube)")
 

@@ -1,8 +1,8 @@
-"""What arithmetic comes to in a kernel, by Numba's types: a line for each kernel, on a GPU and under the tracer alike.
+"""The results of arithmetic in a kernel, by Numba's types: a line for each kernel, on a GPU and under the tracer alike.
 
 Lines begin with what holds of their numbers: "exact", to the last bit; "about", to six digits, since libraries of
-functions differ; "undefined", where neither Numba nor CUDA says what comes out. Needs Numba and NumPy alone. With
-names of kernels as arguments, these alone are run.
+functions differ; "undefined", where neither Numba nor CUDA says what comes out. Needs only Numba and NumPy. With
+names of kernels as arguments, only these run.
 """
 
 import math
@@ -121,7 +121,7 @@ def mixed_with_float32(b, c, s, i, d, t, u, f, out):
 
 
 @kernel("exact", np.int64, 20, i8, i16, i32, u8, u32, i64)
-def whole(c, s, i, d, u, q, out):
+def integers(c, s, i, d, u, q, out):
     out[0] = i[0] + i[0]
     out[1] = i[0] * i[0]
     out[2] = c[0] * c[0] * c[0] * c[0]
@@ -702,7 +702,7 @@ def shifted_too_far(i, q, w, d, out):
 
 
 @kernel("undefined", np.int64, 24, nothing, nothing32)
-def not_whole(n, f, out):
+def not_integers(n, f, out):
     for k in range(8):
         out[k] = int(n[k])
         out[8 + k] = int32(n[k])
@@ -710,7 +710,7 @@ def not_whole(n, f, out):
 
 
 @kernel("undefined", np.int64, 24, nothing, nothing32)
-def not_whole_either(n, f, out):
+def neither_integers(n, f, out):
     for k in range(8):
         out[k] = uint8(n[k])
         out[8 + k] = uint32(n[k])

@@ -1,4 +1,4 @@
-"""What whole numbers of small types come to in a kernel: printed as JSON, on a GPU and under the tracer alike."""
+"""The results of integers of small types in a kernel: printed as JSON, on a GPU and under the tracer alike."""
 
 import json
 

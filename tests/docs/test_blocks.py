@@ -14,6 +14,7 @@ import pytest
 from documents import blocks_of, name_of, pages
 from folders import ROOT
 from programs import run_tilescope
+from pytest_projects import run_pytest
 from tilescope.app.cli.commands import WINDOW, subcommand_of
 from tilescope.app.cli.main import main
 from tilescope.app.explain.pages import page_path
@@ -30,6 +31,7 @@ OWN_PROCESS = ("run", "check")
 STATUS = {
     "check": (0, 1),
     "orders": (0, 1),
+    "mutate": (0, 1),
     "devices": (0, 2),
 }  # exit statuses of an example; 0 for other commands
 
@@ -43,6 +45,10 @@ def opens_the_window(words: list[str]) -> bool:
 def run(line, folder):
     """Run one line of a block; return the words of a command that ran."""
     words = shlex.split(line)
+    if words[:2] == ["pytest", "--tilescope"]:
+        done = run_pytest(folder, *words[1:])
+        assert done.returncode == 0, done.stdout + done.stderr
+        return words
     if words[0] != "tilescope":
         assert words[:2] in (["pip", "install"], ["uv", "tool"]) or words == ["tilescope/script/run"], line
         return []
@@ -116,11 +122,13 @@ def test_the_first_kernel_of_a_page_has_the_finding_and_the_second_has_none(rule
     (tmp_path / "wrong.py").write_text(wrong)
     (tmp_path / "fixed.py").write_text(fixed)
     words = ["--schedules", "5"] if rule.code == ORDER_DEPENDENCE else []
-    assert {(f["rule"], f["kind"]) for f in found("wrong.py", tmp_path, *words)} == {(rule.code, rule.kind)}
-    assert found("fixed.py", tmp_path, *words) == []
+    assert {(f["rule"], f["kind"]) for f in findings_of("wrong.py", tmp_path, *words)} == {
+        (rule.code, rule.kind)
+    }
+    assert findings_of("fixed.py", tmp_path, *words) == []
 
 
-def found(file, folder, *words):
+def findings_of(file, folder, *words):
     done = run_tilescope("check", "--format", "json", *words, file, folder=folder)
     return json.loads(done.stdout)
 
@@ -147,7 +155,7 @@ def test_every_key_of_the_json_is_described(tmp_path):
     (tmp_path / "race.py").write_text(blocks_of(page_path("race").read_text(encoding="utf-8"))[0].text)
     run_tilescope("run", "--quiet", "--json", "launches.json", "race.py", folder=tmp_path)
     launch = json.loads((tmp_path / "launches.json").read_text())
-    (finding,) = found("race.py", tmp_path)
+    (finding,) = findings_of("race.py", tmp_path)
     of_launch, of_finding = text.split("## tilescope check")
     assert [key for key in launch if f"`{key}`" not in of_launch] == []
     assert [key for key in {**finding, **launch["findings"][0]} if f"`{key}`" not in of_finding] == []

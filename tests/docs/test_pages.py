@@ -32,13 +32,13 @@ COUNTER_SECTIONS = ("Definition", "Formula", "In Nsight Compute", "Differences",
     ("page", "command"), [c for c in COMMANDS if not PLACEHOLDERS.search(c[1])], ids=lambda text: text[:60]
 )
 def test_every_command_in_a_page_is_one(page, command):
-    found, words = subcommand_of(shlex.split(command)[1:])
-    if not words and found is not WINDOW:
+    parser, words = subcommand_of(shlex.split(command)[1:])
+    if not words and parser is not WINDOW:
         return  # the name of a command in a sentence
-    if found is WINDOW and words and not words[0].startswith("-"):
+    if parser is WINDOW and words and not words[0].startswith("-"):
         assert words[0].endswith(".npz") or {word.partition(":")[0] for word in words} <= {*names()}
     try:
-        assert found.load().parse(parser_of(found), words)
+        assert parser.load().parse(parser_of(parser), words)
     except SystemExit as ended:  # after --help
         assert ended.code == 0
 
@@ -47,26 +47,28 @@ def parser_options(command):
     return {option for action in parser_of(command)._actions for option in action.option_strings}
 
 
-def test_commands_are_found_in_pages():
+def test_commands_are_listed_in_pages():
     assert len(COMMANDS) > 60
     assert ("README.md", "tilescope check homework.py") in COMMANDS
     assert not [command for _, command in COMMANDS if command.split()[1:2] and command.split()[1] in RENAMED]
 
 
 def test_every_option_in_a_page_is_one():
-    known = {option for command in (WINDOW, *SUBCOMMANDS) for option in parser_options(command)}
-    known |= {
+    words_known = {option for command in (WINDOW, *SUBCOMMANDS) for option in parser_options(command)}
+    words_known |= {
         "--user",
         "--clean",
         "--quick",
         "--track-unused-memory",
-    }  # of pip, script/docs and compute-sanitizer
+        "--tilescope",
+        "--tilescope-fail-on",
+    }  # of pip, script/docs, compute-sanitizer and pytest
     named = {
         (page, option)
         for page, text in PAGES.items()
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)
     }
-    assert sorted((page, option) for page, option in named if option not in known) == []
+    assert sorted((page, option) for page, option in named if option not in words_known) == []
 
 
 def test_every_extra_in_a_page_is_one():
@@ -76,8 +78,8 @@ def test_every_extra_in_a_page_is_one():
     named = {
         extra
         for text in PAGES.values()
-        for found in re.findall(r"tilescope\[([\w,]+)\]", text)
-        for extra in found.split(",")
+        for listed in re.findall(r"tilescope\[([\w,]+)\]", text)
+        for extra in listed.split(",")
     }
     assert named and named <= set(extras)
 

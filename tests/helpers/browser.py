@@ -43,7 +43,7 @@ class Browser:
             time.sleep(0.02)
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """Return what a script returns."""
+        """Run a script and return its value."""
         return self.driver.execute_script(script, *arguments)
 
     def command(self, name: str, **values: Any) -> Any:
@@ -69,11 +69,11 @@ class Browser:
 
     def text(self, selector: str) -> str:
         """Return the text of the first element of a selector."""
-        found: str = self.run("return document.querySelector(arguments[0]).textContent", selector)
-        return found
+        content: str = self.run("return document.querySelector(arguments[0]).textContent", selector)
+        return content
 
     def console_messages(self) -> list[str]:
-        """Return what the page has told the console since it was opened."""
+        """List the messages of the page's console since it was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
@@ -85,7 +85,7 @@ class Browser:
         messages = self._messages()
         failed = [m["params"] for m in messages if m["method"] == "Network.loadingFailed"]
         sent = self._sent(messages)
-        return [sent[one["requestId"]] for one in failed if one.get("blockedReason") == "csp"]
+        return [sent[event["requestId"]] for event in failed if event.get("blockedReason") == "csp"]
 
     def _messages(self) -> list[dict[str, Any]]:
         return [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
@@ -94,7 +94,7 @@ class Browser:
     def _sent(messages: list[dict[str, Any]]) -> dict[str, str]:
         """Return the addresses that were asked for, by the numbers of the requests."""
         sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-        return {one["requestId"]: one["request"]["url"] for one in sent}
+        return {event["requestId"]: event["request"]["url"] for event in sent}
 
 
 @contextmanager

@@ -24,7 +24,7 @@ CASES = DATA / "gpu_truth" / "cases.py"
 
 
 def count_launches(jobs: list[Job], *options: str) -> list[CompiledCounters]:
-    """Count launches in a process of their own."""
+    """Count launches in a new process."""
     lines = b"".join(msgspec.json.encode(job) + b"\n" for job in jobs)
     command = [sys.executable, __file__, *options]
     done = subprocess.run(command, input=lines, capture_output=True, check=False)
@@ -32,10 +32,10 @@ def count_launches(jobs: list[Job], *options: str) -> list[CompiledCounters]:
     return [ANSWER.decode(line) for line in done.stdout.splitlines()]
 
 
-def nonzero_counters(found: CompiledCounters) -> dict[str, int]:
+def nonzero_counters(counters: CompiledCounters) -> dict[str, int]:
     """Return the counters that are not 0."""
-    assert not found.reason, found.reason
-    return {name: amount for name, amount in found.counters.items() if amount}
+    assert not counters.reason, counters.reason
+    return {name: amount for name, amount in counters.counters.items() if amount}
 
 
 def launch_of_text(text: str, *arguments: object, grid: int = 1, block: int = 32, folder: Path) -> LaunchJob:
@@ -53,18 +53,20 @@ def launch_of_text(text: str, *arguments: object, grid: int = 1, block: int = 32
 
 def convert_arguments(arguments: tuple[object, ...], folder: Path) -> tuple[Array | Scalar, ...]:
     """Return arguments as a launch has them, the arrays in files of a folder."""
-    made: list[Array | Scalar] = []
+    described: list[Array | Scalar] = []
     for argument in arguments:
         if isinstance(argument, np.ndarray):
             path = folder / f"{len(list(folder.iterdir()))}.npy"
             np.save(path, argument)
-            made.append(Array(argument.shape, str(argument.dtype), "file", path=str(path), digest=str(path)))
+            described.append(
+                Array(argument.shape, str(argument.dtype), "file", path=str(path), digest=str(path))
+            )
         elif isinstance(argument, np.generic):
-            made.append(Scalar(argument.item(), str(argument.dtype)))
+            described.append(Scalar(argument.item(), str(argument.dtype)))
         else:
             assert isinstance(argument, bool | int | float)
-            made.append(Scalar(argument))
-    return tuple(made)
+            described.append(Scalar(argument))
+    return tuple(described)
 
 
 def recorded_counters(file: str = "h100_more.json") -> dict[str, dict[str, int]]:
@@ -76,10 +78,10 @@ def recorded_counters(file: str = "h100_more.json") -> dict[str, dict[str, int]]
 def recorded_launches(names: list[str], folder: Path) -> list[LaunchJob]:
     """Return the launches of these cases."""
     cases = _cases()
-    known = {name: rest for name, *rest in (*cases.cases(), *cases.contended()) if name in names}
+    cases_by_name = {name: rest for name, *rest in (*cases.cases(), *cases.contended()) if name in names}
     jobs = []
     for name in names:
-        kernel, grid, block, arguments, shared = known[name]
+        kernel, grid, block, arguments, shared = cases_by_name[name]
         function = kernel.py_func if hasattr(kernel, "py_func") else kernel
         file = Path(function.__code__.co_filename)
         source = file.read_text()

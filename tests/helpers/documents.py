@@ -54,6 +54,6 @@ def commands_of(text: str) -> list[str]:
         line for block in blocks_of(text) if block.language != "python" for line in block.text.splitlines()
     ]
     lines += [line for line in prose_of(text).splitlines() if line.startswith("    ")]
-    in_blocks = [AFTER.split(found[1])[0] for line in lines if (found := COMMAND.match(line))]
+    in_blocks = [AFTER.split(match[1])[0] for line in lines if (match := COMMAND.match(line))]
     written = [f"{command} -o {name}" for name, command in MEDIA.findall(text)]
     return [*in_blocks, *OUTPUT.findall(text), *written, *INLINE.findall(prose_of(text))]

@@ -1,4 +1,4 @@
-"""Run in a process of its own on a real X server: edit a kernel, run it, strike a barrier out, drag, undo all, close.
+"""Run in a process on a real X server: edit a kernel, run it, skip a barrier, drag, undo all, close.
 
 It prints what it saw as JSON; test_on_a_screen.py judges.
 """
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def write(window: MainWindow, old: str, new: str, *, run: bool = True) -> None:
-    """Type a text in place of another, and press Ctrl+Enter."""
+    """Replace a text by typing, and press Ctrl+Enter."""
     editor = window.side.source.editor
     editor.setFocus()
     editor.moveCursor(QTextCursor.MoveOperation.Start)
@@ -51,7 +51,7 @@ def write(window: MainWindow, old: str, new: str, *, run: bool = True) -> None:
 
 
 def strike(window: MainWindow) -> None:
-    """Click beside the first barrier."""
+    """Click in the gutter of the first barrier."""
     editor = window.side.source.editor
     line = min(editor.barriers)
     editor.go_to(line)
@@ -93,7 +93,7 @@ def kernel_states(window: MainWindow) -> list[list[object]]:
 
 
 def discard() -> None:
-    """Answer what is asked about edits that nobody saved."""
+    """Answer the question about unsaved edits."""
     box = next((w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox)), None)
     if box is None:
         QTimer.singleShot(50, discard)

@@ -38,15 +38,17 @@ def kernel_source(body: str, arguments: str = "a, out") -> str:
     return f"@cuda.jit\ndef kernel({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
-def ignore_progress(done: int, of: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Take a report of progress."""
 
 
-def run_both(made: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Trace, Trace]:
+def run_both(launch: Launch, schedule: Schedule = THREAD_BY_THREAD) -> tuple[Trace, Trace]:
     """Return the traces of a launch by the compiled engine and the simulator, in the order of a schedule."""
-    made = msgspec.structs.replace(made, schedule=schedule)
+    launch = msgspec.structs.replace(launch, schedule=schedule)
     turns = schedule.kind != "sequential"
-    return compiled.run_compiled(made, ignore_progress, turns=turns), numba_patch.run(made, ignore_progress)
+    return compiled.run_compiled(launch, ignore_progress, turns=turns), numba_patch.run(
+        launch, ignore_progress
+    )
 
 
 def resolve_sites(trace: Trace, column: NDArray[Any]) -> list[Any]:
@@ -54,18 +56,18 @@ def resolve_sites(trace: Trace, column: NDArray[Any]) -> list[Any]:
     return [trace.sites[s] for s in column.tolist()]
 
 
-def assert_engines_agree(made: Launch, tolerance: float = 0.0) -> Trace:
+def assert_engines_agree(launch: Launch, tolerance: float = 0.0) -> Trace:
     """Assert that both engines give the same trace of a launch in every order; return that of thread by thread."""
-    ours, theirs = run_both(made)
+    ours, theirs = run_both(launch)
     assert_same(ours, theirs, tolerance)
     randoms = (Schedule("random", seed) for seed in SEEDS if len(ours) <= SMALL)
     for schedule in (Schedule("lockstep"), *randoms):
-        assert_same(*run_both(made, schedule), tolerance)
+        assert_same(*run_both(launch, schedule), tolerance)
     return ours
 
 
 def traces_equal(ours: Trace, theirs: Trace, tolerance: float) -> bool:
-    """Return whether two traces are the same, values to a tolerance."""
+    """Compare two traces, values to a tolerance."""
     try:
         assert_same(ours, theirs, tolerance)
     except AssertionError:
@@ -97,23 +99,23 @@ def assert_same(ours: Trace, theirs: Trace, tolerance: float) -> None:
 
 
 def values_close(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> bool:
-    """Return whether values are the same to a tolerance; of complex ones that are not nan, each part by itself."""
+    """Compare values to a tolerance; of complex ones that are not nan, each part separately."""
     if ours.dtype.kind in "mM":
         return np.array_equal(ours.view(np.int64), theirs.view(np.int64))
     if ours.dtype.kind != "c":
         return bool(np.allclose(ours, theirs, tolerance, tolerance, equal_nan=ours.dtype.kind == "f"))
-    known = ~np.isnan(ours)
-    if (known == np.isnan(theirs)).any():
+    is_number = ~np.isnan(ours)
+    if (is_number == np.isnan(theirs)).any():
         return False
     parts = ((ours.real, theirs.real), (ours.imag, theirs.imag))
-    return all(np.allclose(a[known], b[known], tolerance, tolerance) for a, b in parts)
+    return all(np.allclose(a[is_number], b[is_number], tolerance, tolerance) for a, b in parts)
 
 
-def assert_same_barriers(ours: Trace, mine: Barriers, theirs: Trace, other: Barriers) -> None:
+def assert_same_barriers(ours: Trace, own_barriers: Barriers, theirs: Trace, other: Barriers) -> None:
     """Assert that arrivals are the same."""
     for name in ("block", "thread", "phase", "step", "reach", "part"):
-        assert getattr(mine, name).tolist() == getattr(other, name).tolist(), name
-    assert resolve_sites(ours, mine.site) == resolve_sites(theirs, other.site)
+        assert getattr(own_barriers, name).tolist() == getattr(other, name).tolist(), name
+    assert resolve_sites(ours, own_barriers.site) == resolve_sites(theirs, other.site)
 
 
 def assert_same_misses(ours: Trace, theirs: Trace) -> None:
@@ -125,9 +127,11 @@ def assert_same_misses(ours: Trace, theirs: Trace) -> None:
 
 
 def missing_lanes(trace: Trace) -> list[Any]:
-    """Return what a trace tells of lanes at warp operations, with the sites that it names."""
-    told = [(m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing]
-    return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in told]
+    """Return a trace's messages about lanes at warp operations, with the sites that it names."""
+    missing = [
+        (m, trace.sites[m.site], trace.sites[m.other] if m.other >= 0 else None) for m in trace.missing
+    ]
+    return [(m.block, m.warp, m.mask, m.missing, m.step, m.why, site, other) for m, site, other in missing]
 
 
 def count_past_cap(trace: Trace) -> dict[str, int] | None:
@@ -137,17 +141,17 @@ def count_past_cap(trace: Trace) -> dict[str, int] | None:
     return count_block_rows(columns, list(trace.buffers), len(trace.sites), trace.threads)
 
 
-def limit_accesses(made: Launch, accesses: int) -> Launch:
+def limit_accesses(launch: Launch, accesses: int) -> Launch:
     """Return a launch thread by thread of which so many accesses are kept."""
-    return msgspec.structs.replace(made, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
+    return msgspec.structs.replace(launch, schedule=Schedule("sequential"), limits=Limits(accesses=accesses))
 
 
-def assert_counted(whole: Trace, summary: Trace) -> None:
-    """Assert that a trace without accesses has the counters of the whole one."""
-    assert summary.totals == totals_of(whole, requests_of(whole))
+def assert_counted(complete: Trace, summary: Trace) -> None:
+    """Assert that a trace without accesses has the counters of the complete one."""
+    assert summary.totals == totals_of(complete, requests_of(complete))
     assert len(summary) == len(summary.barriers.step) == 0
-    assert summary.accesses == len(whole)
-    assert summary.check == whole.check
+    assert summary.accesses == len(complete)
+    assert summary.check == complete.check
 
 
 def requests_as_irregular(trace: Trace) -> Requests:
@@ -168,22 +172,22 @@ def assert_same_request_order(trace: Trace) -> None:
 
 
 def has_harmful_race(trace: Trace) -> bool:
-    """Return whether the search for races finds a harmful one."""
+    """Search for a harmful race."""
     return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
 
 
-def assert_identical(one: Any, other: Any, name: str = "trace") -> None:
+def assert_identical(first: Any, other: Any, name: str = "trace") -> None:
     """Assert that two traces, or parts of them, are the same to the byte, types included."""
-    assert type(one) is type(other), name
-    if isinstance(one, msgspec.Struct):
-        for field in one.__struct_fields__:
-            assert_identical(getattr(one, field), getattr(other, field), f"{name}.{field}")
-    elif isinstance(one, np.ndarray):
-        assert (one.dtype, one.shape) == (other.dtype, other.shape), name
-        assert one.tobytes() == other.tobytes(), name
-    elif isinstance(one, dict):
-        assert list(one) == list(other), name
-        for key in one:
-            assert_identical(one[key], other[key], f"{name}[{key}]")
+    assert type(first) is type(other), name
+    if isinstance(first, msgspec.Struct):
+        for field in first.__struct_fields__:
+            assert_identical(getattr(first, field), getattr(other, field), f"{name}.{field}")
+    elif isinstance(first, np.ndarray):
+        assert (first.dtype, first.shape) == (other.dtype, other.shape), name
+        assert first.tobytes() == other.tobytes(), name
+    elif isinstance(first, dict):
+        assert list(first) == list(other), name
+        for key in first:
+            assert_identical(first[key], other[key], f"{name}[{key}]")
     else:
-        assert one == other, name
+        assert first == other, name

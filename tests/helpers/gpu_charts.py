@@ -34,31 +34,35 @@ def small_timeline(
     detailed: the blocks whose warps were recorded, None for all.
     """
     chosen = SMALL | values
-    made = synthetic_timeline(matmul(name, **chosen).trace, settle(find(name), chosen))
-    return made if detailed is None else replace(made, segments=segments_of_blocks(made.segments, detailed))
+    timeline = synthetic_timeline(matmul(name, **chosen).trace, settle(find(name), chosen))
+    return (
+        timeline
+        if detailed is None
+        else replace(timeline, segments=segments_of_blocks(timeline.segments, detailed))
+    )
 
 
 def segments_of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
     """Return the segments of some blocks."""
-    mine = np.isin(segments.block, blocks)
-    return Segments(*(getattr(segments, name)[mine] for name in Segments.__struct_fields__))
+    own_segments = np.isin(segments.block, blocks)
+    return Segments(*(getattr(segments, name)[own_segments] for name in Segments.__struct_fields__))
 
 
-def with_head(made: Timeline, **changes: Any) -> Timeline:
+def with_head(timeline: Timeline, **changes: Any) -> Timeline:
     """Return a timeline of which other things are said."""
-    return replace(made, head=replace(made.head, **changes))
+    return replace(timeline, head=replace(timeline.head, **changes))
 
 
 def sparse_data() -> GpuData:
     """Return data of a GPU of 132 multiprocessors, of which 4 ran the blocks: 0, 2, 4 and 131."""
-    made = small_timeline()
-    head = with_head(made, device=replace(made.head.device, multiprocessors=132))
-    machine = np.array([0, 2, 4, 131], np.uint16)[made.spans.multiprocessor]
-    return gpu_data(replace(head, spans=replace(made.spans, multiprocessor=machine)))
+    timeline = small_timeline()
+    head = with_head(timeline, device=replace(timeline.head.device, multiprocessors=132))
+    machine = np.array([0, 2, 4, 131], np.uint16)[timeline.spans.multiprocessor]
+    return gpu_data(replace(head, spans=replace(timeline.spans, multiprocessor=machine)))
 
 
 def derived_data(**options: Any) -> GpuData:
-    """Return what is derived from a made timeline."""
+    """Derive the data of a synthetic timeline."""
     return gpu_data(small_timeline(**options))
 
 
@@ -72,8 +76,8 @@ def view_of(
     application()
     view = GpuView(Theme.named(theme), GpuRequests(nothing, nothing, nothing))
     view.resize(*size)
-    whole = common_range([shown.duration])
-    view.show_place(shown, span or whole, whole)
+    full_range = common_range([shown.duration])
+    view.show_place(shown, span or full_range, full_range)
     return view
 
 

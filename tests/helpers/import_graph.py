@@ -12,7 +12,7 @@ TOP = ("kernels", "tracer", "app", "api")
 
 
 class Import(NamedTuple):
-    """A module of the package that a file imports, anywhere in it: lazily, or for type checkers alone, counts too."""
+    """A module of the package that a file imports anywhere: lazy imports and those for type checkers count too."""
 
     file: str  # path from the checkout
     target: str  # path of the imported file; of a folder's __init__.py where the folder itself is meant
@@ -36,27 +36,27 @@ def modules_of(name: str, tree: ast.Module) -> list[str]:
 
     `from x import y` counts as x and as x.y, since y may be a module.
     """
-    found = []
+    modules = []
     package = ["tilescope", *name.split("/")[:-1]]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
-            found += [module, *(f"{module}.{a.name}" for a in node.names)]
-    return found
+            modules += [module, *(f"{module}.{a.name}" for a in node.names)]
+    return modules
 
 
 def imports_of(trees: dict[str, ast.Module]) -> list[Import]:
     """Return every import of one file of the package by another."""
-    found = set()
+    modules = set()
     for name, tree in trees.items():
         for module in modules_of(name, tree):
             path = module.removeprefix("tilescope.").replace(".", "/") + ".py"
             if module.startswith("tilescope.") and path in trees and path != name:
-                found.add(Import(name, path))
-    return sorted(found)
+                modules.add(Import(name, path))
+    return sorted(modules)
 
 
 def folder_of(file: str) -> str:
@@ -73,8 +73,8 @@ def import_cycles(imports: list[Import]) -> list[list[str]]:
     names = sorted({i.file for i in imports} | {i.target for i in imports})
     number = {name: place for place, name in enumerate(names)}
     reaches = np.zeros((len(names), len(names)), bool)
-    for one in imports:
-        reaches[number[one.file], number[one.target]] = True
+    for imported in imports:
+        reaches[number[imported.file], number[imported.target]] = True
     for via in range(len(names)):
         reaches |= np.outer(reaches[:, via], reaches[via])
     both = reaches & reaches.T

@@ -1,4 +1,4 @@
-"""Whole numbers as a GPU computes with them: a program, and what it printed on an H200."""
+"""Integers as a GPU computes with them: a program, and its output on an H200."""
 
 from __future__ import annotations
 

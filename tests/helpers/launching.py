@@ -38,7 +38,7 @@ def launch(
     )  # fmt: skip
 
 
-def trace(*args: Any, report: Any = lambda done, of: None, **options: Any) -> Trace:
+def trace(*args: Any, report: Any = lambda done, total: None, **options: Any) -> Trace:
     """Return the trace of `launch(...)`."""
     from tilescope.tracer.simulator.numba_patch import run
 
@@ -46,22 +46,22 @@ def trace(*args: Any, report: Any = lambda done, of: None, **options: Any) -> Tr
 
 
 def final_contents(trace: Trace, name: str) -> NDArray[Any]:
-    """Return what a global buffer holds after the launch: its initial content, with every store replayed."""
+    """Return the content of a global buffer after the launch: its initial content, with every store replayed."""
     number = next(i for i, b in enumerate(trace.buffers) if b.name == name)
     cells = trace.initial[number].copy()
-    mine = (trace.buffer == number) & (trace.op != 0)
+    own_rows = (trace.buffer == number) & (trace.op != 0)
     assert trace.value is not None
-    value = trace.value[mine] if cells.dtype.kind == "c" else trace.value[mine].real
+    value = trace.value[own_rows] if cells.dtype.kind == "c" else trace.value[own_rows].real
     with np.errstate(all="ignore"):
-        cells[trace.index[mine]] = value.astype(cells.dtype)
+        cells[trace.index[own_rows]] = value.astype(cells.dtype)
     return cells[trace.buffers[number].elements()]
 
 
 def access_rows(trace: Trace, name: str) -> list[tuple[int, int, str, int]]:
     """Return the accesses of one buffer as (thread, phase, op, index)."""
     numbers = [i for i, b in enumerate(trace.buffers) if b.name == name]
-    mine = np.isin(trace.buffer, numbers)
-    columns = (trace.thread[mine], trace.phase[mine], trace.op[mine], trace.index[mine])
+    own_rows = np.isin(trace.buffer, numbers)
+    columns = (trace.thread[own_rows], trace.phase[own_rows], trace.op[own_rows], trace.index[own_rows])
     return [(int(t), int(p), "LSAR"[o], int(i)) for t, p, o, i in zip(*columns, strict=True)]
 
 

@@ -18,7 +18,7 @@ HOME = os.environ["TILESCOPE_HOME"]
 
 
 def lent_worker() -> Worker | LentWorker:
-    """Return a worker for a window: the shared one, or for a test with a home of its own another."""
+    """Return a worker for a window: the shared one, or a new one for a test with a separate home."""
     return LentWorker() if os.environ["TILESCOPE_HOME"] == HOME else Worker()
 
 
@@ -29,7 +29,7 @@ def shared_worker() -> Worker:
 
 
 class LentWorker:
-    """What windows ask of a worker, of the shared one; to close it ends its own runs and wishes alone."""
+    """A window's handle of the shared worker; closing it ends only its runs and wishes."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()  # held by the run under way

@@ -1,7 +1,7 @@
-"""Notes as a GPU would write them, made on the CPU: a marked kernel in plain Python, with clocks that count steps.
+"""A GPU's notes, made on the CPU: a marked kernel in plain Python, with clocks that count steps.
 
 The kernel's source is the one that a GPU gets; what it calls on a GPU is replaced here. Addresses are those of NumPy's
-arrays. Each block has a multiprocessor of its own, whose clock begins elsewhere and counts one cycle a nanosecond.
+arrays. Each block has a separate multiprocessor, whose clock begins elsewhere and counts one cycle a nanosecond.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 import launching  # noqa: F401  # sets the environment, before numba is imported
 from tilescope.tracer.compiled.runtime.atomics import ATOMIC_UPDATES
+from tilescope.tracer.hardware.accesses.marked_kernel import ENTRY, MarkedKernel, noting_kernel
 from tilescope.tracer.hardware.accesses.notes import (
     AFTER,
     BASE,
@@ -39,7 +40,6 @@ from tilescope.tracer.hardware.accesses.notes import (
     NotesHead,
     head_words,
 )
-from tilescope.tracer.hardware.accesses.program import ENTRY, MarkedKernel, noting_kernel
 from tilescope.tracer.measure.measurement import Device
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import poison, poisoned, unravel
@@ -133,10 +133,10 @@ class HostRun:
                 while alive:
                     chosen = self.chance.choice(list(alive)) if self.chance else next(iter(alive))
                     self.me = chosen
-                    at = alive[chosen].switch()
+                    stop = alive[chosen].switch()
                     if alive[chosen].dead:
                         del alive[chosen]
-                    elif at == "barrier":
+                    elif stop == "barrier":
                         waiting[chosen] = alive.pop(chosen)
                 alive = waiting
 
@@ -176,7 +176,7 @@ class HostRun:
         self._note(site, where, before, cell[0])
 
     def update(self, name: str) -> Callable[..., Any]:
-        def made(state: Any, array: Any, index: Any, value: Any, site: int) -> Any:
+        def atomic(state: Any, array: Any, index: Any, value: Any, site: int) -> Any:
             self._turn()
             where, before = self._where(array, index), self._clock()
             old = array[index]
@@ -184,7 +184,7 @@ class HostRun:
             self._note(site, where, before, array[index], old)
             return old
 
-        return made
+        return atomic
 
     def cas(self, state: Any, array: Any, index: Any, expected: Any, value: Any, site: int) -> Any:
         self._turn()
@@ -195,8 +195,8 @@ class HostRun:
         self._note(site, where, before, array[index], old)
         return old
 
-    def here(self, state: Any, number: int, made: Any) -> np.ndarray:
-        space, shape, dtype = made
+    def here(self, state: Any, number: int, arguments: Any) -> np.ndarray:
+        space, shape, dtype = arguments
         if space == "constant":
             array = self.shared.setdefault((-1, number), np.array(shape))
         elif space == "local":
@@ -212,13 +212,13 @@ class HostRun:
 
     def _own(self, number: int, shape: Any, dtype: Any) -> np.ndarray:
         """Return a thread's own array, by turns in one of three places, as calls that are written out have it."""
-        made = self.me.own.setdefault(number, [])
-        if len(made) < 3:
-            made.append(poisoned(shape, dtype))
-            return made[-1]
-        made.append(made.pop(0))
-        made[-1][...] = poisoned(shape, dtype)
-        return made[-1]
+        own_arrays = self.me.own.setdefault(number, [])
+        if len(own_arrays) < 3:
+            own_arrays.append(poisoned(shape, dtype))
+            return own_arrays[-1]
+        own_arrays.append(own_arrays.pop(0))
+        own_arrays[-1][...] = poisoned(shape, dtype)
+        return own_arrays[-1]
 
     def barrier(self, state: Any, site: int) -> None:
         me = self.me
@@ -262,7 +262,7 @@ class HostRun:
         names = {
             **self.kernel.values, "_ts_cuda": cuda, "_ts_int64": "at", "_ts_number": lambda: self.me.number,
             "_ts_thread": lambda: self.me.thread, "_ts_begin": self.begin,
-            "_ts_end": lambda head, at: None, "_ts_here": self.here, "_ts_load": self.load, "_ts_store": self.store,
+            "_ts_end": lambda head, end: None, "_ts_here": self.here, "_ts_load": self.load, "_ts_store": self.store,
             "_ts_cas": self.cas, "_ts_wait_barrier": self.barrier, "_ts_wait_fence": self.fence(1 << 33),
         }  # fmt: skip
         names |= {f"_ts_{name}": self.update(name) for name in ATOMIC_UPDATES}
@@ -297,7 +297,7 @@ def at_address(array: np.ndarray, where: tuple[int, int]) -> np.ndarray:
 
 
 def address(array: np.ndarray) -> int:
-    """Return where an array begins."""
+    """Return the address of an array's first element."""
     return int(array.__array_interface__["data"][0])
 
 
@@ -308,13 +308,13 @@ def bits(value: Any) -> int:
 
 
 def is_element(array: np.ndarray, index: Any) -> bool:
-    """Return whether an index names one element."""
+    """Check for an index that names one element."""
     parts = index if isinstance(index, tuple) else (index,)
     return len(parts) == array.ndim and not any(isinstance(p, slice) for p in parts)
 
 
 def pairs(time: int) -> np.ndarray:
-    """Return what clocks and timer of all multiprocessors show from a time on."""
+    """Read clocks and timer of all multiprocessors from a time on."""
     times = time + np.arange(PAIRS)
     return np.stack([np.stack([start + times, 1_000 + times], 1) for start in STARTS]).astype(np.uint64)
 

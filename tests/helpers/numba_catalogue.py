@@ -1,4 +1,4 @@
-"""The catalogue as Numba runs it: the twin in place of each kernel in CUDA C."""
+"""The catalogue as Numba runs it: each kernel in CUDA C is replaced by its twin."""
 
 from __future__ import annotations
 

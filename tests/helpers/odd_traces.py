@@ -13,8 +13,8 @@ from tilescope.tracer.model.trace import Trace
 from traces import BUFFERS, OPS, trace_of
 
 
-def ignore_progress(done: int, of: int) -> None:
-    """Be told nothing."""
+def ignore_progress(done: int, total: int) -> None:
+    """Ignore progress."""
 
 
 def random_trace(seed: int, dtype: str = "f8") -> Trace:

@@ -1,4 +1,4 @@
-"""What runs that drive a window in a process of their own share: how they begin, and what they say at the end."""
+"""The shared part of runs that drive a window in another process: their start, and their report at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run in a process of its own on a real X server: present a lecture with PageDown alone, wherever the focus is.
+"""Run in a process on a real X server: present a lecture with PageDown only, at any focus.
 
 It prints what it saw as JSON; test_on_a_screen.py judges.
 """

@@ -21,7 +21,7 @@ install()
 def run(planned: Launch) -> Trace:
     """Trace a launch as the worker does."""
     try:
-        return run_engine(planned, lambda done, of: None)
+        return run_engine(planned, lambda done, total: None)
     except LoadError as error:
         raise WorkerError(str(error)) from error
 

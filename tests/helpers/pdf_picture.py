@@ -54,34 +54,34 @@ class PdfPage:
     def image(self) -> QImage:
         """Return the page, 96 pixels to the inch."""
         scale = 96 / 72
-        made = QImage(*(round(side * scale) for side in self.points), QImage.Format.Format_RGB32)
-        made.fill(Qt.GlobalColor.white)
-        painter = QPainter(made)
+        image = QImage(*(round(side * scale) for side in self.points), QImage.Format.Format_RGB32)
+        image.fill(Qt.GlobalColor.white)
+        painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         flipped = QTransform(scale, 0, 0, -scale, 0, self.points[1] * scale)
         _Drawing(self, painter, State(flipped)).run()
         painter.end()
-        return made
+        return image
 
     def picture(self, name: str) -> QImage:
         """Return an image of the file; what its mask leaves out is transparent."""
         body = self.resources[name]
         width, height = (int(re.search(rb"/%s (\d+)" % side, body)[1]) for side in (b"Width", b"Height"))  # type: ignore[index]
         pixels = _stream(body)
-        made = QImage(pixels, width, height, 3 * width, QImage.Format.Format_RGB888)
-        made = made.convertToFormat(QImage.Format.Format_ARGB32)
+        image = QImage(pixels, width, height, 3 * width, QImage.Format.Format_RGB888)
+        image = image.convertToFormat(QImage.Format.Format_ARGB32)
         mask = re.search(rb"/Mask (\d+) 0 R", body)
         if mask:
             bits, row = _stream(self.objects[int(mask[1])]), (width + 7) // 8
             shown = QImage(bits, width, height, row, QImage.Format.Format_Mono)
             shown.setColorTable([0xFF000000, 0xFFFFFFFF])
-            made.setAlphaChannel(shown.convertToFormat(QImage.Format.Format_Grayscale8))
-        return made
+            image.setAlphaChannel(shown.convertToFormat(QImage.Format.Format_Grayscale8))
+        return image
 
     def font(self, name: str) -> tuple[QFont, dict[int, str]]:
         """Return a font by its name in the file, and what its glyphs mean."""
         body = self.resources[name]
-        base, table = (re.search(rb"/%s (\S+)" % what, body) for what in (b"BaseFont", b"ToUnicode"))
+        base, table = (re.search(rb"/%s (\S+)" % key, body) for key in (b"BaseFont", b"ToUnicode"))
         assert base and table
         family, _, style = base[1].decode().lstrip("/").partition("-")
         font = QFont(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", family))
@@ -123,8 +123,8 @@ class _Drawing:
 
     def op_gs(self, name: bytes) -> None:
         body = self.page.resources[name.decode()[1:]]
-        found = [re.search(rb"/%s ([\d.]+)" % what, body) for what in (b"ca", b"CA")]
-        self.state.alphas = tuple(float(one[1]) for one in found if one)  # type: ignore[assignment]
+        matches = [re.search(rb"/%s ([\d.]+)" % key, body) for key in (b"ca", b"CA")]
+        self.state.alphas = tuple(float(match[1]) for match in matches if match)  # type: ignore[assignment]
 
     def op_cs(self, name: bytes) -> None:
         assert name == b"/CSp"
@@ -178,8 +178,8 @@ class _Drawing:
 
     def op_n(self) -> None:
         if self.clips:
-            mine = self.state.matrix.map(self.path)
-            self.state.clip = mine if self.state.clip is None else self.state.clip.intersected(mine)
+            path = self.state.matrix.map(self.path)
+            self.state.clip = path if self.state.clip is None else self.state.clip.intersected(path)
         self.path, self.clips = QPainterPath(), False
 
     def op_f(self) -> None:

@@ -29,13 +29,13 @@ def _stream(body: bytes) -> bytes:
 
 def _meanings(table: bytes) -> Meanings:
     """Read the ranges of a CMap: <first> <last> [<unicode> ...] and <first> <last> <unicode>."""
-    found: Meanings = {}
+    meanings: Meanings = {}
     ranges = rb"<([0-9A-Fa-f]+)>\s*<([0-9A-Fa-f]+)>\s*(?:\[([^\]]*)\]|<([0-9A-Fa-f]+)>)"
-    for first, last, several, one in re.findall(ranges, table):
+    for first, last, several, single in re.findall(ranges, table):
         codes = re.findall(rb"<([0-9A-Fa-f]+)>", several)
         for offset, glyph in enumerate(range(int(first, 16), int(last, 16) + 1)):
-            found[glyph] = chr(int(codes[offset], 16) if codes else int(one, 16) + offset)
-    return found
+            meanings[glyph] = chr(int(codes[offset], 16) if codes else int(single, 16) + offset)
+    return meanings
 
 
 def _drawn(stream: bytes, fonts: dict[bytes, Meanings]) -> str:

@@ -1,4 +1,4 @@
-"""A GPU that is played by Numba's simulator, for the whole way from a case to its timeline: run as a program.
+"""A GPU played by Numba's simulator, from a case to its timeline: run as a program.
 
 Four multiprocessors whose clocks began at other times; each look at a clock takes 8 cycles of all of them. The file
 of the timeline goes where the first argument says; the second is the case, the third how much longer kernels take with
@@ -52,19 +52,19 @@ def begin(ends: int, warps: int, slot: int, detailed: int) -> int:
     return warp * slot if lane % 32 == 0 and block % 4 < detailed else -(1 << 31)
 
 
-def mark(at: int, marks: int, limit: int, number: int) -> int:
-    if 0 <= at < limit:
-        cell(marks + 8 * at, ctypes.c_uint32).value = cycles(place()[1] % 4) % (1 << 32)
-        cell(marks + 8 * at + 4, ctypes.c_uint32).value = number
-    return at + 1
+def mark(index: int, marks: int, limit: int, number: int) -> int:
+    if 0 <= index < limit:
+        cell(marks + 8 * index, ctypes.c_uint32).value = cycles(place()[1] % 4) % (1 << 32)
+        cell(marks + 8 * index + 4, ctypes.c_uint32).value = number
+    return index + 1
 
 
-def end(ends: int, warps: int, at: int) -> None:
+def end(ends: int, warps: int, moment: int) -> None:
     lane, block = place()
     warp = block * warps + lane // 32
     if lane % 32 == 0:
         cell(ends + 16 * warp + 8, ctypes.c_uint32).value = block % 4
-        cell(ends + 16 * warp + 12, ctypes.c_int32).value = at
+        cell(ends + 16 * warp + 12, ctypes.c_int32).value = moment
     cell(ends + 16 * warp + 4, ctypes.c_uint32).value = cycles(block % 4) % (1 << 32)
 
 

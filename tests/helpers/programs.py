@@ -1,4 +1,4 @@
-"""Programs of a user's for tests of `run` and `check`: their texts, and the commands in processes of their own."""
+"""A user's programs for tests of `run` and `check`: their texts, and the commands in new processes."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def run_program(folder, words, path):
     done = run_tilescope("run", *words, "--json", str(lines), "--out", str(out), str(path), folder=folder)
     assert done.returncode == 0, done.stderr
     launches = [json.loads(line) for line in lines.read_text().splitlines()]
-    for one in launches:
-        del one["seconds"], one["engine"], one["made_by"]
+    for launch in launches:
+        del launch["seconds"], launch["engine"], launch["made_by"]
     return done.stdout, launches, [load(p) for p in sorted(out.iterdir())]
 
 
 def wait_for_exit(process: int) -> bool:
-    """Return whether a process has ended, waiting up to a minute."""
+    """Wait up to a minute for the end of a process."""
     for _ in range(600):
         try:
             os.kill(process, 0)

@@ -1,4 +1,4 @@
-"""Programs of random arithmetic over every type of number, with Numba's CPU target beside as the referee.
+"""Programs of random arithmetic over every type of number, with Numba's CPU target as the referee.
 
 What a GPU does in another way than a CPU is left out: shifts by more than 63, floats that no integer can hold, nan
 among what `min` and `max` choose from, remainders by inf.
@@ -39,42 +39,42 @@ print("compared", {count})
 SIGNATURE = "def body(b1, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, out):"
 
 
-def expression(rng: random.Random, depth: int, *, whole: bool, names: tuple[str, ...] = ()) -> str:
-    """Return the text of a random expression; `whole`: of integers. Names are those of variables."""
+def expression(rng: random.Random, depth: int, *, integral: bool, names: tuple[str, ...] = ()) -> str:
+    """Return the text of a random expression; `integral`: of integers. Names are those of variables."""
 
-    def part(whole: bool = whole) -> str:
-        return expression(rng, depth - 1, whole=whole, names=names)
+    def part(integral: bool = integral) -> str:
+        return expression(rng, depth - 1, integral=integral, names=names)
 
     if depth == 0:
-        return _leaf(rng, whole, names)
+        return _leaf(rng, integral, names)
     kind = rng.random()
     if kind < 0.5:
-        operators = ("+", "-", "*", "//", "%", "&", "|", "^") if whole else ("+", "-", "*", "/")
+        operators = ("+", "-", "*", "//", "%", "&", "|", "^") if integral else ("+", "-", "*", "/")
         return f"({part()} {rng.choice(operators)} {part()})"
-    if kind < 0.58 and whole:
+    if kind < 0.58 and integral:
         return f"({part()} {rng.choice(('<<', '>>'))} ({part()} & 63))"
     if kind < 0.7:
         compared = f"{part()} {rng.choice(('<', '<=', '==', '!=', '>', '>='))} {part()}"
         # Of a signed integer and a uint64 it would be a float64.
-        cast = "int64" if whole else ""
+        cast = "int64" if integral else ""
         return f"({cast}({part()}) if {compared} else {cast}({part()}))"
-    if kind < 0.78 and whole:
+    if kind < 0.78 and integral:
         return f"{rng.choice(('min', 'max'))}(int64({part()}), int64({part()}))"
     if kind < 0.88:
-        return f"{rng.choice(('-', 'abs', '~') if whole else ('-', 'abs'))}({part()})"
-    if whole:
+        return f"{rng.choice(('-', 'abs', '~') if integral else ('-', 'abs'))}({part()})"
+    if integral:
         return f"{rng.choice(('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'))}({part()})"
     return rng.choice(
         (f"float32({part()})", f"float64({part()})", f"({part()} < {part()})", f"({part()}) ** 2", part(True))
     )
 
 
-def _leaf(rng: random.Random, whole: bool, names: tuple[str, ...]) -> str:
+def _leaf(rng: random.Random, integral: bool, names: tuple[str, ...]) -> str:
     if names and rng.random() < 0.4:
         return rng.choice(names)
     if rng.random() < 0.2:
-        return str(rng.choice((0, 1, 2, 3, 7, -1, -5, 100) if whole else (0, 1, 2, -3, 0.1, 2.5, -0.75)))
-    return f"{rng.choice(INTEGERS if whole else (*INTEGERS, *REAL, *REAL))}[{rng.randrange(4)}]"
+        return str(rng.choice((0, 1, 2, 3, 7, -1, -5, 100) if integral else (0, 1, 2, -3, 0.1, 2.5, -0.75)))
+    return f"{rng.choice(INTEGERS if integral else (*INTEGERS, *REAL, *REAL))}[{rng.randrange(4)}]"
 
 
 def program(seed: int, count: int) -> str:
@@ -85,7 +85,7 @@ def program(seed: int, count: int) -> str:
         if place % 3 == 2:
             lines += _with_variables(rng, place)
         else:
-            value = expression(rng, rng.randint(1, 4), whole=rng.random() < 0.5)
+            value = expression(rng, rng.randint(1, 4), integral=rng.random() < 0.5)
             lines.append(f"out[{place}] = {value}")
     body = "\n".join([lines[0], *(f"    {line}" for line in lines[1:])])
     return f"{HEAD}\n{body}\n{TAIL.format(count=count)}"
@@ -93,12 +93,12 @@ def program(seed: int, count: int) -> str:
 
 def _with_variables(rng: random.Random, place: int) -> list[str]:
     """Return lines that give a variable numbers of different kinds, on ways that meet."""
-    x, whole = f"x{place}", False
-    first, second, third = (expression(rng, rng.randint(0, 2), whole=whole) for _ in range(3))
-    more = expression(rng, 2, whole=whole, names=(x,))
+    x, integral = f"x{place}", False
+    first, second, third = (expression(rng, rng.randint(0, 2), integral=integral) for _ in range(3))
+    more = expression(rng, 2, integral=integral, names=(x,))
     if rng.random() < 0.5:
         return [
-            f"{x} = {first}", f"if {second} < {third}:", f"    {x} = {expression(rng, 1, whole=True)}",
+            f"{x} = {first}", f"if {second} < {third}:", f"    {x} = {expression(rng, 1, integral=True)}",
             f"out[{place}] = {more}",
         ]  # fmt: skip
     operator = rng.choice(("+=", "-=", "*="))

@@ -177,7 +177,9 @@ class Oracle:
                     number = max(old.number, given.number) if name == "max" else old.number + given.number
                     return Carrier(number, old.reads | given.reads), old
 
-                return lambda array, at, value: oracle.ask(array.name, at, lambda old: change(old, value))
+                return lambda array, index, value: oracle.ask(
+                    array.name, index, lambda old: change(old, value)
+                )
 
         class Cuda:
             atomic = Atomic()

@@ -20,15 +20,15 @@ def statements(draw: st.DrawFn, depth: int = 2) -> list[str]:
     for _ in range(draw(st.integers(1, 4))):
         kind = draw(st.sampled_from(["move", "add", "atomic", "local"] + ["if", "for"] * (depth > 0)))
         target, source = draw(ARRAY), draw(ARRAY)
-        to, at = f"({draw(INDEX)}) % {SIZE}", f"({draw(INDEX)}) % {SIZE}"
+        to, position = f"({draw(INDEX)}) % {SIZE}", f"({draw(INDEX)}) % {SIZE}"
         if kind == "move":
-            lines.append(f"{target}[{to}] = {source}[{at}]")
+            lines.append(f"{target}[{to}] = {source}[{position}]")
         elif kind == "add":
-            lines.append(f"{target}[{to}] += {source}[{at}] + {draw(st.integers(0, 9))}")
+            lines.append(f"{target}[{to}] += {source}[{position}] + {draw(st.integers(0, 9))}")
         elif kind == "atomic":
             lines.append(f"cuda.atomic.add({target}, {to}, {draw(st.integers(1, 9))})")
         elif kind == "local":
-            lines += [f"mine[i % 3] = {source}[{at}]", f"{target}[{to}] = mine[i % 3]"]
+            lines += [f"mine[i % 3] = {source}[{position}]", f"{target}[{to}] = mine[i % 3]"]
         else:
             head = (
                 f"if t % {draw(st.integers(1, 4))} == 0:"

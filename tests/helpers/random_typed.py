@@ -25,12 +25,12 @@ class TypedKernel:
         if depth == 0 or rng.random() < 0.35:
             element = f"{rng.choice('abc')}[{rng.choice(('i', '0', 'i + 1', rng.choice(self._variables)))}]"
             return rng.choice((rng.choice(LEAVES), rng.choice(self._variables), element))
-        one, other = self._expression(depth - 1), self._expression(depth - 1)
+        first, other = self._expression(depth - 1), self._expression(depth - 1)
         cast, chosen = rng.choice(("float32", "int32", "float64", "int16")), rng.choice(("min", "max"))
-        operation = f"({one} {rng.choice(OPERATORS)} {other})"
+        operation = f"({first} {rng.choice(OPERATORS)} {other})"
         special = (
-            f"{cast}({one})", f"{chosen}({one}, {other})", f"abs({one})", f"(-{one})",
-            f"({one} if {self._condition()} else {other})", f"cuda.atomic.add({rng.choice('abc')}, i, {one})",
+            f"{cast}({first})", f"{chosen}({first}, {other})", f"abs({first})", f"(-{first})",
+            f"({first} if {self._condition()} else {other})", f"cuda.atomic.add({rng.choice('abc')}, i, {first})",
         )  # fmt: skip
         return operation if rng.random() < 0.65 else rng.choice(special)
 
@@ -44,7 +44,7 @@ class TypedKernel:
         return [line for _ in range(self._rng.randint(1, 3)) for line in self._statement(depth)]
 
     def _statement(self, depth: int) -> list[str]:
-        rng, kind, known = self._rng, self._rng.random(), len(self._variables)
+        rng, kind, count = self._rng, self._rng.random(), len(self._variables)
         if kind < 0.6 or not depth:
             name = rng.choice(("x", "y", "z"))
             array, changed = rng.choice("abc"), rng.choice(self._variables)
@@ -61,5 +61,5 @@ class TypedKernel:
         if rng.random() < 0.5 and lines[0].startswith("if"):
             lines += ["else:", *(f"    {line}" for line in self._block(depth - 1))]
         if rng.random() < 0.6:  # else they are used where they may have no value
-            del self._variables[known:]
+            del self._variables[count:]
         return lines

@@ -16,7 +16,7 @@ FORM = Form(420, 350, 1.0)
 
 
 def showing_of(*sessions: Session) -> Showing:
-    """Return what the window shows of sessions of the catalogue when it opens with them."""
+    """Return the window's view of sessions of the catalogue when it opens with them."""
     setups = tuple(Setup(session.launch.scenario) for session in sessions)
     return first_showing(setups, sessions, Bookmark(setups, focus=len(setups) - 1))
 

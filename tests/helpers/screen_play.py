@@ -1,4 +1,4 @@
-"""Run in a process of its own on a real X server: start the window, play, scrub, break it, close it.
+"""Run in a process on a real X server: start the window, play, scrub, break it, close it.
 
 It prints what it saw as JSON; test_window.py judges.
 """

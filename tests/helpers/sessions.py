@@ -52,8 +52,8 @@ def kernel(a, b, c):
 @cache
 def application() -> QApplication:
     """Return the one application of this process."""
-    found = QApplication.instance()
-    return found if isinstance(found, QApplication) else QApplication([])
+    application = QApplication.instance()
+    return application if isinstance(application, QApplication) else QApplication([])
 
 
 @cache
@@ -66,7 +66,7 @@ def scenario_session(scenario: Scenario, blocks: tuple[int, ...] | None = None, 
     """Return a session of a scenario of the catalogue, or of a Numba twin."""
     described = launch_of(scenario, values, blocks=blocks)
     run = run_any if is_cuda_cpp_launch(described) else run_simulated
-    trace = run(described, lambda done, of: None)
+    trace = run(described, lambda done, total: None)
     launch = decode(trace.launch)
     return build_session(launch, trace, scenario_of(launch))
 
@@ -76,8 +76,8 @@ def uneven_session(folder: Path) -> Session:
     arrays = (Array((192,), fill="arange"), Array((192,), fill="zeros"))
     options: dict[str, Any] = {"arguments": arrays, "grid": (3, 1, 1), "block": (64, 1, 1), "resident": 1}
     launch = launch_text(folder, UNEVEN, **options)
-    made = trace(folder, UNEVEN, **options)
-    return build_session(decode(made.launch) if made.launch else launch, made, None)
+    traced = trace(folder, UNEVEN, **options)
+    return build_session(decode(traced.launch) if traced.launch else launch, traced, None)
 
 
 def odd_session(folder: Path) -> Session:
@@ -88,5 +88,5 @@ def odd_session(folder: Path) -> Session:
 
 
 def grab_image(widget: QWidget) -> QImage:
-    """Return what a widget looks like."""
+    """Grab a widget's image."""
     return widget.grab().toImage()

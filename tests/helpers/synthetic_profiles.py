@@ -19,13 +19,13 @@ def synthetic_profile(scenario, caches="warm", **given):
     return Profile(scenario, given, caches, **numbers)
 
 
-def synthetic_record(*made):
+def synthetic_record(*profiles):
     """Return a record of these profiles."""
-    return Profiles(H200, "Made for a test.", "2026-11-23T00:00:00+00:00", "", made)
+    return Profiles(H200, "Made for a test.", "2026-11-23T00:00:00+00:00", "", profiles)
 
 
 def replace_recorded_profiles(monkeypatch, record):
-    """Have this record in place of the one that comes with the package; None for none."""
+    """Use this record instead of that of the package; None for none."""
     for module in (profiles, row_figures):
         monkeypatch.setattr(module, "recorded_profiles", lambda: record)
     uncached = getattr(profiles._by_launch, "__wrapped__", profiles._by_launch)

@@ -47,13 +47,13 @@ class Execution:
 class Runner:
     """One block under way: its phase, and how many accesses each thread has made in it."""
 
-    def __init__(self, block: int, programs: Programs, made: Execution) -> None:
-        self.block, self.made, self.phase = block, made, 0
+    def __init__(self, block: int, programs: Programs, execution: Execution) -> None:
+        self.block, self.made, self.phase = block, execution, 0
         self.programs = {t: p for (b, t), p in sorted(programs.items()) if b == block}
         self.done = dict.fromkeys(self.programs, 0)
 
     def left(self, thread: int) -> int:
-        """Return how many accesses a thread has still to make in this phase."""
+        """Count the accesses that a thread has still to make in this phase."""
         program = self.programs[thread]
         return len(program[self.phase]) - self.done[thread] if self.phase < len(program) else 0
 
@@ -86,8 +86,8 @@ class Runner:
 
 def run(programs: Programs, kind: str, resident: int = 1, seed: int = 0) -> Execution:
     """Run the programs. Passing a barrier, and ending, takes a sweep in which the block makes no access."""
-    made, chance = Execution(), random.Random(seed)
-    waiting = [Runner(b, programs, made) for b in sorted({b for b, _ in programs})]
+    execution, chance = Execution(), random.Random(seed)
+    waiting = [Runner(b, programs, execution) for b in sorted({b for b, _ in programs})]
     live: list[Runner] = []
     sweep = 0
     while live or waiting:
@@ -95,26 +95,26 @@ def run(programs: Programs, kind: str, resident: int = 1, seed: int = 0) -> Exec
             live.append(waiting.pop(0))
         live = [runner for runner in live if runner.sweep(sweep, kind, chance)]
         sweep += 1
-    return made
+    return execution
 
 
 def trace_of(
     programs: Programs, kind: str = "lockstep", resident: int = 1, seed: int = 0, threads: int = 0
 ) -> Trace:
     """Return the trace of these programs, whose blocks have `threads` threads (0: as many as have programs)."""
-    made = run(programs, kind, resident, seed)
-    columns = np.array(made.rows, np.int64).reshape(-1, 7).T
+    execution = run(programs, kind, resident, seed)
+    columns = np.array(execution.rows, np.int64).reshape(-1, 7).T
     block, thread, phase, op, buffer, site, index = (_narrow(c) for c in columns)
-    arrivals = np.array(made.arrivals, np.int64).reshape(-1, 3).T
-    nothing = np.zeros(len(made.arrivals), np.uint8)
+    arrivals = np.array(execution.arrivals, np.int64).reshape(-1, 3).T
+    nothing = np.zeros(len(execution.arrivals), np.uint8)
     blocks = np.array(sorted({b for b, _ in programs}), np.int64)
     initial = initial_contents()
     count = threads or max(t for _, t in programs) + 1
     return Trace(
-        block, thread, phase, op.astype(np.uint8), buffer, site, index, _narrow(np.arange(len(made.rows))),
-        _values(made, initial), Barriers(*(_narrow(a) for a in arrivals), nothing, nothing), BUFFERS,
+        block, thread, phase, op.astype(np.uint8), buffer, site, index, _narrow(np.arange(len(execution.rows))),
+        _values(execution, initial), Barriers(*(_narrow(a) for a in arrivals), nothing, nothing), BUFFERS,
         tuple(Site("kernel", "kernel.py", 10 + s // 2, s % 2) for s in range(16)), initial, "", "kernel",
-        (int(blocks.max(initial=0)) + 1, 1, 1), (count, 1, 1), kind, resident, blocks, blocks, len(made.rows),
+        (int(blocks.max(initial=0)) + 1, 1, 1), (count, 1, 1), kind, resident, blocks, blocks, len(execution.rows),
     )  # fmt: skip
 
 
@@ -129,11 +129,11 @@ def _narrow(column: np.ndarray) -> np.ndarray:
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
 
 
-def _values(made: Execution, initial: dict[int, np.ndarray]) -> np.ndarray:
+def _values(execution: Execution, initial: dict[int, np.ndarray]) -> np.ndarray:
     """Return a value per row: stores write small numbers in turn, atomics add 1, loads find what is there."""
     held: dict[tuple[int, ...], complex] = {}
     values = []
-    for number, (block, thread, _, op, buffer, _, index) in enumerate(made.rows):
+    for number, (block, thread, _, op, buffer, _, index) in enumerate(execution.rows):
         space = BUFFERS[buffer].space
         copy = (block, thread) if space == "local" else (block,) if space == "shared" else ()
         start = initial[buffer][index] if buffer in initial else 0

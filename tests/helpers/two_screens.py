@@ -1,4 +1,4 @@
-"""Run in a process of its own where there are two screens: present a lecture with PageDown alone.
+"""Run in a process with two screens: present a lecture with PageDown only.
 
 It prints what it saw as JSON; test_presenter.py judges.
 """

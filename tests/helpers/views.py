@@ -56,7 +56,7 @@ def buffer_number(session, name):
 
 
 def element_point(view, name, *place):
-    """Return where an element stands in the view."""
+    """Return the position of an element in the view."""
     buffer = buffer_number(view.session, name)
     element = int(np.ravel_multi_index(place, view.session.trace.buffers[buffer].shape))
     return view.position_of(buffer, element)
@@ -65,10 +65,10 @@ def element_point(view, name, *place):
 def first_moment(session, kind, name, block):
     """Return the first moment at which a block makes a request of this kind to a buffer."""
     requests = session.requests
-    mine = (
+    own_requests = (
         (requests.block == block) & (requests.buffer == buffer_number(session, name)) & (requests.op == kind)
     )
-    return int(requests.moment[mine][0])
+    return int(requests.moment[own_requests][0])
 
 
 # --- warps
@@ -88,8 +88,8 @@ def first_request(session, kind, name, warp=0, block=0):
     """Return the first request of this kind that a warp makes to the buffer of this name."""
     requests, trace = session.requests, session.trace
     named = [i for i, b in enumerate(trace.buffers) if b.name == name]
-    mine = (requests.block == block) & (requests.warp == warp) & np.isin(requests.buffer, named)
-    return int(np.flatnonzero(mine & (requests.kind == REQUEST_KINDS.index(kind)))[0])
+    own_requests = (requests.block == block) & (requests.warp == warp) & np.isin(requests.buffer, named)
+    return int(np.flatnonzero(own_requests & (requests.kind == REQUEST_KINDS.index(kind)))[0])
 
 
 # --- histogram
@@ -97,7 +97,7 @@ def first_request(session, kind, name, warp=0, block=0):
 
 def counter_session(schedule="lockstep", name="count-racing", seed=3) -> Session:
     launch = launch_of(find(name), {}, schedule=Schedule(schedule, seed))
-    return build_session(launch, run(launch, lambda done, of: None), find(name))
+    return build_session(launch, run(launch, lambda done, total: None), find(name))
 
 
 def show_histogram(session, moment=3.0, selection=None, size=(620, 480), theme=LIGHT, spread=None):
@@ -144,8 +144,8 @@ def turn_wheel(view, point, delta, keys=NO_KEYS):
 
 
 def cell_colours(image, view, moment, warp):
-    rows, at = view.places.rows, view.places
+    rows, places = view.places.rows, view.places
     tall = rows.height() / view.session.trace.warps
-    xs = range(int(np.ceil(at.x(moment))) + 2, int(at.x(moment + 1)) - 2)
+    xs = range(int(np.ceil(places.x(moment))) + 2, int(places.x(moment + 1)) - 2)
     ys = range(int(rows.top() + warp * tall) + 1, int(rows.top() + (warp + 1) * tall) - 1)
     return [image.pixelColor(x, y).name().upper() for x in xs for y in ys]

@@ -44,9 +44,9 @@ def open_window(
 ) -> Iterator[MainWindow]:
     """Show a window on scenarios, or on a bookmark, with its traces there; close it afterwards.
 
-    compiled: whether counters as compiled are shown, as in a window that people open. program: what is shown in place
-    of scenarios; nobody waits for it.
-    worker: one for this window alone, where its process is what a test is about; else all windows share one.
+    compiled: show counters as compiled, as in a window that a user opens. program: shown instead of scenarios, without
+    waiting for it.
+    worker: one only for this window, for tests of its process; otherwise all windows share one.
     """
     application()
     cache = TraceCache(Path(os.environ["TILESCOPE_HOME"]) / "window-tests")
@@ -122,7 +122,7 @@ def parameter_field(window: MainWindow, name: str) -> QWidget:
 
 
 def enter(window: MainWindow, name: str, text: str) -> None:
-    """Type a text into a field in place of what stands there."""
+    """Replace the text of a field by typing."""
     entry = parameter_field(window, name)
     entry.setFocus()
     QTest.keyClick(entry, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
@@ -131,7 +131,7 @@ def enter(window: MainWindow, name: str, text: str) -> None:
 
 
 def screen_environment(screen: str, home: Path) -> dict[str, str]:
-    """Return the environment of a process that shows its windows on an X server, with folders of its own."""
+    """Return the environment of a process that shows its windows on an X server, with separate folders."""
     own = {
         "DISPLAY": screen,
         "QT_QPA_PLATFORM": "xcb",

@@ -49,4 +49,8 @@ def engine_files() -> list[Path]:
     """List the files of the compiled engine: any of them may change the code that it generates."""
     folder = Path(__file__).parent
     math_files = (folder.parent / "nvidia_math").glob("*.py")
-    return [*sorted(folder.rglob("*.py")), *sorted(math_files), folder.parent / "recording" / "rounding.py"]
+    return [
+        *sorted(folder.rglob("*.py")),
+        *sorted(math_files),
+        folder.parent / "recording" / "decimal_rounding.py",
+    ]

@@ -10,8 +10,8 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from .memory_words import load_word, store_word
 from .state import Word
-from .words import load_word, store_word
 
 _ROW_VARIABLE = "tilescope_next_row"  # attribute of an LLVM function: the variable that holds the address
 

@@ -7,7 +7,7 @@ the folders, so that `#include "../common/check.h"` finds the rewritten file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -93,7 +93,7 @@ def without_comments(text: str) -> str:
 
 def rewrite(text: str, template_kernels: frozenset[str] = frozenset()) -> str:
     """Rewrite a text; template_kernels: the names of all kernels of the program that are templates."""
-    return "".join(_Rewriter(tokenize(text), template_kernels).run())
+    return "".join(Rewriter(tokenize(text), template_kernels).run())
 
 
 def template_kernels(text: str) -> frozenset[str]:
@@ -104,7 +104,7 @@ def template_kernels(text: str) -> frozenset[str]:
     return frozenset(_TEMPLATE_KERNEL.findall(plain)) | overloaded
 
 
-class _Rewriter:
+class Rewriter:
     """Rewrites a list of tokens from left to right."""
 
     def __init__(self, tokens: Sequence[Token], templates: frozenset[str]) -> None:
@@ -170,7 +170,7 @@ class _Rewriter:
 
     def _joined(self, first: int, end: int) -> str:
         """Rewrite the tokens between two indices."""
-        return "".join(_Rewriter(self._tokens[first:end], self._templates).run())
+        return "".join(type(self)(self._tokens[first:end], self._templates).run())
 
     def _launch(self, index: int) -> int | None:
         """Rewrite `kernel<<<grid, block>>>(arguments)`, whose `<<<` is at `index`; return the index after it."""
@@ -188,13 +188,21 @@ class _Rewriter:
         kernel = "".join(self._out[start:]).strip()
         del self._out[start:], self._kinds[start:]
         config = self._joined(index + 1, end)
-        arguments = re.sub(r"\bNULL\b", "nullptr", self._joined(opening + 1, closing))
+        arguments = self._joined(opening + 1, closing)
         gap = "".join(token.text for token in self._tokens[end + 1 : opening])
         macro = self._tokens[index].is_in_macro
-        name = kernel.rpartition("::")[2]
         shown = (
             f"TILESCOPE_TEXT({kernel})" if macro else '"' + " ".join(kernel.split()).replace('"', "'") + '"'
         )
+        self._emit_launch(kernel, shown, config, gap, arguments, macro=macro)
+        return closing + 1
+
+    def _emit_launch(
+        self, kernel: str, shown: str, config: str, gap: str, arguments: str, *, macro: bool
+    ) -> None:
+        """Write a launch as a call. shown: the kernel's name as a C++ string; gap: what is before the arguments."""
+        arguments = re.sub(r"\bNULL\b", "nullptr", arguments)
+        name = kernel.rpartition("::")[2]
         head = f"{shown}, TilescopeConfig(__FILE__, __LINE__, {config})"
         if macro or "<" in kernel or name in self._templates:
             call = f"[=](auto... tilescope_values) TILESCOPE_HELPER {{ {kernel}(tilescope_values...); }}"
@@ -202,7 +210,6 @@ class _Rewriter:
             self._emit(f"tilescope_run({head}, {call}{comma}{gap}{arguments})", "word")
         else:
             self._emit(f"tilescope_kernel({head}, {kernel}){gap}({arguments})", "word")
-        return closing + 1
 
     def _callee_start(self) -> int | None:
         """Return the index in the output of the first piece of the expression that names the kernel."""
@@ -400,17 +407,24 @@ def read_sources(main: Path, include_folders: Sequence[Path] = (), text: str | N
     return Sources(main, texts)
 
 
-def write_mirror(sources: Sources, folder: Path, before: str = "", after: str = "") -> Path:
+def write_mirror(
+    sources: Sources,
+    folder: Path,
+    before: str = "",
+    after: str = "",
+    rewritten: Callable[[str, frozenset[str]], str] = rewrite,
+) -> Path:
     """Write the rewritten files into a mirror of their folders in `folder`; return the main file's path there.
 
-    before, after: C++ text in front of the main file and after it.
+    before, after: C++ text in front of the main file and after it. rewritten: rewrites a file's text; it is called with
+    the names of the kernels that are templates.
     """
     templates = sources.templates()
     for path, text in sources.texts.items():
         target = mirrored(path, folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         shown = str(path).replace("\\", "\\\\").replace('"', '\\"')
-        content = f'#line 1 "{shown}"\n{rewrite(text, templates)}'
+        content = f'#line 1 "{shown}"\n{rewritten(text, templates)}'
         if path == sources.main:
             content = f"{before}{content}{after}"
         target.write_text(content, "utf-8")

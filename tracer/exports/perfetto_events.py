@@ -12,7 +12,7 @@ from ..analysis.requests import Requests
 from ..analysis.warp_exchanges import WarpExchanges
 from ..model.array_types import Ints
 from ..model.trace import Trace
-from .waits import waits_of
+from .barrier_waits import waits_of
 
 SliceKind = Literal["launch", "phase", "request", "exchange", "wait"]
 LAUNCH, SECTORS, WAVEFRONTS = 1, 2, 3  # tracks

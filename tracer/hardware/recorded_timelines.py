@@ -52,13 +52,19 @@ def read_heads() -> None:
     """Read the heads of all timelines in advance, in a thread, so that later requests are fast."""
     for path in recorded_timelines():
         with suppress(TimelineFileError, CatalogueError, OSError):
-            _launch(path, path.stat().st_mtime_ns)
+            stamp = path.stat().st_mtime_ns
+            if _head(path, stamp).scenario:
+                _launch(path, stamp)
 
 
 def _timeline_if(path: Path, launch: Launch) -> Timeline | None:
     try:
         stamp = path.stat().st_mtime_ns
         head = _head(path, stamp)
+        if not launch.scenario and not head.scenario:
+            is_same = is_of_program(head, launch.kernel, launch.source)
+            same_size = (head.grid, head.block) == (launch.grid, launch.block)
+            return _timeline(path, stamp) if is_same and same_size else None
         if head.scenario != launch.scenario or not _does_same(head, _launch(path, stamp), launch):
             return None
         return _timeline(path, stamp)
@@ -95,6 +101,16 @@ def _does_same(head: TimelineHead, other: Launch, launch: Launch) -> bool:
         and other.shared_bytes == launch.shared_bytes
         and _types(other) == _types(launch)
     )
+
+
+def is_of_program(head: TimelineHead, kernel: str, source: str) -> bool:
+    """Return True if a timeline is of a kernel (`file:function`) of a user's program with the same text.
+
+    The folder of the file may be another: a program is recorded on one computer and shown on others.
+    """
+    (file, _, function), (other, _, of_other) = head.kernel.rpartition(":"), kernel.rpartition(":")
+    same_name = (Path(file).name, function) == (Path(other).name, of_other)
+    return not head.scenario and same_name and head.source == source
 
 
 def _types(launch: Launch) -> list[object]:

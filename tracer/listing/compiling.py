@@ -11,7 +11,7 @@ from llvmlite import binding
 
 from ..as_compiled.compiler.numba_ir import CodeSite, KernelIR, kernel_ir
 from ..as_compiled.compiler.nvidia import libnvvm_ptx
-from ..as_compiled.compiler.optimised import compiler_name, optimise, target_machine
+from ..as_compiled.compiler.optimise import compiler_name, optimise, target_machine
 from ..recording import nvidia_files
 from ..type_inference.question import SourceQuestion
 from .listing import INSTALL, CodeLine, Listing, ListingJob

@@ -26,6 +26,7 @@ INSTALL_FOLDERS = (
 LIBRARY_PACKAGES = ("numba", "numba_cuda", "numpy")  # wherever they are, even in a checkout
 OWN_FOLDERS = ("tracer", "app")  # of this package; the catalogue's kernels count as user code
 _PACKAGE = __name__.partition(".")[0]
+_program_folders: set[Path] = set()  # beside the folder of `__main__`
 
 
 class LibraryCode(NamedTuple):
@@ -57,7 +58,7 @@ class UserCode:
     def __init__(self, kernel: str) -> None:
         self.code: CodeType | None = None
         own_homes = {home for home in _homes(kernel) if not _is_installed_into(home)}
-        self._homes = own_homes | _homes_of_program(sys.modules.get("__main__"))
+        self._homes = own_homes | _homes_of_program(sys.modules.get("__main__")) | _program_folders
         self._owned: dict[str, bool] = {}
         self._called: dict[tuple[int, int, int], LibraryCode] = {}
 
@@ -103,6 +104,11 @@ class UserCode:
 def user_code_for(kernel: str) -> UserCode:
     """Return the object that finds the user's code for a kernel in a file, the same for all of its launches."""
     return UserCode(kernel)
+
+
+def add_program_folder(folder: Path) -> None:
+    """Add a folder with the user's code, for programs such as pytest that run it from elsewhere."""
+    _program_folders.update(_paths(str(folder)))
 
 
 def _is_library(file: str) -> bool:

@@ -11,7 +11,7 @@ from llvmlite import binding
 
 from .bitcode import module_of
 from .contraction import as_nvidia_computes
-from .functions import Signature, libdevice_function, signature_of
+from .libdevice_functions import Signature, libdevice_function, signature_of
 
 _C_TYPES: dict[str, Any] = {
     "float32": ctypes.c_float, "float64": ctypes.c_double, "int16": ctypes.c_int16, "int32": ctypes.c_int32,

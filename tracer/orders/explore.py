@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ..model.order import Order, order_of_turns
 from ..model.trace import Trace
-from .execution import Execution, Signature, Turn
+from .run_events import Execution, Signature, Turn
 
 MOST_EVENTS = 4_000  # accesses of a launch whose orders are explored
 MOST_WORK = 400_000  # accesses times threads

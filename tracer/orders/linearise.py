@@ -7,7 +7,7 @@ from itertools import islice, permutations
 
 from ..model.order import Order, Segment
 from ..model.trace import Trace
-from .execution import Execution
+from .run_events import Execution
 from .shrink import joined_segments
 
 MOST_PRIORITIES = 24  # sequences of threads that are tried

@@ -18,13 +18,13 @@ from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
 from ..run.worker_client import LaunchTooSlowError, WorkerError
 from .elements import element_of
-from .execution import Execution
 from .explore import Exploration, can_explore, most_orders
 from .guided import likely_orders
 from .linearise import with_few_switches
+from .order_text import Reversal, reversal_of
 from .outcome import Cell, Outcome, differing_cells, number_text, outcome_of, outcomes_differ
+from .run_events import Execution
 from .shrink import shrink
-from .words import Reversal, reversal_of
 
 Run = Callable[[Launch], Trace]
 LOCKSTEP_ORDER = Order((Segment(-1, 0, 0, barrier=0),))  # no thread leaves the order of lockstep
@@ -344,7 +344,7 @@ class _Search:
             order = shrink(order, lambda smaller: self._changes(smaller, reference))
             trace = self._final_run(order)
         if order != LOCKSTEP_ORDER:
-            stated = self._stated(order, trace)
+            stated = stated_order(order, trace, self._launch)
             try:
                 trace = self._final_run(stated)
                 order = stated
@@ -377,28 +377,32 @@ class _Search:
     def _final_run(self, order: Order) -> Trace:
         return self._run_launch(self._with_order(order))
 
-    def _stated(self, order: Order, trace: Trace) -> Order:
-        """State the version of the kernel, and the line of the last access of segments with a number of turns."""
-        segments = []
-        counts: dict[tuple[int, int], int] = {}
-        passed: dict[int, int] = {}
-        for segment in order.segments:
-            if segment.barrier >= 0 and not segment.count:
-                passed[segment.block] = segment.barrier
-            if segment.is_thread and segment.turns:
-                thread = segment.block, segment.first
-                rows = (trace.block == segment.block) & (trace.thread == segment.first)
-                if thread not in counts:
-                    phase = passed.get(segment.block, 0)
-                    counts[thread] = int((rows & (trace.phase < phase)).sum())
-                counts[thread] += segment.turns
-                accesses = rows.nonzero()[0]
-                if counts[thread] <= len(accesses):
-                    line = trace.sites[int(trace.site[accesses[counts[thread] - 1]])].line
-                    segment = replace(segment, line=line)
-            segments.append(segment)
-        kernel = self._launch.kernel.rpartition(":")[2]
-        return Order(tuple(segments), kernel_version(self._launch.source, kernel))
+
+def stated_order(order: Order, trace: Trace, launch: Launch) -> Order:
+    """State the version of the kernel, and the line of the last access of segments with a number of turns.
+
+    trace: of the launch in this order.
+    """
+    segments = []
+    counts: dict[tuple[int, int], int] = {}
+    passed: dict[int, int] = {}
+    for segment in order.segments:
+        if segment.barrier >= 0 and not segment.count:
+            passed[segment.block] = segment.barrier
+        if segment.is_thread and segment.turns:
+            thread = segment.block, segment.first
+            rows = (trace.block == segment.block) & (trace.thread == segment.first)
+            if thread not in counts:
+                phase = passed.get(segment.block, 0)
+                counts[thread] = int((rows & (trace.phase < phase)).sum())
+            counts[thread] += segment.turns
+            accesses = rows.nonzero()[0]
+            if counts[thread] <= len(accesses):
+                line = trace.sites[int(trace.site[accesses[counts[thread] - 1]])].line
+                segment = replace(segment, line=line)
+        segments.append(segment)
+    kernel = launch.kernel.rpartition(":")[2]
+    return Order(tuple(segments), kernel_version(launch.source, kernel))
 
 
 def is_order_free(trace: Trace) -> bool:

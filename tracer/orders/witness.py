@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,8 +11,9 @@ from ..model.launch import Launch
 from ..model.order import ORDER_PREFIX, Order, OrderTextError, check_order, kernel_version, parse_order
 from ..model.trace import Dim3
 from ..storage.atomic_write import write_atomically
-from .search import ChangingOrder
+from .search import ChangedCell
 
+WITNESS_SUFFIX = ".order.json"
 FORMAT = "tilescope-order-1"
 MOST_BYTES = 16_000_000
 
@@ -38,21 +40,15 @@ class Witness(msgspec.Struct, frozen=True):
         return f"{ORDER_PREFIX}{self.order}"
 
 
-def witness_of(launch: Launch, changing_order: ChangingOrder) -> Witness:
-    """Return the witness of an order that a search of this launch has changing_order."""
+def witness_of(launch: Launch, order: str, sentence: str, cells: Sequence[ChangedCell]) -> Witness:
+    """Return the witness of an order that changes the result of a launch.
+
+    sentence: about the reversed accesses.
+    """
     kernel = launch.kernel.rpartition(":")[2]
-    cells = tuple((cell.name, cell.before, cell.after) for cell in changing_order.cells)
     version = kernel_version(launch.source, kernel)
-    return Witness(
-        FORMAT,
-        kernel,
-        version,
-        launch.grid,
-        launch.block,
-        changing_order.order,
-        changing_order.sentence,
-        cells,
-    )
+    texts = tuple((cell.name, cell.before, cell.after) for cell in cells)
+    return Witness(FORMAT, kernel, version, launch.grid, launch.block, order, sentence, texts)
 
 
 def write_witness(path: Path, witness: Witness) -> None:
@@ -72,7 +68,9 @@ def read_witness(path: Path) -> Witness:
     except OSError as error:
         raise WitnessError(f"{path} can't be read: {error.strerror or error}.") from error
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise WitnessError(f"{path} is no witness file; tilescope orders writes them.") from error
+        raise WitnessError(
+            f"{path} is no witness file; tilescope orders and tilescope check write them."
+        ) from error
     if witness.format != FORMAT:
         raise WitnessError(f"{path} is of another version of Tilescope; search for the order again.")
     return witness

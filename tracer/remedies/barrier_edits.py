@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise, product
 
-from .kernel_text import Fix, KernelText, blocks, end
+from .kernel_statements import Fix, KernelText, blocks, end
 
 Change = tuple[int, int, list[str]]  # the lines from `low` to `high` - 1 become these
 Placement = tuple[str, list[Change]]  # where the barrier goes, in words, and the change

@@ -14,7 +14,7 @@ from ..model.finding import Finding
 from ..model.trace import Trace
 from .barrier_edits import barrier_fixes
 from .cpp_edits import barrier_moves, race_fixes
-from .kernel_text import Fix, KernelText, end
+from .kernel_statements import Fix, KernelText, end
 
 ATOMICS = {
     ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from msgspec import Struct
 
 from ..model import cpp_text
-from .kernel_text import Fix
+from .kernel_statements import Fix
 
 LOOPS = ("for", "while", "do")
 _KEYWORD = re.compile(r"(if|for|while|switch)\b(?:\s*constexpr)?\s*\(|(do|else)\b")

@@ -22,7 +22,7 @@ from ..run.worker_client import Worker, WorkerError
 from ..storage.launch_inputs import with_inputs
 from ..storage.temp_folders import new_process_folder
 from .candidates import candidates_of, is_mechanical
-from .kernel_text import Edit, Fix
+from .kernel_statements import Edit, Fix
 
 ORDERS = (Schedule("lockstep"), Schedule("sequential"), Schedule("random", 1), Schedule("random", 2))
 CORRECTNESS = ("race", "barrier", "bounds", "unwritten", "launch")  # kinds that a remedy must not add

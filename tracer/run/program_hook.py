@@ -67,12 +67,22 @@ NUMBER_TYPES = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
 Recorded = Callable[["Trace", float], None]
 
 
+_is_recording = False
+
+
+def is_recording() -> bool:
+    """Return True if this process records its launches."""
+    return _is_recording
+
+
 def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Run this process's kernels under the tracer, as soon as the program imports numba.cuda.
 
     `recorded(trace, seconds)` is called after each launch with its wall time, before the kernel's exception reaches the
     program. Call this before numba is imported.
     """
+    global _is_recording
+    _is_recording = True
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     after_import("numba", lambda: None, without_collections)
     after_import("numba.cuda", lambda: _wrap_launches(options, recorded), without_driver)

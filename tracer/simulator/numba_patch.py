@@ -45,7 +45,13 @@ from .host.install import install as install_host
 from .host.unsupported import print_note
 from .python_program import run_program
 from .typed_ir.frozen_names import GlobalArray
-from .typed_ir.programs import DescribedKernel, KernelProgram, KernelPrograms, RefusedError, SimulatorNames
+from .typed_ir.typed_programs import (
+    DescribedKernel,
+    KernelProgram,
+    KernelPrograms,
+    RefusedError,
+    SimulatorNames,
+)
 
 SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"

@@ -16,7 +16,7 @@ from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Room
 from ...model.first_bookmark import first_bookmark
 from ...state.actions import HideVerdicts
-from ...widgets.vector_picture import VIEWS, PictureParts, is_vector_file
+from ...widgets.vector_files import VIEWS, PictureParts, is_vector_file
 from ...widgets.widget_picture import PictureError, check_pixels, picture_of, prepare_qt, write_png
 from ..common.arguments import Parser, UsageError, add_look, add_scenarios, check_panes, non_negative_integer
 from ..common.text_output import print_error, print_escaped

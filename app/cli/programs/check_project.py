@@ -33,7 +33,8 @@ def check_project(chosen: Namespace, configuration: Configuration, settings: Che
     words = _words(chosen)
     os.chdir(configuration.folder)
     reports, statuses = [], []
-    for program in configuration.programs:
+    for number, program in enumerate(configuration.programs, 1):
+        folder = ["--witnesses", str(settings.witnesses / str(number))] if settings.witnesses else []
         name = " ".join(program)
         print_error(f"checking {name}")
         command = [
@@ -45,6 +46,7 @@ def check_project(chosen: Namespace, configuration: Configuration, settings: Che
             "--output-format",
             "json",
             *words,
+            *folder,
             *program,
         ]
         try:

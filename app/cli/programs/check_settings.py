@@ -15,9 +15,10 @@ from ..policy.policy import Policy, read_script
 from ..policy.suppressions import SuppressionError
 from ..reports.outputs import FORMATS, Output, chosen_outputs, output_format
 
+CHECK_PATIENCE = 6.0  # seconds of CPU time for a block
 OPTIONS_WITH_VALUE = (
     "--output-format", "--format", "--select", "--ignore", "--baseline", "--add-to-baseline", "--add-ignore",
-    "--schedules",
+    "--schedules", "--witnesses",
 )  # fmt: skip
 
 
@@ -29,6 +30,7 @@ class CheckSettings(NamedTuple):
     script: str = ""  # the absolute path of the program, "" if it is no file
     schedule: str = "lockstep"  # of the threads, as the report names it
     schedules: int = 0  # further orders to try
+    witnesses: Path | None = None  # the absolute folder for orders that change a result
     exit_zero: bool = False
     ignore_reason: str = ""  # to write into the source, for all findings
     baseline_reason: str = ""  # to write into the baseline
@@ -84,6 +86,11 @@ def add_report_arguments(parser: Parser) -> None:
         help="also run each launch in up to N random orders, until one changes the result",
     )
     parser.add_argument(
+        "--witnesses",
+        metavar="FOLDER",
+        help="with --schedules: write each order that changes a result, for tilescope open --witness",
+    )
+    parser.add_argument(
         "--diff", action="store_true", help="print the remedies that a trial proved as a diff"
     )
     parser.add_argument(
@@ -102,13 +109,12 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
     path = Path(chosen.baseline).absolute() if chosen.baseline else configuration.baseline
     if chosen.add_to_baseline and path is None:
         raise UsageError("--add-to-baseline needs --baseline FILE.")
-    baseline = read_baseline(path, may_be_missing=bool(chosen.add_to_baseline)) if path else None
-    rules = ChosenRules(
-        chosen.select or configuration.select or (ALL,),
-        configuration.ignore if chosen.ignore is None else chosen.ignore,
-        configuration.per_file_ignores,
-        configuration.folder,
+    configuration = configuration._replace(
+        select=chosen.select or configuration.select,
+        ignore=configuration.ignore if chosen.ignore is None else chosen.ignore,
+        baseline=path,
     )
+    policy = policy_of(configuration, may_lack_baseline=bool(chosen.add_to_baseline))
     changes = [chosen.diff, chosen.fix, bool(chosen.add_ignore), bool(chosen.add_to_baseline)]
     if sum(changes) > 1:
         both = chosen.diff and chosen.fix
@@ -118,6 +124,9 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
             else "--diff, --fix, --add-ignore and --add-to-baseline differ"
         )
         raise UsageError(f"{names}; use one of them.")
+    schedules = chosen.schedules or configuration.schedules
+    if chosen.witnesses and not schedules:
+        raise UsageError("--witnesses needs --schedules N.")
     if script:
         try:
             read_script(script, chosen.program.name)
@@ -125,16 +134,30 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
             raise UsageError(str(error)) from error
     return CheckSettings(
         outputs,
-        Policy(rules, configuration.paths, baseline),
+        policy,
         script,
         schedule_text(chosen),
-        chosen.schedules or configuration.schedules,
+        schedules,
+        Path(chosen.witnesses).absolute() if chosen.witnesses else None,
         chosen.exit_zero,
         chosen.add_ignore or "",
         chosen.add_to_baseline or "",
         chosen.fix,
         chosen.diff,
     )
+
+
+def policy_of(configuration: Configuration, *, may_lack_baseline: bool = False) -> Policy:
+    """Return the policy of a project, with its baseline; raises UsageError."""
+    path = configuration.baseline
+    rules = ChosenRules(
+        configuration.select or (ALL,),
+        configuration.ignore,
+        configuration.per_file_ignores,
+        configuration.folder,
+    )
+    baseline = read_baseline(path, may_be_missing=may_lack_baseline) if path else None
+    return Policy(rules, configuration.paths, baseline)
 
 
 def schedule_text(chosen: Namespace) -> str:

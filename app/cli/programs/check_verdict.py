@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import contextmanager
-from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -20,35 +19,13 @@ from ..reports.report import FindingData, Report, TracedData, traced_data
 from .check_conclusion import Conclusion, file_name
 from .check_settings import CheckSettings
 from .findings_output import EnginesUsed, FindingCollector, Kernel, sort_findings
+from .forked_launches import ForkedLaunches
 from .unlaunched import KernelLines, kernels_never_launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ....tracer.model.launch import Launch
-
-UNRECORDED = "kernels were also launched in child processes; those launches are not traced."
-
-
-class ForkedLaunches:
-    """Whether forked processes launched a kernel: they share a byte with their parent."""
-
-    def __init__(self) -> None:
-        self._shared = mmap(-1, 1)
-
-    def launched(self) -> None:
-        """Record, in a child, that it launched a kernel."""
-        self._shared[0] = 1
-
-    @property
-    def have_launched(self) -> bool:
-        """Whether a child launched a kernel."""
-        return self._shared[0] != 0
-
-    def report(self) -> None:
-        """Report untraced launches, if there were any."""
-        if self.have_launched:
-            print_error(UNRECORDED)
 
 
 class Verdict:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ....tracer.analysis.requests import Requests
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
-    from ....tracer.remedies.other_orders import ChangedResult
+    from ....tracer.orders.other_orders import ChangedResult
     from ....tracer.remedies.trial import ProvenFix, TrialCase
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
@@ -290,9 +290,13 @@ def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[F
 
 
 class RemedyTrials:
-    """Tries the remedies of a program's findings in a separate process, once the program has ended."""
+    """Tries the remedies of a program's findings in a separate process, once the program has ended.
+
+    Equal trials run once.
+    """
 
     def __init__(self) -> None:
+        self._tried: dict[tuple[object, ...], ProvenFix | None] = {}
         self._inputs: Path | None = None  # the folder of the inputs of the launches that try remedies
 
     def prepare(
@@ -316,8 +320,12 @@ class RemedyTrials:
         """Try all cases, and remove their inputs."""
         from ....tracer.remedies.trial import Trials
 
+        keys = [(case.source, case.fixes, frozenset(case.allowed.items())) for case in cases]
+        untried = {key: case for key, case in zip(keys, cases, strict=True) if key not in self._tried}
         try:
-            return Trials().prove_all(cases) if cases else []
+            fixes = Trials().prove_all(list(untried.values())) if untried else []
+            self._tried.update(zip(untried, fixes, strict=True))
+            return [self._tried[key] for key in keys]
         finally:
             if self._inputs is not None:
                 shutil.rmtree(self._inputs, ignore_errors=True)
@@ -384,11 +392,18 @@ class FindingCollector:
     """The findings of `tilescope check`; findings of one cause are merged, across lines and launches.
 
     seconds: the longest time to wait for Numba's compiler. orders: the number of other orders in which each launch
-    runs at the end.
+    runs at the end. remedies: tries remedies; several collectors may share it. witnesses: the folder for orders
+    that change a result, None to write none.
     """
 
-    def __init__(self, seconds: float = 60.0, orders: int = 0) -> None:
-        self._orders = OrderTrials(orders)
+    def __init__(
+        self,
+        seconds: float = 60.0,
+        orders: int = 0,
+        remedies: RemedyTrials | None = None,
+        witnesses: Path | None = None,
+    ) -> None:
+        self._orders = OrderTrials(orders, witnesses)
         self._definitions: dict[int, tuple[str, int]] = {}  # file and line of each launch's own kernel
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
@@ -401,7 +416,7 @@ class FindingCollector:
         self._also: list[int] = []  # blocks of the next launch that were examined separately
         self._last: list[FindingData] = []  # the findings there
         self.compiler = CompilerFindings(seconds)
-        self._remedies = RemedyTrials()
+        self._remedies = remedies or RemedyTrials()
 
     def add(self, trace: Trace, question: Question | None = None) -> None:
         """Add a launch; question: for Numba's compiler, unless it was asked already."""

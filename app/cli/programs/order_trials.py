@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....tracer.model.rules import ORDER_DEPENDENCE, RACE
+from ..common.text_output import print_error
 from ..reports.report import FindingData
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ....tracer.model.trace import Trace
-    from ....tracer.remedies.other_orders import ChangedResult, OrderCase
+    from ....tracer.orders.other_orders import ChangedResult, OrderCase
 
 MOST_LAUNCHES = 64  # of a program that run in other orders
 REMEDY = "let the result not depend on which thread comes first, or accept any of these results"
@@ -21,11 +21,13 @@ REMEDY = "let the result not depend on which thread comes first, or accept any o
 class OrderTrials:
     """The launches of a program that are to run in other orders.
 
-    orders: the number of orders for each; 0 for none.
+    orders: the number of orders for each; 0 for none. witnesses: the folder for files that `tilescope open --witness`
+    replays, None for no files.
     """
 
-    def __init__(self, orders: int) -> None:
-        self._orders = orders
+    def __init__(self, orders: int, witnesses: Path | None = None) -> None:
+        self._orders, self._witnesses = orders, witnesses
+        self._written: set[Path] = set()
         self._folder: Path | None = None  # of the launches' inputs
         self._cases: list[tuple[int, OrderCase]] = []
         self._launches = 0  # that were offered
@@ -36,7 +38,7 @@ class OrderTrials:
         """Offer a launch of the program's own kernel, once it has ended."""
         if not self._orders:
             return
-        from ....tracer.remedies.other_orders import order_case
+        from ....tracer.orders.other_orders import order_case
         from ....tracer.storage.temp_folders import new_process_folder
 
         self._launches += 1
@@ -50,7 +52,7 @@ class OrderTrials:
 
     def run(self) -> dict[int, ChangedResult]:
         """Run the launches in other orders; return the changed results by the number of the launch."""
-        from ....tracer.remedies.other_orders import OtherOrders
+        from ....tracer.orders.other_orders import OtherOrders
 
         try:
             outcomes = OtherOrders(self._orders).outcomes([case for _, case in self._cases])
@@ -58,12 +60,42 @@ class OrderTrials:
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
-        for (number, _), outcome in zip(self._cases, outcomes, strict=True):
+        for (number, case), outcome in zip(self._cases, outcomes, strict=True):
             self._tried += outcome.orders > 0
             if outcome.changed is not None:
-                self._changed[number] = outcome.changed
+                file = self._write(self._witnesses, case, outcome.changed) if self._witnesses else ""
+                self._changed[number] = outcome.changed._replace(file=file)
         self._cases = []
         return self._changed
+
+    def _write(self, folder: Path, case: OrderCase, changed: ChangedResult) -> str:
+        """Write the witness of a launch and its trace; return the path of the witness, "" if there is none."""
+        from ....tracer.model.plan import TRACE_SUFFIX
+        from ....tracer.orders.search import ChangedCell
+        from ....tracer.orders.witness import WITNESS_SUFFIX, WitnessError, witness_of, write_witness
+        from ....tracer.storage.trace_file import TraceFileError, save
+
+        if changed.shrunk is None:
+            print_error(
+                f"the order of {case.trace.kernel} with seed {changed.schedule.seed} has no short form."
+            )
+            return ""
+        order, cells = changed.shrunk, [ChangedCell(changed.element, changed.before, changed.after)]
+        witness = witness_of(case.launch, order.order, order.reversal, cells if changed.element else [])
+        stem, number = folder / case.trace.kernel, 2
+        while stem in self._written:
+            stem, number = folder / f"{case.trace.kernel}-{number}", number + 1
+        self._written.add(stem)
+        path = f"{stem}{WITNESS_SUFFIX}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            save(case.trace, Path(f"{stem}{TRACE_SUFFIX}"))
+            write_witness(Path(path), witness)
+        except (OSError, TraceFileError, WitnessError) as error:
+            print_error(f"can't write {path}: {error.strerror}." if isinstance(error, OSError) else error)
+            return ""
+        print_error(f"tilescope open --witness {path} replays an order that changes {case.trace.kernel}.")
+        return path
 
     def not_traced(self) -> list[str]:
         """Describe the launches that ran in no other order, as texts."""
@@ -88,11 +120,14 @@ def with_changed_result(finding: FindingData, changed: ChangedResult) -> Finding
 
 
 def witness_of(changed: ChangedResult) -> dict[str, object]:
-    """Convert a changed result to plain data."""
-    return {
+    """Convert a changed result to plain data; `order` is the short form of the random order, `file` replays it."""
+    data: dict[str, object] = {
         "schedule": changed.schedule.kind, "seed": changed.schedule.seed, "element": changed.element,
         "before": changed.before, "after": changed.after,
     }  # fmt: skip
+    if changed.shrunk is not None:
+        data |= {"order": changed.shrunk.order, "switches": changed.shrunk.switches}
+    return data | ({"file": changed.file} if changed.file else {})
 
 
 def order_finding(trace_file: str, line: int, kernel: str, changed: ChangedResult) -> FindingData:

@@ -20,16 +20,17 @@ from ..common.text_output import print_error
 from ..reports.report import FindingData, split_cells
 from .behind_program import BackgroundWriter
 from .check_settings import (
-    OPTIONS_WITH_VALUE as REPORT_OPTIONS,
-)
-from .check_settings import (
+    CHECK_PATIENCE,
     CheckSettings,
     add_report_arguments,
     configuration_here,
     settings_of,
     with_limits,
 )
-from .check_verdict import CrashReport, ForkedLaunches, Verdict, reporting_at_os_exit
+from .check_settings import (
+    OPTIONS_WITH_VALUE as REPORT_OPTIONS,
+)
+from .check_verdict import CrashReport, Verdict, reporting_at_os_exit
 from .compiled_launches import CheckedLaunches, CompiledLaunches
 from .findings_output import (
     Caller,
@@ -44,6 +45,7 @@ from .findings_output import (
     with_proven_fix,
     without_internal_keys,
 )
+from .forked_launches import ForkedLaunches, record_here
 from .program_to_run import ProgramToRun
 from .run_as_main import full_path
 from .run_cuda_cpp import (
@@ -62,7 +64,6 @@ if TYPE_CHECKING:
     from ....tracer.cuda_cpp.session import ProgramFault
     from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
-    from ....tracer.remedies.trial import TrialCase
     from ....tracer.run.program_hook import RecordingOptions
     from ....tracer.type_inference.question import Refusal
 
@@ -80,7 +81,7 @@ OPTIONS_WITH_VALUE = (
     "--where",
     *REPORT_OPTIONS,
 )
-PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
+PATIENCE = {"check": CHECK_PATIENCE, "run": 20.0}  # seconds
 
 
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -227,7 +228,7 @@ def execute_run(chosen: Namespace) -> int:
     options_of_run = _options(chosen)._replace(on_fault=lambda fault: note_fault(faults, fault))
     if chosen.json:
         options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
-    forked = _record(options_of_run, saver.save_launch)
+    forked = record_here(options_of_run, saver.save_launch)
     own = os.getpid()
     if chosen.where:
         write_where(Path(chosen.where).absolute(), full_path(program.name))
@@ -259,27 +260,6 @@ def _run_cuda_cpp(chosen: Namespace, saver: LaunchSaver) -> int:
     if chosen.open and saver.saved:
         _open_window(saver.saved[0])
     return status or (2 if saver.lost else 0)
-
-
-def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None]) -> ForkedLaunches:
-    from ....tracer.run.program_hook import record_launches
-
-    own, forked = os.getpid(), ForkedLaunches()
-
-    def take(trace: Trace, seconds: float) -> None:
-        if os.getpid() == own:
-            recorded(trace, seconds)
-        else:
-            forked.launched()
-
-    ask = options.launched
-
-    def launched(kernel: Any, arguments: tuple[Any, ...]) -> None:
-        if ask and os.getpid() == own:
-            ask(kernel, arguments)
-
-    record_launches(options._replace(launched=launched), take)
-    return forked
 
 
 def _open_window(trace: Path) -> None:
@@ -414,14 +394,9 @@ class LaunchSaver:
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def _proven(self) -> list[tuple[int, int, FindingData]]:
-        """Try the remedies, each once for all launches with the same text; return the findings with proven ones."""
-        cases: dict[tuple[str, ...], TrialCase] = {}
-        keys = []
-        for _, _, finding in self._untried:
-            keys.append((finding["kind"], finding["name"], str(finding["line"]), finding["trial"].source))
-            cases.setdefault(keys[-1], finding["trial"])
-        fixes = dict(zip(cases, self._remedies.prove(list(cases.values())), strict=True))
-        proven = zip(self._untried, map(fixes.__getitem__, keys), strict=True)
+        """Try the remedies; return the findings with proven ones."""
+        fixes = self._remedies.prove([finding["trial"] for _, _, finding in self._untried])
+        proven = zip(self._untried, fixes, strict=True)
         return [
             (number, i, with_proven_fix(finding, fix))
             for (number, i, finding), fix in proven
@@ -489,7 +464,8 @@ def execute_check(chosen: Namespace) -> int:
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
     continue_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
-    collector, own = FindingCollector(orders=settings.schedules), os.getpid()
+    collector = FindingCollector(orders=settings.schedules, witnesses=settings.witnesses)
+    own = os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
         collector.add(trace)
@@ -536,7 +512,7 @@ def execute_check(chosen: Namespace) -> int:
         on_mismatch=mismatch,
         on_fault=fail,
     )
-    forked = _record(options_of_check, take)
+    forked = record_here(options_of_check, take)
     with _output_to_stderr() as output:
         counted = None if launches is None else launches.counted
         verdict = Verdict(collector, forked, program.name, settings, output, counted)

@@ -98,7 +98,7 @@ def suppressed_text(report: Report) -> str:
 
     counts = [
         f"{sum(f['suppression']['by'] == by for f in report.suppressed):,} by {name}"
-        for by, name in (("comment", "comments"), ("baseline", "the baseline"))
+        for by, name in (("comment", "comments"), ("baseline", "the baseline"), ("marker", "markers"))
         if any(f["suppression"]["by"] == by for f in report.suppressed)
     ]
     if not counts:

@@ -48,6 +48,8 @@ def _block(finding: FindingData) -> list[str]:
     lines += [f"  {escape_controls(access_line(access))}" for access in finding.get("accesses", [])]
     if witness := finding.get("witness"):
         lines.append(f"  witness: --schedule {witness['schedule']} --seed {witness['seed']}")
+        lines += [f"  order: {escape_controls(witness['order'])}"] if "order" in witness else []
+        lines += [f"  replay: tilescope open --witness {witness['file']}"] if "file" in witness else []
     if finding.get("fix"):
         lines.append("  a trial proved this remedy: tilescope check --diff shows it, --fix applies it")
     return [*lines, f"  = tilescope explain {finding['rule']} ({rule_of(finding['rule']).name})"]

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme
-from ...widgets.vector_picture import CLIP_BEGIN, CLIP_END, ClipMark
+from ...widgets.vector_files import CLIP_BEGIN, CLIP_END, ClipMark
 from .geometry import Box
 
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight

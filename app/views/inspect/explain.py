@@ -171,17 +171,17 @@ class ExplainView(View):
 def hardware_facts(session: Session) -> list[HardwareFact]:
     """List the modelled occupancy of a launch and the counters of a profiler, if there are any."""
     # Imported late: the window starts without them.
-    from ....tracer.hardware.profiling import wording
-    from ....tracer.hardware.profiling.compiled_kernels import occupancy_of
+    from ....tracer.hardware.profiling import profile_text
     from ....tracer.hardware.profiling.profiles import profile_of_launch, recorded_profiles
+    from ....tracer.hardware.profiling.recorded_kernels import occupancy_of
 
     room, record, facts = occupancy_of(session.launch), recorded_profiles(), []
     if room:
-        text = wording.occupancy_text(room, session.launch)
-        facts.append(HardwareFact(text, wording.MODELLED, wording.basis_text(room)))
+        text = profile_text.occupancy_text(room, session.launch)
+        facts.append(HardwareFact(text, profile_text.MODELLED, profile_text.basis_text(room)))
     if record and (profile := profile_of_launch(session.launch, "warm")):
-        text = wording.profile_text(profile)
-        facts.append(HardwareFact(text, wording.MEASURED, wording.origin_text(profile, record)))
+        text = profile_text.profile_text(profile)
+        facts.append(HardwareFact(text, profile_text.MEASURED, profile_text.origin_text(profile, record)))
     return facts
 
 

@@ -26,10 +26,10 @@ from . import descriptions
 from . import legend as legend
 from . import paint as paint
 from . import text as words
+from .cell_values import TEXT_FROM, ValueText, choose_value_text
 from .highlighted_cells import HighlightedBuffers, find_highlighted_cells
 from .layout.buffer_position import BufferPosition, MemoryLayout, Metrics
 from .layout.layout import arrange
-from .values import TEXT_FROM, ValueText, choose_value_text
 from .view_data import ColourGroup, MemoryViewData, Tops
 
 LARGEST_ZOOMED_CELL = 120.0

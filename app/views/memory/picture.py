@@ -37,6 +37,7 @@ from . import legend as legend
 from . import paint as paint
 from . import text as words
 from .arrangement import MemoryArrangement, ViewState
+from .cell_values import TEXT_FROM, Inks, ValueLayer, ValueText, choose_inks
 from .footprints import Footprint, Footprints, phase_at
 from .highlighted_cells import mark_highlighted_cells, split_loads, split_marks
 from .layout.buffer_position import BufferPosition, MemoryLayout
@@ -47,7 +48,6 @@ from .outlines import CellRect
 from .paint import Dots, Hatch, MarkShapes
 from .sparse_sheets import add_changing_codes, unchanging_dots
 from .value_path import draw_path, shape_path
-from .values import TEXT_FROM, Inks, ValueLayer, ValueText, choose_inks
 from .view_data import ColourGroup
 
 T = TypeVar("T")

@@ -34,7 +34,6 @@ from ..common.value_marks import TimelineMark, timeline_marks
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import Codes, activity_codes, assign_lanes
-from .outside import draw_outside
 from .paint import (
     ROW,
     TimelineViewData,
@@ -47,6 +46,7 @@ from .paint import (
     timeline_layout,
 )
 from .playhead import draw_playhead, is_on_handle, playhead_area
+from .red_crosses import draw_outside
 from .spotlight import draw_highlighted_timeline
 from .timeline_layout import MomentRange, TimelineLayout
 from .value_path import draw_value_path

@@ -20,7 +20,7 @@ from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
 from ....tracer.model.skipped_lines import barrier_lines, first_line
 from ....tracer.model.syntax_tree import syntax_problem
-from ....tracer.remedies.kernel_text import edits_between
+from ....tracer.remedies.kernel_statements import edits_between
 from ....tracer.run.worker_client import LaunchTooSlowError, WorkerError
 from ...control.loading import Loading
 from ...control.stage import Stage

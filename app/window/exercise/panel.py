@@ -19,7 +19,7 @@ from ...widgets.switch import Switch
 from ...widgets.theme import MONO, Theme
 from .picture import PictureView, TaskPictureError
 from .result import ResultHead, ResultRows
-from .words import headline, rows_of, summary
+from .verdict_text import headline, rows_of, summary
 
 LEAST = 0.4  # the smallest share of the height for the result
 SMALLEST = 0.7  # the smallest scale of the picture, to fit without scrolling

@@ -12,7 +12,7 @@ from ...views.common.severity import draw_sign
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, text_palette
-from .words import PASSED, Row
+from .verdict_text import PASSED, Row
 
 JOY = 600  # milliseconds of the animated tick of a passed exercise
 TICK = (QPointF(3, 8.5), QPointF(6.7, 12.2), QPointF(13, 4.2))  # in a square of 16 x 16

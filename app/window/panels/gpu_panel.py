@@ -133,7 +133,7 @@ class GpuPanel(QFrame):
         if self.timelines is None:
             self.panes[i].show_reading(launch)
             return None
-        recorded = recorded_of(launch.scenario, self.timelines)
+        recorded = recorded_of(launch, self.timelines)
         wanted = self.place.pane(i).size
         recording = next(
             (candidate for candidate in recorded if candidate.word == wanted), None
@@ -197,7 +197,7 @@ class GpuPanel(QFrame):
         """Show another recorded size in every pane that has it, and reset the positions."""
         panes = []
         for n, launch in enumerate(self.launches):
-            recorded = recorded_of(launch.scenario, self.timelines or ())
+            recorded = recorded_of(launch, self.timelines or ())
             own = own_recording(launch, recorded)
             has = n == i or any(candidate.word == word for candidate in recorded)
             chosen = word if has else self.place.pane(n).size

@@ -55,7 +55,7 @@ def _explain(theme: Theme) -> View:
 
 
 def _output(theme: Theme) -> View:
-    from ...views.inspect.output import OutputView
+    from ...views.inspect.program_output import OutputView
 
     return OutputView(theme)
 

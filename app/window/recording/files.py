@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from ....tracer.storage.atomic_write import TEMPORARY, atomic_file
 from ...widgets.widget_picture import PictureError
+from .gif_palette import Frame, Lookup
 from .kinds import VIDEOS, Kind
-from .palette import Frame, Lookup
 from .pictures_file import Frames, png_of, write_gif, write_pngs
 from .video_file import check_video, write_video
 from .webp_file import write_webp

@@ -18,7 +18,7 @@ from ...model.pane_moments import playhead_moment
 from ...state.actions import ShowPictureOnly
 from ...widgets.widget_picture import PictureError, picture_of
 from .film import Film, Still, played
-from .palette import Frame
+from .gif_palette import Frame
 from .wanted import FilmOptions
 
 

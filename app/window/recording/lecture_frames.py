@@ -14,7 +14,7 @@ from ...model.bookmark import Bookmark
 from ..lecture.step_picture import ResolvedStep, StepPictures
 from .film import Film, Shot, Still, played
 from .frames import frame_of
-from .palette import Frame
+from .gif_palette import Frame
 
 WORDS = Fraction(5, 2)  # read per second
 LOOK = Fraction(2)  # seconds to look at the picture

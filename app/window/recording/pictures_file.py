@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import GifImagePlugin, Image
 
-from .palette import SIZE, Frame, Lookup
+from .gif_palette import SIZE, Frame, Lookup
 
 Frames = Iterator[tuple[Frame, int]]  # each with its repeat count
 LONGEST = 65535  # the longest delay of a GIF's frame, in hundredths of a second

@@ -18,8 +18,8 @@ from ...widgets.patterns import mixed
 from ...widgets.theme import DARK, KIND_COLOURS, LIGHT
 from .files import Encoding, WriterThread
 from .film import Film, Still
+from .gif_palette import Frame, Lookup, palette_of
 from .kinds import VIDEOS, Kind, even
-from .palette import Frame, Lookup, palette_of
 from .video_file import KEY_SECONDS
 
 SEEN = 16  # frames that the palette of a GIF is made from, or one per shot if there are more

@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 
 from ...widgets.widget_picture import PictureError
+from .gif_palette import Frame
 from .kinds import even
-from .palette import Frame
 
 if TYPE_CHECKING:
     import av

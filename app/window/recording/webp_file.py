@@ -18,7 +18,7 @@ from typing import IO, Final
 import numpy as np
 from PIL import Image
 
-from .palette import Frame
+from .gif_palette import Frame
 from .pictures_file import Frames, image_of
 
 ANIMATED, WITH_ALPHA = 0x02, 0x10  # flags of the file

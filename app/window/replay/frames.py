@@ -25,9 +25,9 @@ from ...views.memory.picture import MemoryPicture
 from ...views.memory.view_data import Tops
 from ...views.warp.view import WarpView
 from ...widgets.theme import Theme
-from .changes import Changes
 from .drawings import Drawings
 from .paint_recorder import NOTHING, Picture, record_drawing, units
+from .step_functions import Changes
 
 THEMES = ("light", "dark")
 ALWAYS, STANDING, MOVING = range(3)  # when a piece is drawn: always, at rest, during motion

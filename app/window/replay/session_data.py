@@ -29,7 +29,7 @@ from ...views.source.highlight import Token, cuda_c_tokens, python_tokens
 from ...views.timeline.image import activity_codes, assign_lanes
 from ...views.timeline.view import default_block_range
 from ...widgets.patterns import EXCHANGE, LOOKS, WAITING
-from .changes import Changes, gaps
+from .step_functions import Changes, gaps
 
 Say = Callable[[str], str]
 CODE = ord("0")  # the character of code 0 in the rows of a timeline

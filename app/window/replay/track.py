@@ -12,10 +12,10 @@ from ...views.common.activity import BlockActivity, WarpActivity, block_activity
 from ...views.common.wording import block_text, mark_of, phase_text
 from ...views.inspect.explain import capital, facts_text
 from ...widgets.patterns import EXCHANGE, LOOKS, WAITING
-from .changes import Changes
 from .drawings import Drawings
 from .frames import Form, PaneLook, Slots, WarpFrames, frames_of, themes_of
 from .session_data import files_of
+from .step_functions import Changes
 
 
 class Track:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from ....kernels.scenarios.catalogue import Parameter
 from ...widgets.controls import Chip, mark, open_field
 from ...widgets.plain_text import PlainLabel, plain_tip
-from .steps import Track, grows_downwards, is_coarse
+from .parameter_steps import Track, grows_downwards, is_coarse
 
 NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 PAGE = 4  # steps of PageUp and PageDown

@@ -45,7 +45,7 @@ from .fields import (
     parameter_chips,
 )
 from .options import LaunchOptions
-from .steps import Track, nearest, unit_of
+from .parameter_steps import Track, nearest, unit_of
 
 LIKELY_VALUES = (
     8  # values on each side whose kernels are compiled in advance when the pointer is at a parameter

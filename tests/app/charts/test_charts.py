@@ -1,4 +1,4 @@
-"""Charts as data: the numbers of the recorded measurement, counted by hand, and what is said about them."""
+"""Charts as data: the numbers of the recorded measurement, counted separately, and their descriptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tilescope.tracer.measure.measurement import Timing, load, recorded_measurem
 # --- what is drawn
 
 
-def test_a_newcomer_gets_the_naive_kernels_beside_the_tiled_one_at_a_size_all_were_measured_at():
+def test_the_default_chart_compares_naive_and_tiled_kernels_at_a_size_all_were_measured_at():
     figure = build([H200], Choice())
     assert [bar.datum.subject for bar in figure.panels[0].bars] == [
         "matmul-naive-row-on-x",
@@ -63,7 +63,7 @@ def test_a_speed_up_is_the_ratio_of_two_medians():
     assert "Naive, column on x" in figure.panels[0].axis.label
 
 
-def test_a_speed_up_over_what_was_not_measured_says_so():
+def test_a_speed_up_over_an_unmeasured_kernel_is_reported_as_missing():
     figure = build([H200], choice_of("matmul-tiled", chart="speedup", against="count-atomic"))
     assert figure.is_empty
     assert "Counter, atomic was not measured like this" in figure.notes[0]
@@ -107,13 +107,13 @@ def test_a_line_joins_one_dtype_and_one_shape_of_blocks():
     assert [point.x for point in pitfall.series[0].points] == [1024]  # N = 4 was measured in float64
 
 
-def test_a_usual_shape_is_said_once_and_others_with_their_kernels():
+def test_a_usual_shape_is_named_once_and_others_with_their_kernels():
     figure = build([H200], choice_of("matmul-tiled", "cuda-c-naive", "transpose-naive", chart="scaling"))
     assert figure.notes[0] == "Blocks of 16 × 16 unless a name has others."
     assert [series.part for series in figure.panels[0].series] == ["", "", "blocks of 32 × 32"]
 
 
-def test_one_kernel_at_two_sizes_is_told_apart():
+def test_one_kernel_at_two_sizes_has_two_labels():
     pair = tuple(ChartSubject("matmul-tiled", values=(("m", m), ("tile", 16))) for m in (512, 1024))
     bars = build([H200], Choice(subjects=pair)).panels[0].bars
     assert {bar.part for bar in bars} >= {"M = K = N = 512", "M = K = N = 1,024"}
@@ -123,7 +123,7 @@ def test_one_kernel_at_two_sizes_is_told_apart():
     assert figure.subtitle.startswith("M = K = N = 1,024")
 
 
-def test_reasons_for_what_is_missing_are_said_once():
+def test_reasons_for_missing_bars_are_listed_once():
     figure = build([H200], choice_of("matmul-tiled", "transpose-naive", "histogram-global", chart="roofline"))
     (note,) = (note for note in figure.notes if "arithmetic" in note)
     assert note == "No arithmetic to count: Transpose, naive; Histogram, global atomics."
@@ -132,9 +132,9 @@ def test_reasons_for_what_is_missing_are_said_once():
 def test_words_that_only_their_author_knows_are_in_no_chart():
     for chart in CHARTS:
         figure = build([H200], with_chart(Choice(subjects=tuple(subjects_of([H200]))), chart))
-        told = " ".join((figure.title, figure.subtitle, figure.method, *figure.notes))
+        figure_text = " ".join((figure.title, figure.subtitle, figure.method, *figure.notes))
         for word in ("held stream", "document 00", "003", "004", "matmul-", "vector-", "python-"):
-            assert word not in told
+            assert word not in figure_text
 
 
 def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
@@ -153,7 +153,7 @@ def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
     assert plane.x.marks == (("modelled", "FLOP"), ("exact", "bytes"), ("measured", "bytes of rings"))
 
 
-def test_the_roof_is_that_of_the_dtype_and_the_note_says_in_what_it_was_reached():
+def test_the_roof_is_that_of_the_dtype_and_the_note_names_its_measurement():
     figure = build([H200], choice_of("matmul-tiled", chart="roofline", problem="M = K = N = 512, float64"))
     (roof,) = figure.panels[0].roofs
     assert roof.dtype == "float64"
@@ -179,7 +179,7 @@ def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left
     assert len(drawn.other_rates) == len(left) - 1
 
 
-def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():
+def test_the_roofline_omits_programs_on_the_cpu_and_reports_it():
     figure = build(
         [H200], choice_of("matmul-naive-col-on-x", "matmul-naive-col-on-x/numpy", chart="roofline")
     )
@@ -190,7 +190,7 @@ def test_the_roofline_leaves_programs_on_the_cpu_out_and_says_so():
 
 
 @pytest.mark.parametrize(("chart", "kinds"), [("calls", "first-call"), ("copies", "with-copies")])
-def test_calls_and_copies_stand_beside_a_later_call_and_the_kernel(chart, kinds):
+def test_calls_and_copies_are_next_to_a_later_call_and_the_kernel(chart, kinds):
     bars = build([H200], choice_of("matmul-tiled", chart=chart)).panels[0].bars
     assert [bar.datum.kind for bar in bars] == [kinds, "call", "kernel-warm"]
     assert bars[0].value > bars[1].value > bars[2].value
@@ -213,8 +213,8 @@ def test_a_ladder_goes_from_the_slowest_to_the_fastest_and_has_one_when_none_was
     assert [bar.value for bar in bars] == sorted((bar.value for bar in bars), reverse=True)
     assert {bar.datum.parameters["k"] for bar in bars} == {256}
     assert {bar.datum.kind for bar in bars} == {"cpu", "kernel-warm"}
-    mine = choice_of("vector-increment", "vector-increment/numpy")
-    assert with_chart(mine, "ladder").subjects == mine.subjects
+    choice = choice_of("vector-increment", "vector-increment/numpy")
+    assert with_chart(choice, "ladder").subjects == choice.subjects
 
 
 def with_ladder(microseconds, cublas):
@@ -275,15 +275,15 @@ def test_a_kernel_that_is_wrong_is_named_with_the_reason():
     assert any("too few threads" in note and "NumPy" in note for note in figure.notes)
 
 
-def test_what_was_measured_here_is_drawn_beside_what_was_recorded(tmp_path):
+def test_own_measurements_are_drawn_next_to_recorded_ones(tmp_path):
     halved = msgspec.convert(msgspec.to_builtins(H200.measurement), type(H200.measurement))
     save(replace(halved, date="2027-01-02T03:04:05+00:00"), tmp_path / "mine.json")
-    mine = Source(tmp_path / "mine.json", load(tmp_path / "mine.json"))
-    figure = build([H200, mine], choice_of("matmul-tiled"))
+    own_source = Source(tmp_path / "mine.json", load(tmp_path / "mine.json"))
+    figure = build([H200, own_source], choice_of("matmul-tiled"))
     assert [bar.part for bar in figure.panels[0].bars] == ["recorded 2026-11-21", "here 2027-01-02 03:04"]
     assert "recorded on 2026-11-21" in figure.origins[0]
     assert "measured here on 2027-01-02" in figure.origins[1]
-    lines = build([H200, mine], choice_of("matmul-tiled", chart="scaling")).panels[0].series
+    lines = build([H200, own_source], choice_of("matmul-tiled", chart="scaling")).panels[0].series
     assert [line.style for line in lines] == [0, 1]
     assert [line.part for line in lines] == [bar.part for bar in figure.panels[0].bars]
 
@@ -292,25 +292,25 @@ def test_each_kernel_names_its_measurement_where_there_are_several():
     measured = H200.measurement
     rows = tuple(row for row in measured.rows if row.scenario == "cuda-c-naive")
     laptop = replace(measured.device, name="GeForce RTX 4060 Laptop")
-    mine = replace(H200, measurement=replace(measured, device=laptop, rows=rows))
+    laptop_source = replace(H200, measurement=replace(measured, device=laptop, rows=rows))
     keys = ("matmul-naive-row-on-x", "cuda-c-naive")
     expected = [(0, "NVIDIA H200"), (0, "NVIDIA H200"), (1, "GeForce RTX 4060 Laptop")]
     for chart in ("scaling", "roofline"):
-        lines = build([H200, mine], choice_of(*keys, chart=chart)).panels[0].series
+        lines = build([H200, laptop_source], choice_of(*keys, chart=chart)).panels[0].series
         assert [(line.style, line.part) for line in lines] == expected
-    bars = build([H200, mine], choice_of(*keys)).panels[0].bars
+    bars = build([H200, laptop_source], choice_of(*keys)).panels[0].bars
     assert [bar.part for bar in bars] == [part for _, part in expected]
 
 
 def test_what_has_nothing_to_be_compared_with_is_named():
     rows = tuple(row for row in H200.measurement.rows if row.scenario == "cuda-c-naive")
-    mine = replace(H200, measurement=replace(H200.measurement, rows=rows), recorded=False)
-    figure = build([H200, mine], choice_of("matmul-tiled", "cuda-c-naive", chart="speedup"))
+    own_source = replace(H200, measurement=replace(H200.measurement, rows=rows), recorded=False)
+    figure = build([H200, own_source], choice_of("matmul-tiled", "cuda-c-naive", chart="speedup"))
     assert [bar.datum.subject for bar in figure.panels[0].bars] == ["matmul-tiled", "cuda-c-naive"]
     assert "Not compared: CUDA C, naive, measured without Tiled, shared memory." in figure.notes
 
 
-def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
+def test_a_chart_speaks_of_work_groups_but_keeps_titles():
     keys = ("matmul-tiled", "vector-multiply", "python-threads")
     figure = with_terminology(build([H200], choice_of(*keys, chart="scaling")), "work-item")
     assert [series.full_name for series in figure.panels[0].series] == ["Tiled, shared memory"]
@@ -325,14 +325,14 @@ def test_a_chart_speaks_of_work_groups_but_leaves_titles_alone():
     assert [bar.part for bar in bars.panels[0].bars] == [f"work-groups of {n} × {n}" for n in (16, 8, 32)]
 
 
-def test_kernels_that_speak_of_work_items_themselves_do_so_where_they_are_alone():
+def test_kernels_with_only_work_items_use_those_words():
     assert terminology_of("own", choice_of("workitem-naive").subjects) == "work-item"
     assert terminology_of("own", choice_of("workitem-naive", "matmul-tiled").subjects) == "cuda"
     assert terminology_of("cuda", choice_of("workitem-naive").subjects) == "cuda"
     assert terminology_of("work-item", ()) == "work-item"
 
 
-def test_every_figure_says_device_date_and_method():
+def test_every_figure_names_device_date_and_method():
     for chart in CHARTS:
         figure = build([H200], Choice(chart))
         assert not figure.is_empty, chart
@@ -347,14 +347,16 @@ def test_every_figure_says_device_date_and_method():
 # --- sources
 
 
-def test_files_that_cannot_be_read_are_told_in_one_sentence_and_the_others_are_there():
+def test_unreadable_files_are_reported_in_one_sentence_and_the_others_are_there():
     own_folder().mkdir(parents=True, exist_ok=True)
     broken = own_folder() / "broken.json"
     try:
         for content in (b"", b"{}", FILE.read_bytes().replace(b'"version":2', b'"version":7', 1)):
             broken.write_bytes(content)
-            found, complaints = sources()
-            assert [source.path for source in found] == [recorded_measurements()[0]]  # others go on with it
+            recordings, complaints = sources()
+            assert [source.path for source in recordings] == [
+                recorded_measurements()[0]
+            ]  # others go on with it
             assert len(complaints) == 1
             assert complaints[0].endswith(".")
     finally:

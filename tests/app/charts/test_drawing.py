@@ -1,4 +1,4 @@
-"""How charts are drawn: nothing cut, nothing struck through, values beside their bars, rooms that are used."""
+"""Drawn charts: nothing is clipped or struck through, values are next to their bars, and space is used."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Drawn:
     bars: list[QRectF] = field(default_factory=list)
 
     def place(self, text):
-        """Return where a text, or the first that begins with it, stands."""
+        """Find the box of a text, or of the first text that begins with it."""
         return next(place.boundingRect() for other, place in self.texts if other.startswith(text))
 
 
@@ -98,9 +98,9 @@ def test_no_label_of_a_roofline_is_cut_or_lies_on_a_roof(sources, width, scale, 
     figure = build(sources, Choice("roofline"))
     size = round(width * scale), max(wanted_height(figure, width * scale, theme), 400)
     seen = drawn(figure, monkeypatch, size, theme)
-    whole = QRectF(0, 0, *size)
+    page_rect = QRectF(0, 0, *size)
     assert [
-        text for text, place in seen.texts if "…" in text or not whole.contains(place.boundingRect())
+        text for text, place in seen.texts if "…" in text or not page_rect.contains(place.boundingRect())
     ] == []
     names = [(text, place) for text, place in seen.texts if "GFLOP/s" in text or "GB/s" in text][:-1]
     assert [text for text, place in names if any(struck(line, place) for line in seen.lines)] == []
@@ -108,7 +108,7 @@ def test_no_label_of_a_roofline_is_cut_or_lies_on_a_roof(sources, width, scale, 
 
 
 @pytest.mark.parametrize("width", [640, 960])
-def test_values_of_points_stand_beside_them_and_cover_no_line_and_no_other_value(width, monkeypatch):
+def test_values_of_points_are_next_to_them_and_cover_no_line_and_no_other_value(width, monkeypatch):
     names = "matmul-tiled", "matmul-naive-row-on-x", "matmul-tiled-dynamic"
     figure = build([H200], choice_of(*names, chart="over", over="tile"))
     seen = drawn(figure, monkeypatch, (width, max(wanted_height(figure, width, Theme()), 540)))
@@ -148,7 +148,7 @@ def test_the_name_of_what_a_roof_was_reached_in_is_plain(monkeypatch):
 
 
 @pytest.mark.parametrize("names", [["matmul-tiled"], ["matmul-tiled", "cuda-c-naive"]], ids=["one", "two"])
-def test_few_bars_use_the_height_and_have_their_values_beside_them(names, monkeypatch):
+def test_few_bars_use_the_height_and_have_their_values_next_to_them(names, monkeypatch):
     figure = build([H200], choice_of(*names))
     seen = drawn(figure, monkeypatch)
     assert seen.place("CUDA events").top() - seen.place("time, ").bottom() < 30
@@ -170,7 +170,7 @@ def test_one_late_sample_takes_no_value_away_from_its_bar(monkeypatch):
     assert seen.place("300 µs").left() - seen.bars[0].right() < 25
 
 
-def test_a_value_never_stands_beside_the_diamond_of_a_published_time(monkeypatch):
+def test_no_value_is_next_to_the_diamond_of_a_published_time(monkeypatch):
     figure = build([H200], choice_of("vector-increment", "vector-multiply", chart="calls"))
     for height in (540, 240):
         seen = drawn(figure, monkeypatch, (960, height))
@@ -191,7 +191,7 @@ def test_sizes_that_are_far_apart_are_not_joined(monkeypatch):
     assert len(drawn(build([H200], Choice("scaling")), monkeypatch).lines) == 6
 
 
-def test_points_of_two_devices_are_told_apart(monkeypatch):
+def test_points_of_two_devices_look_different(monkeypatch):
     figure = build([H200, LAPTOP], choice_of("matmul-tiled", chart="roofline"))
     assert [series.full_name for series in figure.panels[0].series] == [
         "Tiled, shared memory, NVIDIA H200",
@@ -210,11 +210,11 @@ def test_points_of_two_devices_are_told_apart(monkeypatch):
 def test_a_figure_that_needs_the_room_has_smaller_text_on_a_page():
     page = Page((1600, 900))
     few = build([H200], Choice())
-    many = build([H200], Choice("copies", subjects=ALL[:3], problem="M = K = N = 1,024"))
+    three_kernels = build([H200], Choice("copies", subjects=ALL[:3], problem="M = K = N = 1,024"))
     mixed = build([H200], Choice("scaling", subjects=ALL))
     assert page.theme_for(few).scale == pytest.approx(1600 / 960)
     assert 0.7 * 1600 / 960 <= page.theme_for(mixed).scale < page.theme_for(few).scale
-    assert wanted_height(many, 1600, page.theme_for(many)) <= 900
+    assert wanted_height(three_kernels, 1600, page.theme_for(three_kernels)) <= 900
     assert wanted_height(few, 1600, replace(page, text_size=2.0).theme_for(few)) <= 900
     assert replace(page, text_size=0.5).theme_for(few).scale == pytest.approx(0.5 * 1600 / 960)
 

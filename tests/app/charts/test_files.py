@@ -29,7 +29,7 @@ from tilescope.tracer.measure.measurement import load, recorded_measurements
 SIZE = (960, 540)
 PAGE = Page(SIZE)
 H200 = Source(recorded_measurements()[0], load(recorded_measurements()[0]), recorded=True)
-SAID = (
+FIGURE_TEXTS = (
     "Time: kernel only, L2 cache warm",
     "Naive, row on x",
     "Tiled, shared memory",
@@ -63,7 +63,7 @@ def shown(svg):
 
 def test_svg_has_its_text_as_text(tmp_path):
     texts = shown(write(tmp_path / "chart.svg"))
-    assert set(SAID) <= set(texts)
+    assert set(FIGURE_TEXTS) <= set(texts)
     assert any("NVIDIA H200, recorded on 2026" in text for text in texts)
     assert any("CUDA events" in text for text in texts)
 
@@ -86,8 +86,8 @@ def test_svg_is_drawn_by_others_as_the_png_is(tmp_path):
 def test_pdf_has_its_text_as_text_and_no_picture(tmp_path):
     content = write(tmp_path / "chart.pdf")
     text = text_of(content)
-    for said in SAID:
-        assert said.replace(" ", "") in text
+    for phrase in FIGURE_TEXTS:
+        assert phrase.replace(" ", "") in text
     assert b"/Subtype /Image" not in content
     assert b"/MediaBox [0 0 720" in content  # 960 pixels of 1/96 inch
 
@@ -123,7 +123,7 @@ def test_a_figure_is_the_same_wherever_and_however_often_it_is_drawn():
     assert view.grab().toImage().convertToFormat(first.format()) == first
 
 
-def test_the_pointer_is_told_what_stands_there():
+def test_a_tooltip_describes_the_point_under_the_pointer():
     view = ChartView(PAGE.theme_for(figure()))
     view.show_figure(figure())
     view.resize(*SIZE)
@@ -142,7 +142,7 @@ def test_the_clipboard_gets_the_picture():
     assert QGuiApplication.clipboard().image() == image_of(figure(), PAGE)
 
 
-def test_files_are_written_whole_or_not_at_all(tmp_path):
+def test_files_are_written_atomically(tmp_path):
     (tmp_path / "chart.svg").mkdir()
     with pytest.raises(PictureError, match=r"could not be written: .*\.$"):
         write(tmp_path / "chart.svg")
@@ -239,11 +239,11 @@ def test_the_command_takes_a_chart_in_the_words_of_a_lecture(tmp_path):
     assert [n["parameters"]["m"] for n in json.loads(path.read_bytes())["numbers"]] == [4096]
 
 
-def test_the_command_speaks_the_words_it_is_told(tmp_path):
+def test_the_command_uses_the_chosen_words(tmp_path):
     path = tmp_path / "a.csv"
-    for words, said in (("work-item", "work-groups of 16 × 16"), ("own", "blocks of 16 × 16")):
+    for words, phrase in (("work-item", "work-groups of 16 × 16"), ("own", "blocks of 16 × 16")):
         assert main(["export", "timings", "--words", words, "-o", str(path)]) == 0
-        assert said in path.read_text(encoding="utf-8").splitlines()[1]
+        assert phrase in path.read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_the_command_needs_no_qt_for_numbers(tmp_path):
@@ -277,9 +277,9 @@ def test_the_command_needs_no_qt_for_numbers(tmp_path):
 def test_the_command_refuses_in_one_sentence(words, part, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["export", "timings", *words]) == 2
-    said = capsys.readouterr().err.strip()
-    assert part in said
-    assert len(said.splitlines()) == 1
+    error = capsys.readouterr().err.strip()
+    assert part in error
+    assert len(error.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 
 

@@ -26,25 +26,25 @@ def cube(side, **values):
     return {"m": side, "k": side, "n": side, **values}
 
 
-def pair(left, right, found=(H200,)):
+def pair(left, right, recordings=(H200,)):
     """Return the times of two panes: name and parameters each."""
-    return nearest_times([query_of_values(*left), query_of_values(*right)], found)
+    return nearest_times([query_of_values(*left), query_of_values(*right)], recordings)
 
 
 def test_the_launch_itself_is_taken_where_it_was_measured():
-    mine = nearest_time("matmul-tiled", cube(1024, tile=8), [H200])
+    nearest = nearest_time("matmul-tiled", cube(1024, tile=8), [H200])
     taken = samples_of(raw_row("matmul-tiled", **cube(1024, tile=8)), "kernel-warm")
-    assert mine.is_exact
-    assert mine.microseconds == median(tuple(taken))
-    assert mine.gflop_per_s == pytest.approx(2 * 1024**3 / mine.microseconds / 1000)
-    assert mine.gb_per_s == pytest.approx(3 * 4 * 1024**2 / mine.microseconds / 1000)
-    assert "nearest" not in explanation(mine, None)
+    assert nearest.is_exact
+    assert nearest.microseconds == median(tuple(taken))
+    assert nearest.gflop_per_s == pytest.approx(2 * 1024**3 / nearest.microseconds / 1000)
+    assert nearest.gb_per_s == pytest.approx(3 * 4 * 1024**2 / nearest.microseconds / 1000)
+    assert "nearest" not in explanation(nearest, None)
 
 
-def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
-    mine = nearest_time("matmul-tiled", cube(16, tile=8), [H200])
-    assert (mine.size, mine.row.parameters["tile"], mine.is_exact) == ("64", 16, False)
-    tip = explanation(mine, None)
+def test_otherwise_the_nearest_size_of_the_same_type_is_used_and_its_tooltip_lists_differences():
+    nearest = nearest_time("matmul-tiled", cube(16, tile=8), [H200])
+    assert (nearest.size, nearest.row.parameters["tile"], nearest.is_exact) == ("64", 16, False)
+    tip = explanation(nearest, None)
     assert "M = K = N = 64, blocks of 16 × 16, float32." in tip
     assert "nearest measured launch to that of this pane: M = K = N = 16, blocks of 8 × 8, float32." in tip
     assert nearest_time("matmul-tiled", cube(1100, tile=32), [H200]).row.parameters["tile"] == 32
@@ -85,9 +85,9 @@ def test_a_launch_that_was_not_measured_has_no_time_and_names_the_nearest_by_wha
     text = line_text(time, None)
     assert text.startswith(f"not measured at {own}")
     assert f" · nearest: {nearest}" in text
-    said = " ".join(line_texts(time, nearest_time("matmul-naive-col-on-x", cube(64), [H200])))
+    joined = " ".join(line_texts(time, nearest_time("matmul-naive-col-on-x", cube(64), [H200])))
     for word in ("s · measured", "µs", "ms", "times as fast", "H200"):
-        assert word not in said
+        assert word not in joined
 
 
 def test_a_launch_that_was_measured_has_its_time_in_the_heading():
@@ -110,7 +110,7 @@ def test_each_pane_has_the_time_of_its_own_size_where_only_one_of_both_was_measu
     assert displayed_times(both, []) == [None, None]
 
 
-def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time_alone():
+def test_the_faster_pane_shows_its_speed_up_and_the_slower_one_only_its_time():
     left, right = pair(("matmul-naive-row-on-x", cube(4096)), ("matmul-tiled", cube(4096)))
     slow, fast = (median(tuple(samples_of(raw_row(n, **cube(4096)), "kernel-warm"))) for n in (
         "matmul-naive-row-on-x", "matmul-tiled"))  # fmt: skip
@@ -121,7 +121,7 @@ def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time
     )
 
 
-def test_panes_of_one_size_are_told_at_the_nearest_size_at_which_both_were_measured():
+def test_panes_of_one_size_use_the_nearest_size_at_which_both_were_measured():
     left, right = pair(("workitem-naive", cube(32)), ("matmul-tiled", cube(32)))
     assert (left.size, right.size) == ("256", "256")
     assert right.speedup_over(left) == left.microseconds / right.microseconds
@@ -135,7 +135,7 @@ def test_what_was_measured_at_another_size_is_not_compared():
     assert "Not compared" in explanation(left, right)
 
 
-def test_a_padding_that_nobody_measured_is_not_passed_off_as_measured():
+def test_an_unmeasured_padding_is_not_passed_off_as_measured():
     size = {"rows": 64, "cols": 64}
     plain = nearest_time("transpose-tile", size, [H200])
     assert plain.is_exact
@@ -156,7 +156,7 @@ def test_what_was_measured_here_comes_first_and_is_never_compared_with_another_d
     assert left.speedup_over(right) is None
 
 
-def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has_one_alone():
+def test_kernels_measured_here_together_are_compared_even_if_a_later_file_has_one_of_them():
     row = measurement(3.0).rows[0]
     both = measurement(2.0)
     both = replace(both, rows=(*both.rows, replace(row, scenario="matmul-naive-row-on-x")))
@@ -165,7 +165,7 @@ def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has
     assert right.speedup_over(left) == 1.5
 
 
-def test_what_nobody_measured_has_no_time():
+def test_unmeasured_kernels_have_no_time():
     assert nearest_time("count-racing", {}, [H200]) is None
     assert nearest_time("matmul-tiled", {}, []) is None
     assert pair(("count-racing", {}), ("matmul-tiled", {}))[0] is None
@@ -191,9 +191,9 @@ def test_recorded_measurements_that_go_on_with_one_are_one_with_it(tmp_path, mon
     for path, part in zip(paths, parts, strict=True):
         save(part, path)
     monkeypatch.setattr(sources_module, "recorded_measurements", lambda: tuple(paths))
-    whole, other = sources()[0]
-    assert whole.measurement.rows == every
-    assert whole.origin == f"NVIDIA H200, recorded on {H200.measurement.date[:10]} and 2026-12-01"
+    all_rows, other = sources()[0]
+    assert all_rows.measurement.rows == every
+    assert all_rows.origin == f"NVIDIA H200, recorded on {H200.measurement.date[:10]} and 2026-12-01"
     assert (other.path, len(other.measurement.rows)) == (paths[2], 1)
     left, right = pair(("matmul-naive-row-on-x", cube(1024)), ("transpose-naive", {}), sources()[0])
     assert left.measured.source is right.measured.source

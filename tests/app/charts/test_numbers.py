@@ -28,7 +28,7 @@ RUNGS = ("matmul-column", "matmul-square", "matmul-wide", "matmul-two-buffers")
 # --- published figures
 
 
-def test_every_published_figure_stands_beside_a_row_that_was_measured():
+def test_every_published_figure_is_next_to_a_measured_row():
     for entry in published_times():
         kind = entry.kind
         rows = [
@@ -36,8 +36,8 @@ def test_every_published_figure_stands_beside_a_row_that_was_measured():
             for row in H200.measurement.rows
             if (row.scenario, row.baseline) == (entry.scenario, entry.baseline)
         ]
-        told = {mark.microseconds for row in rows for mark in published_for(row, kind)}
-        assert entry.microseconds in told, entry
+        published = {mark.microseconds for row in rows for mark in published_for(row, kind)}
+        assert entry.microseconds in published, entry
         assert entry.scenario in names()
 
 
@@ -85,13 +85,13 @@ def test_traffic_is_known_for_every_kernel_with_arithmetic_and_counted_again_giv
 def test_blocks_that_are_alike_are_counted_once(scenario, values, monkeypatch):
     worker = Worker()
     try:
-        whole = count(worker, scenario, values)
+        launch_count = count(worker, scenario, values)
         monkeypatch.setattr(traffic, "SMALL", 0)
         parts = count(worker, scenario, values)
     finally:
         worker.close()
-    assert parts.sectors == whole.sectors
-    assert parts.blocks < whole.blocks
+    assert parts.sectors == launch_count.sectors
+    assert parts.blocks < launch_count.blocks
 
 
 # --- tables
@@ -129,8 +129,8 @@ def test_times_have_three_digits_and_the_unit_that_suits():
 
 
 def test_sizes_that_can_be_compared_have_one_name():
-    found = {problem_of(row) for row in H200.measurement.rows}
-    assert {"M = K = N = 1,024", "M = 5,120, K = 256, N = 5,120", "1,000,000 elements", "64 × 64"} <= found
+    problems = {problem_of(row) for row in H200.measurement.rows}
+    assert {"M = K = N = 1,024", "M = 5,120, K = 256, N = 5,120", "1,000,000 elements", "64 × 64"} <= problems
     blocks = shapes([H200], choice_of("vector-multiply"))
     assert blocks == ["1,024 blocks of 1,024", "32 blocks of 256"]
     assert problem_for([H200], choice_of("histogram-global")) == "1,000,000 elements"
@@ -147,11 +147,11 @@ def test_a_kernel_keeps_its_colour_while_others_come_and_go():
 
 @given(st.floats(1e-6, 1e6), st.floats(1.5, 1e6), st.booleans(), st.integers(2, 12))
 def test_ticks_lie_inside_and_are_not_too_many(low, factor, log, count):
-    found = ticks(low, low * factor, log, count)
+    positions = ticks(low, low * factor, log, count)
     slack = 1e-6 * low * factor
-    assert all(low - slack <= tick <= low * factor * 1.001 + slack for tick in found)
-    assert len(found) <= count + 1
-    assert found == sorted(found)
+    assert all(low - slack <= tick <= low * factor * 1.001 + slack for tick in positions)
+    assert len(positions) <= count + 1
+    assert positions == sorted(positions)
 
 
 @given(st.floats(0.01, 1e6), st.floats(10, 1e8), st.integers(2, 6))
@@ -193,7 +193,7 @@ def test_sectors_of_measured_rows_are_those_that_nsight_compute_read():
         if row.scenario in RUNGS and not row.baseline
     ]
     counted = {(row.scenario, row.parameters["m"]): traffic_of(row) for row in rows}
-    assert all(found is not None and found.sectors for found in counted.values())
+    assert all(counter is not None and counter.sectors for counter in counted.values())
     # Loaded and stored, on an H200.
     assert counted["matmul-square", 256].sectors == 32_768 + 65_536
     assert (

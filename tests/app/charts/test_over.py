@@ -1,4 +1,4 @@
-"""Charts over a parameter: rows that differ in it alone, their times, rates and bandwidths."""
+"""Charts over a parameter: rows that differ only in it, their times, rates and bandwidths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def warm(name, **given):
     return statistics.median(samples_of(raw_row(name, **given), "kernel-warm"))
 
 
-def test_points_are_of_rows_that_differ_in_the_parameter_alone():
+def test_points_belong_to_rows_that_differ_only_in_the_parameter():
     times, _ = build([H200], choice_of("matmul-tiled", chart="over", over="tile")).panels
     (line,) = times.series
     assert [(p.x, p.y) for p in line.points] == [
@@ -35,7 +35,7 @@ def test_without_a_name_it_is_the_parameter_with_the_most_values():
     assert build([H200], choice).title.startswith("Time and rate over tile:")
 
 
-def test_bandwidth_is_that_of_the_elements_that_are_used_beside_what_copies_reached():
+def test_bandwidth_counts_used_elements_and_is_next_to_that_of_copies():
     figure = build([H200], choice_of(*SUMS, chart="over", over="threads", show="bandwidth"))
     (panel,) = figure.panels
     bytes_used = raw_row("sum-sequential", threads=1024)["bytes"]
@@ -68,8 +68,8 @@ def test_what_does_not_vary_is_an_empty_chart_with_its_reason():
 
 
 def test_a_copy_with_a_stride_uses_as_much_as_it_writes_twice_however_far_apart_it_reads():
-    found = [source for source in sources()[0] if source.recorded]
-    (panel,) = build(found, parse_choice("over stride copy-stride show=bandwidth", found)).panels
+    recorded = [source for source in sources()[0] if source.recorded]
+    (panel,) = build(recorded, parse_choice("over stride copy-stride show=bandwidth", recorded)).panels
     points = panel.series[0].points
     assert [point.x for point in points] == [1, 2, 3, 4, 8, 16, 32]
     assert [point.y for point in points] == sorted((point.y for point in points), reverse=True)
@@ -77,6 +77,6 @@ def test_a_copy_with_a_stride_uses_as_much_as_it_writes_twice_however_far_apart_
         elements = point.datum.parameters["count"]
         assert point.y == pytest.approx(2 * 4 * elements / statistics.median(point.datum.samples) / 1000)
     assert panel.x.log
-    (flat,) = build(found, parse_choice("over offset copy-offset show=bandwidth", found)).panels
+    (flat,) = build(recorded, parse_choice("over offset copy-offset show=bandwidth", recorded)).panels
     assert not flat.x.log  # it begins with 0
     assert flat.series[0].points[0].x == 0

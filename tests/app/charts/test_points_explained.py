@@ -38,8 +38,10 @@ def point(choice=TILED):
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """Return what puts profiles in place of those that come with the package."""
-    return lambda *made: replace_recorded_profiles(monkeypatch, synthetic_record(*made) if made else None)
+    """Return a function that replaces the profiles of the package."""
+    return lambda *profiles: replace_recorded_profiles(
+        monkeypatch, synthetic_record(*profiles) if profiles else None
+    )
 
 
 def test_a_ring_stands_where_the_bytes_of_dram_put_the_point(recorded):
@@ -67,15 +69,15 @@ def test_the_tip_has_every_number_with_its_mark(recorded):
 def test_the_table_has_them_too(recorded):
     recorded(profile(dram_read=30e6, l1_hits=None))
     lines = [line for line in csv_text(point()[0]).splitlines() if not line.startswith("#")]
-    found = {
+    explanations = {
         r["quantity"]: (r["value"], r["unit"], r["marks"])
         for r in csv.DictReader(io.StringIO("\n".join(lines)))
     }
-    assert found["DRAM read"] == ("30000000.0", "B", "measured")
-    assert found["occupancy"] == ("100.0", "%", "modelled")
-    assert found["global memory traffic"] == ("541065216", "B", "exact")
-    assert "L1 hits" not in found
-    assert found["L2 hits"][2] == "measured"
+    assert explanations["DRAM read"] == ("30000000.0", "B", "measured")
+    assert explanations["occupancy"] == ("100.0", "%", "modelled")
+    assert explanations["global memory traffic"] == ("541065216", "B", "exact")
+    assert "L1 hits" not in explanations
+    assert explanations["L2 hits"][2] == "measured"
 
 
 def test_without_recorded_figures_there_is_no_ring_and_no_word_of_one(recorded):
@@ -105,11 +107,11 @@ def test_a_measurement_of_another_gpu_is_not_explained_by_this_one(recorded):
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 @pytest.mark.parametrize(("read", "place"), [(30e6, "ring"), (0.0, "arrow")])
-def test_ring_and_arrow_are_drawn_and_say_what_the_point_says(recorded, name, read, place):
+def test_ring_and_arrow_are_drawn_and_repeat_the_text_of_the_point(recorded, name, read, place):
     application()
     views = []
-    for made in ([profile(dram_read=read)], []):
-        recorded(*made)
+    for profiles in ([profile(dram_read=read)], []):
+        recorded(*profiles)
         view = ChartView(Theme.named(name))
         view.show_figure(point()[0])
         view.resize(900, 600)
@@ -117,9 +119,9 @@ def test_ring_and_arrow_are_drawn_and_say_what_the_point_says(recorded, name, re
     (explained, picture), (plain, before) = views
     assert picture != before
     assert point()[1].measured_x is None  # the last record was none
-    told = [box for box, text in explained._hits if text.startswith("Tiled")]
-    assert len(told) == 2, "the point, and where it would be"
-    ring, sign = told
+    boxes = [box for box, text in explained._hits if text.startswith("Tiled")]
+    assert len(boxes) == 2, "the point, and where it would be"
+    ring, sign = boxes
     assert ring.center().y() == pytest.approx(sign.center().y())
     assert ring.center().x() > sign.center().x() + 50
     assert explained.text_at(QPointF(ring.center())) == explained.text_at(QPointF(sign.center()))
@@ -135,10 +137,10 @@ def test_no_bytes_at_all_put_the_ring_at_infinity(recorded):
 
 def test_the_time_of_a_pane_is_explained_by_occupancy_and_what_was_counted(recorded):
     recorded(profile(dram_read=30e6))
-    told = explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()
-    assert told[0].startswith("NVIDIA H200")
-    assert "room for 8 blocks" in told[1]
-    assert "30.0 MB read from DRAM" in told[2]
+    lines = explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()
+    assert lines[0].startswith("NVIDIA H200")
+    assert "room for 8 blocks" in lines[1]
+    assert "30.0 MB read from DRAM" in lines[2]
     recorded()
     assert len(explanation(nearest_time("matmul-tiled", SIDES, [H200]), None).splitlines()) == 2
 

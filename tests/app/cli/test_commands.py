@@ -39,8 +39,8 @@ def test_every_command_line_in_readme_is_one(line):
 
 
 def test_every_option_in_readme_is_one():
-    known = {option for command in (WINDOW, *SUBCOMMANDS) for option in options_of(command)}
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= known
+    options = {option for command in (WINDOW, *SUBCOMMANDS) for option in options_of(command)}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= options
 
 
 def test_script_run_hands_every_command_on_also_without_a_display():
@@ -66,7 +66,7 @@ def test_options_before_a_script_take_a_value_where_their_parsers_say_so():
 
 @pytest.fixture
 def script(capsys):
-    """Return what a shell reads."""
+    """Return the script that a shell reads."""
 
     def printed(shell):
         assert main(["completion", shell]) == 0
@@ -77,18 +77,18 @@ def script(capsys):
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_has_every_command_option_choice_and_scenario(shell, script):
-    found = set(re.findall(r"[\w-]+", script(shell)))
+    words = set(re.findall(r"[\w-]+", script(shell)))
     kept = {*map(lecture_name, shipped_lectures()), *(exercise.name for exercise in exercises_in()[0])}
-    assert kept | {p.name for name in names() for p in find(name).parameters} <= found
+    assert kept | {p.name for name in names() for p in find(name).parameters} <= words
     bare = len("--") if shell == "fish" else 0  # which has options without their dashes
     for command in (WINDOW, *SUBCOMMANDS):
-        assert {*command.name.split(), *names()} <= found
+        assert {*command.name.split(), *names()} <= words
         for option, action in options_of(command).items():
-            assert option[bare:] in found or option[1:] in found
-            assert {*map(str, action.choices or ())} <= found
+            assert option[bare:] in words or option[1:] in words
+            assert {*map(str, action.choices or ())} <= words
 
 
-def test_fish_says_what_commands_are_for(script):
+def test_fish_describes_commands(script):
     text = script("fish").replace("\\'", "'")
     assert all(f"-a {c.name.split()[0]} -d '{c.help}'\n" in text for c in SUBCOMMANDS)
 

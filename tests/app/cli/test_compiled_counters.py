@@ -44,12 +44,12 @@ scale[2, 256](numbers[:500], numbers, result)
 def rows(printed: str) -> dict[str, list[str]]:
     """Return the numbers and marks of each counter that is printed."""
     names = [name.replace("_", " ") for name in NAMES]
-    found = {}
+    counters = {}
     for line in printed.splitlines():
-        name = next((one for one in names if line.startswith(one)), "")
+        name = next((option for option in names if line.startswith(option)), "")
         if name:
-            found[name] = line[len(name) :].split()
-    return found
+            counters[name] = line[len(name) :].split()
+    return counters
 
 
 def test_counters_are_printed_at_each_depth(capsys):
@@ -100,7 +100,7 @@ highest[2, 128](numbers, np.zeros(8, np.float32))
 
 
 def checked(tmp_path, *options):
-    """Return what `tilescope check` prints of the contended program, as JSON."""
+    """Return the JSON that `tilescope check` prints of the contended program."""
     program = tmp_path / "program.py"
     program.write_text(CONTENDED)
     command = [sys.executable, "-m", "tilescope", "check", "--format", "json", *options, str(program)]
@@ -109,9 +109,9 @@ def checked(tmp_path, *options):
 
 def test_check_adds_the_counters_of_each_launch_where_asked(tmp_path):
     assert checked(tmp_path) == []
-    told = checked(tmp_path, "--counters")
-    assert told["findings"] == []
-    (launch,) = told["launches"]
+    output = checked(tmp_path, "--counters")
+    assert output["findings"] == []
+    (launch,) = output["launches"]
     assert (launch["kernel"], launch["counters"]["global_load_requests"]) == ("highest", 8)
     assert launch["compiled_counters"]["global_load_requests"] == 16
     assert "global_atomic_requests" in launch["compiled"]["at_least"]
@@ -136,7 +136,7 @@ def test_captions_have_counters_as_compiled_with_their_mark():
     assert (quantity.value, quantity.mark) == (7, "compiled")
 
 
-def test_a_caption_says_why_there_are_none():
+def test_a_caption_explains_missing_counters():
     session = matmul(m=16, n=16, k=16)
     session.add_compiled(CompiledCounters(reason="It calls what nobody knows."))
     with pytest.raises(ExpressionError, match="what nobody knows"):

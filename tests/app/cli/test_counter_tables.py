@@ -1,4 +1,4 @@
-"""Counters by line, buffer and block, and beside what Nsight Compute read on an H200."""
+"""Counters by line, buffer and block, and next to the values of Nsight Compute on an H200."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 @settings(max_examples=40, deadline=None)
 @given(programs(), st.sampled_from(GROUPINGS))
-def test_parts_add_up_to_the_launch_and_each_is_its_requests(made, by):
-    session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(made), None)
+def test_parts_add_up_to_the_launch_and_each_is_its_requests(session_rows, by):
+    session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(session_rows), None)
     names, part = groups_of(session, by)
-    found = totals_by(session.trace, session.requests, part, len(names))
-    assert {name: int(found[name].sum()) for name in NAMES} == session.counters.total
+    totals = totals_by(session.trace, session.requests, part, len(names))
+    assert {name: int(totals[name].sum()) for name in NAMES} == session.counters.total
     requests, buffers = session.requests, session.trace.buffers
     for number in range(len(names)):
-        mine = np.flatnonzero((part == number) & (requests.op == 0))
-        sectors = [int(requests.sectors[r]) for r in mine if buffers[requests.buffer[r]].space == "global"]
-        assert found["global_load_sectors"][number] == sum(sectors)
+        own_rows = np.flatnonzero((part == number) & (requests.op == 0))
+        sectors = [
+            int(requests.sectors[r]) for r in own_rows if buffers[requests.buffer[r]].space == "global"
+        ]
+        assert totals["global_load_sectors"][number] == sum(sectors)
 
 
 def rows_of(text):
@@ -49,7 +51,7 @@ def rows_of(text):
     return rows
 
 
-def test_a_table_by_buffer_tells_elements_and_bytes():
+def test_a_table_by_buffer_shows_elements_and_bytes():
     """4 blocks of 2 warps, which for each of 8 k load 8 elements of a column of A, 4 of a row of B."""
     text = table_by(matmul("matmul-naive-row-on-x", m=16, k=8, n=16, tile=8), "buffer")
     assert text.splitlines()[0] == "Naive, row on x, by buffer (exact)"
@@ -86,7 +88,7 @@ def test_the_readings_of_an_h100_are_those_of_the_tests_and_each_difference_has_
     for read in ON_H100.launches:
         assert {name: number for name, number in read.counters.items() if number} in kept
         session = matmul(read.scenario, **read.values)
-        (on_h100,) = [one for one in recorded_launches() if one.scenario == read.scenario]
+        (on_h100,) = [row for row in recorded_launches() if row.scenario == read.scenario]
         assert recorded_counters_of(session.launch) is on_h100
         differing = [name for name, number in read.counters.items() if number != session.counters.total[name]]
         assert bool(differing) == bool(read.reason)
@@ -103,21 +105,21 @@ def test_the_readings_of_an_h100_are_those_of_the_tests_and_each_difference_has_
     ],
     ids=lambda r: f"{r.scenario} {sorted(r.values.items())}",
 )
-def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
+def test_differences_are_shown_next_to_measured_values_with_the_reason(read):
     session = matmul(read.scenario, **read.values)
     assert recorded_counters_of(session.launch) is read
-    told = readings_text(session)
+    text = readings_text(session)
     differing = [
         n for n, number in read.counters.items() if n in NAMES and number != session.counters.total[n]
     ]
     assert all(name.startswith("shared_load") for name in differing)
     assert bool(differing) == bool(read.reason)
     if not differing:
-        assert len(told) == 1 and "every counter above except bytes equals the measurement" in told[0]
-    for name, line in zip(sorted(differing, key=NAMES.index), told if differing else [], strict=True):
+        assert len(text) == 1 and "every counter above except bytes equals the measurement" in text[0]
+    for name, line in zip(sorted(differing, key=NAMES.index), text if differing else [], strict=True):
         assert f"{read.counters[name]:,} {name.replace('_', ' ')} measured on an NVIDIA H200" in line
         assert f"{session.counters.total[name]:,} exact: {read.reason}." in line
-    assert counters_table([session]).endswith("\n".join(told))
+    assert counters_table([session]).endswith("\n".join(text))
 
 
 @pytest.mark.parametrize("values", [{"m": 48}, {"dtype": "float64"}, {"tile": 8}])
@@ -129,7 +131,7 @@ def test_of_other_launches_nothing_was_read(values):
 
 
 def cells(text, name):
-    """Return what stands in a row of a table."""
+    """Return the cells of a row of a table."""
     (line,) = (line for line in text.splitlines() if line.startswith(f"{name} "))
     return line.removeprefix(name).split("  ")[-1].strip()
 

@@ -19,13 +19,13 @@ BOTH = DeviceList((H200, OLD), "580.159.04", (13, 0))
 
 @pytest.fixture
 def answered(monkeypatch):
-    """Return what has a driver answer this."""
+    """Return a function that sets the driver's answer."""
 
-    def answer(found):
+    def answer(devices):
         def run(_):
-            if isinstance(found, Exception):
-                raise found
-            return found
+            if isinstance(devices, Exception):
+                raise devices
+            return devices
 
         monkeypatch.setattr(DeviceListing, "run", run)
 
@@ -55,11 +55,11 @@ def test_a_table_has_all_that_the_source_document_lists(answered, capsys):
 def test_json_has_the_same(answered, capsys):
     answered(BOTH)
     assert main(["devices", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found == json.loads(json_text(BOTH))
-    assert found["devices"][0]["compute_capability"] == [9, 0]
-    assert found["devices"][1]["problem"] == "too old"
-    assert (found["driver"], found["cuda"], found["reason"]) == ("580.159.04", [13, 0], "")
+    devices = json.loads(capsys.readouterr().out)
+    assert devices == json.loads(json_text(BOTH))
+    assert devices["devices"][0]["compute_capability"] == [9, 0]
+    assert devices["devices"][1]["problem"] == "too old"
+    assert (devices["driver"], devices["cuda"], devices["reason"]) == ("580.159.04", [13, 0], "")
 
 
 def test_without_a_gpu_it_is_one_sentence_and_2(answered, capsys):
@@ -87,7 +87,7 @@ def test_a_driver_that_does_not_answer_is_a_sentence(answered, capsys):
     assert capsys.readouterr().err == "tilescope: The GPU's driver has not answered for 60 seconds.\n"
 
 
-def test_this_computer_is_listed_or_said_to_have_none(capsys):
+def test_this_computer_is_listed_or_reported_to_have_none(capsys):
     status = main(["devices"])
     printed = capsys.readouterr()
     assert (status, bool(printed.out)) in ((0, True), (2, False), (2, True))

@@ -30,30 +30,30 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "work"
 
 
-def told(capsys, *words):
+def run_command(capsys, *words):
     """Return status, output and errors of a command."""
     status = main(["exercise", *words])
-    said = capsys.readouterr()
-    return status, said.out, said.err
+    output = capsys.readouterr()
+    return status, output.out, output.err
 
 
-def test_the_list_says_what_is_done(home, capsys):
-    assert told(capsys, *FOLDER) == (0, "1  add-ten  Add ten\n", "")
+def test_the_list_marks_finished_exercises(home, capsys):
+    assert run_command(capsys, *FOLDER) == (0, "1  add-ten  Add ten\n", "")
     (home / "add-ten.py").write_text(RIGHT)
-    status, said, _ = told(capsys, "check", "add-ten.py", *FOLDER)
-    assert status == 0 and said.splitlines()[-1] == "Add ten: passed"
-    assert told(capsys, *FOLDER) == (0, "1  add-ten  Add ten  done\n", "")
+    status, output, _ = run_command(capsys, "check", "add-ten.py", *FOLDER)
+    assert status == 0 and output.splitlines()[-1] == "Add ten: passed"
+    assert run_command(capsys, *FOLDER) == (0, "1  add-ten  Add ten  done\n", "")
 
 
 def test_the_shipped_ones_are_listed(capsys):
-    assert told(capsys)[0] == 0
+    assert run_command(capsys)[0] == 0
 
 
-def test_the_mistakes_of_a_folder_are_told_with_status_1(home, capsys):
+def test_the_mistakes_of_a_folder_are_reported_with_status_1(home, capsys):
     write_exercise(home, goals="few: global_load_bytes < colour(3)\nx: 1")
-    status, said, _ = told(capsys, "--folder", ".")
-    assert status == 1 and "01-ten.md:8: 1 is neither true nor false" in said
-    status, _, error = told(capsys, "ten", "--folder", ".")
+    status, output, _ = run_command(capsys, "--folder", ".")
+    assert status == 1 and "01-ten.md:8: 1 is neither true nor false" in output
+    status, _, error = run_command(capsys, "ten", "--folder", ".")
     assert status == 2 and error.startswith("tilescope: the exercise ten has a mistake: 01-ten.md:8: ")
 
 
@@ -61,8 +61,8 @@ def test_a_damaged_progress_is_one_sentence_and_is_kept(home, capsys):
     path = home.parent / "home" / "config" / FILE
     path.parent.mkdir(parents=True)
     path.write_text("{")
-    status, said, error = told(capsys, *FOLDER)
-    assert (status, said) == (0, "1  add-ten  Add ten\n")
+    status, output, error = run_command(capsys, *FOLDER)
+    assert (status, output) == (0, "1  add-ten  Add ten\n")
     assert error.count("\n") == 1 and "the file is kept" in error and path.read_text() == "{"
 
 
@@ -70,36 +70,36 @@ def test_one_is_worked_at_in_the_window(capsys, monkeypatch):
     opened = []
     monkeypatch.setattr(command, "has_display", lambda: True)
     monkeypatch.setattr(command, "show_exercise", lambda path: opened.append(path) or 0)
-    assert told(capsys, str(EXERCISES / "add-ten")) == (0, "", "")
+    assert run_command(capsys, str(EXERCISES / "add-ten")) == (0, "", "")
     assert opened == [EXERCISES / "01-add-ten.md"]
 
 
 def test_one_is_printed_with_its_task_and_goals_where_there_is_no_display(capsys, monkeypatch):
     monkeypatch.setattr(command, "has_display", lambda: False)
-    status, said, _ = told(capsys, str(EXERCISES / "add-ten"))
+    status, output, _ = run_command(capsys, str(EXERCISES / "add-ten"))
     assert status == 0
-    assert said.startswith(
+    assert output.startswith(
         "1. Add ten\n\nWrite to each element of out the element of a at the same place, plus ten."
     )
-    assert "Goal: each element is read once (global_load_bytes == 4 * n)." in said
-    assert "cuda.grid" not in said  # hints come when they are asked for
+    assert "Goal: each element is read once (global_load_bytes == 4 * n)." in output
+    assert "cuda.grid" not in output  # hints come when they are asked for
 
 
 def test_the_stub_is_written_once_and_overwrites_nothing(home, capsys):
-    assert told(capsys, "add-ten", *FOLDER, "-o", "my.py")[:2] == (0, "my.py\n")
+    assert run_command(capsys, "add-ten", *FOLDER, "-o", "my.py")[:2] == (0, "my.py\n")
     assert (home / "my.py").read_text() == STUB.rstrip() + "\n"
     (home / "my.py").write_text("mine")
-    status, _, error = told(capsys, "add-ten", *FOLDER, "-o", "my.py")
+    status, _, error = run_command(capsys, "add-ten", *FOLDER, "-o", "my.py")
     assert status == 2 and "my.py exists and is not overwritten" in error
     assert (home / "my.py").read_text() == "mine"
-    assert "can't be written" in told(capsys, "add-ten", *FOLDER, "-o", "no/my.py")[2]
+    assert "can't be written" in run_command(capsys, "add-ten", *FOLDER, "-o", "no/my.py")[2]
 
 
-def test_a_check_says_what_is_wrong_in_lines_that_editors_follow(home, capsys):
+def test_a_check_reports_mistakes_in_lines_that_editors_follow(home, capsys):
     (home / "01-add-ten.py").write_text(RIGHT.replace("< out.size", "<= out.size"))
-    status, said, error = told(capsys, "check", "01-add-ten.py", *FOLDER)
+    status, output, error = run_command(capsys, "check", "01-add-ten.py", *FOLDER)
     assert (status, error) == (1, "")
-    lines = said.splitlines()
+    lines = output.splitlines()
     assert lines[0] == "case 1, 3 blocks of 4 threads, n = 10: right"
     assert lines[2].startswith("01-add-ten.py:9: error: bounds: 1 access to a on line 9 is outside it")
     assert lines[2].endswith(" (case 1).")
@@ -108,15 +108,15 @@ def test_a_check_says_what_is_wrong_in_lines_that_editors_follow(home, capsys):
     )
     assert lines[-1] == "Add ten: not passed yet"
     (home / "01-add-ten.py").write_text("def add_ten(a, out)\n")
-    status, said, _ = told(capsys, "check", "01-add-ten.py", *FOLDER)
-    assert status == 1 and said.startswith("01-add-ten.py:1: Syntax error: expected ':'.\n")
+    status, output, _ = run_command(capsys, "check", "01-add-ten.py", *FOLDER)
+    assert status == 1 and output.startswith("01-add-ten.py:1: Syntax error: expected ':'.\n")
 
 
-def test_a_wrong_result_is_told_with_its_first_element(home, capsys):
+def test_a_wrong_result_is_reported_with_its_first_element(home, capsys):
     (home / "add-ten.py").write_text(RIGHT.replace("+ 10", "+ (10 if i < 7 else 9)"))
-    status, said, _ = told(capsys, "check", "add-ten.py", *FOLDER)
+    status, output, _ = run_command(capsys, "check", "add-ten.py", *FOLDER)
     assert status == 1
-    assert said.splitlines()[0] == (
+    assert output.splitlines()[0] == (
         "case 1, 3 blocks of 4 threads, n = 10: wrong, 3 of 10 elements of out; out[7] is 16.0, expected 17.0; "
         "off by 1 at most"
     )
@@ -153,8 +153,10 @@ def has_shape(data, shape):
 @pytest.mark.parametrize("body", ["a[i] + 10", "a[i] + np.nan", "max([a[i]])", "a[i + 3]", "b", "a["])
 def test_json_has_the_keys_that_the_document_describes(home, capsys, body):
     (home / "mine.py").write_text(RIGHT.replace("a[i] + 10", body))
-    status, said, _ = told(capsys, "check", "mine.py", *FOLDER, "--exercise", "add-ten", "--format", "json")
-    data = json.loads(said)
+    status, output, _ = run_command(
+        capsys, "check", "mine.py", *FOLDER, "--exercise", "add-ten", "--format", "json"
+    )
+    data = json.loads(output)
     assert status == (0 if data["passed"] else 1)
     assert (
         data["passed"] == (body == "a[i] + 10")
@@ -171,7 +173,7 @@ def test_json_has_the_keys_that_the_document_describes(home, capsys, body):
         (WRONG, wrong),
     )
     for shape, some in groups:
-        assert all(has_shape(one, shape) for one in some), some
+        assert all(has_shape(item, shape) for item in some), some
     assert {f["file"] for f in findings} <= {"mine.py"}
     assert all(set(case["counters"]) in (set(NAMES), set()) for case in data["cases"])
     if body == "a[i] + 10":
@@ -186,25 +188,25 @@ def test_every_key_of_the_json_is_described():
         assert f"`{key}`" in described, key
 
 
-def test_the_exercise_is_found_by_the_file_s_name_or_by_its_kernel(home, capsys):
+def test_the_exercise_is_chosen_by_the_file_s_name_or_by_its_kernel(home, capsys):
     for name in ("add-ten.py", "01-add-ten.py", "anything.py"):
         (home / name).write_text(RIGHT)
-        assert told(capsys, "check", name, *FOLDER)[0] == 0
+        assert run_command(capsys, "check", name, *FOLDER)[0] == 0
     (home / "other.py").write_text(RIGHT.replace("add_ten", "add"))
-    status, said, error = told(capsys, "check", "other.py", *FOLDER)
-    assert (status, said) == (
+    status, output, error = run_command(capsys, "check", "other.py", *FOLDER)
+    assert (status, output) == (
         2,
         "",
     ) and "with --exercise NAME: neither its name nor a kernel in it belongs to" in error
     shutil.copytree(EXERCISES, home / "two")
     for ending in ("md", "py"):
         shutil.copy(EXERCISES / f"01-add-ten.{ending}", home / "two" / f"02-again.{ending}")
-    status, _, error = told(capsys, "check", "anything.py", "--folder", "two")
+    status, _, error = run_command(capsys, "check", "anything.py", "--folder", "two")
     assert status == 2 and "several exercises have its kernel: add-ten, again" in error
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("check",), "name exactly one file to check"),
         (("check", "a.py", "b.py"), "name exactly one file to check"),
@@ -217,28 +219,28 @@ def test_the_exercise_is_found_by_the_file_s_name_or_by_its_kernel(home, capsys)
         (("add-ten", *FOLDER, "--format", "json"), "need check"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_with_status_2(capsys, words, said):
-    status, output, error = told(capsys, *words)
-    assert (status, output) == (2, "") and said in error and error.count("\n") == 1
+def test_what_cannot_be_done_is_one_sentence_with_status_2(capsys, words, message):
+    status, output, error = run_command(capsys, *words)
+    assert (status, output) == (2, "") and message in error and error.count("\n") == 1
 
 
 def test_an_exercise_that_cannot_judge_is_status_2_and_no_output(home, capsys):
     write_exercise(home, "def cases():\n    yield 3\n")
     (home / "ten.py").write_text(RIGHT)
-    status, said, error = told(capsys, "check", "ten.py", "--folder", ".", "--format", "json")
+    status, output, error = run_command(capsys, "check", "ten.py", "--folder", ".", "--format", "json")
     assert (
-        (status, said) == (2, "")
+        (status, output) == (2, "")
         and "The exercise ten can't be judged: " in error
         and "it is int, not a dict" in error
     )
 
 
 def test_a_remedy_is_printed_once_it_is_proven(home, capsys):
-    assert told(capsys, "centre", "-o", "centre.py")[0] == 0  # its stub has a race
-    status, said, _ = told(capsys, "check", "centre.py", "--format", "json")
+    assert run_command(capsys, "centre", "-o", "centre.py")[0] == 0  # its stub has a race
+    status, output, _ = run_command(capsys, "check", "centre.py", "--format", "json")
     races = [
         finding
-        for case in json.loads(said)["cases"]
+        for case in json.loads(output)["cases"]
         for finding in case["findings"]
         if finding["kind"] == "race"
     ]

@@ -61,11 +61,11 @@ def test_a_scenario_is_traced_or_taken_from_the_cache(folder, capsys):
     assert set(table["file"].to_pylist()) == {"vector.py"} or table["file"].to_pylist()[0].endswith(".py")
 
 
-def test_a_part_of_a_launch_says_so_in_the_file_and_beside_it(folder, capsys):
+def test_a_partial_trace_is_marked_in_the_file_and_in_the_output(folder, capsys):
     assert main(["export", f"{SMALL},blocks=1", "-o", "x.parquet"]) == 0
     assert "x.parquet holds a part of the launch. " in capsys.readouterr().err
-    told = json.loads(pq.read_schema("x.parquet").metadata[b"tilescope"])
-    assert told["part"] is True and "1 of 2 blocks" in told["notice"]
+    metadata = json.loads(pq.read_schema("x.parquet").metadata[b"tilescope"])
+    assert metadata["part"] is True and "1 of 2 blocks" in metadata["notice"]
 
 
 def test_names_in_a_file_that_can_t_be_seen_are_spelled_out(folder):
@@ -87,11 +87,11 @@ def test_a_file_that_is_no_trace_gives_the_sentence_of_open(damage, file, folder
     file.write_bytes({"cut": content[: len(content) // 2], "foreign": b"name,age\n", "missing": b""}[damage])
     if damage == "missing":
         file.unlink()
-    told = []
+    reports = []
     for words in (["export", "t.npz", "-o", "x.csv"], ["counters", "t.npz"]):
         assert main(words) == 2
-        told.append(capsys.readouterr().err)
-    assert told[0] == told[1] and told[0].count("\n") == 1
+        reports.append(capsys.readouterr().err)
+    assert reports[0] == reports[1] and reports[0].count("\n") == 1
     assert Path("x.csv").read_text() == "old"
     assert set(left(folder)) <= {"t.npz", "x.csv"}
 
@@ -109,13 +109,13 @@ def test_a_file_that_is_no_trace_gives_the_sentence_of_open(damage, file, folder
 )
 def test_what_can_t_be_is_a_sentence_before_anything_is_traced(words, sentence, file, folder, capsys):
     assert main(["export", *words]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1
     assert left(folder) == ["t.npz"]
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="folders that nobody may write")
-def test_a_folder_that_can_t_be_written_is_told(file, folder, capsys):
+def test_a_folder_that_can_t_be_written_is_reported(file, folder, capsys):
     (folder / "closed").mkdir(mode=0o500)
     assert main(["export", "t.npz", "-o", "closed/x.csv"]) == 2
     assert "the folder can't be written; choose another folder" in capsys.readouterr().err

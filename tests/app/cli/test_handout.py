@@ -68,8 +68,8 @@ def handout(tmp_path_factory):
 
 def test_captions_numbers_questions_answers_and_notes_are_text(handout):
     text = text_of(handout)
-    for said in ("Twoproducts", "Takes<ten>minutes.", "1Everyelement", "16threads.", "Exactfromthetrace."):
-        assert said in text
+    for phrase in ("Twoproducts", "Takes<ten>minutes.", "1Everyelement", "16threads.", "Exactfromthetrace."):
+        assert phrase in text
     assert "QuestionHowmanysectors?A)16B)36C)1000AnswerB)36exactfromthetrace" in text
     assert "NotesAskwhoknowsthisloop." in text
 
@@ -145,7 +145,7 @@ def test_a_lecture_with_mistakes_gives_these_and_no_handout(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["lecture.md"]
 
 
-def test_a_program_that_needs_consent_is_told_instead_of_drawn(tmp_path):
+def test_a_program_that_needs_consent_is_refused_instead_of_drawn(tmp_path):
     (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\n")
     text = "# Mine\n\n## Own kernel\n\n`show: mine.py:launch=1`\n\nIt is mine.\n"
     out = tmp_path / "out.pdf"

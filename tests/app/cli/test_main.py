@@ -1,4 +1,4 @@
-"""The command line, as a user types it: a process of its own, its output and its exit status."""
+"""The command line, as a user types it: a process, its output and its exit status."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def refusal(capsys, *arguments):
 
 
 def loaded_by(arguments):
-    """Return what a process has imported once it ran a command line."""
+    """List the modules that a process has imported after a command line."""
     code = (
         "import json, sys, tilescope.app.cli.main as cli\n"
         f"try: cli.main({arguments!r})\n"
@@ -63,7 +63,7 @@ HELPS = [[*command.name.split(), "--help"] for command in SUBCOMMANDS]
 @pytest.mark.parametrize(
     "arguments", [["list"], ["list", "--x"], ["completion", "zsh"], *HELPS], ids=" ".join
 )
-def test_words_alone_load_neither_qt_nor_numba(arguments):
+def test_words_load_neither_qt_nor_numba(arguments):
     assert not loaded_by(arguments) & {"PySide6", "numba", "pyqtgraph"}
 
 
@@ -119,7 +119,7 @@ def test_what_is_wrong_gets_one_sentence(capsys, tmp_path, monkeypatch, argument
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_told(capsys, tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(capsys, tmp_path):
     (tmp_path / "file").touch()
     assert str(tmp_path) in refusal(capsys, "frames", SMALL, "-o", str(tmp_path / "file" / "frames"))
 
@@ -152,7 +152,9 @@ def test_a_trace_file_has_the_counters_of_its_launch(tmp_path):
     worker = Worker()
     save(worker.run(launch_of(scenario, values, **options)), tmp_path / "kept.npz")
     worker.close()
-    rows = [tilescope("counters", what, cwd=tmp_path).stdout.splitlines()[1:] for what in (SMALL, "kept.npz")]
+    rows = [
+        tilescope("counters", source, cwd=tmp_path).stdout.splitlines()[1:] for source in (SMALL, "kept.npz")
+    ]
     named, kept = (
         [line.removeprefix(title).split() for line in lines]
         for title, lines in zip((f"{scenario.title}: ", "kept: "), rows, strict=True)
@@ -160,7 +162,7 @@ def test_a_trace_file_has_the_counters_of_its_launch(tmp_path):
     assert named == kept
 
 
-def test_a_damaged_trace_file_is_told(capsys, tmp_path):
+def test_a_damaged_trace_file_is_reported(capsys, tmp_path):
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 not a trace")
     assert "bad.npz" in refusal(capsys, "counters", str(tmp_path / "bad.npz"))
 
@@ -215,7 +217,7 @@ def test_a_snapshot_has_the_size_asked_for(tmp_path):
     assert png_size(tmp_path / "dark.png") == (1600, 1200)
 
 
-def test_a_snapshot_that_cannot_be_written_is_told(tmp_path):
+def test_a_snapshot_that_cannot_be_written_is_reported(tmp_path):
     done = tilescope("snapshot", SMALL, "-o", "gone/x.png", cwd=tmp_path)
     assert done.returncode == 2
     assert re.search(r"^tilescope: .*gone.x\.png.*\.$", done.stderr, re.MULTILINE)
@@ -232,7 +234,7 @@ def wheel_of(folder):
     return next(folder.glob("*.whl"))
 
 
-def test_the_wheel_is_the_whole_package_and_works(tmp_path):
+def test_the_wheel_contains_the_complete_package_and_works(tmp_path):
     wheel = wheel_of(tmp_path)
     assert f"-{__version__}-" in wheel.name
     with zipfile.ZipFile(wheel) as archive:

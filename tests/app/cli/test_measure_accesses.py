@@ -16,7 +16,7 @@ from tilescope.tracer.storage.trace_file import load
 
 def recorded(specs, folder, notes_of):
     chosen = Namespace(scenario=specs, output=str(folder))
-    return measure_accesses.execute(chosen, lambda *said: None, lambda: None, notes_of)
+    return measure_accesses.execute(chosen, lambda *words: None, lambda: None, notes_of)
 
 
 def lines_of(text):
@@ -25,39 +25,43 @@ def lines_of(text):
     }
 
 
-def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, capsys):
+def test_a_launch_that_agrees_with_the_simulator_is_reported_as_equal(tmp_path, capsys):
     status = recorded(
-        ["sum-sequential:count=64,threads=32"], tmp_path / "new", lambda made, room: notes_on_host(made, 1)
+        ["sum-sequential:count=64,threads=32"],
+        tmp_path / "new",
+        lambda launch, room: notes_on_host(launch, 1),
     )
-    said = lines_of(capsys.readouterr().out)
+    lines = lines_of(capsys.readouterr().out)
     assert status == 0
-    for what in ("accesses", "values", "counters", "results"):
-        assert said[what].startswith("equal: "), what
-    assert said["NumPy"].startswith("equals NumPy")
-    assert said["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
-    assert "2 of 2 atomics by the values" in said["order"]
-    assert said["registers"] == "8 a thread, 20 with recording"
+    for kind in ("accesses", "values", "counters", "results"):
+        assert lines[kind].startswith("equal: "), kind
+    assert lines["NumPy"].startswith("equals NumPy")
+    assert lines["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
+    assert "2 of 2 atomics by the values" in lines["order"]
+    assert lines["registers"] == "8 a thread, 20 with recording"
     [path] = (tmp_path / "new").glob("sum-sequential-*.npz")
-    assert load(path).schedule == "measured" and str(path) in said["saved"]
+    assert load(path).schedule == "measured" and str(path) in lines["saved"]
 
 
 def test_a_race_is_named_as_one(tmp_path, capsys):
-    recorded(["count-racing:num_blocks=2,threads=16"], tmp_path, lambda made, room: notes_on_host(made, 1))
-    said = lines_of(capsys.readouterr().out)
-    assert said["accesses"].startswith("equal")
-    assert said["results"].startswith("differ: counter[0] is ") and "It is a race" in said["results"]
-    assert said["NumPy"].startswith("differs from NumPy: off by ")
+    recorded(
+        ["count-racing:num_blocks=2,threads=16"], tmp_path, lambda launch, room: notes_on_host(launch, 1)
+    )
+    lines = lines_of(capsys.readouterr().out)
+    assert lines["accesses"].startswith("equal")
+    assert lines["results"].startswith("differ: counter[0] is ") and "It is a race" in lines["results"]
+    assert lines["NumPy"].startswith("differs from NumPy: off by ")
 
 
-def test_what_cannot_be_recorded_is_told_and_the_others_are(tmp_path, capsys):
-    def notes_of(made, room):
-        if made.scenario == "count-racing":
+def test_launches_that_cannot_be_recorded_are_reported_and_the_others_are_recorded(tmp_path, capsys):
+    def notes_of(launch, room):
+        if launch.scenario == "count-racing":
             raise NotesError("The GPU is on fire.")
-        return notes_on_host(made)
+        return notes_on_host(launch)
 
     assert recorded(["count-racing", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of) == 1
-    said = capsys.readouterr()
-    assert "count-racing: The GPU is on fire." in said.err
+    output = capsys.readouterr()
+    assert "count-racing: The GPU is on fire." in output.err
     assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["count-atomic"]
 
 
@@ -68,7 +72,7 @@ def test_a_launch_with_too_many_accesses_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--accesses"], "--accesses needs a scenario"),
         (["--accesses", "python-loops"], "python-loops: it is a Python program"),
@@ -78,12 +82,12 @@ def test_a_launch_with_too_many_accesses_is_refused(tmp_path, capsys):
         (["--output", "folder", "count-racing"], "--output names the folder of "),
     ],
 )
-def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, said, capsys):
+def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, message, capsys):
     assert main(["measure", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Exception, match="can't be created"):
         recorded(["count-racing"], tmp_path / "file" / "folder", lambda *given: None)
@@ -94,15 +98,15 @@ def test_nothing_named_is_refused():
         recorded([], "folder", lambda *given: None)
 
 
-def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
-    def notes_of(made, room):
-        notes = notes_on_host(made, 1)
+def test_a_kernel_that_behaves_differently_without_notes_is_reported(tmp_path, capsys):
+    def notes_of(launch, room):
+        notes = notes_on_host(launch, 1)
         return replace(notes, plain={"counter": np.array([3], np.int32)})
 
     recorded(
         ["count-racing:num_blocks=2,threads=16", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of
     )
-    said = capsys.readouterr().out
-    assert "without recording the results differ in 1 element: counter[0] is 3, with recording " in said
-    recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda made, room: notes_on_host(made))
+    output = capsys.readouterr().out
+    assert "without recording the results differ in 1 element: counter[0] is 3, with recording " in output
+    recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda launch, room: notes_on_host(launch))
     assert "original   without recording the results are equal" in capsys.readouterr().out

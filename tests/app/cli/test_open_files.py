@@ -18,27 +18,27 @@ def shown(monkeypatch):
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     monkeypatch.setattr("tilescope.app.window.start.run_window", lambda *words: opened.append(words) or 0)
 
-    def of(*arguments):
+    def run_command(*arguments):
         opened.clear()
         assert main(arguments) == 0
         return opened[0]
 
-    return of
+    return run_command
 
 
 @pytest.fixture
-def said(capsys, tmp_path, monkeypatch):
+def refuse(capsys, tmp_path, monkeypatch):
     """Return the sentence with which a command line is refused, in a folder with a program in it."""
     (tmp_path / "race.py").write_text("print('hello')\n")
     monkeypatch.chdir(tmp_path)
 
-    def of(*arguments):
+    def run_command(*arguments):
         assert main(arguments) == 2
         out, err = capsys.readouterr()
         assert out == "" and err.count("\n") == 1
         return err
 
-    return of
+    return run_command
 
 
 @pytest.mark.parametrize("name", ["mine.py", "mine.ipynb", "mine.cu"])
@@ -84,11 +84,11 @@ def test_traces_and_scenarios_are_opened_as_before(shown, tmp_path):
     ],
     ids=" ".join,
 )
-def test_a_word_that_is_not_known_gets_the_one_that_was_meant(said, arguments, words):
-    assert words in said(*arguments)
+def test_a_word_that_is_not_known_gets_the_one_that_was_meant(refuse, arguments, words):
+    assert words in refuse(*arguments)
 
 
-def test_a_moment_after_the_end_says_which_one_is_drawn(capsys, tmp_path):
+def test_a_moment_after_the_end_is_replaced_by_the_last_and_reported(capsys, tmp_path):
     words = ["snapshot", "vector-double:count=64", "-o", str(tmp_path / "x.png")]
     assert main([*words, "--moment", "99999999"]) == 0
     assert (

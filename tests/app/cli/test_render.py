@@ -1,4 +1,4 @@
-"""Films of the window, drawn without a screen: frames of `snapshot`, for as long as was asked, whole or not at all."""
+"""Films of the window, drawn without a screen: frames of `snapshot`, of the requested length, written atomically."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def render(*words):
 
 
 def looked_into(path):
-    """Return what ffprobe says of the only stream of a file, whose frames it counts."""
+    """Return ffprobe's description of the only stream of a file, with counted frames."""
     command = [
         "ffprobe",
         "-v",
@@ -44,9 +44,13 @@ def looked_into(path):
         "json",
         str(path),
     ]
-    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    (stream,) = told["streams"]
-    return {**stream, "seconds": float(told["format"]["duration"]), "format": told["format"]["format_name"]}
+    streams = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    (stream,) = streams["streams"]
+    return {
+        **stream,
+        "seconds": float(streams["format"]["duration"]),
+        "format": streams["format"]["format_name"],
+    }
 
 
 def test_the_frames_are_those_of_snapshot_at_the_same_moments(tmp_path):
@@ -84,11 +88,11 @@ def test_size_length_and_frames_of_a_video(tmp_path, suffix, form):
     pytest.importorskip("av")
     path = tmp_path / f"a{suffix}"
     assert render(TINY, "-o", path, "--from", "2", "--to", "4", "--size", "641x399", *TEN_SECONDS) == 0
-    found = looked_into(path)
-    assert form in found["format"]
-    assert (found["width"], found["height"], int(found["nb_read_frames"])) == (642, 400, 21)
-    assert found["seconds"] == pytest.approx(2.1) and found["pix_fmt"] == "yuv420p"
-    assert found["r_frame_rate"] == "10/1"
+    film = looked_into(path)
+    assert form in film["format"]
+    assert (film["width"], film["height"], int(film["nb_read_frames"])) == (642, 400, 21)
+    assert film["seconds"] == pytest.approx(2.1) and film["pix_fmt"] == "yuv420p"
+    assert film["r_frame_rate"] == "10/1"
 
 
 @probe
@@ -99,27 +103,27 @@ def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
         == 0
     )
     assert "33.33 frames a second instead of 30" in capsys.readouterr().err
-    found = looked_into(path)
-    assert (found["width"], found["height"]) == (640, 400)
-    assert found["seconds"] == pytest.approx(3.0, abs=0.04)  # two moments, and a second at the end
+    film = looked_into(path)
+    assert (film["width"], film["height"]) == (640, 400)
+    assert film["seconds"] == pytest.approx(3.0, abs=0.04)  # two moments, and a second at the end
 
 
-def test_what_comes_is_said_before_and_the_name_after(tmp_path, capsys):
+def test_the_length_is_printed_before_and_the_name_after(tmp_path, capsys):
     assert render(TINY, "-o", tmp_path / "a.gif", "--to", "2", "--size", SIZE, "--speed", "2") == 0
-    told = capsys.readouterr()
-    assert told.out == f"{tmp_path / 'a.gif'}\n"
-    assert "2.0 s, 40 frames of 640 x 400 pixels, about" in told.err
+    output = capsys.readouterr()
+    assert output.out == f"{tmp_path / 'a.gif'}\n"
+    assert "2.0 s, 40 frames of 640 x 400 pixels, about" in output.err
 
 
-def test_the_memory_pictures_alone_and_phases(tmp_path):
+def test_only_the_memory_pictures_and_phases(tmp_path):
     look = ("--size", SIZE, "--fps", "2", "--hold", "0")
     places = ("--from", "phase 1", "--to", "end of phase 1")
     assert render(TINY, "-o", tmp_path / "whole", *places, *look) == 0
     assert render(TINY, "-o", tmp_path / "part", *places, *look, "--part", "memory") == 0
-    whole, part = (QImage(str(tmp_path / name / "frame-00001.png")) for name in ("whole", "part"))
-    assert whole.size() == part.size() and whole != part
+    complete, part = (QImage(str(tmp_path / name / "frame-00001.png")) for name in ("whole", "part"))
+    assert complete.size() == part.size() and complete != part
     snapshot([TINY], tmp_path / "at.png", moment=first_moment_of_phase(1), size=(640, 400))
-    assert QImage(str(tmp_path / "at.png")).convertToFormat(whole.format()) == whole
+    assert QImage(str(tmp_path / "at.png")).convertToFormat(complete.format()) == complete
 
 
 def first_moment_of_phase(phase):
@@ -199,16 +203,16 @@ def test_what_cannot_be_recorded_is_a_sentence(tmp_path, monkeypatch, capsys, wo
     (tmp_path / "mine.txt").write_text("mine")
     monkeypatch.chdir(tmp_path)
     assert render(*words) == 2
-    told = capsys.readouterr().err.strip().splitlines()[-1]
-    assert sentence in told and "Traceback" not in told
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert sentence in error and "Traceback" not in error
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_an_hour_by_mistake_is_said_and_not_begun(tmp_path, capsys):
+def test_an_hour_by_mistake_is_refused(tmp_path, capsys):
     path = tmp_path / "a.gif"
     assert render(TINY, "-o", path, "--speed", "0.1", "--hold", "600", "--fps", "2", "--size", SIZE) == 2
-    told = capsys.readouterr().err
-    assert " min " in told and "about" in told and "--long" in told
+    error = capsys.readouterr().err
+    assert " min " in error and "about" in error and "--long" in error
     assert not path.exists()
 
 
@@ -218,7 +222,7 @@ def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path, capsys, monkey
     assert f"the folder {tmp_path} is read-only" in capsys.readouterr().err
 
 
-def test_without_pyav_a_sentence_says_what_to_install(tmp_path, capsys, monkeypatch):
+def test_without_pyav_a_sentence_names_the_package_to_install(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     assert render(TINY, "-o", tmp_path / "a.mp4") == 2
     assert "install the extra video (pip install av)" in capsys.readouterr().err
@@ -227,7 +231,7 @@ def test_without_pyav_a_sentence_says_what_to_install(tmp_path, capsys, monkeypa
 
 
 def started(*words, **options):
-    """Start the command in a process of its own."""
+    """Start the command in a new process."""
     command = [sys.executable, "-m", "tilescope", "render", *map(str, words)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
 
@@ -238,9 +242,9 @@ def test_a_full_disk_keeps_the_old_file(tmp_path):
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))}
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}  # Python 3.11 would leave half a file of it
     process = started(TINY, "-o", path, "--size", "1280x800", env=environment, **limit)
-    told = process.communicate()[1]
-    assert process.returncode == 2, told
-    assert told.splitlines()[-1] == f"tilescope: {path} could not be written: File too large."
+    error = process.communicate()[1]
+    assert process.returncode == 2, error
+    assert error.splitlines()[-1] == f"tilescope: {path} could not be written: File too large."
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
@@ -251,9 +255,9 @@ def test_ctrl_c_in_the_midst_leaves_the_old_file_and_no_half_one(tmp_path):
     process = started(TINY, "-o", path, *slow, start_new_session=True)
     until(lambda: list(tmp_path.glob(TEMPORARY)) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130, told
-    assert told.count("\n") == 1, told  # what was to come, and no traceback
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, error
+    assert error.count("\n") == 1, error  # what was to come, and no traceback
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"old"
 
 

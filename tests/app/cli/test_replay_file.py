@@ -1,4 +1,4 @@
-"""Replay files: what is asked for, written whole or not at all, the same bytes twice, and what can't be written."""
+"""Replay files: their content, atomic writes, the same bytes twice, and paths that can't be written."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ chart: scaling matmul-naive-col-on-x matmul-tiled
 """
 
 
-def chosen(output: Path, *what: str) -> Namespace:
-    return Namespace(what=list(what), output=str(output), text_size=1.0)
+def chosen(output: Path, *names: str) -> Namespace:
+    return Namespace(what=list(names), output=str(output), text_size=1.0)
 
 
 def test_the_same_command_gives_the_same_bytes(tmp_path):
@@ -62,14 +62,14 @@ def test_the_same_command_gives_the_same_bytes(tmp_path):
 def test_it_speaks_in_the_words_of_its_scenario(tmp_path):
     write_replay_file(chosen(tmp_path / "a.html", "workitem-naive:m=4,k=4,n=4,tile=2"))
     document = unpacked((tmp_path / "a.html").read_text("utf-8"))
-    told = str([document["sessions"], document["tracks"][0]["place"], document["tracks"][0]["says"]])
-    assert "work-group (0, 0)" in told
-    assert "requests by all wavefronts so far" in told
-    assert " block (" not in told
-    assert " warp " not in told
+    text = str([document["sessions"], document["tracks"][0]["place"], document["tracks"][0]["says"]])
+    assert "work-group (0, 0)" in text
+    assert "requests by all wavefronts so far" in text
+    assert " block (" not in text
+    assert " warp " not in text
 
 
-def test_where_files_lie_is_not_told(tmp_path):
+def test_paths_of_files_are_not_printed(tmp_path):
     write_replay_file(chosen(tmp_path / "a.html", SMALL))
     text = str(unpacked((tmp_path / "a.html").read_text("utf-8")))
     assert str(Path(replay_file.__file__).parents[2]) not in text
@@ -120,17 +120,17 @@ def test_an_old_file_stays_where_a_new_one_is_too_large(tmp_path, monkeypatch):
     with pytest.raises(PictureError, match=r"would have 85 moments, .* A page has at most 10"):
         write_replay_file(chosen(path, SMALL))
     assert path.read_text() == "old"
-    assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_ctrl_c_leaves_nothing(tmp_path, monkeypatch):
     draw = ReplayDocument.draw
 
     def interrupted(self, progress):
-        def press(done, of):
+        def press(done, total):
             if done == 5:
                 os.kill(os.getpid(), signal.SIGINT)
-            progress(done, of)
+            progress(done, total)
 
         draw(self, press)
 

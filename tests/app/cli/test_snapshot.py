@@ -1,4 +1,4 @@
-"""Pictures of the window, drawn without a screen, whole or not at all."""
+"""Pictures of the window, drawn without a screen and written atomically."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def test_a_moment_and_a_phase_are_the_last_scenarios_and_the_end_is_the_end(tmp_
     assert draw(tmp_path / "phase.png", phase=1) not in (start, last)
 
 
-def test_the_command_says_where_the_picture_is(tmp_path, capsys):
+def test_the_command_prints_the_path_of_the_picture(tmp_path, capsys):
     path = str(tmp_path / "a.png")
     assert main(["snapshot", PAIR[1], "-o", path, "--size", "800x600"]) == 0
     assert capsys.readouterr().out == f"{path}\n"

@@ -22,7 +22,7 @@ def test_columns_are_as_wide_as_their_widest_cell_and_lines_end_with_their_last_
     assert align_columns(ROWS, "<", gap=" | ")[1] == "a longer one | 1,000 | 0.5"
 
 
-def test_a_cell_longer_than_its_column_pushes_the_rest_of_its_line_alone():
+def test_a_long_cell_pushes_only_the_rest_of_its_line():
     assert align_columns(ROWS, "<><", widths=(6, None), gap=" ") == [
         "name       n seconds",
         "a longer one 1,000 0.5",
@@ -37,7 +37,7 @@ def test_a_table_without_rows_has_no_lines_and_rows_are_of_one_length():
 
 
 @pytest.mark.parametrize("left", ["none", "closed", "no stream"])
-def test_nothing_is_said_where_a_program_has_taken_standard_error_away(monkeypatch, left):
+def test_nothing_is_printed_if_a_program_has_closed_standard_error(monkeypatch, left):
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no stream": 5}[left])

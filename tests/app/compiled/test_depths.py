@@ -1,4 +1,4 @@
-"""Counters at three depths: which are told, and in which words."""
+"""Counters at three depths: their selection and their words."""
 
 import msgspec
 import pytest
@@ -11,8 +11,8 @@ from tilescope.tracer.as_compiled.job import CompiledCounters
 
 def session_with(name, changed, reason="", **values):
     """Return a session of a scenario whose counters as compiled are those written, but for some."""
-    one = matmul(name, **values)
-    session = build_session(one.launch, one.trace, one.scenario)
+    built = matmul(name, **values)
+    session = build_session(built.launch, built.trace, built.scenario)
     counters = {**session.counters.total, **changed}
     session.add_compiled(CompiledCounters("LLVM 22.1 of llvmlite 0.50.0", counters, reason=reason))
     return session
@@ -35,16 +35,16 @@ def test_equal_depths_are_one_number(depth, text):
     assert depth_text(depth) == text
 
 
-def test_what_differs_is_told_by_its_requests_and_else_by_its_cost():
+def test_differences_are_described_by_requests_and_otherwise_by_cost():
     session = session_with("jacobi-step", {"global_load_requests": 600, "global_store_sectors": 1})
-    told = depths_of(session).differing()
-    assert [depth.name for depth in told] == ["global_load_requests", "global_store_sectors"]
-    loads = told[0]
+    depths = depths_of(session).differing()
+    assert [depth.name for depth in depths] == ["global_load_requests", "global_store_sectors"]
+    loads = depths[0]
     assert (loads.written, loads.compiled, loads.measured) == (720, 600, 600)
     assert loads.short_label == "global loads"
 
 
-def test_where_nothing_differs_nothing_is_told():
+def test_equal_lines_are_not_described():
     depths = depths_of(session_with("load-aliased", {}))
     assert depths.differing() == ()
     assert depths.measured.device == "NVIDIA H100"
@@ -59,8 +59,8 @@ def test_an_edited_kernel_has_no_measured_numbers():
 
 
 def test_nothing_is_known_before_the_compiler_has_answered():
-    one = matmul("load-aliased")
-    assert depths_of(build_session(one.launch, one.trace, one.scenario)) is None
+    session = matmul("load-aliased")
+    assert depths_of(build_session(session.launch, session.trace, session.scenario)) is None
 
 
 def test_without_an_answer_the_reason_is_there_and_no_compiled_number():

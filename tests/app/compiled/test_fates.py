@@ -19,9 +19,9 @@ needs_compiler = pytest.mark.skipif(
 
 
 def fresh(name, **values):
-    """Return a session of its own of a scenario."""
-    one = matmul(name, **values)
-    return build_session(one.launch, one.trace, one.scenario)
+    """Return a new session of a scenario."""
+    session = matmul(name, **values)
+    return build_session(session.launch, session.trace, session.scenario)
 
 
 def line_of(session, text):
@@ -61,9 +61,9 @@ def test_a_load_that_is_merged_with_one_of_another_line_names_that_line():
     line = line_of(session, "cuda.atomic.add")
     (merged,) = [fate for fate in fates_of(session) if fate.kind == "merged"]
     assert (merged.line, merged.other) == (line, line - 1)
-    told = line_fates(fates_of(session), merged.file)[line]
-    assert told.tag == f"1 of 2 merged with line {line - 1}"
-    assert any(f"merged with line {line - 1}" in sentence for sentence in told.sentences)
+    fates = line_fates(fates_of(session), merged.file)[line]
+    assert fates.tag == f"1 of 2 merged with line {line - 1}"
+    assert any(f"merged with line {line - 1}" in sentence for sentence in fates.sentences)
 
 
 def joined(session):
@@ -72,26 +72,26 @@ def joined(session):
     for fate in fates_of(session):
         op = {"load": Op.LOAD, "store": Op.STORE}[fate.noun]
         space = "shared" if fate.name == "s" else "global"
-        size, made = (
+        size, rows = (
             (16, fate.written // 4) if (space, fate.noun) == ("shared", "load") else (4, fate.written)
         )
         sites.append(
-            CompiledSite("elsewhere", fate.line, fate.column, op, space, size, made, made, 32 * made)
+            CompiledSite("elsewhere", fate.line, fate.column, op, space, size, rows, rows, 32 * rows)
         )
     return tuple(sites)
 
 
-def test_joined_accesses_are_told_with_their_size():
+def test_joined_accesses_are_reported_with_their_size():
     session = fresh("load-joined")
     session.add_compiled(CompiledCounters("LLVM"))
     sites = joined(session)
     session = fresh("load-joined")
     session.add_compiled(CompiledCounters("LLVM", sites=sites))
-    told = line_fates(fates_of(session), fates_of(session)[0].file)
+    fates = line_fates(fates_of(session), fates_of(session)[0].file)
     line = line_of(session, "t += s[y, k]")
-    assert told[line].tag == "joined to 16 bytes"
-    assert told[line].short == "16 B"
-    assert [line for line, fate in told.items() if fate.tag] == [line]
+    assert fates[line].tag == "joined to 16 bytes"
+    assert fates[line].short == "16 B"
+    assert [line for line, fate in fates.items() if fate.tag] == [line]
 
 
 def test_there_are_no_fates_without_compiled_counters_nor_of_a_part_of_a_launch():

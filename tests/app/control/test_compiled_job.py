@@ -13,7 +13,7 @@ from windows import wait_until
 
 
 class PlayedCounting:
-    """Counts when it is told to, or is cancelled."""
+    """Count on request, or stop."""
 
     def __init__(self):
         self.begun, self.cancelled, self.go_on = [], 0, threading.Event()
@@ -44,8 +44,8 @@ def played(monkeypatch):
 
 
 def session():
-    one = matmul(m=8, k=8, n=8, tile=4)
-    return build_session(one.launch, one.trace, one.scenario)
+    session = matmul(m=8, k=8, n=8, tile=4)
+    return build_session(session.launch, session.trace, session.scenario)
 
 
 def test_nothing_is_counted_while_pictures_are_drawn(played):
@@ -61,10 +61,10 @@ def test_nothing_is_counted_while_pictures_are_drawn(played):
     assert wanted.compiled.reason == ""
 
 
-def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
+def test_an_unneeded_count_is_ended_and_the_next_one_starts(played):
     job, first, second = CompiledJob(), session(), session()
-    found = []
-    job.counted.connect(found.append)
+    results = []
+    job.counted.connect(results.append)
     job.want([first])
     wait_until(lambda: played.begun == [first])
     job.want([second])  # and nothing lets the first one end
@@ -72,13 +72,13 @@ def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
     played.go_on.set()
     wait_until(job.is_idle)
     assert first.compiled is None
-    assert found == [second]
+    assert results == [second]
 
 
 def test_what_is_known_is_not_counted_again(played):
-    job, known = CompiledJob(), session()
-    known.add_compiled(CompiledCounters("LLVM"))
-    job.want([known])
+    job, first = CompiledJob(), session()
+    first.add_compiled(CompiledCounters("LLVM"))
+    job.want([first])
     assert job.is_idle()
-    job.want_too(known)
+    job.want_too(first)
     assert job.is_idle()

@@ -28,38 +28,38 @@ BARRIER = "        cuda.syncthreads()\n"
 
 def struck(m: int = 32) -> Launch:
     """Return the tiled product with its second barrier struck out: one thread may store before others have read."""
-    made = launch_of(TILED, {"m": m, "k": 32, "n": 32, "tile": 16})
-    first, _, rest = made.source.partition("def tiled")
+    launch = launch_of(TILED, {"m": m, "k": 32, "n": 32, "tile": 16})
+    first, _, rest = launch.source.partition("def tiled")
     before, _, after = rest.rpartition(BARRIER)
     return msgspec.structs.replace(
-        made, source=f"{first}def tiled{before}{after}", scenario=""
+        launch, source=f"{first}def tiled{before}{after}", scenario=""
     )  # no NumPy reference
 
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker()
-    made.run(struck(16))  # what takes long once is not waited for in the tests
-    yield made
-    made.close()
+    started_worker = Worker()
+    started_worker.run(struck(16))  # what takes long once is not waited for in the tests
+    yield started_worker
+    started_worker.close()
 
 
 @pytest.fixture
 def jobs(worker: Worker, tmp_path: Path) -> SessionJobs:
     """Jobs that note what they say, (what, session or sentence)."""
     application()
-    made = SessionJobs(worker, TraceCache(tmp_path))
-    made.told = []
-    return made
+    session_jobs = SessionJobs(worker, TraceCache(tmp_path))
+    session_jobs.reports = []
+    return session_jobs
 
 
 def load(jobs: SessionJobs, launch: Launch, *, early: bool = True) -> Loading:
     """Load a session and note what arrives."""
     loading = jobs.load(launch, early=early)
     loading.watch(
-        lambda session: jobs.told.append(("ready", session)),
-        lambda error: jobs.told.append(("failed", error)),
-        early=lambda session: jobs.told.append(("early", session)),
+        lambda session: jobs.reports.append(("ready", session)),
+        lambda error: jobs.reports.append(("failed", error)),
+        early=lambda session: jobs.reports.append(("early", session)),
     )
     return loading
 
@@ -68,42 +68,42 @@ def races(session: Session) -> list[str]:
     return [f.kind for f in session.findings if "race" in f.kind]
 
 
-def test_the_race_is_told_before_lockstep_is_there_and_the_trace_that_counts_is_the_same(jobs, tmp_path):
-    made = struck(448)
-    load(jobs, made)
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
-    (first, early), (last, ready) = jobs.told
+def test_the_race_is_reported_before_lockstep_is_there_and_the_final_trace_is_the_same(jobs, tmp_path):
+    launch = struck(448)
+    load(jobs, launch)
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.reports) and jobs.is_idle())
+    (first, early), (last, ready) = jobs.reports
     assert (first, last) == ("early", "ready")
     assert early.trace.notice == EARLY_NOTICE and races(early)
     assert "run again in turns" in ready.trace.made_by and not ready.trace.notice
     assert races(ready)
     save(ready.trace, tmp_path / "shown", compress=False)
-    save(engine.run(made, lambda done, of: None), tmp_path / "plain", compress=False)
+    save(engine.run(launch, lambda done, total: None), tmp_path / "plain", compress=False)
     assert (tmp_path / "shown").read_bytes() == (tmp_path / "plain").read_bytes()
-    assert jobs.session_in_memory(made) is ready
+    assert jobs.session_in_memory(launch) is ready
 
 
 def test_an_early_session_is_not_kept(jobs):
-    made = struck(456)
-    jobs.load(made, early=True).watch(
-        lambda session: jobs.told.append(("ready", session)),
+    launch = struck(456)
+    jobs.load(launch, early=True).watch(
+        lambda session: jobs.reports.append(("ready", session)),
         lambda error: None,
-        early=lambda session: jobs.told.append(("held", jobs.session_in_memory(made))),
+        early=lambda session: jobs.reports.append(("held", jobs.session_in_memory(launch))),
     )
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
-    assert ("held", None) in jobs.told
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.reports))
+    assert ("held", None) in jobs.reports
 
 
-def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
-    made = struck(464)
-    loading = load(jobs, made)
-    wait_until(lambda: bool(jobs.told))
+def test_cancelling_keeps_the_early_picture_and_is_reported(jobs):
+    launch = struck(464)
+    loading = load(jobs, launch)
+    wait_until(lambda: bool(jobs.reports))
     assert loading.cancel()
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
-    (_, early), (_, kept) = jobs.told
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.reports) and jobs.is_idle())
+    (_, early), (_, kept) = jobs.reports
     assert kept.trace.notice.endswith("lockstep's order is not available: it was cancelled.")
     assert len(kept.trace) == len(early.trace) and races(kept)
-    assert jobs.session_in_memory(made) is not kept  # which counts for no launch
+    assert jobs.session_in_memory(launch) is not kept  # which counts for no launch
 
 
 def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
@@ -115,24 +115,24 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
 
     monkeypatch.setattr(jobs.worker, "run", fail)
     load(jobs, struck(472))
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
-    assert [what for what, _ in jobs.told] == ["early", "ready"]
-    assert "not available: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.reports) and jobs.is_idle())
+    assert [kind for kind, _ in jobs.reports] == ["early", "ready"]
+    assert "not available: The tracing process ended unexpectedly" in jobs.reports[1][1].trace.notice
 
 
-def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):
+def test_nothing_comes_early_unless_asked_or_if_the_order_does_not_matter(jobs):
     load(jobs, struck(480), early=False)
-    wait_until(lambda: any(what == "ready" for what, _ in jobs.told))
+    wait_until(lambda: any(kind == "ready" for kind, _ in jobs.reports))
     load(jobs, launch_of(TILED, {"m": 64, "k": 32, "n": 32, "tile": 16}))
-    wait_until(lambda: len(jobs.told) == 2)
-    assert [what for what, _ in jobs.told] == ["ready", "ready"]
+    wait_until(lambda: len(jobs.reports) == 2)
+    assert [kind for kind, _ in jobs.reports] == ["ready", "ready"]
 
 
-def test_where_it_failed_is_told_with_file_and_line(jobs):
-    made = launch_of(TILED, {"m": 16, "k": 16, "n": 16, "tile": 16})
-    wrong = msgspec.structs.replace(made, source=made.source + "def broken(:\n")
+def test_a_failure_is_reported_with_file_and_line(jobs):
+    launch = launch_of(TILED, {"m": 16, "k": 16, "n": 16, "tile": 16})
+    wrong = msgspec.structs.replace(launch, source=launch.source + "def broken(:\n")
     load(jobs, wrong)
-    wait_until(lambda: bool(jobs.told))
-    ((what, error),) = jobs.told
-    assert what == "failed"
+    wait_until(lambda: bool(jobs.reports))
+    ((kind, error),) = jobs.reports
+    assert kind == "failed"
     assert error.line == wrong.source.count("\n") and error.file

@@ -1,4 +1,4 @@
-"""Measured times are read in a thread, once no session is being made, or beside one that takes long."""
+"""Measured times are read in a thread, once no session is being prepared, or during a slow one."""
 
 import pytest
 from PySide6.QtTest import QTest
@@ -25,7 +25,7 @@ def read(times):
     return times.sources is not None
 
 
-def test_they_wait_for_sessions_that_are_being_made(monkeypatch):
+def test_they_wait_for_sessions_that_are_being_prepared(monkeypatch):
     monkeypatch.setattr(measured_job, "DELAYS", 1_000_000)
     asked, free = [], [False]
     times = MeasuredTimes(None, lambda: bool(asked.append(free[0]) or free[0]))

@@ -14,11 +14,11 @@ from tilescope.app.model.session import Selection
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
 
 
-def playing(end=100.0, speed=10.0, at=0.0):
+def playing(end=100.0, speed=10.0, moment=0.0):
     head = Playhead()
     head.set_end(end)
     head.set_speed(speed)
-    head.seek(at)
+    head.seek(moment)
     head.play()
     return head
 
@@ -56,7 +56,7 @@ def test_it_stops_at_the_end_and_starts_over_from_there():
 
 
 def test_it_stands_where_it_was_to_stop_at_a_pace_of_its_own_also_after_a_pause():
-    head = playing(end=100, speed=10, at=20)
+    head = playing(end=100, speed=10, moment=20)
     head.play_to(40, 2.0)
     head.advance(0.0)
     head.advance(5.0)
@@ -132,16 +132,16 @@ def test_nothing_to_play_does_not_play_even_in_a_loop():
     assert (head.moment, head.playing) == (0, False)
 
 
-def test_every_change_is_told():
-    head, told = Playhead(), []
-    head.changed.connect(lambda: told.append(head.moment))
+def test_every_change_is_reported():
+    head, moments = Playhead(), []
+    head.changed.connect(lambda: moments.append(head.moment))
     head.set_end(10)
     head.seek(4)
     head.play()
     head.advance(0.0)
     head.advance(0.25)
-    assert told[-1] == pytest.approx(6)
-    assert len(told) == 5
+    assert moments[-1] == pytest.approx(6)
+    assert len(moments) == 5
 
 
 def test_by_moment_every_pane_shows_the_moment_or_its_end():
@@ -172,8 +172,8 @@ def test_a_step_to_a_moment_arrives_at_that_moment(ends, data):
 
 
 @given(st.tuples(st.integers(1, 5000), st.integers(1, 5000)), st.floats(0, 5000), st.floats(0, 5000))
-def test_time_never_runs_back_in_any_pane(ends, one, other):
-    earlier, later = sorted((one, other))
+def test_time_never_runs_back_in_any_pane(ends, first, other):
+    earlier, later = sorted((first, other))
     pairs = zip(pane_moments(earlier, ends, "progress"), pane_moments(later, ends, "progress"), strict=True)
     assert all(before <= after + 1e-6 for before, after in pairs)
 
@@ -239,7 +239,7 @@ def test_next_block_is_the_next_that_ran():
     assert [phase_steps.next_block(part, *ask) for ask in ((3, 1), (8, 1), (8, -1), (3, -1))] == [8, 8, 3, 3]
 
 
-def test_the_first_load_is_found_or_the_first_moment():
+def test_the_first_load_is_chosen_or_the_first_moment():
     assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,), loads=(4, 6))) == 4
     assert phase_steps.first_load(session([[0]], [[9]], blocks=(0,))) == 1
 
@@ -247,7 +247,7 @@ def test_the_first_load_is_found_or_the_first_moment():
 @pytest.mark.parametrize(
     ("end", "speed"), [(0, 8), (480, 8), (481, 16), (59_999, 1000), (60_001, 2000), (7e6, 200_000)]
 )
-def test_a_long_launch_plays_within_a_minute_at_a_speed_that_nobody_chose(end, speed):
+def test_a_long_launch_plays_within_a_minute_at_the_default_speed(end, speed):
     head = Playhead()
     head.set_end(end)
     assert head.speed == speed

@@ -1,4 +1,4 @@
-"""Sessions made ahead: in order, in nobody's way, held while they are wanted, and no more than memory bears."""
+"""Sessions prepared ahead: in order, without delaying others, held while wanted, and within the memory limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def launch(m: int) -> Launch:
 
 
 class PatientWorker(Worker):
-    """Gives out traces that are there already; may be told to wait, to fail or to find that something takes long."""
+    """Yield existing traces; wait, fail or report slowness on request."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,12 +64,12 @@ def jobs():
     application()
     for m in (4, 8, 12, 16, 20, 24, 28, 32, 36):
         launch(m)  # traced here, not in a thread
-    made = SessionJobs(PatientWorker(), None)
-    made.told = []
-    made.prepared.connect(lambda key, why: made.told.append((key, why)))
-    yield made
-    made.worker.held.set()
-    made.close()
+    session_jobs = SessionJobs(PatientWorker(), None)
+    session_jobs.told = []
+    session_jobs.prepared.connect(lambda key, why: session_jobs.told.append((key, why)))
+    yield session_jobs
+    session_jobs.worker.held.set()
+    session_jobs.close()
 
 
 def held(jobs: SessionJobs, *sizes: int) -> list[bool]:
@@ -120,7 +120,7 @@ def test_a_pane_that_wants_what_is_made_just_now_gets_that(jobs):
     assert jobs.worker.asked == [4]
 
 
-def test_what_takes_long_is_left_until_somebody_waits_for_it(jobs):
+def test_slow_sessions_wait_until_the_user_asks_for_them(jobs):
     jobs.worker.slow.add(4)
     jobs.prepare([launch(4), launch(8)])
     wait_until(jobs.is_prepared)
@@ -130,7 +130,7 @@ def test_what_takes_long_is_left_until_somebody_waits_for_it(jobs):
     assert held(jobs, 4, 8) == [True, True]
 
 
-def test_what_fails_is_told_and_the_next_is_made(jobs):
+def test_failures_are_reported_and_the_next_session_is_prepared(jobs):
     jobs.worker.wrong.add(4)
     jobs.prepare([launch(4), launch(8)])
     wait_until(jobs.is_prepared)

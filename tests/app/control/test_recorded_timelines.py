@@ -21,32 +21,32 @@ def own(monkeypatch, tmp_path):
     return own_folder()
 
 
-def mine(found):
-    return [one for one in found if one.head.device.name == "NVIDIA Test"]
+def test_timelines(timelines):
+    return [timeline for timeline in timelines if timeline.head.device.name == "NVIDIA Test"]
 
 
 def test_they_are_read_in_a_thread_once(own):
     recorded = RecordedTimelines()
-    told = []
-    recorded.loaded.connect(lambda: told.append(recorded.timelines))
+    notices = []
+    recorded.loaded.connect(lambda: notices.append(recorded.timelines))
     recorded.want()
     recorded.want()
     assert recorded.timelines is None
     for _ in range(500):
-        if told:
+        if notices:
             break
         QTest.qWait(10)
     recorded.close()
-    assert len(told) == 1
-    (kept,) = mine(told[0])
+    assert len(notices) == 1
+    (kept,) = test_timelines(notices[0])
     assert kept.head == small_timeline().head
     assert (kept.segments.end == small_timeline().segments.end).all()
     recorded.want()
-    assert len(told) == 1
+    assert len(notices) == 1
 
 
-def test_a_picture_that_nobody_watches_has_them_at_once(own):
+def test_a_hidden_picture_gets_findings_at_once(own):
     recorded = RecordedTimelines()
     recorded.waits = False
     recorded.want()
-    assert len(mine(recorded.timelines)) == 1
+    assert len(test_timelines(recorded.timelines)) == 1

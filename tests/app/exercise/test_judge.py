@@ -27,15 +27,15 @@ REVERSED = """def cases():
 """
 
 
-def judged(text, made=None):
-    return warm_judge().judge(made or add_ten(), text)
+def judged(text, exercise=None):
+    return warm_judge().judge(exercise or add_ten(), text)
 
 
 def errors(verdict):
     return [(f.kind, f.line) for f in verdict.findings if f.severity == "error"]
 
 
-def test_a_right_kernel_passes_and_its_counters_stand_beside_the_stubs():
+def test_a_right_kernel_passes_and_its_counters_are_next_to_the_stubs():
     verdict = judged(RIGHT)
     assert verdict.passed and not verdict.error and errors(verdict) == []
     assert [(case.correct, case.grid, case.block, case.sizes) for case in verdict.cases] == [
@@ -69,7 +69,7 @@ def test_the_stub_runs_and_does_not_pass():
     assert (wrong.argument, wrong.differing, wrong.elements, wrong.untouched) == ("out", 10, 10, True)
 
 
-def test_a_wrong_kernel_is_told_where_it_is_wrong_first():
+def test_the_first_wrong_element_of_a_kernel_is_reported():
     verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + (10 if i < 7 else 9)\n"))
     assert [case.correct for case in verdict.cases] == [False, False] and not verdict.passed
     (wrong,) = verdict.cases[0].wrong
@@ -83,18 +83,18 @@ def test_what_is_right_by_luck_does_not_pass():
 
 
 def test_a_race_does_not_pass_and_the_barrier_mends_it(tmp_path):
-    made = write_exercise(tmp_path, REVERSED, stub=RACY)
-    racy = judged(RACY, made)
+    exercise = write_exercise(tmp_path, REVERSED, stub=RACY)
+    racy = judged(RACY, exercise)
     assert not racy.passed and [kind for kind, _ in errors(racy)] == ["race"]
-    mended = judged(SHARED.replace(BODY, "        out[i] = tile[3 - t]\n"), made)
+    mended = judged(SHARED.replace(BODY, "        out[i] = tile[3 - t]\n"), exercise)
     assert mended.passed, mended
 
 
-def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
-    made = write_exercise(
+def test_a_missed_goal_is_reported_with_its_number(tmp_path):
+    exercise = write_exercise(
         tmp_path, goals="few: global_load_requests * 16 <= threads_in_all\nread: stub.global_requests < 3"
     )
-    verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + 10 + a[i] - a[i]\n"), made)
+    verdict = judged(RIGHT.replace(BODY, "        out[i] = a[i] + 10 + a[i] - a[i]\n"), exercise)
     assert all(case.correct for case in verdict.cases) and not verdict.passed
     assert [(g.words, g.met, g.measured) for g in verdict.goals] == [
         ("few", False, "global_load_requests 96, threads_in_all 1,024"),
@@ -103,14 +103,14 @@ def test_a_goal_that_is_missed_is_told_with_what_it_came_to(tmp_path):
 
 
 def test_every_counter_may_be_named_in_a_goal(tmp_path):
-    made = write_exercise(
+    exercise = write_exercise(
         tmp_path, goals="all: " + " + ".join([*COUNTERS[:8], *(f"stub.{c}" for c in COUNTERS[8:16])]) + " > 0"
     )
-    assert made.mistakes == () and judged(RIGHT, made).passed
+    assert exercise.mistakes == () and judged(RIGHT, exercise).passed
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "line", "message"),
     [
         ("a[i] + 10", "a[i] +", 9, "Syntax error: invalid syntax."),
         ("a[i] + 10", "b[i]", 9, "b is not defined"),
@@ -125,14 +125,14 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
         (BODY, f"        pass\n    while out[0] == 0:\n    {BODY}", 10, ""),
     ],
 )  # fmt: skip
-def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, new, line, said):
+def test_a_text_that_does_not_run_is_reported_at_its_line_and_the_next_one_is_judged(old, new, line, message):
     text = RIGHT.replace(old, new)
     assert text != RIGHT
     verdict = judged(text)
     assert not verdict.passed
-    if said:
-        told = [(verdict.error, verdict.line), *((case.error, case.line) for case in verdict.cases)]
-        assert any(said in sentence and at == line for sentence, at in told), told
+    if message:
+        reported = [(verdict.error, verdict.line), *((case.error, case.line) for case in verdict.cases)]
+        assert any(message in sentence and row == line for sentence, row in reported), reported
     assert judged(RIGHT).passed
 
 
@@ -142,7 +142,7 @@ def test_what_numba_would_not_compile_does_not_pass():
     assert not verdict.passed and case.line == 9 and "Numba can't compile add_ten for a GPU" in case.error
 
 
-def test_a_kernel_that_waits_for_ever_is_told_of_at_once():
+def test_a_kernel_that_waits_for_ever_is_reported_at_once():
     verdict = judged(RIGHT.replace(BODY, "        while a[i] >= 0:\n            pass\n"))
     assert not verdict.passed and verdict.cases[-1].error.startswith("The launch never ends: on line ")
     assert len(verdict.cases) == 1 and verdict.cases[0].line in (9, 10)
@@ -162,7 +162,7 @@ def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "part", "said"),
+    ("old", "new", "part", "message"),
     [
         ("a + 10", "a + ten", "yield", "The judge raised NameError: name 'ten' is not defined"),
         ("for n, block in", "for n, block in () and", "def cases", "cases() yields no case"),
@@ -171,14 +171,14 @@ def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
         ("def cases", "import no_such_module\ndef cases", "import no_such", "No module named 'no_such_module'"),
     ],
 )  # fmt: skip
-def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, part, said):
+def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, part, message):
     assert old in CASES
-    made = write_exercise(tmp_path, CASES.replace(old, new))
+    exercise = write_exercise(tmp_path, CASES.replace(old, new))
     with pytest.raises(ExerciseError) as raised:
-        judged(RIGHT, made)
-    text = made.program.text
+        judged(RIGHT, exercise)
+    text = exercise.program.text
     lines = [n for n, line in enumerate(text.splitlines(), 1) if n >= line_of(text, part)]
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert any(f"01-ten.py:{line}: " in str(raised.value) for line in lines), raised.value
     assert str(raised.value).startswith("The exercise ten can't be judged: ")
 
@@ -197,7 +197,7 @@ def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercise
 # --- what does not end, last: each takes the process with it
 
 
-def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
+def test_an_endless_kernel_is_ended_and_its_line_reported(monkeypatch):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     verdict = judged(RIGHT.replace(BODY, "        k = 0\n        while k >= 0:\n            k += 1\n"))
     assert not verdict.passed and verdict.line in (10, 11)
@@ -206,9 +206,11 @@ def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
 
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
-    made = write_exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
+    exercise = write_exercise(
+        tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n")
+    )
     with pytest.raises(ExerciseError, match=r"it did not end after 1 s, at .*01-ten\.py:1[4-5]"):
-        judged(RIGHT, made)
+        judged(RIGHT, exercise)
 
 
 def test_a_judging_is_cancelled_and_the_next_goes_on():
@@ -217,7 +219,7 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
 
     def work():
         try:
-            warm_judge().judge(add_ten(), text, output=lambda said: printed.set())
+            warm_judge().judge(add_ten(), text, output=lambda line: printed.set())
         except RunCancelledError as error:
             raised.append(error)
 
@@ -234,7 +236,7 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     )
 
 
-def test_a_judge_that_was_closed_says_so_and_leaves_no_files():
+def test_a_closed_judge_reports_it_and_leaves_no_files():
     judge = Judge()
     folder = judge._worker._folder
     judge.close()

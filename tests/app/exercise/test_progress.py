@@ -1,4 +1,4 @@
-"""What is remembered of exercises: written whole, shared by two windows, and kept where it is damaged."""
+"""The progress of exercises: written atomically, shared by two windows, and kept if it is damaged."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from tilescope.app.exercise.progress import Progress, Remembered, exercise_key
 
 
 def test_what_is_noted_outlives_the_window(tmp_path):
-    path, mine = tmp_path / "config" / "exercises.json", add_ten()
+    path, exercise = tmp_path / "config" / "exercises.json", add_ten()
     first = Progress(path)
-    assert (first.remembered(mine), first.problem) == (Remembered(), "")
-    assert first.note(mine, hints=1) == first.note(mine, done=True, text="x = 1\n") == ""
+    assert (first.remembered(exercise), first.problem) == (Remembered(), "")
+    assert first.note(exercise, hints=1) == first.note(exercise, done=True, text="x = 1\n") == ""
     again = Progress(path)
-    assert again.remembered(mine) == Remembered(True, 1, "x = 1\n") and again.problem == ""
+    assert again.remembered(exercise) == Remembered(True, 1, "x = 1\n") and again.problem == ""
 
 
 def test_exercises_of_one_name_in_two_folders_are_two(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    one, other = map(write_exercise, folders)
-    assert one.name == other.name and exercise_key(one) != exercise_key(other)
+    first, other = map(write_exercise, folders)
+    assert first.name == other.name and exercise_key(first) != exercise_key(other)
 
 
 def test_what_another_wrote_meanwhile_stays(tmp_path):
@@ -34,7 +34,7 @@ def test_what_another_wrote_meanwhile_stays(tmp_path):
     assert last.remembered(write_exercise(tmp_path)).done and last.remembered(add_ten()).text == "mine"
 
 
-def test_a_damaged_file_is_told_of_and_kept(tmp_path):
+def test_a_damaged_file_is_reported_and_kept(tmp_path):
     path = tmp_path / "exercises.json"
     for number in (1, 2):
         path.write_text("{half a file")

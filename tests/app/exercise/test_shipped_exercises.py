@@ -80,18 +80,18 @@ WRONG = {
 
 
 def refused_for(verdict: Verdict) -> set[str]:
-    """Return what a verdict holds against a file: kinds of errors, "result", and "goal" where all else is right."""
+    """List a verdict's objections to a file: kinds of errors, "result", and "goal" if all else is right."""
     kinds = {finding.kind for finding in verdict.findings if finding.severity == "error"}
     kinds |= set() if all(case.correct for case in verdict.cases) else {"result"}
     return kinds or (set() if all(goal.met for goal in verdict.goals) else {"goal"})
 
 
 def test_there_are_fifteen_without_mistakes():
-    found, mistakes = exercises_in()
+    exercises, mistakes = exercises_in()
     assert mistakes == []
-    assert [exercise.number for exercise in found] == list(range(1, 16))
+    assert [exercise.number for exercise in exercises] == list(range(1, 16))
     assert (
-        len({exercise.kernel for exercise in found}) == 15
+        len({exercise.kernel for exercise in exercises}) == 15
     )  # so that a file says by its kernel what it is for
 
 
@@ -111,7 +111,7 @@ def test_an_exercise_has_a_task_a_short_stub_and_hints(name):
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_its_picture_is_small_stands_alone_and_is_drawn(name):
+def test_its_picture_is_small_self_contained_and_drawn(name):
     application()
     picture = EXERCISES[name].picture
     assert len(picture.text) > 40

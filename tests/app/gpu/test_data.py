@@ -1,4 +1,4 @@
-"""Which multiprocessors have a row: all, or where few of them ran a block those alone."""
+"""Multiprocessors with a row: all, or if few of them ran a block, only those."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from tilescope.app.views.gpu.shown import chart_view_at
 
 
 def test_where_few_multiprocessors_ran_a_block_those_are_listed():
-    found = sparse_data()
-    assert found.listed.tolist() == [0, 2, 4, 131]
-    assert found.unlisted_count == 128
-    assert found.row_of[[0, 2, 4, 131]].tolist() == [0, 1, 2, 3]
-    assert (np.delete(found.row_of, [0, 2, 4, 131]) == 4).all()
+    data = sparse_data()
+    assert data.listed.tolist() == [0, 2, 4, 131]
+    assert data.unlisted_count == 128
+    assert data.row_of[[0, 2, 4, 131]].tolist() == [0, 1, 2, 3]
+    assert (np.delete(data.row_of, [0, 2, 4, 131]) == 4).all()
 
 
 def test_where_half_of_them_ran_a_block_all_are_listed():
-    found = derived_data()
-    assert found.listed.tolist() == found.row_of.tolist() == [0, 1, 2, 3]
-    assert found.unlisted_count == 0
-    assert chart_view_at(found, "gpu", PanePlace()).rows == 4
+    data = derived_data()
+    assert data.listed.tolist() == data.row_of.tolist() == [0, 1, 2, 3]
+    assert data.unlisted_count == 0
+    assert chart_view_at(data, "gpu", PanePlace()).rows == 4

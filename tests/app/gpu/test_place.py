@@ -19,7 +19,7 @@ NUMBERS = st.none() | st.integers(0, 2**31 - 1)
         ("gpu size=1024 range=0:4.5", GpuPlace(panes=(PanePlace("1024"),), range=(0.0, 4.5))),
     ],
 )
-def test_words_mean_a_place_and_are_said_again(text, place):
+def test_words_mean_an_anchor_and_are_written_again(text, place):
     assert parse_gpu_place(text) == place
     assert gpu_place_text(place) == text
     assert is_gpu(text)
@@ -55,7 +55,7 @@ def test_above_a_block_is_its_multiprocessor():
         ("scaling", "is not a place on a GPU"),
     ],
 )
-def test_what_means_no_place_is_said_in_a_sentence(text, why):
+def test_words_without_an_anchor_are_refused_in_a_sentence(text, why):
     with pytest.raises(ValueError, match=why) as raised:
         parse_gpu_place(text)
     assert str(raised.value).endswith((".", "?"))

@@ -19,8 +19,8 @@ from tilescope.tracer.measure.cases import cases_of
 
 
 def sized(**values):
-    made = small_timeline()
-    return with_head(made, values=made.head.values | values)
+    timeline = small_timeline()
+    return with_head(timeline, values=timeline.head.values | values)
 
 
 LARGE = {"m": 1024, "k": 1024, "n": 1024}
@@ -29,7 +29,7 @@ LARGE = {"m": 1024, "k": 1024, "n": 1024}
 @pytest.fixture
 def recorded():
     return recorded_of(
-        "matmul-tiled", [sized(**LARGE), small_timeline(), with_head(small_timeline(), scenario="other")]
+        asked(), [sized(**LARGE), small_timeline(), with_head(small_timeline(), scenario="other")]
     )
 
 
@@ -39,8 +39,8 @@ def asked(**values):
 
 def test_a_launch_finds_its_own_recording_whatever_its_matrices_hold(recorded):
     assert len(recorded) == 2
-    found = own_recording(asked(input="ones"), recorded)
-    assert found.timeline.head.values["m"] == SMALL["m"]
+    recording = own_recording(asked(input="ones"), recorded)
+    assert recording.timeline.head.values["m"] == SMALL["m"]
     assert own_recording(asked(tile=16), recorded) is None
     assert own_recording(asked(dtype="float64"), recorded) is None
 
@@ -65,12 +65,12 @@ def test_the_nearest_is_nearest_in_octaves(recorded):
     assert nearest_recording(asked(), []) is None
 
 
-def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():
+def test_the_latest_recording_of_a_size_is_shown_and_the_labels_of_both_differ():
     older, newer = small_timeline(), with_head(small_timeline(), date="2026-12-01T00:00:00+00:00")
-    found = recorded_of("matmul-tiled", [newer, older])
-    assert [one.size[-10:] for one in found] == ["2026-11-23", "2026-12-01"]
-    assert len({one.word for one in found}) == 2
-    assert own_recording(asked(), found).timeline is newer
+    recordings = recorded_of(asked(), [newer, older])
+    assert [recording.size[-10:] for recording in recordings] == ["2026-11-23", "2026-12-01"]
+    assert len({recording.word for recording in recordings}) == 2
+    assert own_recording(asked(), recordings).timeline is newer
 
 
 def test_sizes_in_few_words():
@@ -81,10 +81,10 @@ def test_sizes_in_few_words():
 
 
 def test_words_of_sizes_can_stand_in_a_place(recorded):
-    assert {one.word for one in recorded} == {"1024", "32x16x32"}
+    assert {recording.word for recording in recorded} == {"1024", "32x16x32"}
 
 
-def test_what_is_missing_is_said_with_the_sizes_and_the_command_that_records_it(recorded):
+def test_a_missing_recording_is_reported_with_the_sizes_and_the_command_that_records_it(recorded):
     here = asked(m=64, tile=16)
     assert missing_text(here, recorded) == (
         "No GPU timeline was recorded for Tiled, shared memory at 64 × 16 × 32, tile 16; "
@@ -112,6 +112,6 @@ def test_a_kernel_of_no_catalogue_is_not_recorded():
     unknown = launch_of_pane(Setup(file="trace.npz"), None)
     assert (
         missing_text(unknown, [])
-        == "No GPU timeline can be recorded for this kernel: only kernels of the catalogue can be recorded."
+        == "No GPU timeline can be recorded for this kernel: only kernels of the catalogue and in CUDA C++ can be."
     )
     assert command_for(unknown) == ""

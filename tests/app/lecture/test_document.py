@@ -1,4 +1,4 @@
-"""A lecture's file: what is read of it, and that each mistake is told with its line."""
+"""A lecture's file: its parsed content, and each mistake with its line."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def test_line_ends_of_other_systems_are_read_alike(ending):
         ("at: start\nat: end", "appears twice"),
     ],
 )
-def test_a_mistake_in_a_block_is_told_with_its_line(line, sentence):
-    found = problems(one_step_lecture(line))
-    assert list(found) == [6 + line.count("\n") + 1]
-    assert sentence in found[6 + line.count("\n") + 1]
+def test_a_mistake_in_a_block_is_reported_with_its_line(line, sentence):
+    messages = problems(one_step_lecture(line))
+    assert list(messages) == [6 + line.count("\n") + 1]
+    assert sentence in messages[6 + line.count("\n") + 1]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_mistake_in_a_block_is_told_with_its_line(line, sentence):
         ("matmul-tiled:tile=8,source=../gone.py", "folder of the lecture"),
     ],
 )
-def test_what_cannot_be_shown_is_told(show, sentence):
+def test_settings_that_cannot_be_shown_are_reported(show, sentence):
     assert sentence in problems(one_step_lecture(show=show))[6]
 
 
@@ -122,9 +122,9 @@ def test_what_cannot_be_shown_is_told(show, sentence):
         ("### A heading in a caption is text", ""),
     ],
 )
-def test_what_cannot_be_computed_or_shown_in_a_caption_is_told(caption, sentence):
-    found = problems(one_step_lecture(caption=caption))
-    assert found.get(9, "") == "" if not sentence else sentence in found[9]
+def test_expressions_that_cannot_be_computed_or_shown_in_a_caption_are_reported(caption, sentence):
+    messages = problems(one_step_lecture(caption=caption))
+    assert messages.get(9, "") == "" if not sentence else sentence in messages[9]
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_what_cannot_be_computed_or_shown_in_a_caption_is_told(caption, sentence
         ("choices: 1 | 2", "needs ask: and answer:"),
     ],
 )
-def test_a_question_without_an_answer_is_told(question, sentence):
-    assert any(sentence in told for told in problems(one_step_lecture(*question.split("\n"))).values())
+def test_a_question_without_an_answer_is_reported(question, sentence):
+    assert any(sentence in message for message in problems(one_step_lecture(*question.split("\n"))).values())
 
 
-def test_mistakes_in_the_whole_are_told():
+def test_mistakes_of_the_lecture_are_reported():
     assert problems("no title\n\n## Step\n")[1].startswith("A lecture begins with its title")
     assert "There is no step" in problems("# Title\n")[2]
     assert problems("# One\n\n# Two\n\n## Step\n")[3].startswith("A lecture has one title")
@@ -154,15 +154,15 @@ def test_mistakes_in_the_whole_are_told():
     assert "at most" in problems("# One\n" + "\n## Step\n" * (MOST_STEPS + 1))[2 * MOST_STEPS + 3]
 
 
-def test_a_place_that_is_not_there_is_told_once_and_hides_no_other_mistake():
+def test_a_missing_anchor_is_reported_once_and_hides_no_other_mistake():
     later = "\n## Next\n\n`next phase`\n\n{left.gone}\n"
-    found = problems(
+    messages = problems(
         one_step_lecture("at: phase 99", caption="{left.nothing} {left.request.sectors}") + later
     )
-    assert list(found) == [7, 10, 15]
-    assert "no phase 99" in found[7]
-    assert "has no nothing" in found[10]
-    assert "has no gone" in found[15]
+    assert list(messages) == [7, 10, 15]
+    assert "no phase 99" in messages[7]
+    assert "has no nothing" in messages[10]
+    assert "has no gone" in messages[15]
 
 
 def test_a_chart_before_anything_else_is_shown_stands_nowhere():
@@ -220,7 +220,7 @@ def test_a_damaged_lecture_is_read_or_refused_in_sentences():
             assert 1 <= problem.line <= text.count("\n") + 1
 
 
-def test_what_nobody_could_read_on_a_screen_is_told_and_cut():
+def test_text_too_long_for_a_screen_is_reported_and_cut():
     lecture = lecture_of(f"# T\n\n## {'w' * 9000}\n\n{'word ' * 9000}\n\n{'a' * 8000}\n\n> {'b' * 20_000}\n")
     assert [p.line for p in lecture.problems] == [3, 5, 9]
     assert "at most 300 characters, not 9,000" in lecture.problems[0].sentence

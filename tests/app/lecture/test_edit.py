@@ -49,7 +49,7 @@ def bodies(text):
 
 
 def shown(text):
-    """Return what each step shows and where it stands, None for a place that is not there."""
+    """Return the picture and the anchor of each step, None for an anchor that is not there."""
     lecture = lecture_of(text)
     scenes = scenes_of(lecture)
     return [_shown(lecture, scenes, i) for i in range(len(scenes))]
@@ -72,30 +72,30 @@ def _fields(look):
 # The words of a step.
 
 
-def test_a_caption_is_read_and_replaced_alone():
+def test_only_the_caption_is_read_and_replaced():
     assert (
         step_parts(SMALL, 0, PATH).caption
         == "There are {left.threads_in_all} threads, and *each* makes one element."
     )
-    made = with_caption(SMALL, 0, "Short.", PATH)
-    assert made == SMALL.replace(
+    edited = with_caption(SMALL, 0, "Short.", PATH)
+    assert edited == SMALL.replace(
         "There are {left.threads_in_all} threads, and *each* makes one element.", "Short."
     )
-    assert with_caption(made, 0, step_parts(SMALL, 0, PATH).caption, PATH) == SMALL
+    assert with_caption(edited, 0, step_parts(SMALL, 0, PATH).caption, PATH) == SMALL
 
 
 def test_a_caption_appears_and_goes_without_a_trace():
-    made = with_caption(SMALL, 1, "- one\n- two\n", PATH)
-    assert made == SMALL.replace("`next phase`\n", "`next phase`\n\n- one\n- two\n")
-    assert with_caption(made, 1, " \n", PATH) == SMALL
+    edited = with_caption(SMALL, 1, "- one\n- two\n", PATH)
+    assert edited == SMALL.replace("`next phase`\n", "`next phase`\n\n- one\n- two\n")
+    assert with_caption(edited, 1, " \n", PATH) == SMALL
 
 
 def test_notes_are_written_as_a_quotation():
-    made = with_notes(SMALL, 1, "First.\n\nThen # this.", PATH)
-    assert made == SMALL.replace("`next phase`\n", "`next phase`\n\n> First.\n>\n> Then # this.\n")
-    assert step_parts(made, 1, PATH).notes == "First.\n\nThen # this."
-    assert lecture_of(made).steps[1].notes == "First.\n\nThen # this."
-    assert with_notes(made, 1, "", PATH) == SMALL
+    edited = with_notes(SMALL, 1, "First.\n\nThen # this.", PATH)
+    assert edited == SMALL.replace("`next phase`\n", "`next phase`\n\n> First.\n>\n> Then # this.\n")
+    assert step_parts(edited, 1, PATH).notes == "First.\n\nThen # this."
+    assert lecture_of(edited).steps[1].notes == "First.\n\nThen # this."
+    assert with_notes(edited, 1, "", PATH) == SMALL
 
 
 def test_titles_are_replaced():
@@ -134,37 +134,39 @@ def test_a_caption_around_notes_is_joined_where_it_is_edited():
 
 def test_ends_of_lines_and_the_byte_order_mark_stay():
     text = "\ufeff" + SMALL.replace("\n", "\r\n")
-    made = with_caption(text, 1, "Two\nlines.", PATH)
-    assert made == "\ufeff" + with_caption(SMALL, 1, "Two\nlines.", PATH).replace("\n", "\r\n")
+    edited = with_caption(text, 1, "Two\nlines.", PATH)
+    assert edited == "\ufeff" + with_caption(SMALL, 1, "Two\nlines.", PATH).replace("\n", "\r\n")
     assert with_title(text, "New", PATH) == text.replace("# Naive against tiled", "# New", 1)
 
 
 # What a step changes.
 
 
-def test_a_line_that_can_stand_alone_does():
+def test_a_line_that_can_be_separate_is_separate():
     assert step_parts(SMALL, 1, PATH).change == "next phase"
-    made = with_change(SMALL, 1, ["at: end"], PATH)
-    assert made == SMALL.replace("`next phase`", "`end`")
-    made = with_change(SMALL, 1, ["next phase", "colour: reads"], PATH)
-    assert made == SMALL.replace("`next phase`", "```tilescope\nnext phase\ncolour: reads\n```")
-    assert with_change(made, 1, ["", ""], PATH) == SMALL.replace("`next phase`\n\n", "")
+    edited = with_change(SMALL, 1, ["at: end"], PATH)
+    assert edited == SMALL.replace("`next phase`", "`end`")
+    edited = with_change(SMALL, 1, ["next phase", "colour: reads"], PATH)
+    assert edited == SMALL.replace("`next phase`", "```tilescope\nnext phase\ncolour: reads\n```")
+    assert with_change(edited, 1, ["", ""], PATH) == SMALL.replace("`next phase`\n\n", "")
 
 
 def test_values_are_put_where_they_belong_and_other_lines_stay():
-    made = with_values(SMALL, 2, {"colour": "reads", "choices": None, "answer": "right.global_sectors"}, PATH)
+    edited = with_values(
+        SMALL, 2, {"colour": "reads", "choices": None, "answer": "right.global_sectors"}, PATH
+    )
     old = SMALL[SMALL.index("play: to end") : SMALL.index("```\n\nIt takes")]
     new = (
         "play: to end over 5 s\ncolour: reads\nask: How many sectors does the naive kernel take?\n"
         "answer: right.global_sectors\n"
     )
-    assert made == SMALL.replace(old, new)
+    assert edited == SMALL.replace(old, new)
 
 
-def test_a_line_that_cannot_be_read_stays_in_its_block_to_be_told():
-    made = with_change(SMALL, 1, ["colur: reads"], PATH)
-    assert "```tilescope\ncolur: reads\n```" in made
-    assert [p.sentence for p in lecture_of(made).problems] and len(lecture_of(made).steps) == 3
+def test_an_unreadable_line_stays_in_its_block_and_is_reported():
+    edited = with_change(SMALL, 1, ["colur: reads"], PATH)
+    assert "```tilescope\ncolur: reads\n```" in edited
+    assert [p.sentence for p in lecture_of(edited).problems] and len(lecture_of(edited).steps) == 3
 
 
 # Steps.
@@ -172,44 +174,44 @@ def test_a_line_that_cannot_be_read_stays_in_its_block_to_be_told():
 
 def test_a_step_moves_and_those_it_passes_keep_their_scenes():
     text = f"# T\n\n## A\n\n`show: {TILED}`\n\n## B\n\n`next phase`\n\n## C\n\n`next phase`\n"
-    made = move_step(text, 2, 1, PATH, sessions_of)
-    assert made.warnings == ()
-    assert [step.title for step in lecture_of(made.text).steps] == ["A", "C", "B"]
-    before, after = shown(text), shown(made.text)
+    edited = move_step(text, 2, 1, PATH, sessions_of)
+    assert edited.warnings == ()
+    assert [step.title for step in lecture_of(edited.text).steps] == ["A", "C", "B"]
+    before, after = shown(text), shown(edited.text)
     assert [after[0], after[2], after[1]] == before
 
 
 def test_a_step_taken_out_leaves_what_follows_as_it_was():
-    made = remove_step(SMALL, 0, PATH, sessions_of)
-    assert shown(made.text) == shown(SMALL)[1:]
-    assert bodies(made.text)[1] == bodies(SMALL)[2]
-    assert f"show: {NAIVE} {TILED}" in bodies(made.text)[0]
-    assert made.warnings == ()
+    edited = remove_step(SMALL, 0, PATH, sessions_of)
+    assert shown(edited.text) == shown(SMALL)[1:]
+    assert bodies(edited.text)[1] == bodies(SMALL)[2]
+    assert f"show: {NAIVE} {TILED}" in bodies(edited.text)[0]
+    assert edited.warnings == ()
 
 
-def test_what_is_inherited_is_said_by_the_next_step_alone():
+def test_inherited_settings_are_written_only_by_the_next_step():
     text = f"# T\n\n## A\n\n`show: {TILED}`\n\n## B\n\n`colour: reads`\n\n## C\n\n## D\n"
-    made = remove_step(text, 1, PATH, untraced)
-    assert made.text == f"# T\n\n## A\n\n`show: {TILED}`\n\n## C\n\n`colour: reads`\n\n## D\n"
+    edited = remove_step(text, 1, PATH, untraced)
+    assert edited.text == f"# T\n\n## A\n\n`show: {TILED}`\n\n## C\n\n`colour: reads`\n\n## D\n"
 
 
 def test_a_copy_shows_what_its_original_does():
-    made = copy_step(SMALL, 1, PATH, sessions_of)
+    edited = copy_step(SMALL, 1, PATH, sessions_of)
     before = shown(SMALL)
-    assert shown(made.text) == [before[0], before[1], before[1], before[2]]
-    assert made.warnings == ()
+    assert shown(edited.text) == [before[0], before[1], before[1], before[2]]
+    assert edited.warnings == ()
 
 
 def test_a_new_step_changes_no_other():
     body = step_text("New", ["show: vector-double:count=96,threads=32", "colour: reads"], Path())
-    made = insert_step(SMALL, 0, body, PATH, sessions_of)
-    before, after = shown(SMALL), shown(made.text)
+    edited = insert_step(SMALL, 0, body, PATH, sessions_of)
+    before, after = shown(SMALL), shown(edited.text)
     assert [after[0], *after[2:]] == before
     first = insert_step(new_lecture("T"), -1, body, PATH, untraced)
     assert first.text == f"# T\n\n{body}\n"
 
 
-def test_a_place_that_nobody_traced_is_asked_for():
+def test_a_trace_is_requested_for_an_untraced_anchor():
     with pytest.raises(UntracedError, match="is not traced yet") as raised:
         remove_step(SMALL, 1, PATH, untraced)
     assert raised.value.panes == scenes_of(lecture_of())[1].panes
@@ -259,7 +261,7 @@ def test_every_other_step_shows_what_it_showed(text, data):
 
 @settings(max_examples=12, deadline=None, print_blob=True)
 @given(text=lectures(SINGLE + PAIR * 2), data=st.data())
-def test_what_two_panes_cannot_say_is_told(text, data):
+def test_settings_that_two_panes_cannot_express_are_reported(text, data):
     hold(text, data)
 
 
@@ -271,36 +273,36 @@ def hold(text, data):
     order = list(range(count))
     if kind == "move":
         to = data.draw(st.integers(0, count - 1))
-        made = move_step(text, number, to, PATH, sessions_of)
+        edited = move_step(text, number, to, PATH, sessions_of)
         order.insert(to, order.pop(number))
     elif kind == "copy":
-        made = copy_step(text, number, PATH, sessions_of)
+        edited = copy_step(text, number, PATH, sessions_of)
         order.insert(number, number)
     elif kind == "remove":
-        made = remove_step(text, number, PATH, sessions_of)
+        edited = remove_step(text, number, PATH, sessions_of)
         del order[number]
     else:
         lines = [f"show: {data.draw(st.sampled_from(SINGLE))}", *data.draw(CHANGES)]
-        made = insert_step(text, number, step_text("New", lines, Path()), PATH, sessions_of)
+        edited = insert_step(text, number, step_text("New", lines, Path()), PATH, sessions_of)
         order.insert(number + 1, None)
-    before, after = shown(text), shown(made.text)
+    before, after = shown(text), shown(edited.text)
     assume(
         all(stands is not None for *_, stands in before)
     )  # a step with a mistake stands nowhere, nor what follows
     assume(None not in order or after[order.index(None)][3] is not None)
-    old, new = bodies(text), bodies(made.text)
+    old, new = bodies(text), bodies(edited.text)
     assert len(after) == len(order)
     problems = [problem.sentence for problem in lecture_of(text).problems]
-    assert all(problem.sentence in problems for problem in lecture_of(made.text).problems)
+    assert all(problem.sentence in problems for problem in lecture_of(edited.text).problems)
     for place, was in enumerate(order):
         if was is None:
             continue
-        if not made.warnings:
+        if not edited.warnings:
             assert after[place] == before[was]
-        if place and order[place - 1] == was - 1 and not made.warnings:
+        if place and order[place - 1] == was - 1 and not edited.warnings:
             assert new[place] == old[was]
         assert new[place].split("\n")[0] == old[was].split("\n")[0]
-    return made
+    return edited
 
 
 PIECES = st.sampled_from(
@@ -330,10 +332,10 @@ def test_whatever_is_written_changes_nothing_else(text, written, number, kind):
         "title": lambda: with_title(text, written, PATH),
     }
     try:
-        made = edits[kind]()
+        edited = edits[kind]()
     except EditError:
         return
-    before, after = lecture_of(text).steps, lecture_of(made).steps
+    before, after = lecture_of(text).steps, lecture_of(edited).steps
     parts = {"heading": "title", "caption": "caption", "notes": "notes", "change": "change"}
     assert len(after) == len(before)
     for i, (old, new) in enumerate(zip(before, after, strict=True)):

@@ -30,9 +30,9 @@ EMPTY = lecture_of(new_lecture("Lecture"))
 ONE = setups_of([TILED])
 
 
-def screen(setups=ONE, **said):
+def screen(setups=ONE, **fields):
     """Return a bookmark of these setups in the look that lectures begin with."""
-    return replace(BASE, panes=tuple(setups), **{"focus": len(setups) - 1, "moment": 1.0, **said})
+    return replace(BASE, panes=tuple(setups), **{"focus": len(setups) - 1, "moment": 1.0, **fields})
 
 
 def sessions_of(mark):
@@ -41,13 +41,13 @@ def sessions_of(mark):
 
 
 def lines(mark, lecture=EMPTY, after=-1):
-    """Return what a new step says of a screen."""
+    """Return the lines of a new step for a screen."""
     return change_lines(lecture, after, mark, sessions_of(mark))
 
 
-def shown_again(mark, lecture, after, said):
+def shown_again(mark, lecture, after, lines):
     """Return the scene of a step with these lines, and where it stands."""
-    text = "# T\n\n" + step_text("New", said, HERE)
+    text = "# T\n\n" + step_text("New", lines, HERE)
     step = lecture_of(text).steps[0]
     assert lecture_of(text).problems == ()
     lecture = replace(lecture, steps=(*lecture.steps[: after + 1], step))
@@ -55,14 +55,14 @@ def shown_again(mark, lecture, after, said):
     return scenes[-1], moment_of(lecture, scenes, len(scenes) - 1, sessions_of(mark))
 
 
-def test_the_first_step_says_what_runs_and_where_it_stands():
+def test_the_first_step_names_its_sessions_and_its_anchor():
     end = session_of(ONE[0]).end
     assert lines(screen(moment=float(end))) == [f"show: {TILED}", "at: end"]
     assert lines(screen(moment=0.0)) == [f"show: {TILED}", "at: start"]
     assert lines(screen(moment=float(first_load(session_of(ONE[0]))))) == [f"show: {TILED}"]
 
 
-def test_a_parameter_that_is_usual_is_not_said():
+def test_a_usual_parameter_is_not_written():
     assert spec_of(Setup("matmul-tiled")) == "matmul-tiled"
     assert spec_of(Setup("matmul-tiled", {"m": 16, "tile": "8"})).startswith("matmul-tiled:m=16")
     odd = Setup("vector-double", {"count": 96}, Schedule("random", 3), "all", (0, 2), keep="all")
@@ -71,7 +71,7 @@ def test_a_parameter_that_is_usual_is_not_said():
     assert same_panes(setups_of([text]), (odd,))
 
 
-def test_a_screen_that_did_not_change_says_nothing():
+def test_an_unchanged_screen_writes_no_lines():
     mark = screen(setups_of([NAIVE, TILED]), moment=0.0, spotlight=("A[0, :]",))
     assert lines(mark, lecture_of(), 0) == ["spotlight: A[0, :]"]
     assert lines(replace(mark, spotlight=()), lecture_of(), 0) == []
@@ -88,7 +88,7 @@ def test_the_next_phase_is_called_so():
     assert lines(screen(moment=first + 2.6), lecture, 0) == [f"at: moment {first + 2}"]
 
 
-def test_looks_are_said_where_they_differ():
+def test_different_looks_are_written():
     mark = screen(
         moment=0.0,
         tab="warp",
@@ -109,14 +109,14 @@ def test_looks_are_said_where_they_differ():
     assert lines(screen(moment=0.0, colour_by="wasted"))[-1] == "colour: waste"
 
 
-def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
+def test_a_trace_in_the_folder_of_the_lecture_is_named(tmp_path):
     lecture = replace(EMPTY, path=tmp_path / "mine.md")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "race.npz").touch()
     mark = Bookmark((Setup(file=str(tmp_path / "sub" / "race.npz")),), side="hidden")
-    said = change_lines(lecture, -1, mark, ())
-    assert said == ["show: sub/race.npz"]
-    assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
+    lines = change_lines(lecture, -1, mark, ())
+    assert lines == ["show: sub/race.npz"]
+    assert same_panes(parse_change({1: lines[0]}, tmp_path)[0].show, mark.panes)
     with pytest.raises(EditError, match="is not in the lecture's folder"):
         change_lines(replace(lecture, path=tmp_path / "sub" / "sub" / "mine.md"), -1, mark, ())
     (tmp_path / "race.py").touch()
@@ -129,12 +129,12 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
         change_lines(lecture, -1, Bookmark((spaced,)), ())
 
 
-def test_lines_taken_out_are_named_and_an_edited_text_has_to_lie_beside_the_lecture(tmp_path):
+def test_skipped_lines_are_named_and_an_edited_text_must_be_in_the_folder_of_the_lecture(tmp_path):
     lecture = replace(EMPTY, path=tmp_path / "mine.md")
     mark = Bookmark(setups_of(["matmul-tiled:tile=8,without=barrier2"]), side="hidden")
-    said = change_lines(lecture, -1, mark, ())
-    assert said == ["show: matmul-tiled:tile=8,without=barrier2"]
-    assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
+    lines = change_lines(lecture, -1, mark, ())
+    assert lines == ["show: matmul-tiled:tile=8,without=barrier2"]
+    assert same_panes(parse_change({1: lines[0]}, tmp_path)[0].show, mark.panes)
     edited = Bookmark((Setup("matmul-tiled", source="import numba\n"),), side="hidden")
     with pytest.raises(EditError, match="save it in the lecture's folder first"):
         change_lines(lecture, -1, edited, ())
@@ -157,7 +157,7 @@ def screens(draw):
     chosen = Selection(draw(st.integers(0, 3)), draw(st.integers(0, 15)))
     there = pane_moments(moment, [session.end for session in sessions], link)
     selections = tuple(
-        follow_running_block(session, chosen, at) for session, at in zip(sessions, there, strict=True)
+        follow_running_block(session, chosen, moment) for session, moment in zip(sessions, there, strict=True)
     )
     return replace(
         mark,
@@ -174,8 +174,8 @@ def screens(draw):
 @given(mark=screens(), after=st.integers(-1, 2))
 def test_the_lines_show_the_screen_again(mark, after):
     sessions = sessions_of(mark)
-    said = change_lines(lecture_of(), after, mark, sessions)
-    scene, moment = shown_again(mark, lecture_of(), after, said)
+    lines = change_lines(lecture_of(), after, mark, sessions)
+    scene, moment = shown_again(mark, lecture_of(), after, lines)
     look = replace(scene.look, panes=mark.panes)
     assert same_panes(scene.panes, mark.panes)
     hidden = {"tab": "source"} if mark.side == "hidden" else {}

@@ -94,7 +94,7 @@ def test_numbers_are_written_as_one_reads_them(quantity, spec, text):
     assert quantity_text(quantity, spec) == text
 
 
-def test_a_caption_is_filled_with_its_numbers_and_says_where_they_come_from():
+def test_a_caption_is_filled_with_its_numbers_and_names_their_source():
     step, names = shown(
         caption="*All* {left.threads_in_all} & <b> `{code}` {{braces}}.\n\n- one\n- {left.tile}"
     )
@@ -118,7 +118,7 @@ def test_a_number_may_be_folded_into_the_next_line():
     assert fill_caption(step.caption, names).text == "It has 16 threads."
 
 
-def test_answers_are_computed_and_the_right_choice_found():
+def test_answers_are_computed_and_the_right_choice_is_known():
     step, names = shown("ask: How many?", "choices: 1 | {left.tile} | 1,024", "answer: left.tile")
     answer = answer_of(step.change.question, names)
     assert (answer.text, answer.choices, answer.right) == ("4", ("1", "4", "1,024"), 1)
@@ -136,11 +136,11 @@ def test_nsights_counts_are_named_with_their_device_where_they_were_recorded():
     read = value("left.nsight.global_load_requests", show="jacobi-step")
     assert (read.value, read.mark, read.origin) == (600, "measured", "on an NVIDIA H100, November 2026")
     assert value("left.nsight.device", show="jacobi-step").value == "NVIDIA H100"
-    for expression, show, told in (
+    for expression, show, message in (
         ("left.nsight.global_load_requests", "jacobi-step:rows=40", "Nsight Compute did not count"),
         ("left.nsight.global_load_bytes", "jacobi-step", "it was not counted"),
     ):
-        with pytest.raises(ExpressionError, match=told):
+        with pytest.raises(ExpressionError, match=message):
             value(expression, show=show)
 
 

@@ -18,12 +18,12 @@ def lecture(*blocks):
 
 
 def stood(*blocks):
-    """Return where each step of such a lecture stands."""
-    made = lecture(*blocks)
-    assert made.problems == ()
-    scenes = scenes_of(made)
+    """Return the moment of each step of such a lecture."""
+    parsed = lecture(*blocks)
+    assert parsed.problems == ()
+    scenes = scenes_of(parsed)
     return [
-        moment_of(made, scenes, i, [session_of(pane) for pane in scene.panes])
+        moment_of(parsed, scenes, i, [session_of(pane) for pane in scene.panes])
         for i, scene in enumerate(scenes)
     ]
 
@@ -45,7 +45,7 @@ def test_changes_add_up_until_something_else_is_shown():
     assert {scene.look.layout for scene in scenes} == {"lecture"}
 
 
-def test_a_step_stands_where_the_one_before_does_unless_it_says_otherwise():
+def test_a_step_keeps_the_anchor_of_the_one_before_unless_it_has_its_own():
     first, second, third, fourth = stood(
         f"show: {TILED}\nat: moment 3", "colour: reads", "+2 moments", "-1 moment"
     )
@@ -82,11 +82,11 @@ def test_the_same_step_stands_alike_from_wherever_one_comes():
         "end of this phase",
         "element: C[0, 0]",
     ]
-    made = lecture(*blocks)
-    scenes = scenes_of(made)
+    parsed = lecture(*blocks)
+    scenes = scenes_of(parsed)
     sessions = [session_of(pane) for pane in scenes[0].panes]
-    forwards = [moment_of(made, scenes, i, sessions) for i in range(len(blocks))]
-    assert [moment_of(made, scenes, i, sessions) for i in reversed(range(len(blocks)))] == forwards[::-1]
+    forwards = [moment_of(parsed, scenes, i, sessions) for i in range(len(blocks))]
+    assert [moment_of(parsed, scenes, i, sessions) for i in reversed(range(len(blocks)))] == forwards[::-1]
 
 
 @pytest.mark.parametrize(
@@ -101,24 +101,24 @@ def test_a_place_is_written_as_it_is_read(text):
     assert anchor_text(parse_anchor(text)) == text
 
 
-def test_places_are_found_in_the_trace():
+def test_anchors_are_resolved_in_the_trace():
     session = session_of(lecture(f"show: {TILED}").steps[0].change.show[0])
 
-    def found(text, moment=0.0, block=0):
+    def resolve(text, moment=0.0, block=0):
         return find_anchor(parse_anchor(text), session, Selection(block, 0), moment)
 
     first, last = phase_span(session, 0, 1)
-    assert found("phase 1")[0] == first + 1
-    assert found("end of phase 1")[0] == last
-    assert found("end of this phase", first + 1)[0] == last
-    assert found("next phase", 1)[0] == first + 1
-    assert phase_at(session, 0, found("middle of phase 1")[0]) == 1
-    assert found("next block") == (block_span(session, 1)[0] + 1, Selection(1, 0))
-    moment, _ = found('line "c[row, col] = "', block=1)
+    assert resolve("phase 1")[0] == first + 1
+    assert resolve("end of phase 1")[0] == last
+    assert resolve("end of this phase", first + 1)[0] == last
+    assert resolve("next phase", 1)[0] == first + 1
+    assert phase_at(session, 0, resolve("middle of phase 1")[0]) == 1
+    assert resolve("next block") == (block_span(session, 1)[0] + 1, Selection(1, 0))
+    moment, _ = resolve('line "c[row, col] = "', block=1)
     rows = [r for r in session.memory.request_rows(moment) if session.requests.block[r] == 1]
     lines = session.trace.sources[session.trace.sites[0].file].splitlines()
     assert all(
         "c[row, col] = " in lines[session.trace.sites[session.requests.site[r]].line - 1] for r in rows
     )
     with pytest.raises(TimeAnchorError, match="this is the end"):
-        found("next phase", session.end)
+        resolve("next phase", session.end)

@@ -77,7 +77,7 @@ def test_history_goes_back_and_forward_and_forgets_what_lay_ahead():
     assert history.back(d) == b
 
 
-def test_settings_are_found_again(tmp_path):
+def test_settings_are_restored(tmp_path):
     file = tmp_path / "folder" / "window.json"
     kept = Settings(MARK, b"\x00\xff", (b"a", b"b"), ("/a.npz",))
     assert settings.save(file, kept) == ""
@@ -95,7 +95,7 @@ def test_damaged_settings_are_left_aside_with_one_sentence(tmp_path, content):
     assert complaint.count("\n") == 0
 
 
-def test_settings_that_cannot_be_written_are_told_and_nothing_is_left_behind(tmp_path):
+def test_settings_that_cannot_be_written_are_reported_and_nothing_is_left_behind(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     assert str(blocked) in settings.save(blocked / "window.json", Settings())
@@ -127,17 +127,17 @@ def test_parameters_that_differ_are_changed_one_by_one():
 
 
 def test_a_window_shows_a_bookmark_of_another_window_alike():
-    with open_window() as one:
-        one.look.show("dark", 1.2, True)
-        one.stage.set_link("moment")
-        one.playhead.set_speed(30)
-        act(one, ShowTab("thread"))
-        act(one, ColourBy("reads"))
-        act(one, Focus(0))
-        one.stage.step_block(1)
-        one.stage.step(1)
-        mark = one.bookmark()
-        moments, selections = one.stage.moments(), one.stage.selections
+    with open_window() as main_window:
+        main_window.look.show("dark", 1.2, True)
+        main_window.stage.set_link("moment")
+        main_window.playhead.set_speed(30)
+        act(main_window, ShowTab("thread"))
+        act(main_window, ColourBy("reads"))
+        act(main_window, Focus(0))
+        main_window.stage.step_block(1)
+        main_window.stage.step(1)
+        mark = main_window.bookmark()
+        moments, selections = main_window.stage.moments(), main_window.stage.selections
     with open_window(mark=decode(encode(mark))) as other:
         assert other.bookmark() == mark
         assert other.stage.moments() == moments
@@ -178,7 +178,7 @@ def test_back_and_forward_return_to_what_was_run():
         assert window.bookmark() == after
 
 
-def test_a_damaged_bookmark_is_told_and_the_window_lives():
+def test_a_damaged_bookmark_is_reported_and_the_window_lives():
     mark = Bookmark((Setup("no-such-scenario"),), text_scale=1e9, speed=-5, moment=1e30, focus=9)
     with open_window(mark=mark, wait=False) as window:
         assert "no-such-scenario" in window.notice.sentence.text()

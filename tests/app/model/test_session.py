@@ -19,10 +19,10 @@ def kernel(a, out):
 
 
 def test_a_trace_goes_with_the_last_that_looks_at_it(tmp_path):
-    made = launch(
+    launched = launch(
         tmp_path, SOURCE, (Array((64,), fill="arange"), Array((64,))), grid=(2, 1, 1), block=(32, 1, 1)
     )
-    session = build_session(made, run(made, lambda done, of: None), None)
+    session = build_session(launched, run(launched, lambda done, total: None), None)
     gc.collect()
     gc.disable()
     try:

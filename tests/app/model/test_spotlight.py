@@ -1,4 +1,4 @@
-"""Spotlights by name: every form read and found in sessions, and what is not there told in a sentence."""
+"""Spotlights by name: every form is resolved in sessions, and unknown names are reported in a sentence."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -29,9 +29,9 @@ def pair():
     return [matmul(name, **SMALL) for name in NAIVE]
 
 
-def lit(name, session=None):
-    (found,) = resolve_highlights([name], [session or matmul("matmul-tiled", **SMALL)])
-    return found
+def highlight_of(name, session=None):
+    (highlight,) = resolve_highlights([name], [session or matmul("matmul-tiled", **SMALL)])
+    return highlight
 
 
 def test_names_are_split_at_commas_but_for_those_inside_brackets_and_quotes():
@@ -89,8 +89,8 @@ def test_any_text_is_read_or_refused_in_a_sentence(text):
         assert str(error).startswith("Nothing can stand out by the name") and "\n" not in str(error)
         assert len(resolve_highlights(names, [session])) == 1
     else:
-        told = unknown_names(names, [session])
-        assert all(sentence.endswith((".", "?")) and "\n" not in sentence for sentence in told.values())
+        unknown = unknown_names(names, [session])
+        assert all(sentence.endswith((".", "?")) and "\n" not in sentence for sentence in unknown.values())
 
 
 def test_slices_are_those_of_python():
@@ -102,7 +102,7 @@ def test_slices_are_those_of_python():
 @pytest.mark.parametrize("name", ["A", "a", "tile_b"])
 def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
     session = matmul("matmul-tiled", **SMALL)
-    assert lit(name) == Highlight(buffers=frozenset([buffer_number(session, name.lower())]))
+    assert highlight_of(name) == Highlight(buffers=frozenset([buffer_number(session, name.lower())]))
 
 
 @pytest.mark.parametrize(
@@ -117,43 +117,48 @@ def test_a_buffer_has_the_name_that_panes_or_the_source_give_it(name):
 )
 def test_elements_are_ranges_along_the_dimensions(name, ranges):
     buffer = buffer_number(matmul("matmul-tiled", **SMALL), "c")
-    assert lit(name) == Highlight(elements=frozenset([(buffer, ranges)]))
+    assert highlight_of(name) == Highlight(elements=frozenset([(buffer, ranges)]))
 
 
 def test_threads_warps_and_blocks_have_numbers_or_coordinates_and_the_words_of_work_items():
-    assert lit("thread 5") == lit("work-item 5") == lit("Thread (5, 0)") == Highlight(threads=frozenset([5]))
-    assert lit("thread (1, 2)") == Highlight(threads=frozenset([17]))
-    assert lit("warp 1") == lit("wavefront 1") == Highlight(warps=frozenset([1]))
-    assert lit("block 6") == lit("work-group (2, 1)") == Highlight(blocks=frozenset([6]))
+    assert (
+        highlight_of("thread 5")
+        == highlight_of("work-item 5")
+        == highlight_of("Thread (5, 0)")
+        == Highlight(threads=frozenset([5]))
+    )
+    assert highlight_of("thread (1, 2)") == Highlight(threads=frozenset([17]))
+    assert highlight_of("warp 1") == highlight_of("wavefront 1") == Highlight(warps=frozenset([1]))
+    assert highlight_of("block 6") == highlight_of("work-group (2, 1)") == Highlight(blocks=frozenset([6]))
 
 
-def test_a_line_is_found_by_number_and_by_text_in_the_kernel_first():
+def test_a_line_is_resolved_by_number_and_by_text_in_the_kernel_first():
     naive, tiled = pair()
-    (file, by_text), = lit('line "total +="', tiled).lines  # fmt: skip
-    (_, in_naive), = lit('line "total +="', naive).lines  # fmt: skip
+    (file, by_text), = highlight_of('line "total +="', tiled).lines  # fmt: skip
+    (_, in_naive), = highlight_of('line "total +="', naive).lines  # fmt: skip
     lines = tiled.trace.sources[file].splitlines()
     assert "total += tile_a" in lines[by_text - 1]
     assert "total += a[" in lines[in_naive - 1]
-    assert lit(f"line {by_text}", tiled) == lit('line "total +="', tiled)
+    assert highlight_of(f"line {by_text}", tiled) == highlight_of('line "total +="', tiled)
 
 
 def test_a_line_of_the_twin_of_a_kernel_in_cuda_c_is_one_of_both_sources():
     twin = find("cuda-c-tiled-static").twin
     assert twin is not None
     session = scenario_session(twin, m=16, k=16, n=16)
-    files = {file.rpartition(".")[2] for file, _ in lit('line "sync"', session).lines}
+    files = {file.rpartition(".")[2] for file, _ in highlight_of('line "sync"', session).lines}
     assert files == {"cu", "py"}
 
 
 def test_a_counter_has_the_label_under_a_pane_in_any_of_its_words():
     assert (
-        lit("counter global sectors")
-        == lit("counter Global_Sectors")
+        highlight_of("counter global sectors")
+        == highlight_of("counter Global_Sectors")
         == Highlight(counters=frozenset(["global sectors"]))
     )
-    assert lit("counter mean reads of A").counters == {"mean reads of A"}
+    assert highlight_of("counter mean reads of A").counters == {"mean reads of A"}
     session = matmul("workitem-naive", m=8, k=8, n=8)
-    assert lit("counter global sectors", session).counters == {"global sectors"}
+    assert highlight_of("counter global sectors", session).counters == {"global sectors"}
 
 
 @pytest.mark.parametrize(
@@ -165,16 +170,16 @@ def test_the_labels_are_those_of_the_tiles(name):
     assert set(counter_labels(session)) - {COMPILED} == {tile.label for tile in tiles_of(session, wavefronts)}
 
 
-def test_a_pane_alone_stands_out_whole_and_says_where_other_names_are_meant():
+def test_a_pane_that_is_named_is_highlighted_completely_and_needs_no_other_names():
     sessions = pair()
     assert resolve_highlights(["left"], sessions) == (None, DIM_ALL)
     assert resolve_highlights(["right"], sessions) == (DIM_ALL, None)
-    found = resolve_highlights(["right", "B"], sessions)
-    assert found[0] == DIM_ALL
-    assert found[1] == Highlight(buffers=frozenset([buffer_number(sessions[1], "b")]))
+    highlights = resolve_highlights(["right", "B"], sessions)
+    assert highlights[0] == DIM_ALL
+    assert highlights[1] == Highlight(buffers=frozenset([buffer_number(sessions[1], "b")]))
 
 
-def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing():
+def test_a_name_of_one_pane_dims_the_other_and_an_unknown_name_dims_nothing():
     sessions = pair()
     assert resolve_highlights(["tile_a"], sessions)[0] == DIM_ALL
     assert resolve_highlights(["tile_a", "A"], sessions)[0] == Highlight(
@@ -207,7 +212,7 @@ def test_what_one_pane_alone_has_dims_the_other_and_what_none_has_dims_nothing()
         ("counter luck", "There is no counter luck here; there are global sectors, "),
     ],
 )
-def test_what_no_pane_has_is_told_with_what_there_is(name, sentence):
+def test_an_unknown_name_is_reported_with_the_known_ones(name, sentence):
     session = matmul("matmul-naive-col-on-x", **SMALL)
     assert unknown_names(["A", name], [session]).keys() == {name}
     assert unknown_names(["A", name], [session])[name].startswith(sentence)
@@ -239,14 +244,14 @@ def test_a_name_is_known_where_one_pane_has_it_unless_it_is_meant_in_the_other()
         (Bookmark((), spotlight=("nobody",), zoom=("A",)), ""),
     ],
 )
-def test_what_stands_out_where_nobody_sees_it_is_told(look, reason):
-    told = hidden_names(look, pair())
-    assert told == (
+def test_a_highlight_outside_the_view_is_reported(look, reason):
+    hidden = hidden_names(look, pair())
+    assert hidden == (
         {look.spotlight[-1]: f"{look.spotlight[-1]} cannot be seen to stand out: {reason}."} if reason else {}
     )
 
 
-def test_a_block_that_did_not_run_is_told():
+def test_a_block_that_did_not_run_is_reported():
     session = matmul("matmul-tiled", (3,), **SMALL)
     assert unknown_names(["block 3", "block 4"], [session]) == {
         "block 4": "The trace holds no accesses of block 4."
@@ -257,4 +262,4 @@ def test_kernels_outside_the_catalogue_have_spotlights_too(tmp_path):
     session = uneven_session(tmp_path)
     assert unknown_names(["line", "a", "out[0:3]", "thread 63", 'line "scaled(a, i):"'], [session]) == {}
     assert unknown_names(["A"], [session])  # its own names are as they are
-    assert lit("counter global atomics", counter_session("random", "count-atomic")).counters
+    assert highlight_of("counter global atomics", counter_session("random", "count-atomic")).counters

@@ -1,4 +1,4 @@
-"""Words of work-items in place of CUDA's, the sources of CUDA C, and what a pitfall says."""
+"""Words of work-items instead of CUDA's, the sources of CUDA C, and the texts of pitfalls."""
 
 from __future__ import annotations
 
@@ -132,19 +132,19 @@ def test_below_a_kernel_in_cuda_c_stands_the_line_of_its_twin_where_the_warp_is(
 
 def test_cuda_c_is_coloured():
     text = '// C = A B\n__global__ void f(int n)\n{ /* two\nlines */ g("a//b", 1.0f); }\n#define N 16'
-    found = {
+    words = {
         line: {text.split("\n")[line][a : a + n]: s for a, n, s in parts}
         for line, parts in cuda_c_tokens(text).items()
     }
-    assert found[0] == {"// C = A B": "comment"}
-    assert found[1] == {"__global__": "keyword", "void": "keyword", "int": "keyword"}
-    assert found[2] == {"/* two": "comment"}
-    assert found[3] == {"lines */": "comment", '"a//b"': "string", "1.0f": "number"}
-    assert found[4] == {"#define": "keyword", "16": "number"}
+    assert words[0] == {"// C = A B": "comment"}
+    assert words[1] == {"__global__": "keyword", "void": "keyword", "int": "keyword"}
+    assert words[2] == {"/* two": "comment"}
+    assert words[3] == {"lines */": "comment", '"a//b"': "string", "1.0f": "number"}
+    assert words[4] == {"#define": "keyword", "16": "number"}
 
 
 @pytest.mark.parametrize("scenario", [s for s in scenarios() if s.pitfall], ids=lambda s: s.name)
-def test_a_pitfall_says_what_is_wrong_and_for_which_parameters(scenario):
+def test_a_pitfall_names_its_fault_and_its_parameters(scenario):
     text = pitfall_text(scenario)
     assert text.startswith(scenario.pitfall)
     assert " The result is right with " in text

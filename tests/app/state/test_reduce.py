@@ -70,8 +70,8 @@ def is_valid(state):
 
 def any_action(kind):
     """Build a strategy for the actions of a class."""
-    known = {name: FIELDS[name] for name in kind.__struct_fields__ if name in FIELDS}
-    return st.builds(kind, **known)
+    arguments = {name: FIELDS[name] for name in kind.__struct_fields__ if name in FIELDS}
+    return st.builds(kind, **arguments)
 
 
 ACTIONS = st.one_of(*map(any_action, Action.__args__))
@@ -111,9 +111,9 @@ def test_a_removed_pane_takes_its_selection_and_the_focus_along():
     two = played(
         FIRST_STATE, [ShowPanes((Setup("a"), Setup("b"))), Focus(1), Select((Selection(1), Selection(2)))]
     )
-    one = reduce(two, ShowPanes((Setup("a"),)))
-    assert (one.selections, one.focus) == ((Selection(1),), 0)
-    assert reduce(one, ShowPanes((Setup("a"), Setup("c")))).selections == (Selection(1), Selection())
+    single = reduce(two, ShowPanes((Setup("a"),)))
+    assert (single.selections, single.focus) == ((Selection(1),), 0)
+    assert reduce(single, ShowPanes((Setup("a"), Setup("c")))).selections == (Selection(1), Selection())
 
 
 def test_the_inspector_and_the_toolbar_are_toggled_by_layout():

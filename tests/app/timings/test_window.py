@@ -157,13 +157,13 @@ def test_only_fields_that_a_chart_uses_are_shown(timings):
     assert not timings.fields.chips["problem"].isVisible()
 
 
-def test_numbers_are_told_to_those_who_cannot_see_the_chart(timings):
-    for chart, said in (
+def test_numbers_are_accessible_without_seeing_the_chart(timings):
+    for chart, message in (
         ("bars", "Tiled, shared memory: 297 µs"),
         ("scaling", "Tiled, shared memory, N 1,024: 297 µs"),
     ):
         timings.show_choice(replace(timings.choice, chart=chart))
-        assert said in timings.chart.accessibleDescription()
+        assert message in timings.chart.accessibleDescription()
 
 
 def texts(combo):
@@ -222,7 +222,7 @@ def test_measurements_take_the_room_they_need_and_leave_the_rest_to_kernels(timi
     assert timings.kernels.height() > timings.sources.height()
 
 
-def test_without_a_kernel_or_a_measurement_it_says_what_to_do(timings):
+def test_without_a_kernel_or_a_measurement_it_explains_the_next_step(timings):
     timings.show_choice(replace(timings.choice, subjects=()))
     assert timings.figure.is_empty
     timings.measure()
@@ -258,8 +258,8 @@ def test_copy_puts_a_slide_on_the_clipboard(timings):
     image = QGuiApplication.clipboard().image()
     assert (image.width(), image.height()) == (1600, 900)
     assert not QGuiApplication.clipboard().mimeData().hasText()
-    for said in (timings.notice.sentence.text(), timings.copy_button.toolTip()):
-        assert "as text" not in said
+    for text in (timings.notice.sentence.text(), timings.copy_button.toolTip()):
+        assert "as text" not in text
 
 
 def test_a_name_without_an_ending_becomes_a_png(timings, tmp_path, monkeypatch):
@@ -268,7 +268,7 @@ def test_a_name_without_an_ending_becomes_a_png(timings, tmp_path, monkeypatch):
     assert QImage(str(tmp_path / "times.png")).width() == 1600
 
 
-def test_what_cannot_be_saved_is_told(timings, tmp_path):
+def test_a_measurement_that_cannot_be_saved_is_reported(timings, tmp_path):
     timings.save(tmp_path / "no" / "times.csv")
     assert timings.notice.message_type == "error"
     assert "could not be written" in timings.notice.sentence.text()
@@ -277,8 +277,8 @@ def test_what_cannot_be_saved_is_told(timings, tmp_path):
 # --- measuring here
 
 
-def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings, monkeypatch):
-    """Its bar says on which processor it ran, or beside times of the same processor when."""
+def test_a_program_is_measured_here_and_drawn_next_to_the_recorded_times(timings, monkeypatch):
+    """Its bar names the processor, or the dates next to times of the same processor."""
     monkeypatch.setattr(client, "_processor", lambda: "Another processor")
     timings.show_choice(replace(timings.choice, subjects=(ChartSubject("vector-double", "numpy"),)))
     QTest.mouseClick(timings.measure_button, LEFT)
@@ -287,15 +287,15 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
     wait_until(lambda: not timings.job.is_running)
     (path,) = own_folder().glob("*.json")
     try:
-        made = load(path)
-        assert [row.scenario for row in made.rows] == ["vector-double"]
+        saved = load(path)
+        assert [row.scenario for row in saved.rows] == ["vector-double"]
         assert [source.recorded for source in timings.sources.chosen()] == [True, False]
         theirs = timings.sources.chosen()[0].measurement.host.processor
         assert [bar.part for bar in timings.figure.panels[0].bars] == [theirs, "Another processor"]
         assert str(path) in timings.notice.sentence.text()
         assert timings.measure_button.text() == "Measure here"
-        same = replace(made.host, processor=theirs)
-        save(replace(made, host=same), path)
+        same = replace(saved.host, processor=theirs)
+        save(replace(saved, host=same), path)
         again = TimingsWindow(Theme())
         assert [str(source.path) for source in again.sources.chosen()][-1:] == [str(path)]
         again.show_choice(timings.choice)
@@ -305,16 +305,16 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
         path.unlink()
 
 
-def test_without_a_gpu_it_says_why_in_one_sentence(timings, monkeypatch):
-    said = "No GPU can be used: there is no NVIDIA driver; install one, or measure on another computer."
+def test_without_a_gpu_it_gives_the_reason_in_one_sentence(timings, monkeypatch):
+    message = "No GPU can be used: there is no NVIDIA driver; install one, or measure on another computer."
 
     def no_device(self, request):
-        yield DeviceOpened(None, None, said)
+        yield DeviceOpened(None, None, message)
 
     monkeypatch.setattr(MeasureClient, "_messages", no_device)
     timings.measure()
     wait_until(lambda: not timings.job.is_running)
-    assert timings.notice.sentence.text() == said
+    assert timings.notice.sentence.text() == message
     assert not list(own_folder().glob("*.json"))
 
 
@@ -375,7 +375,7 @@ def test_the_gpus_are_listed_in_a_dialog_that_comes_at_once(timings, monkeypatch
     assert "1 of 1 GPUs can be used" in shown.text.text()
 
 
-def test_a_dialog_that_was_closed_before_the_answer_is_left_alone(timings, monkeypatch):
+def test_an_answer_after_the_dialog_was_closed_changes_nothing(timings, monkeypatch):
     answer = threading.Event()
     monkeypatch.setattr(DeviceListing, "run", lambda _: (answer.wait(10), DeviceList((), reason="None."))[1])
     QTest.mouseClick(timings.devices_button, LEFT)
@@ -387,7 +387,7 @@ def test_a_dialog_that_was_closed_before_the_answer_is_left_alone(timings, monke
     wait_until(lambda: "None." in timings.devices.text.text())
 
 
-def test_why_there_is_no_gpu_is_said_in_the_dialog(timings, monkeypatch):
+def test_the_dialog_shows_the_reason_for_a_missing_gpu(timings, monkeypatch):
     def run(_):
         raise MeasurementError("The GPU's driver has not answered for 60 seconds.")
 

@@ -44,7 +44,7 @@ def plain(session, theme=LIGHT, size=(700, 54)):
     return view
 
 
-def test_the_number_before_stands_beside_the_new_one_for_a_second():
+def test_the_previous_number_is_next_to_the_new_one_for_a_second():
     view, still = changed(tile(), tile(1)), plain(tile(1))
     assert {label: change.texts for label, change in view.changes.items()} == {
         LABEL: ("was 1,056", "÷16.5", "÷16", "")

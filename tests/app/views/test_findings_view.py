@@ -41,8 +41,8 @@ def kernel(a, out):
 
 def kernel_session(folder, source, count=64, **options):
     arrays = (Array((count,), fill="arange"), Array((count,), fill="zeros"))
-    made = trace(folder, source, arrays, block=(count, 1, 1), **options)
-    session = build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), made, None)
+    traced = trace(folder, source, arrays, block=(count, 1, 1), **options)
+    session = build_session(launch(folder, source, arrays, block=(count, 1, 1), **options), traced, None)
     return session.with_findings()
 
 
@@ -119,11 +119,11 @@ def test_the_text_is_looked_for_in_the_source_line_too(faulty):
     view = shown(faulty)
     view.text.setText("cuda.syncthreads()")
     locations = [source_location(f, faulty.trace) for f in faulty.findings if f.message in listed(view)]
-    found = [faulty.trace.sources[file].splitlines()[line - 1] for file, line in locations]
-    assert any(line.strip() == "cuda.syncthreads()" for line in found)
+    lines = [faulty.trace.sources[file].splitlines()[line - 1] for file, line in locations]
+    assert any(line.strip() == "cuda.syncthreads()" for line in lines)
 
 
-def test_a_clean_launch_says_that_there_is_nothing():
+def test_a_clean_launch_reports_no_findings():
     view = shown(matmul(m=32, k=32, n=32))
     assert listed(view) == [] and view.empty.text().startswith("No findings")
     assert view.count() == {"error": 0, "warning": 0, "note": 0}
@@ -137,7 +137,7 @@ def test_a_click_asks_for_the_line_the_thread_and_then_the_moment(faulty):
         heard = asked(view)
         view.list.scrollToItem(view.list.item(row))
         click(view, row)
-        assert [what for what, *_ in heard] == ["line", "selection", "moment"]
+        assert [kind for kind, *_ in heard] == ["line", "selection", "moment"]
         (_, *line), (_, chosen), (_, moment) = heard
         assert tuple(line) == source_location(finding, trace) and moment == finding.moment
         if len(finding.example):
@@ -147,12 +147,12 @@ def test_a_click_asks_for_the_line_the_thread_and_then_the_moment(faulty):
             assert chosen == Selection(*finding.threads[0])
 
 
-def test_a_finding_about_the_launch_as_a_whole_asks_for_its_line_alone():
+def test_a_finding_about_the_launch_asks_only_for_its_line():
     session = matmul("barrier-three-threads")
     view = shown(session)
     heard = asked(view)
     click(view, [f.kind for f in session.findings].index("block size"))
-    assert [what for what, *_ in heard] == ["line"]
+    assert [kind for kind, *_ in heard] == ["line"]
     _, file, line = heard[0]
     assert "def " in session.trace.sources[file].splitlines()[line - 1]
 
@@ -172,7 +172,7 @@ def test_return_goes_to_the_finding_that_the_arrows_chose(faulty):
 def test_rows_are_as_tall_as_their_sentences(faulty, width, scale):
     view = shown(faulty, (width, 600), Theme.named("light", scale))
     rows = [view.list.visualItemRect(view.list.item(row)) for row in range(view.list.count())]
-    assert all(one.bottom() < other.top() for one, other in pairwise(rows))
+    assert all(upper.bottom() < other.top() for upper, other in pairwise(rows))
     line = view.list.delegate._font(13.0).pixelSize()
     for row, message in zip(rows, listed(view), strict=True):
         words = len(message) * line * 0.45 / width  # lines, counted low
@@ -218,7 +218,7 @@ def test_the_links_of_the_card_go_to_either_access(racing):
         assert heard[-2:] == [("selection", part.selection), ("moment", float(part.moment))]
 
 
-def test_a_race_between_blocks_is_told_as_such():
+def test_a_race_between_blocks_is_reported_as_such():
     view = shown(matmul("count-racing"))
     click(view, 0)
     assert "by two blocks, which run in any order" in words(view.card.title)
@@ -239,11 +239,11 @@ def test_a_race_between_blocks_is_told_as_such():
         ),
     ],
 )
-def test_waste_is_told_as_one_would_say_it(name, begins):
+def test_waste_is_described_in_plain_words(name, begins):
     assert any(text.startswith(begins) for text in listed(shown(matmul(name))))
 
 
-def test_costs_that_differ_are_told_as_their_mean():
+def test_different_costs_are_shown_as_their_mean():
     texts = listed(shown(matmul("matmul-naive-row-on-x", m=40, k=16, n=40)))
     assert any(
         re.match(r"[\d.]+ sectors on average for each load of a by a warp on line", text) for text in texts
@@ -282,7 +282,7 @@ def test_only_races_have_a_card(faulty, racing):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.6)])
-def test_session_and_theme_alone_decide_how_it_looks(racing, faulty, theme):
+def test_its_look_depends_only_on_session_and_theme(racing, faulty, theme):
     view = shown(faulty)
     for moment in (9, 3):
         view.render_moment(moment, Selection(1, moment))
@@ -298,7 +298,7 @@ def test_session_and_theme_alone_decide_how_it_looks(racing, faulty, theme):
 # Accesses that were not made
 
 
-def test_an_access_outside_its_array_is_told_wherever_its_thread_is(tmp_path):
+def test_an_access_outside_its_array_is_reported_in_every_thread(tmp_path):
     session = kernel_session(tmp_path, BEYOND)
     assert decode(session.trace.launch) == session.launch
     assert session.findings[0].kind == "bounds"
@@ -306,14 +306,14 @@ def test_an_access_outside_its_array_is_told_wherever_its_thread_is(tmp_path):
     view = ThreadView(LIGHT)
     view.load(session)
     view.render_moment(1, Selection(0, 63))
-    told = f"1 access outside its array was not made: thread 63 reads a[64] on line {line}."
-    assert view.outside.text() == told and not view.outside.isHidden()
+    message = f"1 access outside its array was not made: thread 63 reads a[64] on line {line}."
+    assert view.outside.text() == message and not view.outside.isHidden()
     view.render_moment(1, Selection(0, 3))
     assert view.outside.isHidden()
     explain = ExplainView(LIGHT)
     explain.load(session)
     explain.render_moment(1, Selection(0, 3))
-    assert told in explain.label.text()
+    assert message in explain.label.text()
     assert np.sum(session.trace.outside.thread == 63) == 1
 
 

@@ -44,11 +44,11 @@ def waste(session, request, space):
     return parts * max(0, int(requests.sectors[request]) - least)
 
 
-def by_hand(session, what, moment, block):
+def count_heat(session, kind, moment, block):
     """Return the sums per line, and per (buffer, index) as a block sees them."""
     trace, requests = session.trace, session.requests
     lines, elements = Counter(), defaultdict(Counter)
-    space = {"wasted": "global", "conflicts": "shared"}[what]
+    space = {"wasted": "global", "conflicts": "shared"}[kind]
     for request in range(len(requests)):
         amount = waste(session, request, space)
         if requests.moment[request] > moment or not amount:
@@ -63,25 +63,25 @@ def by_hand(session, what, moment, block):
 
 @settings(max_examples=40, deadline=None)
 @given(programs())
-def test_sums_of_any_trace_are_those_of_plain_loops(made):
-    trace = trace_of(made)
+def test_sums_of_any_trace_are_those_of_plain_loops(traced):
+    trace = trace_of(traced)
     session = build_session(matmul(m=32, k=32, n=32).launch, trace, None)
     block = int(trace.blocks[0]) if len(trace.blocks) else 0
-    for what in ("wasted", "conflicts"):
+    for kind in ("wasted", "conflicts"):
         for moment in (session.end // 2, session.end):
-            lines, elements = by_hand(session, what, moment, block)
-            assert {k: n for k, n in line_heat(session, what, moment).items() if n} == dict(lines)
+            lines, elements = count_heat(session, kind, moment, block)
+            assert {k: n for k, n in line_heat(session, kind, moment).items() if n} == dict(lines)
             for number, buffer in enumerate(trace.buffers):
-                found = element_heat(session, what, number, moment, Selection(block, 0))
+                heat = element_heat(session, kind, number, moment, Selection(block, 0))
                 expected = [elements[number][int(i)] for i in buffer.elements().ravel()]
-                assert found.shape == buffer.shape and found.ravel().tolist() == expected
+                assert heat.shape == buffer.shape and heat.ravel().tolist() == expected
 
 
-def test_waste_is_what_the_findings_tell():
+def test_waste_equals_that_of_the_findings():
     session = matmul("transpose-naive")
-    found = next(f for f in session.findings if f.kind == "uncoalesced")
+    finding = next(f for f in session.findings if f.kind == "uncoalesced")
     stores = session.requests.op == Op.STORE
-    assert found.count == session.requests.sectors[stores].sum() == 4096
+    assert finding.count == session.requests.sectors[stores].sum() == 4096
     assert waste_of(session)[0][stores].sum() == 4096 * 28 // 32  # 4 of 32 sectors would do
 
 
@@ -98,9 +98,9 @@ def test_what_races_is_counted_access_by_access():
 
 def test_a_clean_launch_is_cold():
     session = matmul(m=32, k=32, n=32)
-    for what in HEATS:
-        assert not any(line_heat(session, what, session.end).values())
-        assert all(not element_heat(session, what, n, session.end, Selection()).any() for n in range(5))
+    for kind in HEATS:
+        assert not any(line_heat(session, kind, session.end).values())
+        assert all(not element_heat(session, kind, n, session.end, Selection()).any() for n in range(5))
 
 
 def test_sums_change_only_at_their_moments():

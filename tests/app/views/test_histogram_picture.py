@@ -67,7 +67,7 @@ def test_what_stands_below_the_stack_is_the_count_of_the_moment_before(name):
 
 @pytest.mark.parametrize("size", [(463, 290), (620, 480)])
 @pytest.mark.parametrize("name", ["count-racing", "count-atomic"])
-def test_additions_are_drawn_beside_the_spread_also_where_there_is_little_room(name, size):
+def test_additions_are_drawn_next_to_the_spread_also_in_little_space(name, size):
     session = counter_session(name=name)
     spread = Spread((5,) * 8 + (6,) * 6 + (1, 13), 16, (H200,))
     image = grab_image(show_histogram(session, session.end, size=size, spread=spread))

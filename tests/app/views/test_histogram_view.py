@@ -88,8 +88,12 @@ def test_the_lanes_that_add_now_are_those_of_the_trace():
     for moment in range(1, session.end + 1):
         adding = show_histogram(session, moment, Selection(1, 40)).bars()[0].adding
         rows = [r for r in session.memory.accesses_at(moment).tolist() if trace.op[r] >= Op.ATOMIC]
-        told = sorted(zip(adding.block.tolist(), adding.thread.tolist(), adding.bin.tolist(), strict=True))
-        assert told == sorted((int(trace.block[r]), int(trace.thread[r]), int(trace.index[r])) for r in rows)
+        additions = sorted(
+            zip(adding.block.tolist(), adding.thread.tolist(), adding.bin.tolist(), strict=True)
+        )
+        assert additions == sorted(
+            (int(trace.block[r]), int(trace.thread[r]), int(trace.index[r])) for r in rows
+        )
         own = [r for r in rows if trace.block[r] == 1 and trace.thread[r] // 32 == 1]
         assert adding.own.sum() == len(own)
         meet = {(int(requests.request[r]), int(trace.index[r])) for r in own}
@@ -111,13 +115,13 @@ def test_words_name_progress_meetings_and_the_verdict():
     assert "loads 32 samples, on their way to" in show_histogram(session, 1).accessibleDescription()
 
 
-def test_samples_that_are_in_no_bin_are_told():
+def test_samples_that_are_in_no_bin_are_reported():
     session = matmul("histogram-global", count=20000, num_blocks=8, threads=128)
     samples = session.memory.values(0, 0)
     outside = int(((samples < -4) | (samples >= 4)).sum())
-    said = show_histogram(session, session.end).accessibleDescription()
+    description = show_histogram(session, session.end).accessibleDescription()
     assert outside > 0
-    assert f"{20000 - outside:,} of 20,000 samples counted ({outside} outside \u22124 to 4)" in said
+    assert f"{20000 - outside:,} of 20,000 samples counted ({outside} outside \u22124 to 4)" in description
     assert "outside" not in show_histogram(SESSIONS["global"](), 3).accessibleDescription()
 
 
@@ -127,8 +131,8 @@ def test_differing_bins_are_named():
     wrong[[2, 5, 7, 11, 13]] += 1
     other = replace(session)
     other.__dict__["histogram_launch"] = replace(session.histogram_launch, expected=wrong)
-    said = show_histogram(other, session.end).accessibleDescription()
-    assert "differs from NumPy in bins 2, 5, 7 and 2 more" in said
+    description = show_histogram(other, session.end).accessibleDescription()
+    assert "differs from NumPy in bins 2, 5, 7 and 2 more" in description
     assert grab_image(show_histogram(other, session.end)) != grab_image(show_histogram(session, session.end))
 
 
@@ -156,7 +160,7 @@ def test_a_click_on_a_lane_asks_for_its_thread():
     assert asked == Selection(1, 32 + 7)
 
 
-def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
+def test_pointing_at_a_bin_shows_its_count_its_span_and_who_adds():
     session = SESSIONS["global"]()
     view = show_histogram(session, 4, Selection(0, 3))
     adding, field = view.bars()[0].adding, view.places().plots[0].field
@@ -180,19 +184,19 @@ def test_pointing_at_a_bin_tells_its_count_its_span_and_who_adds():
         ("random", "9", "1,015 lost", "Random, seed 3"),
     ],
 )
-def test_a_racing_counter_tells_what_is_lost_and_why(schedule, value, lost, why):
+def test_a_racing_counter_shows_lost_additions_and_the_reason(schedule, value, lost, why):
     session = counter_session(schedule)
-    said = show_histogram(session, session.end).accessibleDescription()
+    description = show_histogram(session, session.end).accessibleDescription()
     for words in (f"counter is {value}, expected 1,024", lost, why):
-        assert words in said
+        assert words in description
     assert "0 of 1,024 additions made, none lost" in show_histogram(session, 0).accessibleDescription()
 
 
 def test_an_atomic_counter_loses_nothing():
     session = counter_session(name="count-atomic")
-    said = show_histogram(session, session.end).accessibleDescription()
-    assert "none lost" in said
-    assert "one act" in said
+    description = show_histogram(session, session.end).accessibleDescription()
+    assert "none lost" in description
+    assert "one act" in description
 
 
 def test_additions_are_drawn_from_load_to_store():
@@ -203,15 +207,15 @@ def test_additions_are_drawn_from_load_to_store():
     assert (lines.loaded <= lines.stored).all()
 
 
-def test_the_spread_of_seeds_and_the_gpus_answer_are_told_and_drawn():
+def test_the_spread_of_seeds_and_the_gpus_answer_are_described_and_drawn():
     session = counter_session()
-    part, whole = Spread((5, 6), 32, (H200,)), Spread((5, 6, 1, 13), 4, (H200,))
+    part, all_seeds = Spread((5, 6), 32, (H200,)), Spread((5, 6, 1, 13), 4, (H200,))
     assert seeds_text(part) == "Tracing random schedules: 2 of 32…"
-    assert seeds_text(whole) == "4 random schedules: 1 to 13, median 5.5"
+    assert seeds_text(all_seeds) == "4 random schedules: 1 to 13, median 5.5"
     assert seeds_text(Spread(problem="It ended.")) == "It ended."
     assert "too large" in seeds_text(Spread(wanted=0))
     assert measured_text(H200) == "NVIDIA H200: 1 in each of 100 recorded launches"
-    views = [show_histogram(session, session.end, spread=spread) for spread in (None, part, whole)]
+    views = [show_histogram(session, session.end, spread=spread) for spread in (None, part, all_seeds)]
     images = [grab_image(view) for view in views]
     assert images[0] != images[1] != images[2]
     assert "NVIDIA H200: 1 in each of 100 recorded launches" in views[2].accessibleDescription()
@@ -236,7 +240,7 @@ def test_more_bins_than_pixels_are_drawn():
     assert grab_image(view) != grab_image(show_histogram(session, 1, size=(400, 300)))
 
 
-def test_atomics_are_counted_beside_the_other_counters():
+def test_atomics_are_counted_next_to_the_other_counters():
     private, plain = SESSIONS["private"](), SESSIONS["global"]()
     texts = {tile.label: tile.text(private.end) for tile in tiles_of(private)}
     assert (texts["global atomics"], texts["shared atomics"]) == ("40", "900")
@@ -280,7 +284,7 @@ def test_a_bookmark_keeps_the_picture_and_the_words():
         assert pane.stack.currentWidget() is pane.histogram
 
 
-def test_seeds_are_traced_beside_the_window_until_all_are_there():
+def test_seeds_are_traced_while_the_window_runs_until_all_are_there():
     with open_window(("count-racing:num_blocks=2,threads=40",)) as window:
         view = window.central.panes[0].histogram
         wait_until(lambda: view.spread is not None and len(view.spread.totals) == 32)
@@ -299,7 +303,7 @@ def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path
     launch = launch_of(find("count-racing"), {"num_blocks": 1, "threads": 8})
     other = replace(launch, source=launch.source + "\n# changed\n")
     path = tmp_path / "foreign.npz"
-    save(run(other, lambda done, of: None), path)
+    save(run(other, lambda done, total: None), path)
     with open_window((str(path),)) as window:
         pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.histogram

@@ -78,12 +78,12 @@ def test_the_numbers_are_those_of_the_trace(tiled):
     glob = np.array([b.space == "global" for b in trace.buffers])
     for moment in (0, 1, 57, tiled.end):
         done = requests.moment <= moment
-        mine = glob[requests.buffer] & done
+        own_requests = glob[requests.buffer] & done
         a = next(b for b, buffer in enumerate(trace.buffers) if buffer.name == "a")
         reads = int((done[requests.request] & (trace.buffer == a) & (trace.op == Op.LOAD)).sum())
         expected = {
-            "global sectors": f"{int(requests.sectors[mine].sum()):,}",
-            "global requests": f"{int(mine.sum()):,}",
+            "global sectors": f"{int(requests.sectors[own_requests].sum()):,}",
+            "global requests": f"{int(own_requests.sum()):,}",
             "shared requests": f"{int((done & ~glob[requests.buffer]).sum()):,}",
             "mean reads of A": f"{reads / (20 * 12):.1f}×",
         }
@@ -100,15 +100,15 @@ def test_numbers_labels_and_marks_fit_their_tiles(tiled, width, scale):
     view = show_panel(CountersView, tiled, size=(width, 60), theme=theme)
     view.resize(width, view.heightForWidth(width))
     ranked = sorted(view.tiles, key=lambda t: t.rank)
-    found, grid = view.shown(), grid_of(ranked, width, "exact", theme, STYLES["tall"])
+    grid_shown, grid = view.shown(), grid_of(ranked, width, "exact", theme, STYLES["tall"])
     big, small = theme.font(grid.style.number, bold=True), theme.font(NAME)
-    for tile, box in found:
+    for tile, box in grid_shown:
         number = QFontMetricsF(big).horizontalAdvance(tile.text(tiled.end))
         name, mark = QFontMetricsF(small).horizontalAdvance(tile.label), mark_width("exact", theme)
         used = max(number + mark, name) if grid.style.mark_at_number else max(number, name + mark)
         assert used < box.width() and box.right() <= width + 0.1 and box.bottom() <= view.height() + 0.1
-    assert not any(a.intersects(b) for (_, a), (_, b) in itertools.combinations(found, 2))
-    assert "global sectors" in [tile.label for tile, _ in found] and len(found) >= max(
+    assert not any(a.intersects(b) for (_, a), (_, b) in itertools.combinations(grid_shown, 2))
+    assert "global sectors" in [tile.label for tile, _ in grid_shown] and len(grid_shown) >= max(
         1, min(4, int(width / (140 * scale)))
     )
 
@@ -137,11 +137,11 @@ def test_a_capped_trace_shows_the_counters_of_all(tiled):
 # Thread
 
 
-def told(view):
+def facts_of(view):
     return {name: label.text().replace("\u00a0", " ") for name, label in view.values.items()}
 
 
-def by_hand(session, block, thread):
+def accesses_of(session, block, thread):
     """Return (moment, row) of each access of a thread, in order."""
     trace, requests = session.trace, session.requests
     rows = [r for r in range(len(trace)) if trace.block[r] == block and trace.thread[r] == thread]
@@ -151,42 +151,42 @@ def by_hand(session, block, thread):
 def test_the_rows_say_what_the_thread_is_and_does(tiled):
     block, thread = 5, 8 * 3 + 5  # (1, 1) of a grid of 4 x 3, (5, 3) of a block of 8 x 8
     view, trace = show_panel(ThreadView, tiled, 0, Selection(block, thread)), tiled.trace
-    assert told(view) | {"Now": ""} == {
+    assert facts_of(view) | {"Now": ""} == {
         "Element": "C[11, 13]", "Warp, lane": "0, 29",
         "Phase": "0: load tile 0", "Now": "",
     }  # fmt: skip
-    assert told(view)["Now"] == "not started yet"
+    assert facts_of(view)["Now"] == "not started yet"
     verbs = {Op.LOAD: "reads", Op.STORE: "writes"}
-    for moment, row in by_hand(tiled, block, thread):
+    for moment, row in accesses_of(tiled, block, thread):
         view.render_moment(moment + 0.9, Selection(block, thread))
         buffer = trace.buffers[trace.buffer[row]]
         place = np.unravel_index(int(trace.index[row]), buffer.shape)
         name = buffer.name if buffer.space == "shared" else buffer.name.upper()
         value = f"{float(trace.value[row]):.4g}"
         expected = f"{verbs[Op(trace.op[row])]} {name}[{place[0]}, {place[1]}] = {value}"
-        assert told(view)["Now"] == expected
-    assert told(view)["Phase"] == "4: store C"
+        assert facts_of(view)["Now"] == expected
+    assert facts_of(view)["Phase"] == "4: store C"
     view.render_moment(tiled.end, Selection(block, thread))
-    assert told(view)["Now"] == "finished"
+    assert facts_of(view)["Now"] == "finished"
 
 
-def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
+def test_waiting_idle_lanes_and_missing_blocks_are_described(tmp_path):
     session = uneven_session(tmp_path)
     view = show_panel(ThreadView, session, 2, Selection(0, 40))
-    assert told(view)["Now"] == "waits at the barrier"
+    assert facts_of(view)["Now"] == "waits at the barrier"
     end = int(session.requests.moment[session.requests.block == 0].max())
     view.render_moment(end, Selection(0, 4))
-    assert told(view)["Now"] in ("finished", "no access: other lanes of its warp access memory")
-    assert told(view)["Element"] == "none: it stores nothing in global memory"
+    assert facts_of(view)["Now"] in ("finished", "no access: other lanes of its warp access memory")
+    assert facts_of(view)["Element"] == "none: it stores nothing in global memory"
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
     assert (
-        told(show_panel(ThreadView, part, 3, Selection(1, 0)))["Now"]
+        facts_of(show_panel(ThreadView, part, 3, Selection(1, 0)))["Now"]
         == "the trace holds no accesses of this block"
     )
 
 
 def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
-    accesses = by_hand(tiled, 0, 9)
+    accesses = accesses_of(tiled, 0, 9)
     view = show_panel(ThreadView, tiled, accesses[20][0], Selection(0, 9))
     moments = [view.list.item(i).data(Qt.ItemDataRole.UserRole) for i in range(view.list.count())]
     assert moments == [moment for moment, _ in accesses[14:27]]
@@ -260,15 +260,15 @@ def test_a_launch_is_explained_by_what_a_gpu_has_room_for_and_what_was_counted_t
     assert "On a GPU" in text
     assert "room for 8 blocks of it at once" in text
     assert "modelled" in text and "measured" not in text
-    made = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32")
-    replace_recorded_profiles(monkeypatch, synthetic_record(made))
+    profile = synthetic_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32")
+    replace_recorded_profiles(monkeypatch, synthetic_record(profile))
     view.load(session)
     text = view.label.text().replace("&nbsp;", " ")
     assert "33.0 kB read from DRAM, 0 B written; L1 had 12.5 %" in text
     assert "measured" in text and "NVIDIA H200, 2026-11-23" in text
 
 
-def test_other_kernels_are_explained_from_the_trace_alone(tmp_path):
+def test_other_kernels_are_explained_from_the_trace(tmp_path):
     session = uneven_session(tmp_path)
     view = show_panel(ExplainView, session, 1)
     assert "<b>Phase 0</b>" in words(view)

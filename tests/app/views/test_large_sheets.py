@@ -24,10 +24,10 @@ def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path
     monkeypatch.setattr(access_history, "MANY", 0)
     monkeypatch.setattr(access_history, "FEW", 0)
     session = build_session(plain.launch, plain.trace, plain.scenario)
-    data, whole, selection, compared = MemoryViewData(session), MemoryViewData(plain), Selection(), 0
+    data, full_data, selection, compared = MemoryViewData(session), MemoryViewData(plain), Selection(), 0
     for number, buffer in enumerate(session.trace.buffers):
         sheet = sheet_of(buffer)
-        group = next(g for g in whole.groups(colour_by, selection) if number in g.buffers)
+        group = next(g for g in full_data.groups(colour_by, selection) if number in g.buffers)
         for part in (
             CellRect(0, 0, sheet.rows, sheet.cols),
             CellRect(1, 1, max(1, sheet.rows - 1), sheet.cols),
@@ -42,7 +42,7 @@ def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path
                         unchanging_dots(first, sheet, changing_elements.elements, part, step),
                         changing_elements.codes,
                     )
-                    codes = whole.codes(number, sheet, group, moment, selection)
+                    codes = full_data.codes(number, sheet, group, moment, selection)
                     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
                     np.testing.assert_array_equal(dots, downsample_codes(codes, step))
                     assert hatched == (codes == POISON).any()

@@ -40,8 +40,8 @@ def test_codes_of_a_moment_are_those_of_all_its_values(make, tmp_path):
                         values, written | ~is_poison(values), blank, group.span
                     )
                     sheet = sheet_of(session.trace.buffers[number])
-                    found = data.codes(number, sheet, group, moment, selection)
-                    np.testing.assert_array_equal(found, sheet.spread(expected, cell_colours.OUTSIDE))
+                    codes = data.codes(number, sheet, group, moment, selection)
+                    np.testing.assert_array_equal(codes, sheet.spread(expected, cell_colours.OUTSIDE))
                     compared += len(set(expected.ravel().tolist()))
     assert compared > 40
 
@@ -54,10 +54,10 @@ def test_codes_of_values_beyond_the_scale_are_its_ends():
 
 
 def blue(ratio: float) -> QPixmap:
-    found = QPixmap(round(160 * ratio), round(160 * ratio))
-    found.setDevicePixelRatio(ratio)
-    found.fill(QColor(40, 90, 160))
-    return found
+    pixmap = QPixmap(round(160 * ratio), round(160 * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(QColor(40, 90, 160))
+    return pixmap
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -34,9 +34,9 @@ def buffer(shape, space="global", name="a", itemsize=4):
     return Buffer(name, space, f"f{itemsize}", tuple(shape), tuple(strides), 0, itemsize, math.prod(shape))
 
 
-def overlap(one, other):
-    wide = min(one.right, other.right) - max(one.x, other.x)
-    high = min(one.bottom, other.bottom) - max(one.y, other.y)
+def overlap(first, other):
+    wide = min(first.right, other.right) - max(first.x, other.x)
+    high = min(first.bottom, other.bottom) - max(first.y, other.y)
     return wide > 1e-6 and high > 1e-6
 
 
@@ -88,11 +88,11 @@ def test_tiles_are_enlarged_in_the_corner(size):
     tiles = [buffer((16, 16), "shared", name) for name in ("tile_a", "tile_b")]
     roles = {"left": 0, "above": 1, "result": 2}
     layout = arrange([buffer((64, 64))] * 3 + tiles, roles, Box(12, 6, *size), Metrics())
-    one, other = layout.places[3], layout.places[4]
-    assert one.cell == other.cell > 1.5 * layout.places[0].cell
-    assert one.y == other.y and one.box.right < other.x
-    assert other.box.right < layout.places[1].x and one.box.bottom < layout.places[0].y
-    assert layout.caption.y >= one.box.bottom
+    first, other = layout.places[3], layout.places[4]
+    assert first.cell == other.cell > 1.5 * layout.places[0].cell
+    assert first.y == other.y and first.box.right < other.x
+    assert other.box.right < layout.places[1].x and first.box.bottom < layout.places[0].y
+    assert layout.caption.y >= first.box.bottom
 
 
 def test_local_arrays_stand_below_the_tiles_where_that_leaves_more_room():
@@ -128,7 +128,7 @@ def test_a_product_with_local_arrays_of_any_shape_fits(shapes, m, k, n, room, me
     assert_apart_and_inside(layout, room)
 
 
-def test_in_a_lecture_cells_are_no_smaller_and_some_buffers_alone_have_larger_ones():
+def test_in_a_lecture_cells_are_no_smaller_and_only_some_buffers_have_larger_ones():
     room, usual, large = Box(4, 3, 940, 700), Metrics(), Metrics(large=True)
     matrices = [buffer((64, 64), name=name) for name in ("a", "out")] + [buffer((32, 33), "shared", "cells")]
     before, after = (arrange(matrices, {}, room, metrics).places for metrics in (usual, large))
@@ -179,8 +179,8 @@ def test_the_access_index_of_an_element_follows_the_strides():
 
 @given(st.sets(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60))
 @settings(deadline=None)
-def test_an_outline_is_the_edges_that_one_cell_alone_has(found):
-    rows, cols = np.array(sorted(found)).T
+def test_an_outline_consists_of_the_edges_that_only_one_cell_has(cells):
+    rows, cols = np.array(sorted(cells)).T
     path = outlines.outline(rows, cols)
     ends = np.stack([path.x, path.y], axis=1).reshape(-1, 2, 2).astype(int)
     drawn = set()
@@ -189,26 +189,26 @@ def test_an_outline_is_the_edges_that_one_cell_alone_has(found):
         for step in range(abs(x1 - x0) + abs(y1 - y0)):
             drawn.add((x0 + step, y0, "level") if y0 == y1 else (x0, y0 + step, "upright"))
     expected = set()
-    for row, col in found:
+    for row, col in cells:
         edges = {
             (row - 1, col): (col, row, "level"),
             (row + 1, col): (col, row + 1, "level"),
             (row, col - 1): (col, row, "upright"),
             (row, col + 1): (col + 1, row, "upright"),
         }
-        expected |= {edge for neighbour, edge in edges.items() if neighbour not in found}
+        expected |= {edge for neighbour, edge in edges.items() if neighbour not in cells}
     assert drawn == expected
 
 
-def test_codes_tell_unread_read_unwritten_and_valued_cells_apart():
+def test_codes_distinguish_unread_read_unwritten_and_valued_cells():
     reads = cell_colours.read_codes(np.array([[0, 1, 2, 64, 99]]), 64)
     assert reads.tolist()[0][:2] == [cell_colours.UNREAD, cell_colours.FIRST]
     assert reads[0, 2] > cell_colours.FIRST and reads[0, 3] == reads[0, 4] == cell_colours.LAST
     few = cell_colours.read_codes(np.array([[0, 1, 2, 64, 99] + [0] * 40]), 64)
     assert few.tolist() == [reads.tolist()[0] + [cell_colours.UNREAD] * 40]
-    values, known = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
+    values, is_written = np.array([np.nan, 1.0, 2.0, 3.0]), np.array([False, True, True, True])
     blank = np.array([False, True, False, False])
-    codes = cell_colours.value_codes(values, known, blank, cell_colours.ValueRange(1, 3))
+    codes = cell_colours.value_codes(values, is_written, blank, cell_colours.ValueRange(1, 3))
     assert codes.tolist() == [
         cell_colours.POISON,
         cell_colours.UNREAD,
@@ -235,12 +235,12 @@ def test_arcs_start_and_end_where_they_should():
 def test_equal_ways_are_drawn_once_and_never_too_many():
     start, end = np.repeat([[1.0, 2.0]], 64, axis=0), np.repeat([[9.0, 9.0]], 64, axis=0)
     assert distinct_pairs(start, end)[0].tolist() == [[1.0, 2.0]]
-    many = np.stack([np.arange(500.0), np.zeros(500)], axis=1)
-    assert len(distinct_pairs(many, many + 1, limit=12)[0]) == 12
+    many_points = np.stack([np.arange(500.0), np.zeros(500)], axis=1)
+    assert len(distinct_pairs(many_points, many_points + 1, limit=12)[0]) == 12
 
 
 @pytest.mark.parametrize(("cell", "expected"), [(3.1, 3), (5.9, 5), (1.5, 1.5), (0.3, 0.3)])
-def test_cells_are_whole_pixels_where_that_costs_little(cell, expected):
+def test_cells_are_integral_pixels_if_that_costs_little(cell, expected):
     assert snap_cell(cell) == expected
 
 

@@ -1,4 +1,4 @@
-"""The memory view under the user's hands: what it tells under the pointer, what a click asks, zoom and pan."""
+"""The memory view under the pointer: its tooltip, its clicks, zoom and pan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from views import SMALL, element_point, show_memory
 LEFT = Qt.MouseButton.LeftButton
 
 
-def test_the_pointer_tells_element_value_reads_and_writer():
+def test_the_tooltip_shows_element_value_reads_and_writer():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8, input="ones")
     view = show_memory(session, session.end, Selection(4, 0))
     lines = view.hover_text(element_point(view, "c", 9, 13)).splitlines()
@@ -113,7 +113,7 @@ def test_zoom_stays_within_the_picture():
     assert view.zoom == Zoom()
 
 
-def test_without_a_session_nothing_is_told_or_asked():
+def test_without_a_session_nothing_is_shown_or_asked():
     view = show_memory(None)
     assert view.hover_text(QPointF(200, 200)) == ""
     assert asked(view, QPointF(200, 200)) == []

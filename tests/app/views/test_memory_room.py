@@ -35,7 +35,7 @@ def pixels(image):
 
 
 @pytest.mark.parametrize(("m", "n"), [(4, 4), (1, 300), (300, 2)])
-def test_rows_and_columns_that_are_few_can_be_told_apart(m, n):
+def test_few_rows_and_columns_are_separated(m, n):
     product = [buffer((m, 256)), buffer((256, n)), buffer((m, n))]
     layout = arrange(product, {"left": 0, "above": 1, "result": 2}, Box(0, 0, 560, 420), Metrics())
     left, above, result = (layout.places[i] for i in range(3))
@@ -44,7 +44,7 @@ def test_rows_and_columns_that_are_few_can_be_told_apart(m, n):
     assert left.y == result.y and left.row == pytest.approx(result.row) and above.cell == result.cell
 
 
-def test_a_flat_matrix_alone_has_rows_of_a_readable_height():
+def test_a_single_flat_matrix_has_rows_of_a_readable_height():
     place = arrange([buffer((4, 256))], {}, Box(0, 0, 560, 420), Metrics()).places[0]
     assert place.row >= 8 > place.cell
     assert place.element_at(place.x + 1.5 * place.cell, place.y + 3.5 * place.row) == 3 * 256 + 1
@@ -78,22 +78,22 @@ def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
     sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
     a = buffer_number(session, "a")
     for block in (0, 3):
-        found = footprints_of(session.memory.touched(block), sheets).by_buffer[a]
+        footprint = footprints_of(session.memory.touched(block), sheets).by_buffer[a]
         touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
-        assert found.outline is not None and inside(found.outline, sheets[a]) == set(touched.tolist())
+        assert footprint.outline is not None and inside(footprint.outline, sheets[a]) == set(touched.tolist())
 
 
 def inside(edge, sheet):
     """Return the elements whose cells an outline is around: an odd number of its upright lines is left of them."""
     lines = np.stack([edge.x, edge.y], axis=1).reshape(-1, 2, 2)
     upright = lines[lines[:, 0, 0] == lines[:, 1, 0]]
-    found = set()
+    sizes = set()
     for element in range(sheet.count):
         row, col = sheet.cells(element)
         left = upright[upright[:, 0, 0] <= col]
         if np.count_nonzero((left[:, :, 1].min(1) <= row) & (row < left[:, :, 1].max(1))) % 2:
-            found.add(element)
-    return found
+            sizes.add(element)
+    return sizes
 
 
 def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():
@@ -105,8 +105,8 @@ def test_the_picture_at_two_pixels_a_pixel_is_the_same_only_sharper():
     half = sharp.scaled(
         view.size(), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
     )
-    one, other = pixels(grab_image(view)).view(np.uint8), pixels(half).view(np.uint8)
-    assert np.count_nonzero(np.abs(one.astype(int) - other) > 80) < 0.03 * one.size
+    first, other = pixels(grab_image(view)).view(np.uint8), pixels(half).view(np.uint8)
+    assert np.count_nonzero(np.abs(first.astype(int) - other) > 80) < 0.03 * first.size
 
 
 def test_loads_on_their_way_are_translucent():
@@ -120,7 +120,7 @@ def test_loads_on_their_way_are_translucent():
     assert np.count_nonzero(flying == colour) == 0
 
 
-def test_what_is_said_lies_above_loads_on_their_way():
+def test_a_message_covers_pending_loads():
     session, theme = matmul("matmul-naive-col-on-x", m=24, k=24, n=24, tile=8), Theme.named("light")
     moment = first_moment(session, LOAD, "b", 4)
     view = show_memory(session, moment + 0.5, Selection(4, 21), theme=theme)
@@ -141,7 +141,7 @@ def test_a_magnified_picture_shows_how_to_see_all_of_it_again():
     assert view.zoom == Zoom() and not view.fit_button.isVisible()
 
 
-def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
+def test_names_of_magnified_buffers_are_next_to_them_if_there_is_space():
     window, seen = Box(0, 0, 400, 300), Box(0, 50, 200, 250)
     spot = find_name_box(seen, 30, 20, window, [seen, Box(300, 0, 100, 300)])
     assert spot == Box(200, 165, 30, 20)
@@ -150,7 +150,7 @@ def test_names_of_magnified_buffers_stand_beside_them_where_there_is_room():
     assert seen.holds(*find_name_box(seen, 30, 20, seen, [seen])[:2])
 
 
-def test_a_launch_without_races_says_so_beside_one_that_has_some():
+def test_a_launch_without_races_reports_it_next_to_one_with_races():
     session = matmul("matmul-tiled", m=16, k=16, n=16, tile=8).with_findings()
     view = show_memory(session, session.end, colour_by="races", tops=((("races", "global"), 2048),))
     rows = view._picture._legend(view._state())

@@ -72,9 +72,9 @@ def test_read_unread_written_and_unwritten_cells_differ(theme):
     assert colour(view, "c", 3, 3) != colour(view, "c", 17, 17)
 
 
-def contrast(one, other):
+def contrast(first, other):
     """Return the contrast ratio of WCAG 2.1."""
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    high, low = sorted((luminance(first), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
@@ -100,10 +100,10 @@ def test_two_panes_can_share_the_scale_of_reads():
     naive, tiled = (show_memory(matmul(n, **SMALL), 10**6) for n in ("matmul-naive-col-on-x", "matmul-tiled"))
     most = [view.own_tops(Selection())["reads", "global"] for view in (naive, tiled)]
     assert most == [28, 4]  # N; N / tile, rounded up
-    alone = colour(tiled, "a", 2, 2)
-    assert alone == colour(naive, "a", 2, 2)
+    lone_colour = colour(tiled, "a", 2, 2)
+    assert lone_colour == colour(naive, "a", 2, 2)
     tiled.tops = tuple(naive.own_tops(Selection()).items())
-    assert luminance(colour(tiled, "a", 2, 2)) > luminance(alone)
+    assert luminance(colour(tiled, "a", 2, 2)) > luminance(lone_colour)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_large_cells_show_their_values():
     assert grab_image(from_far) != grab_image(show_memory(session, 0, size=(160, 130)))
 
 
-def test_a_number_that_was_computed_from_nothing_is_told_as_such_between_short_ones():
+def test_a_number_computed_from_nothing_is_marked_between_short_ones():
     sides = {"m": 6, "k": 4, "n": 4, "tile": 4}
     session = matmul("matmul-tiled-early-return", **sides, dtype="float64", input="arange-ones")
     view = show_memory(session, session.end)
@@ -215,7 +215,7 @@ def test_a_number_that_was_computed_from_nothing_is_told_as_such_between_short_o
     assert [view.cell_texts()["c"][row, 0] for row in range(6)] == ["6", "22", "38", "54", "nan", "nan"]
 
 
-def test_a_kernel_without_roles_is_drawn_and_told(tmp_path):
+def test_a_kernel_without_roles_is_drawn_and_described(tmp_path):
     session = uneven_session(tmp_path)
     view = show_memory(session, session.end, Selection(1, 3))
     assert view.hover_text(element_point(view, "a", 65)) == "a[65] = 65\nread 5 times so far"
@@ -250,7 +250,7 @@ def test_it_describes_itself_for_screen_readers():
     assert view.focusPolicy() & Qt.FocusPolicy.TabFocus
 
 
-def test_without_a_session_it_says_so():
+def test_without_a_session_it_reports_it():
     session = matmul("matmul-tiled", **SMALL)
     empty = grab_image(show_memory(None))
     view = show_memory(session, 20)
@@ -289,18 +289,20 @@ def test_it_looks_as_approved(name, tmp_path):
         Selection(6, 37),
         theme=Theme.named(theme, scale),
     )
-    image, made = grab_image(view), tmp_path / f"memory-{name}.png"
-    image.save(str(made))
-    approved = QImage(str(IMAGES / made.name))
-    assert not approved.isNull(), f"no picture approved; see {made}"
-    assert difference(image, approved) < 0.05, f"see {made}"
+    image, path = grab_image(view), tmp_path / f"memory-{name}.png"
+    image.save(str(path))
+    approved = QImage(str(IMAGES / path.name))
+    assert not approved.isNull(), f"no picture approved; see {path}"
+    assert difference(image, approved) < 0.05, f"see {path}"
     view.render_moment(20, Selection(1, 3))
     assert difference(grab_image(view), approved) > 0.05  # the comparison can tell
 
 
-def difference(one, other):
+def difference(first, other):
     """Return the share of pixels whose colours differ clearly: fonts differ from machine to machine."""
-    if one.size() != other.size():
+    if first.size() != other.size():
         return 1.0
-    channels = [pixels(i).view(np.uint8).reshape(i.height(), i.width(), 4).astype(int) for i in (one, other)]
+    channels = [
+        pixels(i).view(np.uint8).reshape(i.height(), i.width(), 4).astype(int) for i in (first, other)
+    ]
     return float((np.abs(channels[0] - channels[1]).max(axis=2) > 40).mean())

@@ -33,13 +33,15 @@ SPECS = (
 def sessions() -> list[Session]:
     seed = random.randrange(1000)
     print(f"seed {seed}")  # with which the orders come again
-    made = []
+    sessions = []
     for order in (f"schedule=random,seed={seed}", f"schedule=random,seed={seed + 1}", "schedule=lockstep"):
         for spec in SPECS:
             scenario, values, options = parse_spec(f"{spec},{order}")
             launch = launch_of(scenario, values, **options)
-            made.append(build_session(launch, run(launch, lambda done, of: None), scenario).with_findings())
-    return made
+            sessions.append(
+                build_session(launch, run(launch, lambda done, total: None), scenario).with_findings()
+            )
+    return sessions
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +78,9 @@ def test_the_cell_the_tooltip_and_the_list_have_the_value_of_the_access(random_s
             value = trace.value[[row]].astype(held.dtype)[0]
             where = f"{trace.kernel} {trace.schedule} row {row} moment {moment}"
             assert cell == value or (cell != cell and value != value), where
-            told = value_text(trace, row)
-            if told:
-                assert f" = {told}" in tip.splitlines()[0] and told in access_text(session, row), where
+            text = value_text(trace, row)
+            if text:
+                assert f" = {text}" in tip.splitlines()[0] and text in access_text(session, row), where
             looked_at += 1
     assert looked_at > 100
 
@@ -128,7 +130,7 @@ def test_a_click_on_a_finding_selects_the_thread_of_its_moment(random_sessions):
                 continue
             moment, selection = shown_access(session, finding)
             rows = np.array(finding.example)
-            mine = rows[session.requests.moment[session.requests.request[rows]] == moment]
+            own_rows = rows[session.requests.moment[session.requests.request[rows]] == moment]
             assert (selection.block, selection.thread) in {
-                (int(session.trace.block[r]), int(session.trace.thread[r])) for r in mine
+                (int(session.trace.block[r]), int(session.trace.thread[r])) for r in own_rows
             }

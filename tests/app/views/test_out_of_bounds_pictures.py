@@ -54,29 +54,29 @@ def session(folder, text: str, block: tuple[int, int, int] = (16, 1, 1), n: int 
 
 
 def red_pixels(image, box: QRectF, colour) -> int:
-    """Return how many pixels of a box have a colour, or nearly."""
-    found = 0
+    """Count the pixels of a box that have nearly a colour."""
+    matches = 0
     for x in range(int(box.left()), int(box.right()) + 1):
         for y in range(int(box.top()), int(box.bottom()) + 1):
             if image.rect().contains(x, y):
                 pixel = image.pixelColor(x, y)
                 parts = zip(pixel.getRgb()[:3], colour.getRgb()[:3], strict=True)
-                found += all(abs(one - other) < 12 for one, other in parts)
-    return found
+                matches += all(abs(first - other) < 12 for first, other in parts)
+    return matches
 
 
 def finding(session: Session):
-    (found,) = [f for f in session.findings if f.kind == "bounds"]
-    return found
+    (bounds_finding,) = [f for f in session.findings if f.kind == "bounds"]
+    return bounds_finding
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("offset", [1, -17, 40])
-def test_a_cell_with_a_red_cross_stands_beside_the_array(tmp_path, offset, theme):
-    made = session(tmp_path, SHIFT.format(offset))
-    moment = finding(made).moment
+def test_a_cell_with_a_red_cross_is_next_to_the_array(tmp_path, offset, theme):
+    traced = session(tmp_path, SHIFT.format(offset))
+    moment = finding(traced).moment
     look = Theme.named(theme)
-    view = show_memory(made, float(moment), size=(700, 300), theme=look)
+    view = show_memory(traced, float(moment), size=(700, 300), theme=look)
     first, last = view.position_of(0, 0), view.position_of(0, 15)
     cell = (last.x() - first.x()) / 15
     left, right = first.x() - cell / 2, last.x() + cell / 2
@@ -85,51 +85,53 @@ def test_a_cell_with_a_red_cross_stands_beside_the_array(tmp_path, offset, theme
     )
     red = look.colour("bad")
     assert red_pixels(grab_image(view), box, red) > 10
-    later = show_memory(made, float(made.end), size=(700, 300), theme=look)
-    assert made.end == moment or red_pixels(grab_image(later), box, red) == 0
+    later = show_memory(traced, float(traced.end), size=(700, 300), theme=look)
+    assert traced.end == moment or red_pixels(grab_image(later), box, red) == 0
 
 
 def test_a_click_on_the_finding_lands_on_the_access_itself(tmp_path):
-    made = session(tmp_path, TILES, block=(4, 4, 1))
-    found = finding(made)
-    (request,) = made.memory.request_rows(found.moment)
-    assert made.trace.buffers[int(made.requests.buffer[request])].name == "tile_b"
-    assert found.threads[0] == (0, 3)
-    shown = outside_of(made).accesses_of_moment(found.moment, 0)
+    traced = session(tmp_path, TILES, block=(4, 4, 1))
+    bounds_finding = finding(traced)
+    (request,) = traced.memory.request_rows(bounds_finding.moment)
+    assert traced.trace.buffers[int(traced.requests.buffer[request])].name == "tile_b"
+    assert bounds_finding.threads[0] == (0, 3)
+    shown = outside_of(traced).accesses_of_moment(bounds_finding.moment, 0)
     assert [access.text for access in shown] == ["tile_b[0, 4]"]
 
 
-def test_every_view_says_that_lanes_are_out_of_bounds(tmp_path):
-    made = session(tmp_path, TILES, block=(4, 4, 1))
-    moment, selection = finding(made).moment, Selection(0, 3)
-    assert "4 lanes out of bounds: tile_b[0, 4]" in warp_captions(made, moment, selection)[0]
-    (request,) = made.memory.request_rows(moment)
-    lanes = lanes_of(made, request)
+def test_every_view_reports_lanes_out_of_bounds(tmp_path):
+    traced = session(tmp_path, TILES, block=(4, 4, 1))
+    moment, selection = finding(traced).moment, Selection(0, 3)
+    assert "4 lanes out of bounds: tile_b[0, 4]" in warp_captions(traced, moment, selection)[0]
+    (request,) = traced.memory.request_rows(moment)
+    lanes = lanes_of(traced, request)
     assert ("4", "lanes out of bounds") in figures(lanes)
     assert lane_text(lanes, 3).endswith("accesses tile_b[0, 4], which is out of bounds.")
-    rows = rows_of(made, thread_activity(made, selection), moment)
+    rows = rows_of(traced, thread_activity(traced, selection), moment)
     assert rows["Now"] == "reads tile_b[0, 4]: out of bounds"
-    assert "out of bounds" not in rows_of(made, thread_activity(made, Selection(0, 0)), moment)["Now"]
-    assert isinstance(show_panel(ThreadView, made, float(moment), selection), ThreadView)
+    assert "out of bounds" not in rows_of(traced, thread_activity(traced, Selection(0, 0)), moment)["Now"]
+    assert isinstance(show_panel(ThreadView, traced, float(moment), selection), ThreadView)
 
 
 def test_one_lane_is_one_lane(tmp_path):
-    made = session(tmp_path, SHIFT.format(1))
-    assert "; 1 lane out of bounds: a[16]" in warp_captions(made, finding(made).moment, Selection())[0]
+    traced = session(tmp_path, SHIFT.format(1))
+    assert "; 1 lane out of bounds: a[16]" in warp_captions(traced, finding(traced).moment, Selection())[0]
 
 
 @pytest.mark.parametrize("text", [SHIFT.format(1), SHIFT.format(40)])
 def test_the_timeline_has_a_mark_where_lanes_are_out_of_bounds(tmp_path, text):
-    made = session(tmp_path, text)
-    view = show_timeline(made, 0.0, size=(600, 120))
-    at, red, image = view.places, view.theme.colour("bad"), grab_image(view)
+    traced = session(tmp_path, text)
+    view = show_timeline(traced, 0.0, size=(600, 120))
+    places, red, image = view.places, view.theme.colour("bad"), grab_image(view)
 
     def column(moment: int) -> QRectF:
-        return QRectF(at.x(moment) + 2, at.rows.top(), at.column(moment) - 4, at.rows.height())
+        return QRectF(
+            places.x(moment) + 2, places.rows.top(), places.column(moment) - 4, places.rows.height()
+        )
 
-    marked = {moment for moment in range(1, made.end + 1) if red_pixels(image, column(moment), red)}
-    assert finding(made).moment in marked
-    assert marked == {moment for _, moment in outside_of(made).warp_moments(0)}
+    marked = {moment for moment in range(1, traced.end + 1) if red_pixels(image, column(moment), red)}
+    assert finding(traced).moment in marked
+    assert marked == {moment for _, moment in outside_of(traced).warp_moments(0)}
 
 
 def racing() -> Session:
@@ -137,22 +139,22 @@ def racing() -> Session:
         "matmul-tiled:m=16,k=16,n=16,tile=8,without=barrier1,schedule=random,seed=3"
     )
     launched = launch_of(scenario, values, **options)
-    return build_session(launched, run(launched, lambda done, of: None), scenario)
+    return build_session(launched, run(launched, lambda done, total: None), scenario)
 
 
 def test_elements_that_differ_from_numpy_are_marked_and_say_what_numpy_has():
-    made = racing()
-    check = made.trace.check
+    traced = racing()
+    check = traced.trace.check
     assert check is not None and check.differing > 0
-    ((number, found),) = differences_of(made).items()
-    assert made.trace.buffers[number].name == "c" and len(found.elements) == check.differing
-    assert len(differing_now(made, number, 0)) == 0
-    assert differing_now(made, number, made.end).tolist() == found.elements.tolist()
-    first = int(found.elements[0])
-    assert "NumPy has " in hover_text(made, number, first, made.end, Selection())
-    right = next(n for n in range(256) if n not in set(found.elements.tolist()))
-    assert "NumPy" not in hover_text(made, number, right, made.end, Selection())
-    view = show_memory(made, float(made.end), size=(900, 800))
+    ((number, differences),) = differences_of(traced).items()
+    assert traced.trace.buffers[number].name == "c" and len(differences.elements) == check.differing
+    assert len(differing_now(traced, number, 0)) == 0
+    assert differing_now(traced, number, traced.end).tolist() == differences.elements.tolist()
+    first = int(differences.elements[0])
+    assert "NumPy has " in hover_text(traced, number, first, traced.end, Selection())
+    right = next(n for n in range(256) if n not in set(differences.elements.tolist()))
+    assert "NumPy" not in hover_text(traced, number, right, traced.end, Selection())
+    view = show_memory(traced, float(traced.end), size=(900, 800))
     image, red = grab_image(view), view.theme.colour("bad")
     places = [view.position_of(number, element) for element in (first, right)]
     boxes = [QRectF(p.x() - 9, p.y() - 9, 18, 18) for p in places]
@@ -162,6 +164,6 @@ def test_elements_that_differ_from_numpy_are_marked_and_say_what_numpy_has():
 def test_nothing_is_marked_where_the_result_is_right():
     scenario = find("matmul-tiled")
     launched = launch_of(scenario, {"m": 16, "k": 16, "n": 16, "tile": 8})
-    made = build_session(launched, run(launched, lambda done, of: None), scenario)
-    assert not differences_of(made) and not len(outside_of(made))
-    assert np.array_equal(differing_now(made, 2, made.end), [])
+    built = build_session(launched, run(launched, lambda done, total: None), scenario)
+    assert not differences_of(built) and not len(outside_of(built))
+    assert np.array_equal(differing_now(built, 2, built.end), [])

@@ -35,8 +35,8 @@ def longest(shown: ChartView) -> int:
     if shown.level == "gpu":
         return int(np.argmax(spans.end - spans.start))
     if shown.level == "multiprocessor":
-        mine = shown.data.blocks_on(shown.machine)
-        return int(mine[np.argmax((spans.end - spans.start)[mine])])
+        own_blocks = shown.data.blocks_on(shown.machine)
+        return int(own_blocks[np.argmax((spans.end - spans.start)[own_blocks])])
     part = shown.data.rows(shown.block)
     length = (segments.end - segments.start)[part]
     if shown.level == "warp":
@@ -46,15 +46,15 @@ def longest(shown: ChartView) -> int:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_recording_is_drawn_where_it_says(path: Path, level: Level) -> None:
+def test_a_recording_is_drawn_at_its_clocks(path: Path, level: Level) -> None:
     view = view_of(chart_view_at(recorded(path), level, PanePlace()))
     item = longest(view.shown)
     place = box_of_item(view.shown, view.chart_layout, item).intersected(view.chart_layout.rows)
     drawn = grab_image(view).copy(place.toAlignedRect())
     colours = {drawn.pixel(x, y) for x in range(drawn.width()) for y in range(drawn.height())}
     assert colours - {view.theme.colour("panel").rgb()}
-    found = view.hit(place.center())
-    assert found.item == item or place.height() < 3  # rows so low have several blocks in one
+    hit = view.hit(place.center())
+    assert hit.item == item or place.height() < 3  # rows so low have several blocks in one
 
 
 @pytest.mark.parametrize("name", ["matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled"])

@@ -1,4 +1,4 @@
-"""The source view: which line it marks, what it counts beside it, and that nothing of a line is out of sight."""
+"""The source view: the marked line, the counts next to it, and complete lines in sight."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def test_the_line_of_the_chosen_warp_is_marked_in_its_kinds_colour(tiled):
     view = show_panel(SourceView, tiled, 0)
     for moment, block in ((1, 0), (9, 0), (60, 1)):
         view.render_moment(moment + 0.5, Selection(block, 33))
-        mine = (requests.block == block) & (requests.warp == 1) & (requests.moment == moment)
-        if mine.any():
-            assert view.editor.line == tiled.trace.sites[requests.site[mine][0]].line
+        own_requests = (requests.block == block) & (requests.warp == 1) & (requests.moment == moment)
+        if own_requests.any():
+            assert view.editor.line == tiled.trace.sites[requests.site[own_requests][0]].line
             assert KIND_COLOURS[view.editor.look]
         else:
             assert view.editor.line == 0
@@ -129,12 +129,12 @@ def test_the_source_can_be_selected_and_not_changed(tiled):
 
 def test_python_is_coloured_also_where_it_breaks_off():
     text = "@f\ndef g(a):  # why\n    return 'x' + 1\n"
-    found = {
+    lines = {
         text.splitlines()[line][c : c + n]: style
         for line, p in python_tokens(text).items()
         for c, n, style in p
     }
-    assert found == {"@": "name", "def": "keyword", "g": "name", "# why": "comment", "return": "keyword",
+    assert lines == {"@": "name", "def": "keyword", "g": "name", "# why": "comment", "return": "keyword",
                      "'x'": "string", "1": "number"}  # fmt: skip
     assert python_tokens('x = """two\nlines"""')[1] == [(0, 8, "string")]
     assert python_tokens("def f(:\n  '''never closed")[0][0] == (0, 3, "keyword")

@@ -251,7 +251,7 @@ def test_no_shortcut_of_the_window_takes_what_is_typed():
     window.close()
 
 
-def test_the_window_has_its_keys_after_a_click_beside_a_line():
+def test_the_window_has_its_keys_after_a_click_in_the_gutter():
     editor, window, fired = an_editor(), QMainWindow(), []
     box, other = QWidget(), QLineEdit()
     row = QVBoxLayout(box)
@@ -342,7 +342,7 @@ def test_a_file_keeps_its_line_ends():
 # --- lines that are taken out, and what is marked of lines
 
 
-def test_a_click_beside_a_line_asks_for_it_to_be_taken_out():
+def test_a_click_in_the_gutter_asks_to_skip_the_line():
     editor = an_editor()
     lines, edited, ran = (
         record_signal(editor.line_toggled),
@@ -422,7 +422,7 @@ def test_the_line_that_was_clicked_stays_where_it_is_while_the_panel_gets_narrow
     for width, height in ((200, 300), (200, 120)):
         editor.resize(width, height)
         editor.grab()
-        places = {number: (at, at + tall) for number, at, tall in editor.lines_in_sight()}
+        places = {number: (top, top + tall) for number, top, tall in editor.lines_in_sight()}
         assert places[line][1] <= height and (height < 300 or abs(places[line][0] - top) <= 1)
 
 
@@ -469,9 +469,9 @@ def test_a_string_of_many_lines_is_coloured_while_it_is_typed():
 
 def test_lines_stand_where_they_did_around_a_change():
     before = list("abcdefg")
-    found = line_map(before, list("abxdefgh"))
-    assert found.forward == {1: 1, 2: 2, 4: 4, 5: 5, 6: 6, 7: 7} and found.changed == {3, 8}
-    assert found.values({4: "d", 3: "c"}) == {4: "d"}
+    mapping = line_map(before, list("abxdefgh"))
+    assert mapping.forward == {1: 1, 2: 2, 4: 4, 5: 5, 6: 6, 7: 7} and mapping.changed == {3, 8}
+    assert mapping.values({4: "d", 3: "c"}) == {4: "d"}
     assert line_map(before, before).changed == frozenset()
     assert line_map(["a", "b"], ["b", "a"], most=1).complete is False
 
@@ -483,10 +483,12 @@ def test_unchanged_lines_are_the_same_in_both_texts(seed):
     after = [line for line in before if pick.random() < 0.8]
     for _ in range(5):
         after.insert(pick.randint(0, len(after)), pick.choice("abcx"))
-    found = line_map(before, after)
-    assert all(before[one - 1] == after[other - 1] for one, other in found.forward.items()), f"seed {seed}"
-    assert list(found.forward.values()) == sorted(found.forward.values())
-    assert found.changed | set(found.forward.values()) == set(range(1, len(after) + 1))
+    mapping = line_map(before, after)
+    assert all(before[first - 1] == after[other - 1] for first, other in mapping.forward.items()), (
+        f"seed {seed}"
+    )
+    assert list(mapping.forward.values()) == sorted(mapping.forward.values())
+    assert mapping.changed | set(mapping.forward.values()) == set(range(1, len(after) + 1))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The source view while its text is not what was traced: what is told of which line, and what is kept."""
+"""The source view while its text differs from the traced one: notes at lines, and kept texts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def put(view, line, column=0):
     view.editor.setTextCursor(cursor)
 
 
-def test_nothing_can_be_changed_until_that_is_said(tiled):
+def test_text_is_read_only_until_editing_is_allowed(tiled):
     view = show_panel(SourceView, tiled, 12)
     before = grab_image(view)
     assert view.editor.handle() == 0 and not view.editor.is_editable()
@@ -55,7 +55,7 @@ def test_nothing_can_be_changed_until_that_is_said(tiled):
     assert grab_image(view) == before
 
 
-def test_figures_stand_beside_the_lines_they_were_counted_of(tiled):
+def test_figures_are_next_to_their_lines(tiled):
     view = an_editable(tiled)
     counts, marked = dict(view.editor.counts), view.editor.line
     load = line_of(view, "tile_b[ty, tx] = b")
@@ -77,7 +77,7 @@ def test_figures_stand_beside_the_lines_they_were_counted_of(tiled):
     assert view.editor.counts == counts and view.editor.line == marked and not view.editor.changed
 
 
-def test_the_strip_says_that_a_text_was_not_run(tiled):
+def test_the_strip_reports_that_a_text_was_not_run(tiled):
     view = an_editable(tiled)
     assert view.state.isHidden()
     put(view, 1)
@@ -116,15 +116,15 @@ def test_what_was_typed_in_another_pane_is_kept_for_it(tiled, another):
     shown = record_signal(view.file_shown)
     put(view, 1)
     QTest.keyClicks(view.editor, "# mine")
-    mine = view.text()
+    own_text = view.text()
     view.set_problems([(3, "so")])
     view.load(another)
     view.render_moment(3, Selection())
-    assert view.text() == texts[id(another)].text and not view.is_edited() and view.drafts() == [mine]
+    assert view.text() == texts[id(another)].text and not view.is_edited() and view.drafts() == [own_text]
     assert view.problems.isHidden() and len(shown) == 1
     view.load(tiled)
     view.render_moment(3, Selection())
-    assert view.text() == mine and view.is_edited() and view.drafts() == []
+    assert view.text() == own_text and view.is_edited() and view.drafts() == []
     assert [p.line for p in view.editor.problems] == [3]
     view.editor.undo()
     view.editor.undo()
@@ -135,13 +135,13 @@ def test_other_files_can_only_be_read_and_the_draft_stays(tiled):
     view = an_editable(tiled)
     put(view, 1)
     QTest.keyClicks(view.editor, "# ")
-    mine = view.text()
+    own_text = view.text()
     view.point_at("elsewhere.py", 1)
     assert not view.editor.is_editable() and view.editor.file == "elsewhere.py"
-    assert view.text() == mine and view.is_edited()
+    assert view.text() == own_text and view.is_edited()
     view.render_moment(view.moment + 1, view.selection)
     view.render_moment(view.moment + 1, view.selection)
-    assert view.text() == mine and view.editor.text() == mine and view.editor.is_editable()
+    assert view.text() == own_text and view.editor.text() == own_text and view.editor.is_editable()
 
 
 def test_lines_that_were_taken_out_are_struck_where_the_trace_has_none(tiled):
@@ -176,7 +176,7 @@ def test_a_trace_that_comes_late_does_not_undo_what_was_struck_since(tiled):
     assert view.editor.struck == {first}
 
 
-def test_a_problem_is_told_below_the_text_and_leads_to_its_line(tiled):
+def test_a_problem_is_reported_below_the_text_and_leads_to_its_line(tiled):
     view = an_editable(tiled, size=(420, 200))
     last = len(view.text().split("\n")) - 1
     view.set_problems(
@@ -222,7 +222,7 @@ def test_a_long_sentence_leaves_the_text_its_room(tiled):
 # --- find
 
 
-def test_what_is_found_is_marked_counted_and_gone_to(tiled):
+def test_matches_are_marked_counted_and_visited(tiled):
     view = an_editable(tiled)
     view.show()
     view.activateWindow()
@@ -232,16 +232,16 @@ def test_what_is_found_is_marked_counted_and_gone_to(tiled):
     QTest.keyClick(view.editor, Key.Key_F, CONTROL)
     assert view.find_bar.search_field.hasFocus()
     QTest.keyClicks(view.find_bar.search_field, "tile_a[")
-    of = view.text().count("tile_a[")
+    count = view.text().count("tile_a[")
     chosen = view.editor.textCursor
-    assert view.find_bar.count.text() == f"1 of {of}" and chosen().selectedText() == "tile_a["
-    assert len(view.editor.extraSelections()) == of
+    assert view.find_bar.count.text() == f"1 of {count}" and chosen().selectedText() == "tile_a["
+    assert len(view.editor.extraSelections()) == count
     first = chosen().position()
     QTest.keyClick(view.find_bar.search_field, Key.Key_F3)
-    assert view.find_bar.count.text() == f"2 of {of}" and chosen().position() > first
+    assert view.find_bar.count.text() == f"2 of {count}" and chosen().position() > first
     QTest.keyClick(view.find_bar.search_field, Key.Key_Return, SHIFT)
     QTest.keyClick(view.find_bar.search_field, Key.Key_F3, SHIFT)
-    assert view.find_bar.count.text() == f"{of} of {of}"
+    assert view.find_bar.count.text() == f"{count} of {count}"
     QTest.keyClick(view.find_bar.search_field, Key.Key_Escape)
     assert view.find_bar.isHidden() and view.editor.hasFocus() and not view.editor.extraSelections()
     QTest.keyClick(view.editor, Key.Key_F3)
@@ -262,7 +262,7 @@ def test_text_that_can_only_be_read_is_searched_as_well(tiled):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "found"),
+    ("text", "wanted", "matches"),
     [
         ("aAa", "a", [0, 1, 2]),
         ("aAa", "A", [1]),
@@ -272,8 +272,8 @@ def test_text_that_can_only_be_read_is_searched_as_well(tiled):
         ("a", "", []),
     ],
 )
-def test_letters_match_in_any_case_unless_capitals_are_wanted(text, wanted, found):
-    assert find_matches(text, wanted) == found
+def test_letters_match_in_any_case_unless_capitals_are_wanted(text, wanted, matches):
+    assert find_matches(text, wanted) == matches
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])

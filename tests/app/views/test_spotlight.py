@@ -31,22 +31,22 @@ TILED = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
 def spot(view, *names):
     """Let what has these names stand out in a view, and return its picture."""
-    (lit,) = resolve_highlights(names, [view.session])
-    view.set_spotlight(lit)
+    (highlight,) = resolve_highlights(names, [view.session])
+    view.set_spotlight(highlight)
     return grab_image(view)
 
 
 def region(image: QImage, box) -> np.ndarray:
     """Return the pixels of a box as numbers, shape (height, width, 3)."""
-    found = image.copy(box.toRect() if isinstance(box, QRectF) else box).convertToFormat(
+    part = image.copy(box.toRect() if isinstance(box, QRectF) else box).convertToFormat(
         QImage.Format.Format_RGB32
     )
-    rows = np.frombuffer(found.constBits(), np.uint8).reshape(found.height(), found.bytesPerLine())
-    return rows[:, : 4 * found.width()].reshape(found.height(), found.width(), 4)[..., :3].astype(int)
+    rows = np.frombuffer(part.constBits(), np.uint8).reshape(part.height(), part.bytesPerLine())
+    return rows[:, : 4 * part.width()].reshape(part.height(), part.width(), 4)[..., :3].astype(int)
 
 
 def distance(image: QImage, box, theme: Theme) -> float:
-    """Return how far the pixels of a box are from the panel, on average."""
+    """Return the mean distance of a box's pixels from the panel's colour."""
     ground = theme.colour("panel")
     return float(abs(region(image, box) - [ground.blue(), ground.green(), ground.red()]).mean())
 
@@ -62,7 +62,7 @@ def is_fainter(image, before, box, theme) -> bool:
 
 
 def same(image, before, box) -> bool:
-    """Return whether a box looks alike; thin lines that are clipped differ by some levels of 255."""
+    """Compare a box in two images; thin clipped lines may differ by a few levels of 255."""
     return bool((abs(region(image, box) - region(before, box)) <= 4).all())
 
 
@@ -88,8 +88,8 @@ def test_an_element_stays_as_it_is_inside_a_frame():
         assert same(after, before, cell(view, name, *place))
     for name, place in (("b", (2, 4)), ("b", (3, 5)), ("a", (0, 4)), ("c", (6, 6))):
         assert not same(after, before, cell(view, name, *place))
-    beside = element_point(view, "b", 2, 5) - element_point(view, "b", 2, 4)
-    edge = (element_point(view, "b", 2, 5) - beside / 2).toPoint()  # not by colour alone
+    step = element_point(view, "b", 2, 5) - element_point(view, "b", 2, 4)
+    edge = (element_point(view, "b", 2, 5) - step / 2).toPoint()  # not by colour alone
     assert contrast(after.pixelColor(edge.x() - 2, edge.y()), view.theme.colour("panel")) > 10
 
 
@@ -284,15 +284,15 @@ def test_arrays_bins_and_lanes_stand_out_in_a_histogram():
 @pytest.fixture
 def uncaught(monkeypatch):
     """What the handlers of events report."""
-    found = []
-    monkeypatch.setattr(sys, "excepthook", lambda *error: found.append(error[1]))
-    return found
+    highlights = []
+    monkeypatch.setattr(sys, "excepthook", lambda *error: highlights.append(error[1]))
+    return highlights
 
 
 def test_the_spotlight_of_the_launch_before_does_no_harm(uncaught, tmp_path):
     first = matmul("matmul-tiled", **SMALL)
     names = ("C[2, 3]", "tile_a", "block 11", "warp 1", "thread 60", "line 50", "counter global sectors")
-    (lit,) = resolve_highlights(names, [first])
+    (highlight,) = resolve_highlights(names, [first])
     for session in (
         uneven_session(tmp_path),
         counter_session(),
@@ -300,7 +300,7 @@ def test_the_spotlight_of_the_launch_before_does_no_harm(uncaught, tmp_path):
     ):
         for show in (show_memory, show_timeline, show_histogram, show_warp):
             view = show(first, 3.0)
-            view.set_spotlight(lit)
+            view.set_spotlight(highlight)
             view.load(session)
             grab_image(view)
     assert uncaught == []

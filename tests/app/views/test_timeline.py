@@ -94,10 +94,10 @@ def test_many_moments_in_a_pixel_keep_pure_colours():
     places = itertools.product(range(box.left(), box.right()), range(box.top(), box.bottom()))
     colours = {image.pixelColor(x, y).name().upper() for x, y in places}
     assert view.places.x(2) - view.places.x(1) < 1
-    made = {KIND_COLOURS[REQUEST_KINDS[k]] for k in np.unique(session.requests.kind)}
-    assert made <= colours
+    drawn_kinds = {KIND_COLOURS[REQUEST_KINDS[k]] for k in np.unique(session.requests.kind)}
+    assert drawn_kinds <= colours
     kinds = {c for c in colours if QColor(c).hslSaturation() > 100}
-    assert kinds <= made
+    assert kinds <= drawn_kinds
 
 
 def test_kinds_differ_without_their_colour():
@@ -111,8 +111,8 @@ def test_kinds_differ_without_their_colour():
 
 def test_a_swatch_is_sharp_on_a_fine_screen():
     application()
-    made = swatch("shared store", 14, Theme.named("dark"), 2.0)
-    assert (made.width(), made.deviceIndependentSize().width()) == (28, 14)
+    pixmap = swatch("shared store", 14, Theme.named("dark"), 2.0)
+    assert (pixmap.width(), pixmap.deviceIndependentSize().width()) == (28, 14)
 
 
 def test_dragging_in_the_rows_scrubs(tiled):
@@ -139,10 +139,10 @@ def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
     asked = record_signal(view.moment_asked)
     requests, bands = tiled.requests, view.places.bands
     for phase in (1, 2, 4):
-        mine = requests.moment[(requests.block == 0) & (requests.phase == phase)]
-        middle = (int(mine.min()) + int(mine.max()) + 1) / 2
+        own_moments = requests.moment[(requests.block == 0) & (requests.phase == phase)]
+        middle = (int(own_moments.min()) + int(own_moments.max()) + 1) / 2
         QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(view.places.x(middle)), round(bands.center().y())))
-        assert asked[-1] == mine.min()
+        assert asked[-1] == own_moments.min()
 
 
 def test_a_click_on_the_strip_selects_the_block(tiled):
@@ -177,7 +177,7 @@ def test_labels_of_bands_stay_in_their_bands(tiled, width, scale):
     assert width < 900 or "compute tile 0" in labels
 
 
-def test_a_kernel_without_barriers_says_so(tmp_path):
+def test_a_kernel_without_barriers_reports_it(tmp_path):
     naive = matmul("matmul-naive-col-on-x", m=8, k=4, n=8, tile=8)
     metrics = QFontMetricsF(Theme.named("light").font(10.5))
     assert band_label(naive, block_activity(naive, 0), 0, 0, 500, metrics) == "one phase: no barrier"
@@ -193,7 +193,7 @@ def test_eight_and_thirty_two_warps_fit_in_the_same_room():
         assert rows.height() <= 70 and rows.height() / session.trace.warps >= least
 
 
-def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
+def test_the_tooltip_describes_the_item_under_the_pointer(tmp_path):
     session = uneven_session(tmp_path)
     view = show_timeline(session, 0, size=(1200, 90))
     requests = session.requests
@@ -209,7 +209,7 @@ def test_what_is_under_the_pointer_is_told_in_words(tmp_path):
     assert "block 1, moments" in view.text_at(view.places.strip.center())
 
 
-def test_a_block_that_did_not_run_is_said_to_be_missing():
+def test_a_block_that_did_not_run_is_reported_as_missing():
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
     assert grab_image(show_timeline(part, 3, Selection(6, 0))) != grab_image(
         show_timeline(part, 3, Selection(5, 0))
@@ -229,11 +229,11 @@ spans = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), min_size=1, 
 
 
 @given(spans)
-def test_lanes_hold_blocks_one_after_the_other_and_are_as_few_as_can_be(found):
-    start = np.array([s for s, _ in found], np.int64)
-    end = start + np.array([n for _, n in found], np.int64)
+def test_lanes_hold_blocks_one_after_the_other_and_are_as_few_as_can_be(lanes):
+    start = np.array([s for s, _ in lanes], np.int64)
+    end = start + np.array([n for _, n in lanes], np.int64)
     lane = assign_lanes(start, end)
-    for a, b in itertools.combinations(range(len(found)), 2):
+    for a, b in itertools.combinations(range(len(lanes)), 2):
         assert lane[a] != lane[b] or end[a] <= start[b] or end[b] <= start[a]
     running = [int(((start <= m) & (m < end)).sum()) for m in range(90)]
     assert lane.max() + 1 == max(running)

@@ -29,8 +29,8 @@ def test_the_present_moment_keeps_the_colours_of_its_kinds(theme):
     colours = cell_colours(grab_image(view), view, 1, 0)
     assert max(set(colours), key=colours.count) == KIND_COLOURS["atomic"]
     view.render_moment(0, Selection())
-    at, image = view.places, grab_image(view)
-    x, under = round((at.x(1) + at.x(2)) / 2), round(at.rows.bottom()) + 1
+    places, image = view.places, grab_image(view)
+    x, under = round((places.x(1) + places.x(2)) / 2), round(places.rows.bottom()) + 1
     assert image.pixelColor(x, under) != theme.colour("text")
     view.render_moment(1, Selection())
     assert grab_image(view).pixelColor(x, under) == theme.colour("text")  # the bracket
@@ -40,12 +40,12 @@ def test_the_present_moment_keeps_the_colours_of_its_kinds(theme):
 def test_rows_and_marks_of_32_warps_stay_readable(height, lines):
     session = matmul("transpose-tile")
     view = show_timeline(session, 0, Selection(0, 40), size=(1570, height))
-    image, at = grab_image(view), view.places
+    image, places = grab_image(view), view.places
     requests = session.requests
     shared = next(r for r in range(len(requests)) if REQUEST_KINDS[requests.kind[r]] == "shared load")
-    left, right = (round(at.x(int(requests.moment[shared]) + more)) for more in (0, 1))
+    left, right = (round(places.x(int(requests.moment[shared]) + more)) for more in (0, 1))
     box = [[image.pixelColor(x, y) for x in range(left + 3, right - 3)]
-           for y in range(round(at.rows.top()), round(at.rows.bottom()))]  # fmt: skip
+           for y in range(round(places.rows.top()), round(places.rows.bottom()))]  # fmt: skip
     ink = QColor(KIND_COLOURS["shared load"])
     lighter = sum(c.lightness() > ink.lightness() + 40 for row in box for c in row)
     assert lighter > 50  # dots of shared memory
@@ -61,19 +61,19 @@ def test_names_take_the_lines_that_there_are(tiled, title):
         show_timeline(replace(tiled, title=title), selection=Selection(0, 40)),
         Theme.named("light"),
     )
-    found = name_lines(view._data, 5, 90, theme)
-    assert " ".join(text for text, _ in found) == f"{title.replace(',', '')} warp 1 of 2"
-    for text, is_title in found:
+    lines = name_lines(view._data, 5, 90, theme)
+    assert " ".join(text for text, _ in lines) == f"{title.replace(',', '')} warp 1 of 2"
+    for text, is_title in lines:
         font = theme.font(13, bold=True) if is_title else theme.font(10.5)
         assert QFontMetricsF(font).horizontalAdvance(text) <= 90
-    assert len(found) > 3 and len(name_lines(view._data, 3, 90, theme)) == 3
+    assert len(lines) > 3 and len(name_lines(view._data, 3, 90, theme)) == 3
 
 
 def test_names_are_broken_at_their_commas(tiled):
     title = "Tiled, shared memory, tile 16"
     view = show_timeline(replace(tiled, title=title), selection=Selection(0, 40))
-    found = [text for text, _ in name_lines(view._data, 5, 100, Theme.named("light"))]
-    assert found == ["Tiled", "shared memory", "tile 16", "warp 1 of 2"]
+    lines = [text for text, _ in name_lines(view._data, 5, 100, Theme.named("light"))]
+    assert lines == ["Tiled", "shared memory", "tile 16", "warp 1 of 2"]
 
 
 def test_the_mark_at_a_row_is_explained(tiled):
@@ -96,7 +96,7 @@ def test_a_timeline_of_32_warps_gets_the_height_that_its_rows_ask_for():
     with open_window((f"matmul-tiled:{size},tile=8", f"matmul-tiled:{size},tile=32")) as window:
         window.resize(1600, 900)
         QTest.qWait(20)
-        few, many = window.central.timelines
-        assert many.height() >= many.sizeHint().height() > few.sizeHint().height()
+        few, other = window.central.timelines
+        assert other.height() >= other.sizeHint().height() > few.sizeHint().height()
         assert few.height() >= few.sizeHint().height()
-        assert many.places.rows.height() / 32 >= 3
+        assert other.places.rows.height() / 32 >= 3

@@ -19,13 +19,13 @@ def tiled():
 
 def test_the_wheel_zooms_around_the_pointer(tiled):
     view = show_timeline(tiled)
-    told, point = record_signal(view.x_range_changed), row_point(view, 12)
+    ranges, point = record_signal(view.x_range_changed), row_point(view, 12)
     before, under = view.x_range(), view.places.moment(point.x())
     turn_wheel(view, point, 240)
     first, last = view.x_range()
     assert last - first == pytest.approx(0.64 * (before[1] - before[0]))
     assert view.places.moment(point.x()) == pytest.approx(under)
-    assert told == [view.x_range()]
+    assert ranges == [view.x_range()]
 
 
 def test_zooming_ends_at_four_moments_and_at_the_launch(tiled):
@@ -42,7 +42,7 @@ def test_zooming_ends_at_four_moments_and_at_the_launch(tiled):
 
 def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
     view = show_timeline(tiled)
-    whole = view.x_range()
+    full_range = view.x_range()
     view.set_x_range(12, 32)
     start = view.x_range()
     turn_wheel(view, row_point(view, 20), -120, Qt.KeyboardModifier.ShiftModifier)
@@ -55,14 +55,14 @@ def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
     dragged = 90 / view.places.rows.width() * (moved[1] - moved[0])
     assert view.x_range()[0] == pytest.approx(moved[0] - dragged)
     QTest.mouseDClick(view, LEFT, NO_KEYS, axis)
-    assert view.x_range() == whole
+    assert view.x_range() == full_range
 
 
-def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):
+def test_setting_a_range_emits_nothing_and_it_moves_with_the_block(tiled):
     view = show_timeline(tiled)
-    told = record_signal(view.x_range_changed)
+    ranges = record_signal(view.x_range_changed)
     view.set_x_range(5, 15)
-    assert view.x_range() == pytest.approx((5, 15)) and told == []
+    assert view.x_range() == pytest.approx((5, 15)) and ranges == []
     offset = int(tiled.requests.span_start[4, 0] - tiled.requests.span_start[0, 0])
     view.render_moment(3, Selection(4, 0))
     assert view.x_range() == pytest.approx((5 + offset, 15 + offset))
@@ -72,9 +72,9 @@ def test_a_range_that_is_set_tells_nobody_and_moves_along_with_the_block(tiled):
 def test_a_zoomed_range_turns_its_page_when_the_playhead_leaves_it(tiled):
     view = show_timeline(tiled, 9)
     view.set_x_range(5, 15)
-    told = record_signal(view.x_range_changed)
+    ranges = record_signal(view.x_range_changed)
     view.render_moment(16, Selection())
-    assert told == [view.x_range()] and view.x_range() == pytest.approx((15, 25))
+    assert ranges == [view.x_range()] and view.x_range() == pytest.approx((15, 25))
     view.render_moment(44, Selection())
     assert view.x_range()[0] <= 44 < view.x_range()[1]
 
@@ -103,7 +103,7 @@ def test_a_range_zoomed_in_a_long_block_is_full_in_a_short_one():
 
 
 @pytest.mark.parametrize("block", [0, 5, 11])
-def test_the_whole_block_is_in_sight_at_first(tiled, block):
+def test_the_complete_block_is_in_sight_at_first(tiled, block):
     view = show_timeline(tiled, 0, Selection(block, 0))
     moments = tiled.requests.moment[tiled.requests.block == block]
     first, last = view.x_range()

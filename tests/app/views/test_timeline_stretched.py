@@ -40,11 +40,11 @@ def stretched(session, timeline, moment=9.0, selection=None, theme=LIGHT, why_no
 
 @pytest.mark.parametrize("theme", [LIGHT, Theme.named("dark", 1.3)])
 def test_moments_are_as_wide_as_they_took(tiled, timeline, theme):
-    at = stretched(tiled, timeline, theme=theme).places
-    widths = [at.column(moment) for moment in range(1, 45)]
-    cycles = np.diff(at.clock.cycles(np.arange(1, 46, dtype=float)))
+    places = stretched(tiled, timeline, theme=theme).places
+    widths = [places.column(moment) for moment in range(1, 45)]
+    cycles = np.diff(places.clock.cycles(np.arange(1, 46, dtype=float)))
     assert np.ptp(widths) > 10
-    assert widths == pytest.approx(cycles / (at.span[1] - at.span[0]) * at.rows.width(), abs=0.01)
+    assert widths == pytest.approx(cycles / (places.span[1] - places.span[0]) * places.rows.width(), abs=0.01)
 
 
 def test_where_the_pointer_is_the_playhead_goes(tiled, timeline):
@@ -60,17 +60,17 @@ def test_where_the_pointer_is_the_playhead_goes(tiled, timeline):
 
 def test_a_warp_is_drawn_in_the_colour_of_its_request_and_waits_are_hatched(tiled, timeline):
     view = stretched(tiled, timeline)
-    image, at = grab_image(view), view.places
-    row = at.rows.top() + at.rows.height() / 4
+    image, places = grab_image(view), view.places
+    row = places.rows.top() + places.rows.height() / 4
     requests = tiled.requests
-    mine = np.flatnonzero((requests.block == 0) & (requests.warp == 0))
-    for request in mine[::7]:
+    own_requests = np.flatnonzero((requests.block == 0) & (requests.warp == 0))
+    for request in own_requests[::7]:
         moment = int(requests.moment[request])
         look = QColor(LIGHT.colour(REQUEST_KINDS[requests.kind[request]]))
-        assert image.pixelColor(round(at.x(moment) + 3), round(row)) == look, moment
-    warp, start, stop = at.clock.waits[0]
-    middle = at.clock.moment((start + stop) / 2)
-    around = {image.pixel(round(at.x(middle)) + i, round(row)) for i in range(-3, 4)}
+        assert image.pixelColor(round(places.x(moment) + 3), round(row)) == look, moment
+    warp, start, stop = places.clock.waits[0]
+    middle = places.clock.moment((start + stop) / 2)
+    around = {image.pixel(round(places.x(middle)) + i, round(row)) for i in range(-3, 4)}
     assert around == {LIGHT.colour("panel").rgb(), LIGHT.colour("waiting").rgb()} and warp == 0
 
 
@@ -93,7 +93,7 @@ def test_phases_carry_their_cycles_and_say_that_they_were_measured(tiled, timeli
     assert f"{cycles[0]:,} cycles \u00b7 measured on NVIDIA Test, 2026-11-23" in view.text_at(band)
 
 
-def test_what_was_not_recorded_is_shown_by_moments_and_says_so(tiled):
+def test_unrecorded_parts_are_shown_by_moments_and_marked(tiled):
     view = stretched(tiled, None, why_not="by moments: nobody recorded it")
     assert view.places.clock is None
     assert view.places.column(3) == pytest.approx(view.places.column(30))
@@ -112,9 +112,9 @@ def test_an_axis_of_moments_names_no_gpu(tiled, timeline):
 def test_dragging_the_axis_keeps_what_is_under_the_pointer(tiled, timeline):
     view = stretched(tiled, timeline)
     view.set_x_range(5.0, 25.0)
-    at = view.places
-    x = at.rows.center().x()
-    moment = at.moment(x)
+    places = view.places
+    x = places.rows.center().x()
+    moment = places.moment(x)
     view._pan(view.x_range(), 60.0)
     assert view.places.x(moment) == pytest.approx(x - 60, abs=2)
 

@@ -1,4 +1,4 @@
-"""What the memory picture shows of a kernel that nobody here wrote: images, races, exchanges of lanes, names."""
+"""The memory picture of a user's kernel: images, races, exchanges of lanes, names."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def kernel(a, out):
 
 
 def session_of(folder, source, arguments, **shape) -> Session:
-    made = trace(folder, source, arguments, **shape)
-    assert made.error is None
-    return build_session(launch(folder, source, arguments, **shape), made, None)
+    traced = trace(folder, source, arguments, **shape)
+    assert traced.error is None
+    return build_session(launch(folder, source, arguments, **shape), traced, None)
 
 
 @pytest.mark.parametrize(("channels", "dtype"), [(3, "uint8"), (4, "uint8"), (3, "float32")])
@@ -81,14 +81,17 @@ def test_a_race_is_seen_in_the_picture_and_its_threads_are_named(tmp_path):
     session.with_findings()
     view.reload()
     assert grab_image(view) != before
-    told = view.hover_text(spot).splitlines()[-1]
-    assert told.startswith("Race: thread 3 writes s[3] on line") and "thread 60 reads it at moment" in told
+    hover_line = view.hover_text(spot).splitlines()[-1]
+    assert (
+        hover_line.startswith("Race: thread 3 writes s[3] on line")
+        and "thread 60 reads it at moment" in hover_line
+    )
     assert "Race: thread 3 writes s[3]" in view.accessibleDescription()
     view.render_moment(0, Selection(0, 3))
     assert "Race" not in view.accessibleDescription() + view.hover_text(spot)
 
 
-def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
+def test_lanes_that_exchange_values_are_drawn_and_described(tmp_path):
     arguments = (Array((32,), "int32", fill="arange"), Array((32,), "int64"))
     session = session_of(tmp_path, SUM, arguments, block=(32, 1, 1))
     shuffle, ballot = session.requests.exchanges.moment.tolist()
@@ -98,7 +101,7 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
     for moment, thread in ((shuffle, 9), (ballot, 2), (session.end, 2)):
         view.render_moment(moment, Selection(0, thread))
         pictures.append(grab_image(view))
-    assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
+    assert all(first != other for n, first in enumerate(pictures) for other in pictures[:n])
     view.render_moment(ballot, Selection(0, 2))
     assert "votes: 29 of 32 lanes vote yes" in view.accessibleDescription()
     assert grab_image(view) == pictures[2]  # the same moment, from wherever one comes

@@ -5,15 +5,15 @@ import re
 from folders import ROOT
 
 
-def test_views_clip_by_clipped_alone():
+def test_views_clip_only_by_clipped():
     own = {
         "app/views/common/drawing.py",
         "app/views/common/canvas.py",
     }  # where it is, and what is pixels alone
     pages = {"app/views/source/page.py", "app/views/source/gutter.py"}  # to themselves, and in no SVG
-    found = {
+    names = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "app" / "views").rglob("*.py")
         if re.search(r"\.setClip(Rect|Path|Region)\(", path.read_text(encoding="utf-8"))
     }
-    assert found - own - pages == set()
+    assert names - own - pages == set()

@@ -1,4 +1,4 @@
-"""The picture of a warp's request: what is used of a sector is drawn where it lies, and said beside it."""
+"""The picture of a warp's request: used bytes of a sector are drawn at their position, with a text next to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from views import LIGHT, first_request, show_warp
 
 
 def scene_of(view):
-    """Return what the view's picture is drawn from."""
+    """Return the data of the view's picture."""
     return WarpScene(
         view._shown, view.picture.layout_now(), view.theme, view.picture.chosen, frozenset(), frozenset()
     )

@@ -1,4 +1,4 @@
-"""The warp view: what it says and draws of a request, held against counting by hand, and what clicks ask for."""
+"""The warp view: its texts and drawings of a request, compared with direct counts, and its clicks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def heard(signal):
     return values
 
 
-def told(session, request):
+def cost_text(session, request):
     return sentence(figures(lanes_of(session, request))).replace("\u00a0", " ")
 
 
@@ -55,8 +55,8 @@ def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
     a, b = (first_request(session, "global load", name) for name in "ab")
     touched = [{byte // 32 for _, byte, _ in accesses(session, request)} for request in (a, b)]
     assert [len(sectors) for sectors in touched] == [16, 1]
-    assert told(session, a) == "32 lanes · 16 sectors, 2 would do · 12.5 % of the bytes used"
-    assert told(session, b) == "32 lanes · 1 sector, the least · 25 % of the bytes used"
+    assert cost_text(session, a) == "32 lanes · 16 sectors, 2 would do · 12.5 % of the bytes used"
+    assert cost_text(session, b) == "32 lanes · 1 sector, the least · 25 % of the bytes used"
     lanes = lanes_of(session, a)
     assert set(lanes.targets.tolist()) == touched[0]
     assert lane_text(lanes, 5) == (
@@ -68,8 +68,8 @@ def test_the_row_on_x_costs_sixteen_sectors_for_a_and_one_for_b():
 def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
     tile, padded = matmul("transpose-tile"), matmul("transpose-padded")
     bad, good = (first_request(s, "shared load", "cells") for s in (tile, padded))
-    assert told(tile, bad) == "32 lanes · 32 wavefronts instead of 1"
-    assert told(padded, good) == "32 lanes · 1 wavefront, no conflict"
+    assert cost_text(tile, bad) == "32 lanes · 32 wavefronts instead of 1"
+    assert cost_text(padded, good) == "32 lanes · 1 wavefront, no conflict"
     lanes = lanes_of(tile, bad)
     assert {(byte // 4) % 32 for _, byte, _ in accesses(tile, bad)} == set(lanes.targets.tolist()) == {0}
     assert lanes.neighbours(7) == list(range(32)) and lanes.same_element_lanes(7) == [7]
@@ -81,7 +81,7 @@ def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
 def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
     session = matmul(**SMALL)
     request = first_request(session, "shared load", "tile_a")
-    assert told(session, request) == "32 lanes · 1 wavefront: a word is broadcast, no conflict"
+    assert cost_text(session, request) == "32 lanes · 1 wavefront: a word is broadcast, no conflict"
     lanes = lanes_of(session, request)
     words = Counter(byte // 4 for _, byte, _ in accesses(session, request))
     assert {(p.first // 4, len(p.lanes)) for p in lanes.touched} == set(words.items())
@@ -90,7 +90,7 @@ def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
 
 def test_lanes_of_an_atomic_take_turns():
     session = matmul("count-atomic")
-    assert told(session, 0) == "32 lanes · 1 element · 32 lanes take turns at one · 32 sectors"
+    assert cost_text(session, 0) == "32 lanes · 1 element · 32 lanes take turns at one · 32 sectors"
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_elements_of_other_sizes_touch_parts_of_a_word_or_several_banks(tmp_path
     options = {"arguments": (Array((32,), dtype),), "block": (32, 1, 1)}
     session = build_session(launch(tmp_path, source, **options), trace(tmp_path, source, **options), None)
     request = first_request(session, "shared store", "line")
-    assert told(session, request) == words
+    assert cost_text(session, request) == words
     lanes, size = lanes_of(session, request), np.dtype(dtype).itemsize
     for lane, first, end in accesses(session, request):
-        mine = [p for p in lanes.touched if lane in p.lanes]
-        assert [p.target for p in mine] == [w % 32 for w in range(first // 4, (end - 1) // 4 + 1)]
+        own_pieces = [p for p in lanes.touched if lane in p.lanes]
+        assert [p.target for p in own_pieces] == [w % 32 for w in range(first // 4, (end - 1) // 4 + 1)]
     assert len(lanes.targets) == min(32, 32 * size // 4)
 
 
@@ -165,24 +165,24 @@ def test_lanes_of_two_halves_of_a_warp_do_not_collide(tmp_path):
 
 @settings(max_examples=60, deadline=None)
 @given(programs())
-def test_the_pieces_are_what_is_counted(made):
+def test_the_pieces_are_what_is_counted(drawn_programs):
     """Sectors and wavefronts of any request follow from the pieces that are drawn, on buffers of many kinds."""
-    trace = trace_of(made)
+    trace = trace_of(drawn_programs)
     session = build_session(matmul(**SMALL).launch, trace, None)
     for request in range(len(session.requests)):
         lanes = lanes_of(session, request)
-        found = accesses(session, request)
-        assert {lane for lane, _, _ in found} == set(lanes.active)
+        pieces = accesses(session, request)
+        assert {lane for lane, _, _ in pieces} == set(lanes.active)
         if lanes.buffer.space == "global":
-            used = {byte for _, first, end in found for byte in range(first, end)}
+            used = {byte for _, first, end in pieces for byte in range(first, end)}
             assert sum(p.end - p.first for p in lanes.touched) == len(used)
             assert {byte // 32 for byte in used} == set(lanes.targets.tolist())
             if not lanes.is_atomic:
                 assert len(lanes.targets) == lanes.cost >= lanes.minimum >= 1
         if lanes.buffer.space == "shared":
-            first_bytes = {lane: first for lane, first, _ in found}
+            first_bytes = {lane: first for lane, first, _ in pieces}
             assert lanes.cost == count_wavefronts(first_bytes, lanes.buffer.itemsize) >= lanes.minimum >= 1
-            words = {(lane, word) for lane, a, end in found for word in range(a // 4, (end - 1) // 4 + 1)}
+            words = {(lane, word) for lane, a, end in pieces for word in range(a // 4, (end - 1) // 4 + 1)}
             assert {(lane, p.first // 4) for p in lanes.touched for lane in p.lanes} == words
             depth = Counter((p.part, p.target) for p in lanes.touched)
             parts = {part for part, _ in depth}
@@ -208,8 +208,8 @@ def test_a_moment_looks_the_same_from_wherever_it_is_reached(choice, theme):
 
 
 def test_a_view_shows_the_session_and_theme_that_came_last():
-    one, other = matmul("matmul-naive-row-on-x", **SMALL), matmul("transpose-tile")
-    view = show_warp(one)
+    first, other = matmul("matmul-naive-row-on-x", **SMALL), matmul("transpose-tile")
+    view = show_warp(first)
     before = grab_image(view)
     view.load(other)
     dark = Theme.named("dark", 1.4)
@@ -221,20 +221,20 @@ def test_a_view_shows_the_session_and_theme_that_came_last():
     assert grab_image(view) == grab_image(show_warp(None, theme=dark))
 
 
-def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
+def test_between_requests_the_last_one_stays_and_the_title_reports_it(tmp_path):
     session = uneven_session(tmp_path)
     view = show_warp(session, 2, Selection(0, 40))  # its warp makes no request before the barrier
     assert (view.title.text(), view.state.text()) == ("No request yet", "It waits at the barrier.")
     last = int(session.requests.moment[session.requests.block == 0].max())
     view.render_moment(last + 1, Selection(0, 3))
-    mine = (session.requests.block == 0) & (session.requests.warp == 0)
-    assert view._shown.request == np.flatnonzero(mine)[-1]
+    own_requests = (session.requests.block == 0) & (session.requests.warp == 0)
+    assert view._shown.request == np.flatnonzero(own_requests)[-1]
     assert view.state.text() == "It has finished; its last request is shown."
     view.render_moment(0, Selection(2, 0))
     assert view.state.text() == "Its block has not started."
 
 
-def test_idle_lanes_and_lanes_without_a_thread_are_told_apart():
+def test_idle_lanes_and_lanes_without_a_thread_look_different():
     session = matmul("sum-interleaved")
     requests = session.requests
     partly = int(np.flatnonzero(requests.lanes == 8)[0])
@@ -309,7 +309,7 @@ def test_the_keys_go_from_lane_to_lane():
     assert asked == [Selection(0, 30)]  # there is no lane below the last
 
 
-def test_what_the_pointer_is_on_is_stressed_and_told():
+def test_the_item_under_the_pointer_is_highlighted_and_described():
     view = show_warp(matmul("matmul-naive-row-on-x", **SMALL))
     before, words, layout = grab_image(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))
@@ -323,7 +323,7 @@ def test_what_the_pointer_is_on_is_stressed_and_told():
     assert (view.description.text(), grab_image(view)) == (words, before) and stressed != before
 
 
-def test_the_worst_request_of_the_line_is_found_and_gone_to():
+def test_the_worst_request_of_the_line_is_visited():
     session = matmul("histogram-private")
     requests, trace = session.requests, session.trace
     line = trace.sites[int(requests.site[first_request(session, "atomic", "private")])].line
@@ -365,8 +365,8 @@ def test_everything_has_its_place_at_any_width(width, scale):
         assert sorted(ends) == ends and ends[-1] < target.x < target.right
         assert target.right <= layout.note[0] <= layout.note[0] + layout.note[1] <= view.picture.width() + 0.1
         assert layout.element[1] > 0
-        for one, other in itertools.pairwise(layout.targets.values()):
-            assert one.y + one.height <= other.y + 0.01
+        for first, other in itertools.pairwise(layout.targets.values()):
+            assert first.y + first.height <= other.y + 0.01
         for piece, box in zip(view._shown.touched, layout.slices, strict=True):
             home = layout.targets[piece.target]
             assert home.holds(box.x + 0.01, box.y + 0.01)

@@ -20,7 +20,7 @@ from views import SMALL, counter_session, show_memory, show_panel
 
 
 def on_screen(view):
-    """Return what the screen shows of a view that fills its window."""
+    """Grab the screen's image of a view that fills its window."""
     for _ in range(3):
         application().processEvents()
     return view.screen().grabWindow(view.winId()).toImage().convertToFormat(grab_image(view).format())
@@ -83,8 +83,8 @@ def test_other_views(kind):
 
 
 def test_nothing_of_a_picture_stays_once_another_is_loaded():
-    one, other = matmul("matmul-tiled", **SMALL), matmul("matmul-naive-col-on-x", **SMALL)
-    view = show_memory(one)
+    first, other = matmul("matmul-tiled", **SMALL), matmul("matmul-naive-col-on-x", **SMALL)
+    view = show_memory(first)
     view.show()
     for moment in (20.0, 31.5):
         view.render_moment(moment, Selection(1, 3))

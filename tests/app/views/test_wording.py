@@ -101,7 +101,7 @@ def test_errors(error, text):
         (Check(20.0, 1e-4, False), "differs from NumPy: off by 20"),
     ],
 )
-def test_the_verdict_against_numpy_says_by_how_much_and_where(check, text):
+def test_the_verdict_against_numpy_names_the_difference_and_its_element(check, text):
     assert wording.compared_text(check) == text
     assert wording.compared_text(check, brief=True) == text.partition(", by up to")[0]
 
@@ -119,7 +119,7 @@ def test_the_verdict():
     assert wording.check_text(replace(trace, error=error)) == ("stopped: IndexError", False)
 
 
-def test_a_whole_launch_has_nothing_to_say_about_parts():
+def test_a_complete_launch_reports_no_parts():
     trace = matmul(m=8, k=4, n=8, tile=8).trace
     assert wording.part_text(trace) == ""
     assert wording.part_text(replace(trace, accesses=10 * len(trace))).startswith("A part of the accesses: ")

@@ -16,8 +16,8 @@ from windows import open_window, reset
 @pytest.fixture(scope="module")
 def shared() -> Iterator[MainWindow]:
     """Return a window on the pair of scenarios, as the test before left it."""
-    with open_window() as made:
-        yield made
+    with open_window() as main_window:
+        yield main_window
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def window(shared: MainWindow) -> MainWindow:
 
 @pytest.fixture
 def screen() -> Iterator[str]:
-    """Return the DISPLAY of an X server of its own."""
+    """Return the DISPLAY of a new X server."""
     server = shutil.which("Xvfb")
     if server is None:
         pytest.skip("Xvfb is not installed: the window is not tried on a real X server")
@@ -37,8 +37,8 @@ def screen() -> Iterator[str]:
     command = [server, "-displayfd", str(write), "-screen", "0", "1600x900x24", "-nolisten", "tcp"]
     process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
     os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
+    with os.fdopen(read) as stream:
+        number = stream.readline().strip()
     yield f":{number}"
     process.terminate()
     process.wait(10)

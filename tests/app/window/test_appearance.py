@@ -21,8 +21,8 @@ def luminance(colour: QColor) -> float:
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
-def contrast(one: QColor, other: QColor) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first: QColor, other: QColor) -> float:
+    light, dark = sorted((luminance(first), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -33,7 +33,7 @@ def test_controls_have_an_outline_that_can_be_seen(theme):
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 @pytest.mark.parametrize("measure", ["reads", "wasted"])
-def test_unread_cells_are_told_from_the_panel_and_from_cells_read_once(theme, measure):
+def test_unread_cells_differ_from_the_panel_and_from_cells_read_once(theme, measure):
     table = colour_table(theme, measure)
     unread, once = (
         QColor.fromRgb(int(table[cell_colours.UNREAD])),
@@ -44,7 +44,7 @@ def test_unread_cells_are_told_from_the_panel_and_from_cells_read_once(theme, me
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-def test_cells_of_the_least_value_are_told_from_the_lines_between_them(theme):
+def test_cells_of_the_least_value_differ_from_the_lines_between_them(theme):
     least = QColor.fromRgb(int(colour_table(theme, "value")[cell_colours.FIRST]))
     assert contrast(least, theme.colour("grid")) >= 1.5
     assert contrast(least, theme.colour("panel")) >= 1.5

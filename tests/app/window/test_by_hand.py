@@ -1,4 +1,4 @@
-"""Parameters by hand: dragged, turned and stepped, with real events; the picture follows, to the last value."""
+"""Parameters changed with the mouse: dragged, turned and stepped; the picture follows to the last value."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ LEFT, NONE, SHIFT = (
 
 @pytest.fixture(scope="module")
 def shared():
-    """Return a window on one copy, whose stride no kernel has to be compiled anew for."""
-    with open_window((SPEC,), worker=Worker()) as made:
-        yield made
+    """Open a window on one copy, whose stride needs no new compilation."""
+    with open_window((SPEC,), worker=Worker()) as main_window:
+        yield main_window
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_while_one_picture_is_made_only_the_newest_wish_is_kept(uncached, monkey
     assert (workers(window), entries(window)) == (before, 1)
 
 
-def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncached, monkeypatch):
+def test_a_slow_trace_is_abandoned_once_the_user_moves_to_another_value(uncached, monkeypatch):
     window = uncached
     trace, hold, begun = Worker.run, threading.Event(), threading.Event()
 
@@ -190,7 +190,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
     assert stride(window.stage.sessions[0]) == 14
 
 
-def test_nothing_is_asked_before_a_drag_ends_and_then_of_its_last_value_alone(uncached, monkeypatch):
+def test_nothing_is_asked_before_a_drag_ends_and_then_only_of_its_last_value(uncached, monkeypatch):
     window = uncached
     trace = Worker.run
 
@@ -384,9 +384,7 @@ def foreseen(monkeypatch):
 
 
 @pytest.mark.parametrize("how", NEARED)
-def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_needs_others(
-    window, how, foreseen
-):
+def test_kernels_are_compiled_ahead_if_the_user_comes_to_a_parameter_that_needs_others(window, how, foreseen):
     asked = foreseen
     for name in ("stride", "count", "dtype"):
         NEARED[how](window, name)
@@ -445,7 +443,7 @@ def test_a_click_on_a_name_goes_to_its_field(window):
     assert parameter_field(window, "stride").hasFocus()
 
 
-def test_what_the_hand_changed_in_the_counters_is_marked_and_what_time_changes_is_not(window):
+def test_counters_changed_by_the_user_are_marked_and_those_changed_by_time_are_not(window):
     counters = window.central.panes[0].counters
     window.playhead.seek(window.playhead.end)
     window.draw()

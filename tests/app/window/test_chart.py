@@ -1,4 +1,4 @@
-"""A chart of measured times in place of the panes: shown, kept in bookmarks, left again, in letters for a lecture."""
+"""A chart of measured times instead of the panes: shown, kept in bookmarks, left again, in letters for a lecture."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_another_kernel_brings_the_panes_back(window):
     assert window.central.charts.text == SCALING
 
 
-def test_what_names_no_chart_is_said_and_the_panes_stay(window):
+def test_a_text_that_names_no_chart_is_refused_and_the_panes_stay(window):
     act(window, ShowChart("scaling matmul-tilde"))
     assert "did you mean matmul-tiled" in window.notice.sentence.text()
     assert window.central.panes[0].isVisible()

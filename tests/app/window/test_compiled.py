@@ -28,7 +28,7 @@ def compiled(window):
     wait_until(window.central.results.compiling.is_idle)
 
 
-def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others():
+def test_counters_as_compiled_come_after_the_picture_and_are_next_to_the_others():
     seen = []
     with open_window((JACOBI, ALIASED), compiled=True, wait=False) as window:
         window.central.results.compiling.counted.connect(
@@ -61,9 +61,9 @@ def test_another_launch_has_its_own_numbers_and_the_one_before_is_not_waited_for
         assert window.stage.sessions[0] is not first
         compiled(window)
         written = window.stage.sessions[0].counters.total["global_load_requests"]
-        told = f"global loads in all: written {written} · compiled {written * 5 // 6}"
+        tag = f"global loads in all: written {written} · compiled {written * 5 // 6}"
         assert written < 720
-        assert window.central.panes[0].depths.text() == told
+        assert window.central.panes[0].depths.text() == tag
         assert "measured" not in window.central.panes[0].depths.text()  # nobody has counted this size
 
 
@@ -98,7 +98,7 @@ def test_the_kernel_of_a_file_is_counted_once_the_user_agrees(tmp_path):
         assert "written 720 · compiled 600" in pane.depths.text()
 
 
-def test_a_lines_tag_says_what_became_of_its_accesses():
+def test_the_tag_of_a_line_shows_the_fate_of_its_accesses():
     with open_window((JACOBI,), compiled=True) as window:
         compiled(window)
         editor = window.side.source.editor
@@ -127,7 +127,7 @@ def made_listing(line):
     return Listing(code[:3], code, "LLVM 22.1", "ptxas 13.0", 20, 8)
 
 
-def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
+def test_a_chosen_line_is_highlighted_in_its_code_and_back():
     with open_window((JACOBI,)) as window:
         session = window.stage.sessions[0]
         line = next(
@@ -141,8 +141,8 @@ def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
         assert [text.split()[-1] if "spill" in text else text.split()[-2] for text in view.code.highlighted_rows()] == [
             "LDS", "spill",
         ]  # fmt: skip
-        (lit,) = view.source.highlighted_rows()
-        assert lit.split()[:3] == [str(line), "2", "3"]  # instructions, and most registers in use
+        (highlighted,) = view.source.highlighted_rows()
+        assert highlighted.split()[:3] == [str(line), "2", "3"]  # instructions, and most registers in use
         QTest.mouseClick(
             view.source.viewport(), Qt.MouseButton.LeftButton, pos=row(view.source, f"{line - 1} ")
         )
@@ -153,13 +153,13 @@ def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
 
 
 def row(lines, text):
-    """Return where a row that holds a text is in sight."""
+    """Return the position of a row that contains a text."""
     cursor = lines.document().find(text)
     cursor.clearSelection()
     return lines.cursorRect(cursor).center() + QPoint(2, 0)
 
 
-def test_without_nvidias_programs_the_tab_says_how_to_get_them():
+def test_without_nvidias_programs_the_tab_explains_their_installation():
     with open_window((JACOBI,)) as window:
         session = window.stage.sessions[0]
         session.add_listing(Listing((CodeLine("ret", "k", 17),), ptx_by="LLVM 22.1", missing=INSTALL))
@@ -173,7 +173,7 @@ def test_without_nvidias_programs_the_tab_says_how_to_get_them():
         assert "ret" in view.code.toPlainText()
 
 
-def test_the_code_is_compiled_when_somebody_looks_at_it():
+def test_the_code_is_compiled_when_the_user_looks_at_it():
     with open_window((JACOBI,)) as window:
         assert window.stage.sessions[0].listing is None
         press(window, "Ctrl+8")

@@ -51,12 +51,12 @@ def copied(window):
     return QGuiApplication.clipboard().text()
 
 
-def said(window):
+def notice_text(window):
     return window.notice.news.sentence.text() + window.notice.sentence.text()
 
 
 def shown(window):
-    """Return what the window shows, as `snapshot` draws it: without the message and the hint for beginners."""
+    """Return the window's picture as `snapshot` draws it: without the message and the hint for beginners."""
     window.notice.clear()
     window.central.transport.position.hint = ""
     window.setFocus()
@@ -64,10 +64,10 @@ def shown(window):
     return picture_of(window, 1).convertToFormat(QImage.Format.Format_RGB32)
 
 
-def same_picture(one, other):
-    one, other = (image.convertToFormat(QImage.Format.Format_RGB32) for image in (one, other))
-    assert one.size() == other.size()
-    assert bytes(one.constBits()) == bytes(other.constBits()), "the pictures differ"
+def same_picture(first, other):
+    first, other = (image.convertToFormat(QImage.Format.Format_RGB32) for image in (first, other))
+    assert first.size() == other.size()
+    assert bytes(first.constBits()) == bytes(other.constBits()), "the pictures differ"
 
 
 def test_the_line_draws_what_is_on_screen(tmp_path):
@@ -123,7 +123,7 @@ def test_a_trace_file_goes_by_its_name_and_runs_anew_where_it_did(tmp_path):
         settle(window)
         line = copied(window)
         assert str(tmp_path) not in line and "my trace.npz:schedule=random,seed=7" in line
-        assert "folder of my trace.npz" in said(window)
+        assert "folder of my trace.npz" in notice_text(window)
         same_picture(run(line, tmp_path), shown(window))
 
 
@@ -144,12 +144,12 @@ def test_a_step_of_a_lecture_comes_with_its_caption_and_question(tmp_path, state
         same_picture(run(line, tmp_path), shown(window))
 
 
-def test_an_exercise_is_told_to_have_no_command():
+def test_an_exercise_is_reported_to_have_no_command():
     with open_window() as window:
         window.exercises.work.is_here = lambda: True
         before = QGuiApplication.clipboard().text()
         assert copied(window) == before
-        assert "exercise" in said(window)
+        assert "exercise" in notice_text(window)
 
 
 BOOKMARKS = st.builds(
@@ -184,7 +184,7 @@ ROOMS = st.builds(
 
 
 @given(BOOKMARKS, ROOMS, st.data())
-def test_the_line_says_all_of_a_bookmark(mark, room, data):
+def test_the_line_contains_all_of_a_bookmark(mark, room, data):
     count = len(mark.panes)
     places = st.tuples(*[st.builds(Selection, st.integers(0, 99), st.integers(0, 999))] * count)
     panes = tuple(
@@ -256,6 +256,6 @@ def test_what_cannot_be_shown_is_one_sentence(words, sentence, capsys, tmp_path)
     from tilescope.app.cli.main import main
 
     assert main(["snapshot", PAIR[1], *words, "-o", str(tmp_path / "a.png")]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said and said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -73,7 +73,7 @@ def test_no_line_about_compiled_counters_is_shown(tmp_path):
 
 
 def click_at(window, line: int) -> None:
-    """Click beside a line."""
+    """Click in the gutter of a line."""
     editor(window).go_to(line)
     top = next(top for number, top, _ in editor(window).lines_in_sight() if number == line)
     QTest.mouseClick(editor(window).findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7))

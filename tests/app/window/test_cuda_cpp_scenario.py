@@ -26,7 +26,7 @@ def editor(window):
 
 
 def run(window, old: str, new: str) -> None:
-    """Type a text in place of the first of another, and run it."""
+    """Replace the first occurrence of a text by typing, and run it."""
     editor(window).setFocus()
     editor(window).moveCursor(QTextCursor.MoveOperation.Start)
     assert editor(window).find(old)

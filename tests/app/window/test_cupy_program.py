@@ -56,7 +56,7 @@ def editor(window):
 
 
 def click_at(window, line: int) -> None:
-    """Click beside a line."""
+    """Click in the gutter of a line."""
     editor(window).go_to(line)
     top = next(top for number, top, _ in editor(window).lines_in_sight() if number == line)
     QTest.mouseClick(editor(window).findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7))

@@ -42,7 +42,7 @@ def test_a_trace_whose_name_is_no_text_is_opened_too(window, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut", b"hello" * 100])
-def test_a_damaged_or_foreign_file_is_told_and_the_picture_stays(window, tmp_path, content):
+def test_a_damaged_or_foreign_file_is_reported_and_the_picture_stays(window, tmp_path, content):
     shown = window.stage.sessions[1]
     path = tmp_path / "bad.npz"
     path.write_bytes(content)
@@ -97,7 +97,7 @@ def drop(window, path):
     window.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, button, key))
 
 
-def test_a_dropped_array_becomes_the_input_it_is_said_to_be(tmp_path):
+def test_a_dropped_array_becomes_the_chosen_input(tmp_path):
     path = tmp_path / "mine.npy"
     np.save(path, np.full((16, 24), 2, np.float32))
     with open_window() as fresh:

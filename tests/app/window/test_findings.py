@@ -38,8 +38,8 @@ def kernel(a, out):
 
 @pytest.fixture
 def window(tmp_path):
-    made = trace(tmp_path, KERNEL, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
-    save(made, tmp_path / "wrong.npz")
+    traced = trace(tmp_path, KERNEL, (Array((64,), fill="arange"), Array((64,))), block=(64, 1, 1))
+    save(traced, tmp_path / "wrong.npz")
     with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
         act(shown, ShowTab("findings"))
         shown.draw()
@@ -52,8 +52,8 @@ def click(window, kind):
     session = window.focused_session()
     row = next(row for row in range(findings.list.count()) if session.findings[row].kind == kind)
     findings.list.scrollToItem(findings.list.item(row))
-    at = findings.list.visualItemRect(findings.list.item(row)).center()
-    QTest.mouseClick(findings.list.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    position = findings.list.visualItemRect(findings.list.item(row)).center()
+    QTest.mouseClick(findings.list.viewport(), Qt.MouseButton.LeftButton, pos=position)
     settle(window)
     window.draw()
     return session.findings[row]
@@ -89,27 +89,27 @@ def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
     assert editor.pointed == line  # it stays while the time goes on
 
 
-def told_of(session):
-    """Return how many findings of each severity a session has, in words."""
+def tab_tooltip_of(session):
+    """Count the findings of each severity of a session, in words."""
     count = Counter(finding.severity for finding in session.findings)
     return ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
 
 
 def test_the_picture_comes_before_the_findings(window):
-    known = []
+    sessions = []
     window.stage.jobs.calm.setInterval(60_000)
-    window.stage.loaded.connect(lambda pane: known.append(window.stage.sessions[pane].is_examined))
+    window.stage.loaded.connect(lambda pane: sessions.append(window.stage.sessions[pane].is_examined))
     setup = window.stage.setups[0]
     window.change_setups((setup, Setup("count-racing", {})))
-    wait_until(lambda: len(known) == 2)
+    wait_until(lambda: len(sessions) == 2)
     act(window, Focus(1))
     window.draw()
     place = window.side.bar.currentIndex()
-    assert (known[1], window.side.bar.tabText(place)) == (False, "Findings")
+    assert (sessions[1], window.side.bar.tabText(place)) == (False, "Findings")
     assert window.side.view("findings").empty.text() == LOOKING
     window.stage.jobs.calm.start(0)
     settle(window)
-    assert window.side.bar.tabToolTip(place) == told_of(window.focused_session())
+    assert window.side.bar.tabToolTip(place) == tab_tooltip_of(window.focused_session())
     assert window.side.view("findings").list.count() == len(window.focused_session().findings) > 0
 
 
@@ -127,14 +127,14 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     before = window.side.view("findings").list.count()
     types.soon.start(0)
     wait_until(types.is_idle)
-    (found,) = [f for f in session.findings if f.kind == "float64"]
-    assert found.message == "1 operation (mul) is float64 because of 0.5; write float32(0.5)."
+    (finding,) = [f for f in session.findings if f.kind == "float64"]
+    assert finding.message == "1 operation (mul) is float64 because of 0.5; write float32(0.5)."
     assert window.side.view("findings").list.count() == before + 1
     assert window.side.view("findings").chosen() is chosen
     place = window.side.bar.currentIndex()
-    assert window.side.bar.tabToolTip(place) == told_of(session)
+    assert window.side.bar.tabToolTip(place) == tab_tooltip_of(session)
     click(window, "float64")
-    file, line = source_location(found, session.trace)
+    file, line = source_location(finding, session.trace)
     assert session.trace.sources[file].splitlines()[line - 1] == "    return x * 0.5"
     assert (window.side.source.editor.file, window.side.source.editor.pointed) == (file, line)
 
@@ -170,14 +170,14 @@ def kernel(a, out):
 
 def test_what_numba_refuses_is_added_to_the_list(tmp_path):
     """Of a file from before a launch that Numba refuses was refused: it holds what Python made of the kernel."""
-    made = trace(tmp_path, ACCEPTED, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    changed = trace(tmp_path, ACCEPTED, (Array((32,)), Array((32,))), block=(32, 1, 1))
     refused = {
-        file: text.replace("(0, 1, 2, 3)", "[x for x in range(4)]") for file, text in made.sources.items()
+        file: text.replace("(0, 1, 2, 3)", "[x for x in range(4)]") for file, text in changed.sources.items()
     }
-    launch = json.loads(made.launch)
+    launch = json.loads(changed.launch)
     launch["source"] = launch["source"].replace("(0, 1, 2, 3)", "[x for x in range(4)]")
-    made = msgspec.structs.replace(made, sources=refused, launch=json.dumps(launch))
-    save(made, tmp_path / "refused.npz")
+    changed = msgspec.structs.replace(changed, sources=refused, launch=json.dumps(launch))
+    save(changed, tmp_path / "refused.npz")
     with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "refused.npz")),))) as window:
         act(window, ShowTab("findings"))
         window.draw()
@@ -187,4 +187,4 @@ def test_what_numba_refuses_is_added_to_the_list(tmp_path):
         assert (finding.severity, finding.remedy) == ("error", "use cuda.local.array or cuda.shared.array")
         assert window.focused_session().findings[0] is finding
         act(window, ShowTab("source"))
-        assert window.side.source.editor.pointed == source_location(finding, made)[1]
+        assert window.side.source.editor.pointed == source_location(finding, changed)[1]

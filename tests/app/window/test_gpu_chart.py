@@ -1,4 +1,4 @@
-"""What a GPU did in place of the panes: opened by its command, kept in bookmarks, copied, drawn as files."""
+"""A GPU's timeline instead of the panes: opened by its command, kept in bookmarks, copied, drawn as files."""
 
 import shlex
 
@@ -67,7 +67,7 @@ def test_a_bookmark_holds_where_one_looks(window):
     assert window.bookmark() == mark
 
 
-def test_what_is_no_place_is_said_and_the_panes_stay(window):
+def test_a_text_without_an_anchor_is_refused_and_the_panes_stay(window):
     act(window, ShowChart("gpu blok=1"))
     assert "'blok=1' is not an option of the chart gpu" in window.notice.sentence.text()
     assert window.central.panes[0].isVisible() and window.bookmark().chart == ""

@@ -16,13 +16,13 @@ from windows import open_window, press, settle, wait_until
 @pytest.fixture(scope="module")
 def window():
     """Return a window on two launches, of which the second was recorded on this computer."""
-    with open_window() as made:
-        session = made.stage.sessions[1]
-        timeline = synthetic_timeline(session.trace, dict(made.stage.setups[1].values))
+    with open_window() as main_window:
+        session = main_window.stage.sessions[1]
+        timeline = synthetic_timeline(session.trace, dict(main_window.stage.setups[1].values))
         path = own_folder() / "tiled.npz"
         path.parent.mkdir(parents=True, exist_ok=True)
         save(timeline, path)
-        yield made
+        yield main_window
         path.unlink()
 
 
@@ -31,7 +31,7 @@ def widths(timeline):
     return {round(timeline.places.column(m), 2) for m in range(first + 2, last)}
 
 
-def test_a_key_stretches_what_was_recorded_and_says_what_was_not(window):
+def test_a_key_stretches_recorded_parts_and_reports_the_others(window):
     plain, recorded = window.central.timelines
     assert len(widths(recorded)) == 1
     press(window, "Shift+T")
@@ -42,7 +42,7 @@ def test_a_key_stretches_what_was_recorded_and_says_what_was_not(window):
     assert window.bookmark().time == "moments" and len(widths(recorded)) == 1
 
 
-def test_another_size_that_nobody_recorded_goes_by_moments(window):
+def test_another_unrecorded_size_goes_by_moments(window):
     before = window.bookmark()
     press(window, "Shift+T")
     window.show_bookmark(opened_at(window, 24))

@@ -26,16 +26,16 @@ def large():
 
 @pytest.fixture
 def panel():
-    made = panel_of(*PAIR, timelines=both())
-    made.show()
-    yield made
-    made.hide()
+    gpu_panel = panel_of(*PAIR, timelines=both())
+    gpu_panel.show()
+    yield gpu_panel
+    gpu_panel.hide()
 
 
 def moves(panel):
-    found = []
-    panel.show_chart = found.append
-    return found
+    requests = []
+    panel.show_chart = requests.append
+    return requests
 
 
 def spans(panel):
@@ -54,19 +54,19 @@ def test_panes_have_one_axis_in_which_the_longer_launch_fits(panel):
 
 
 def test_what_one_pane_zooms_to_all_show(panel):
-    found = moves(panel)
+    requests = moves(panel)
     panel.panes[1].view.zoom(0.5)
     assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
-    assert "range=" in found[-1]
+    assert "range=" in requests[-1]
     panel.axis.ask.move(0.1)
     panel.axis.ask.zoom(0.8, 1000.0)
     assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
     panel.axis.ask.show_all()
-    assert found[-1] == "gpu"
+    assert requests[-1] == "gpu"
 
 
 def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_starts(panel):
-    found = moves(panel)
+    requests = moves(panel)
     panel.panes[1].view.ask.enter("multiprocessor", 2)
     panel.panes[1].view.ask.enter("block", 6)
     assert [pane.shown.level for pane in panel.panes] == ["block", "block"]
@@ -76,7 +76,7 @@ def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_sta
     assert spans(panel)[0][1] > max(pane.shown.duration for pane in panel.panes)
     panel.panes[1].view.ask.enter("warp", 1)
     assert panel.panes[1].shown.warp == 1
-    assert parse_gpu_place(found[-1]).pane(1).block == 6
+    assert parse_gpu_place(requests[-1]).pane(1).block == 6
 
 
 def test_the_way_back_names_the_levels_and_leads_to_them(panel):
@@ -106,7 +106,7 @@ def test_coming_back_shows_the_time_that_one_left(panel):
 @pytest.mark.parametrize(
     "text", ["gpu", "gpu multiprocessor=3/1", "gpu block=6/9", "gpu block=6/9 warp=1/0 range=0.5:1"]
 )
-def test_a_place_in_words_is_shown_and_said_again(text):
+def test_an_anchor_in_words_is_shown_and_written_again(text):
     panel = panel_of(*PAIR, timelines=both(), text=text)
     assert panel.text == text
     again = panel_of(*PAIR, timelines=both())
@@ -118,7 +118,7 @@ def test_a_place_in_words_is_shown_and_said_again(text):
         assert pane.view.span == other.view.span
 
 
-def test_where_one_went_by_clicks_is_said_so_that_it_comes_back(panel):
+def test_a_position_reached_by_clicks_is_written_so_that_it_comes_back(panel):
     panel.panes[1].view.ask.enter("multiprocessor", 3)
     panel.panes[0].view.ask.enter("block", 5)
     again = panel_of(*PAIR, timelines=both(), text=panel.text)
@@ -129,7 +129,7 @@ def test_facts_and_what_is_chosen_stand_below_the_chart(panel):
     pane = panel.panes[1]
     assert any(fact.text.startswith("NVIDIA Test") for fact in pane.facts.facts)
     shown = pane.facts.placed_texts(pane.facts.width())
-    assert all(one.box.right() <= pane.facts.width() for one in shown)
+    assert all(fact.box.right() <= pane.facts.width() for fact in shown)
     assert shown[-1].box.bottom() <= pane.facts.height() + 1
     pane.view.choose(1, None)
     assert "multiprocessor 1" in pane.status.toolTip()
@@ -145,12 +145,13 @@ def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
     )
     assert pane.command.text().endswith("tilescope measure --timeline matmul-tiled:m=32,k=16,n=32,tile=8")
     assert pane.nearest.text() == "Show 1,024" and not pane.view.isVisible()
-    found = moves(panel)
+    requests = moves(panel)
     pane.nearest.click()
-    assert found == ["gpu size=-/1024"]
+    assert requests == ["gpu size=-/1024"]
     assert pane.shown.data.size == "1,024" and pane.view.isVisible() and not pane.missing.isVisible()
     assert (
-        panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()], text=found[0]).panes[1].shown is not None
+        panel_of(*PAIR, timelines=[small_timeline(NAIVE), large()], text=requests[0]).panes[1].shown
+        is not None
     )
     panel.hide()
 
@@ -168,7 +169,7 @@ def test_a_size_is_picked_for_every_pane_that_has_it():
     assert panel.text == "gpu"
 
 
-def test_while_files_are_read_it_says_so_and_shows_them_then():
+def test_while_files_are_read_it_reports_it_and_then_shows_them():
     panel = panel_of(TILED, timelines=None)
     assert panel.panes[0].missing.text().startswith("Reading")
     assert panel.panes[0].nearest.isHidden()
@@ -177,11 +178,11 @@ def test_while_files_are_read_it_says_so_and_shows_them_then():
 
 
 def test_panes_are_there_before_qt_comes_to_them_as_pictures_of_steps_need_them():
-    made = panel_of(TILED, timelines=both())
-    made.show()
-    made.show_launches(panel_of(*PAIR, timelines=both()).launches, both())
-    assert all(pane.isVisible() and pane.view.isVisible() for pane in made.panes)
-    made.hide()
+    gpu_panel = panel_of(TILED, timelines=both())
+    gpu_panel.show()
+    gpu_panel.show_launches(panel_of(*PAIR, timelines=both()).launches, both())
+    assert all(pane.isVisible() and pane.view.isVisible() for pane in gpu_panel.panes)
+    gpu_panel.hide()
 
 
 def test_panes_come_and_go_with_the_launches(panel):

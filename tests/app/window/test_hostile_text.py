@@ -42,7 +42,7 @@ from windows import act, open_window, press, settle
 
 APP = Path(app.__file__).parent
 HOSTILE = "<b>B&W</b><img src='/nowhere.png'>\x1b]0;owned\x07\r\n::error file=a.py::owned\u202e"
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 PRINTERS = ("text_output.py", "run_as_main.py")  # the latter prints a program's own words
 TIPS = {"setToolTip": -1, "setTabToolTip": 1, "showText": 1}  # methods, and which argument is the text
 
@@ -65,7 +65,7 @@ def hostile(trace: Trace, launch: str = "") -> Trace:
 
 
 def hostile_files(folder: Path) -> list[Path]:
-    """Return files of a kernel with names of its own and of a racing scenario."""
+    """Return files of a kernel with unusual names and of a racing scenario."""
     racing, own = matmul("count-racing"), uneven_session(folder)
     named = replace(own.launch, kernel=f"/x/{HOSTILE}.py:{HOSTILE}")
     traces = {
@@ -78,26 +78,26 @@ def hostile_files(folder: Path) -> list[Path]:
 
 
 def texts_of(window: QWidget) -> list[str]:
-    """Return what labels, tips and lists of a window say; HTML of ours as what a reader sees of it."""
-    said = []
+    """Return the texts of labels, tooltips and lists of a window; our HTML as a reader sees it."""
+    texts = []
     for label in window.findChildren(QLabel):
         if label.objectName() == "qtooltip_label":  # Qt's own, whose text is that of a tip
-            said.append(tip(label.text()))
+            texts.append(tip(label.text()))
             continue
         rich = label.textFormat() == Qt.TextFormat.RichText
         assert rich or label.textFormat() == Qt.TextFormat.PlainText, label.text()
         assert not (rich and re.search("<img|<b>B&", label.text())), label.text()
-        said.append(unescape(label.text()) if rich else label.text())
+        texts.append(unescape(label.text()) if rich else label.text())
     for box in window.findChildren(QComboBox):
-        said += [box.itemText(i) for i in range(box.count())]
-        said += [tip(box.itemData(i, Qt.ItemDataRole.ToolTipRole)) for i in range(box.count())]
-    for found in window.findChildren(QListWidget):
-        items = [found.item(i) for i in range(found.count())]
-        said += [t for item in items for t in (item.text(), tip(item.toolTip()))]
+        texts += [box.itemText(i) for i in range(box.count())]
+        texts += [tip(box.itemData(i, Qt.ItemDataRole.ToolTipRole)) for i in range(box.count())]
+    for list_widget in window.findChildren(QListWidget):
+        items = [list_widget.item(i) for i in range(list_widget.count())]
+        texts += [t for item in items for t in (item.text(), tip(item.toolTip()))]
     for tree in window.findChildren(QTreeWidget):
-        said += [tip(tree.topLevelItem(i).toolTip(0)) for i in range(tree.topLevelItemCount())]
-    said += [tip(widget.toolTip()) for widget in window.findChildren(QWidget)]
-    return [*said, *(edit.toPlainText() for edit in window.findChildren(QTextEdit)), window.windowTitle()]
+        texts += [tip(tree.topLevelItem(i).toolTip(0)) for i in range(tree.topLevelItemCount())]
+    texts += [tip(widget.toolTip()) for widget in window.findChildren(QWidget)]
+    return [*texts, *(edit.toPlainText() for edit in window.findChildren(QTextEdit)), window.windowTitle()]
 
 
 def test_every_text_of_a_lecture_is_shown_as_it_is(tmp_path):
@@ -123,13 +123,13 @@ def test_every_text_of_a_lecture_is_shown_as_it_is(tmp_path):
             press(window, "PageDown")
         window.lectures.player.close()
     all_of_it = "\n".join(shown)
-    assert not UNSEEN.search(all_of_it)
+    assert not INVISIBLE.search(all_of_it)
     assert "<img src='/nowhere.png'>" in all_of_it
     assert "\\x1b]0;owned" in all_of_it
 
 
 def tip(text: str | None) -> str:
-    """Return what a tip says, once it is sure that nothing of a file's in it is taken for HTML."""
+    """Return the text of a tooltip; fail if text of a file in it is read as HTML."""
     text = text or ""
     rich = QtGui.Qt.mightBeRichText(text)
     assert not (rich and re.search("<img|<b>B&", text)), text
@@ -138,19 +138,19 @@ def tip(text: str | None) -> str:
 
 def hover(widget: QWidget) -> list[str]:
     """Return the tips at a grid of places on a widget."""
-    said = []
+    texts = []
     for x in range(5, widget.width(), max(widget.width() // 7, 9)):
         for y in range(5, widget.height(), max(widget.height() // 7, 9)):
             place = QPoint(x, y)
             QTest.mouseMove(widget, place)
             QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, place, widget.mapToGlobal(place)))
-            said.append(tip(QToolTip.text()))
+            texts.append(tip(QToolTip.text()))
     QToolTip.hideText()
-    return said
+    return texts
 
 
 def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
-    said = []
+    texts = []
     for path in hostile_files(tmp_path):
         with open_window(mark=Bookmark(panes=(Setup(file=str(path)),))) as window:
             window.central.notice.ask(HOSTILE, [(HOSTILE, lambda: None)])
@@ -158,13 +158,13 @@ def test_the_window_shows_every_text_of_a_file_as_it_is(tmp_path):
                 act(window, ShowTab(name))
                 window.stage.step(1)
                 window.draw()
-                said += texts_of(window)
+                texts += texts_of(window)
             for view in (window.central.panes[0].memory, window.central.timelines[0]):
-                said += hover(view)
+                texts += hover(view)
             window.central.notice.inform(HOSTILE)
-            said += texts_of(window)
-    shown = "\n".join(said)
-    assert not UNSEEN.search(shown)
+            texts += texts_of(window)
+    shown = "\n".join(texts)
+    assert not INVISIBLE.search(shown)
     assert f"kernel {escape_controls(HOSTILE)}" in shown
     assert f"notice {escape_controls(HOSTILE)}" in shown
     assert f"Error{escape_controls(HOSTILE)}" in shown
@@ -176,7 +176,7 @@ def test_the_commands_print_every_text_of_a_file_in_one_line(tmp_path, capsys):
             assert main(["counters", str(path), *words]) == 0
     out = capsys.readouterr().out
     assert "<img" in out
-    assert not UNSEEN.search(out)
+    assert not INVISIBLE.search(out)
     assert not re.search("^(::|owned)", out, re.M)
 
 
@@ -184,21 +184,21 @@ def test_an_error_is_one_line_whatever_it_names(tmp_path, capsys):
     path = tmp_path / "a\x1b]0;owned\x07\n::error::owned.npz"
     path.write_bytes(b"PK")
     assert main(["counters", str(path)]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert not UNSEEN.search(told)
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert not INVISIBLE.search(error)
 
 
 @pytest.mark.parametrize("form", ["svg", "csv"])
 def test_the_texts_of_a_measurement_are_no_markup_of_a_chart(tmp_path, form):
     application()
-    made = measurement(10.0, 11.0, 12.0)
-    device = replace(made.device, name=HOSTILE)
-    source = Source(tmp_path / "a.json", replace(made, device=device), recorded=False)
+    measured = measurement(10.0, 11.0, 12.0)
+    device = replace(measured.device, name=HOSTILE)
+    source = Source(tmp_path / "a.json", replace(measured, device=device), recorded=False)
     path = tmp_path / f"chart.{form}"
     write_figure(build([source], Choice("bars")), path, Page((960, 540)))
     text = path.read_text()
-    assert not UNSEEN.search(text)
+    assert not INVISIBLE.search(text)
     assert not re.search("^::error", text, re.M)
     if form == "svg":
         assert not list(ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}img"))
@@ -239,7 +239,7 @@ def test_every_command_prints_through_what_spells_out_control_characters():
 
 
 def _prints_what_is_safe(call: ast.Call) -> bool:
-    """Return whether a call is no print, or one of a constant or of text that is escaped already."""
+    """Accept a call that does not print, or prints a constant or escaped text."""
     if getattr(call.func, "id", "") != "print":
         return True
     text = call.args[0]
@@ -249,7 +249,7 @@ def _prints_what_is_safe(call: ast.Call) -> bool:
 
 
 def _is_plain(call: ast.Call) -> bool:
-    """Return whether a call makes no label of Qt's own, and gives a tip that is written here or went through ours."""
+    """Accept a call that makes no label of Qt, and whose tooltip is a constant or went through our function."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name not in TIPS:
         return name not in (

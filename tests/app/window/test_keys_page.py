@@ -8,7 +8,7 @@ from tilescope.app.window.dialogs import KeysPage
 from windows import wait_until
 
 
-def test_the_keys_are_in_two_columns_and_found_by_name_and_by_key(window):
+def test_the_keys_are_in_two_columns_and_listed_by_name_and_by_key(window):
     window.commands["Keyboard shortcuts"].trigger()
     page = window.findChild(KeysPage)
     left, right = (label.text() for label in page.columns)

@@ -22,7 +22,7 @@ def no_traces_of_others(monkeypatch, tmp_path):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Let launches of 24 rows or more take half an hour for whoever has no patience."""
+    """Let launches of 24 rows or more take half an hour."""
     trace = Worker.run
 
     def run(self, launch, progress=None, output=None, patience=None):
@@ -58,7 +58,7 @@ def test_the_first_block_is_shown_while_it_is_asked_whether_to_wait(slow):
         assert window.notice.message_type == "question"
 
 
-def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
+def test_the_bar_describes_the_picture_once_the_question_is_closed(slow):
     with open_window(PAIR) as window:
         enlarge(window, 1, 24)
         window.escape()
@@ -68,7 +68,7 @@ def test_the_bar_says_what_the_picture_is_of_once_the_question_is_closed(slow):
         assert window.toolbar.more.text() == "More · 1 block"
 
 
-def test_a_smaller_size_after_the_question_is_run_whole(slow):
+def test_a_smaller_size_after_the_question_runs_completely(slow):
     with open_window(PAIR) as window:
         enlarge(window, 2, 24)
         wait_until(lambda: [s.blocks for s in window.stage.setups] == [(0,), (0,)])
@@ -129,7 +129,7 @@ def test_another_choice_takes_the_question_back(slow):
         assert not window.notice.isVisible()
 
 
-def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
+def test_a_partly_kept_launch_can_be_kept_completely(monkeypatch):
     few = Limits(accesses=4000)
     monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", few)
     with open_window(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
@@ -138,24 +138,24 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         assert f"{trace.accesses:,} accesses are kept" in window.notice.sentence.text()
         assert "of the complete launch" in window.central.panes[0].counters.notice
         answer(window, "Keep all")
-        whole = window.stage.sessions[0].trace
-        assert len(whole) == whole.accesses == trace.accesses
+        full_trace = window.stage.sessions[0].trace
+        assert len(full_trace) == full_trace.accesses == trace.accesses
         assert not window.notice.isVisible()
         assert "of the complete launch" not in window.central.panes[0].counters.notice
 
 
-def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):
+def test_a_stopped_launch_is_not_called_complete(monkeypatch):
     monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", Limits(accesses=100))
     with open_window(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
         assert window.stage.sessions[0].trace.is_stopped
-        said = window.notice.sentence.text()
-        assert "one block makes more than the 100 that may be kept" in said and "whole" not in said
+        sentence = window.notice.sentence.text()
+        assert "one block makes more than the 100 that may be kept" in sentence and "whole" not in sentence
         answer(window, "Keep more accesses")
         trace = window.stage.sessions[0].trace
         assert len(trace) == trace.accesses and trace.check.equal
 
 
-def test_all_is_kept_where_a_spec_says_so():
+def test_everything_is_kept_if_a_spec_asks_for_it():
     scenario, values, options = parse_spec("matmul-tiled:keep=all")
     assert launch_of(scenario, values, **options).limits == KEEP_ALL
     assert launch_of(scenario, values).limits == Limits()

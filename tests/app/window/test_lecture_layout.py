@@ -25,10 +25,10 @@ LONG = (
 
 @pytest.fixture(scope="module")
 def shared():
-    with open_window(PAIR) as made:
-        made.resize(HALL)
-        settle(made)
-        yield made
+    with open_window(PAIR) as main_window:
+        main_window.resize(HALL)
+        settle(main_window)
+        yield main_window
 
 
 @pytest.fixture
@@ -111,17 +111,17 @@ def test_back_returns_to_what_was_shown_and_leaves_the_layout(window):
     assert window.stage.setups == (first, second) and window.bookmark().layout == "lecture"
 
 
-def test_a_zoom_shows_the_named_buffers_alone_and_larger(window):
+def test_a_zoom_shows_only_the_named_buffers_and_larger(window):
     press(window, "F5")
-    whole = cells(window)
+    all_cells = cells(window)
     act(window, Zoom(("A", "tile_a")))
     near = cells(window)
     assert [set(pane) for pane in near] == [{"a"}, {"a", "tile_a"}]
-    assert all(near[i][name] > whole[i][name] for i in (0, 1) for name in near[i])
+    assert all(near[i][name] > all_cells[i][name] for i in (0, 1) for name in near[i])
     act(window, Zoom(("tile_b", "nothing")))
-    assert [set(pane) for pane in cells(window)] == [set(whole[0]), {"tile_b"}]
+    assert [set(pane) for pane in cells(window)] == [set(all_cells[0]), {"tile_b"}]
     act(window, Zoom(("nothing",)))
-    assert cells(window) == whole
+    assert cells(window) == all_cells
 
 
 def test_moments_look_the_same_forwards_and_backwards(window):
@@ -176,18 +176,18 @@ def test_a_lecture_keeps_the_meaning_of_colours_at_1024_by_640(window):
 
 @pytest.fixture
 def bar():
-    made = CaptionBar(Theme.named("light"))
-    made.fit(HALL)
-    yield made
-    made.deleteLater()
+    caption_bar = CaptionBar(Theme.named("light"))
+    caption_bar.fit(HALL)
+    yield caption_bar
+    caption_bar.deleteLater()
 
 
-def test_a_caption_is_there_when_it_says_something(bar):
+def test_only_a_caption_with_text_is_there(bar):
     assert bar.isHidden()
-    for said in (("Title", "", ""), ("", "text", ""), ("", "", "1 of 2")):
-        bar.show_caption(*said)
+    for texts in (("Title", "", ""), ("", "text", ""), ("", "", "1 of 2")):
+        bar.show_caption(*texts)
         assert not bar.isHidden()
-        assert [label.isHidden() for label in (bar.title, bar.text, bar.foot)] == [not text for text in said]
+        assert [label.isHidden() for label in (bar.title, bar.text, bar.foot)] == [not text for text in texts]
     bar.show_caption("", "", "")
     assert bar.isHidden()
 
@@ -209,7 +209,7 @@ def test_a_caption_is_never_cut_and_keeps_to_a_third_while_its_letters_can_be_re
     assert times > 1 or bar.letters == round(size.height() / 40)
 
 
-def test_what_a_caption_says_is_plain_but_for_its_html(bar):
+def test_a_caption_is_plain_text_except_its_html(bar):
     bar.show_caption("<b>a</b>", "<b>a</b> &lt;b&gt;", "<i>1</i>")
     assert bar.title.textFormat() == bar.foot.textFormat() == Qt.TextFormat.PlainText
     assert bar.text.textFormat() == Qt.TextFormat.RichText
@@ -218,13 +218,13 @@ def test_what_a_caption_says_is_plain_but_for_its_html(bar):
 
 def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
     bar.show_caption("Title", "text", "")
-    alone = bar.height()
+    height = bar.height()
     first, second = QLabel("How many?"), QLabel("Which?")
     bar.set_card(first)
     bar.resize(1900, bar.height())
     bar.show()
     bar.layout().activate()
-    assert bar.height() >= alone + first.sizeHint().height()
+    assert bar.height() >= height + first.sizeHint().height()
     assert first.geometry().top() >= bar.text.geometry().bottom()
     bar.set_card(second)
     assert first.parent() is None and second.parent() is bar
@@ -234,7 +234,7 @@ def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
     assert bar.isHidden()
 
 
-def test_a_lecture_says_what_its_colours_mean_where_cells_show_their_values():
+def test_a_lecture_explains_its_colours_if_cells_show_their_values():
     with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as small:
         small.resize(1280, 720)
         press(small, "F5")

@@ -59,7 +59,7 @@ def measured_panes(measured_window):
     QTest.qWaitForWindowActive(measured_window)
 
 
-def test_each_pane_says_what_it_took_and_the_faster_one_how_many_times_as_fast_it_was(measured_panes):
+def test_each_pane_shows_its_time_and_the_faster_one_its_speed_up(measured_panes):
     sides = {"m": 64, "k": 64, "n": 64}
     slow, fast = (
         median(tuple(samples_of(raw_row(name, **sides), "kernel-warm")))
@@ -88,8 +88,8 @@ def test_a_size_that_was_not_measured_has_no_time_but_leads_to_the_nearest(windo
     texts = [pane.heading.measured.texts[0] for pane in window.central.panes]
     assert all(text.startswith("not measured at 16 × 16 × 16") for text in texts)
     assert "tile 8 · nearest: 64 × 64 × 64, tile 16" in texts[1]
-    said = " ".join(word for pane in window.central.panes for word in pane.heading.measured.texts)
-    assert not re.search(r"µs|ms|times as fast|· measured", said)
+    words = " ".join(word for pane in window.central.panes for word in pane.heading.measured.texts)
+    assert not re.search(r"µs|ms|times as fast|· measured", words)
     greys = [pane.heading.measured.palette().buttonText().color() for pane in window.central.panes]
     assert {grey.name() for grey in greys} == {window.theme.colour("muted").name()}
     tip = window.central.panes[1].heading.measured.toolTip()
@@ -138,8 +138,8 @@ def test_a_lecture_names_the_nearest_size_only_where_a_step_asks(tmp_path):
             wait_until(lambda number=number: shows_step(window, number))
             settle(window)
             (line,) = window.central.panes
-            said = line.heading.measured.texts[0]
-            assert (shown in said) if shown else not said
+            text = line.heading.measured.texts[0]
+            assert (shown in text) if shown else not text
             press(window, "PageDown")
         press(window, "Escape")
         settle(window)
@@ -159,8 +159,10 @@ def test_the_keyboard_reaches_it(window):
     assert timings_of(window).isVisible()
 
 
-@pytest.mark.parametrize(("width", "beside"), [(170, False), (300, False), (460, False), (900, True)])
-def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measured_panes, width, beside):
+@pytest.mark.parametrize(("width", "next_to_title"), [(170, False), (300, False), (460, False), (900, True)])
+def test_a_narrow_pane_shows_less_and_a_wide_one_shows_it_next_to_the_title(
+    measured_panes, width, next_to_title
+):
     window = measured_panes
     around = QWidget()
     heading = PaneHeading(window.theme, nothing, nothing, nothing, around)
@@ -177,7 +179,7 @@ def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measure
     assert line.fontMetrics().horizontalAdvance(line.text()) <= line.width() <= width
     assert line.text().startswith("NVIDIA H200, ") == (width > 300)
     assert line.text().endswith("· measured")
-    assert (line.y() < heading.title.geometry().bottom()) == beside
+    assert (line.y() < heading.title.geometry().bottom()) == next_to_title
     assert not line.geometry().intersects(heading.title.geometry())
     around.close()
 

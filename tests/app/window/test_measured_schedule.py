@@ -21,16 +21,16 @@ CHOICES = ["lockstep", "sequential", "random"]
 def recording():
     """Put a recording of a small counter where this computer's are, and return its path."""
     scenario, values, options = parse_spec(SPEC)
-    made = launch_of(scenario, values, **options)
+    launched = launch_of(scenario, values, **options)
     own_folder().mkdir(parents=True, exist_ok=True)
-    path = own_folder() / file_name(made)
-    save(measured_run(notes_on_host(made, 1)).trace, path)
+    path = own_folder() / file_name(launched)
+    save(measured_run(notes_on_host(launched, 1)).trace, path)
     yield path
     path.unlink()
 
 
 def offered(window) -> list[str]:
-    """Return what the list of schedules offers."""
+    """List the entries of the list of schedules."""
     return [window.toolbar.schedule.itemText(i) for i in range(window.toolbar.schedule.count())]
 
 
@@ -55,7 +55,7 @@ def test_a_recorded_order_is_played_and_everything_is_marked_as_measured(recordi
         assert "Measured on a Made-up GPU" in pane.counters.accessibleDescription()
 
 
-def test_where_nobody_recorded_it_one_sentence_says_what_to_do(recording: Path) -> None:
+def test_if_it_is_unrecorded_one_sentence_explains_the_next_step(recording: Path) -> None:
     with open_window((f"{SPEC},schedule=measured",)) as window:
         enter(window, "threads", "16")
         wait_until(lambda: "No GPU has recorded" in window.central.notice.sentence.text())

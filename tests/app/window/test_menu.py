@@ -34,7 +34,7 @@ def test_what_is_on_is_checked(window):
     window.look.show("light", 1.0, False, "own")
 
 
-def test_the_slider_in_the_menu_says_what_it_changes(window):
+def test_the_slider_in_the_menu_names_its_parameter(window):
     row = next(a for a in opened_menu(window, "View").actions() if isinstance(a, QWidgetAction))
     label = row.defaultWidget().findChildren(QLabel)[0]
     assert "Text size" in label.text()
@@ -53,7 +53,7 @@ def test_a_list_shows_as_much_as_the_screen_allows_and_that_there_is_more(window
     combo.hidePopup()
 
 
-def test_a_list_tells_the_lessons(window):
+def test_a_list_shows_the_lessons(window):
     combo = window.toolbar.scenario_combos[0]
     for i in range(combo.count()):
         scenario = window.toolbar.scenarios.get(combo.itemData(i))

@@ -68,7 +68,7 @@ def test_messages_of_different_causes_stand_below_each_other(window, tmp_path):
     assert not window.notice.is_shown()
 
 
-def test_a_program_that_failed_is_still_told_of_when_a_large_launch_is_offered(window, tmp_path):
+def test_a_failed_program_is_still_reported_when_a_large_launch_is_offered(window, tmp_path):
     fails(window, tmp_path)
     window.navigation.questions.notice.ask(
         "All 9 blocks take long.", [("Count all", lambda: None)], "patience"
@@ -133,7 +133,7 @@ def arrived(window):
     settle(window)
 
 
-def test_a_refused_caption_is_told_until_it_is_mended(lecturing):
+def test_a_refused_caption_is_reported_until_it_is_mended(lecturing):
     window = lecturing
     press(window, "F2")
     editor = window.desk.caption.caption

@@ -1,4 +1,4 @@
-"""What the window tells in passing: it moves nothing, goes by itself, and does not outlive what it is about."""
+"""Passing messages of the window: they move nothing, disappear, and do not outlive their subject."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_news_do_not_outlive_the_launches_that_they_are_of():
         settle(fresh)
 
 
-def test_the_key_of_the_histogram_says_why_there_is_none(window):
+def test_the_key_of_the_histogram_explains_its_absence(window):
     picture = window.bookmark().picture
     press(window, "H")
     assert "no histogram" in window.notice.news.sentence.text()

@@ -19,9 +19,9 @@ CELLS = (
 
 @pytest.fixture(scope="module")
 def window():
-    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
-        yield made
-        made.editing.editing.undo_all()  # else closing asks what shall become of it
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as main_window:
+        yield main_window
+        main_window.editing.editing.undo_all()  # else closing asks what shall become of it
 
 
 def shown(window) -> list[tuple[str, str]]:
@@ -68,7 +68,7 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
     assert path.read_text() == before
 
 
-def test_what_goes_wrong_in_a_cell_is_told_with_the_cell(window, tmp_path):
+def test_an_error_in_a_cell_is_reported_with_the_cell(window, tmp_path):
     path = write_notebook(tmp_path / "bad.ipynb", "import math", "x = 1\nmath.sqrt(-x)")
     window.files.run_program(str(path))
     wait_until(lambda: "(cell 2, line 2)" in window.notice.sentence.text())

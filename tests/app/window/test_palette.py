@@ -28,7 +28,7 @@ def chosen(palette: Palette) -> Entry:
     return entry
 
 
-def test_a_command_is_found_with_its_key_and_run(window, palette):
+def test_a_command_is_listed_with_its_key_and_runs(window, palette):
     QTest.keyClicks(palette.words, "larger te")
     assert (chosen(palette).title, chosen(palette).keys) == ("Larger text", "Ctrl++ or Ctrl+=")
     before = window.theme.scale
@@ -58,13 +58,13 @@ def test_arrows_move_and_escape_closes_without_running(window, palette):
     assert window.bookmark() == before
 
 
-def test_lectures_exercises_and_keys_of_fields_are_found(palette):
+def test_lectures_exercises_and_keys_of_fields_are_listed(palette):
     for words, kind in (("banks", "Lecture"), ("transpose", "Exercise"), ("drag its name", "Shortcut")):
         palette.words.setText(words)
         assert kind in {entry.kind for entry in palette.shown}
 
 
-def test_a_command_that_cannot_be_used_now_says_so_and_does_nothing(window, palette):
+def test_an_unavailable_command_reports_it_and_does_nothing(window, palette):
     QTest.keyClicks(palette.words, "leave the lecture")
     assert not chosen(palette).is_enabled and chosen(palette).detail
     QTest.keyClick(palette.words, Qt.Key.Key_Return)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilescope.app.window.toolbar.steps import Track, next_values, unit_of
+from tilescope.app.window.toolbar.parameter_steps import Track, next_values, unit_of
 from tilescope.kernels.scenarios.catalogue import Parameter, find, scenarios
 
 TAKEN = {p.name: p for p in find("matmul-tiled").parameters}
@@ -40,15 +40,15 @@ def test_the_values_on_both_sides(parameter, text, unit, above, below):
 
 
 @given(
-    low=st.integers(0, 5), length=st.integers(0, 5000), at=st.integers(0, 6000), unit=st.integers(0, 40),
+    low=st.integers(0, 5), length=st.integers(0, 5000), start_index=st.integers(0, 6000), unit=st.integers(0, 40),
     up=st.booleans(),
 )  # fmt: skip
-def test_values_stay_within_bounds_and_go_one_way_to_the_last(low, length, at, unit, up):
+def test_values_stay_within_bounds_and_go_one_way_to_the_last(low, length, start_index, unit, up):
     parameter = Parameter("n", "N", low, low, low + length)
-    start = min(max(at, low), low + length)
-    found = [start, *map(int, next_values(parameter, str(start), up=up, unit=unit))]
-    assert all((b > a) == up and a != b for a, b in pairwise(found))
-    assert found[-1] == (low + length if up else low)
+    start = min(max(start_index, low), low + length)
+    values = [start, *map(int, next_values(parameter, str(start), up=up, unit=unit))]
+    assert all((b > a) == up and a != b for a, b in pairwise(values))
+    assert values[-1] == (low + length if up else low)
 
 
 def test_a_value_that_is_refused_is_passed_over_and_beyond_the_last_it_stays():

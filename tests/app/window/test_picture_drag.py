@@ -15,16 +15,16 @@ from windows import open_window
 @pytest.fixture
 def dropped(monkeypatch):
     """What was dragged and dropped: (action, picture, file's picture, path)."""
-    found = []
+    requests = []
 
     def drop(drag, action):
         data = drag.mimeData()
         path = data.urls()[0].toLocalFile()
-        found.append((action, QImage(data.imageData()), QImage(path), path))
+        requests.append((action, QImage(data.imageData()), QImage(path), path))
         return action
 
     monkeypatch.setattr(QDrag, "exec", drop)
-    return found
+    return requests
 
 
 def pull(widget, by):

@@ -65,10 +65,10 @@ def lecture(tmp_path_factory):
 @pytest.fixture(scope="module")
 def presented(lecture):
     """Return a window that presents the lecture, as the test before left it."""
-    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
-        assert made.lectures.open(lecture)
-        yield made
-        made.leave()
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as main_window:
+        assert main_window.lectures.open(lecture)
+        yield main_window
+        main_window.leave()
 
 
 @pytest.fixture
@@ -82,13 +82,13 @@ def window(presented):
 
 @pytest.fixture
 def speaker(window):
-    """Return the presenter's window beside it."""
+    """Return the presenter's window."""
     if window.presenting is None or not window.presenting.is_open:
         window.toggle_presenter()
-    made = window.presenting.window
-    made.activateWindow()
-    QTest.qWaitForWindowActive(made)
-    return made
+    speaker_window = window.presenting.window
+    speaker_window.activateWindow()
+    QTest.qWaitForWindowActive(speaker_window)
+    return speaker_window
 
 
 def key(widget, name):
@@ -228,14 +228,14 @@ def test_one_key_goes_from_one_window_to_the_other_on_one_screen(window, speaker
 
 
 def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
-    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
-        made.toggle_presenter()
+    with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as main_window:
+        main_window.toggle_presenter()
         QApplication.processEvents()
-        assert made.lectures.player.prepared_step(0) is None
-        speaker = made.presenting.window
-        assert not any(made.isEnabled() for made in (*speaker.buttons, speaker.stop, speaker.reset))
+        assert main_window.lectures.player.prepared_step(0) is None
+        speaker = main_window.presenting.window
+        assert not any(button.isEnabled() for button in (*speaker.buttons, speaker.stop, speaker.reset))
         assert not speaker.gone.text()
-        made.leave()
+        main_window.leave()
 
 
 def test_the_clock_stops_goes_on_and_starts_anew():
@@ -283,16 +283,14 @@ def two_screens(tmp_path):
     command = [server, "-displayfd", str(write), *sizes, "-nolisten", "tcp"]
     process = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
     os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
+    with os.fdopen(read) as stream:
+        number = stream.readline().strip()
     yield {"QT_QPA_PLATFORM": "xcb", "DISPLAY": f":{number}"}
     process.terminate()
     process.wait(10)
 
 
-def test_on_two_screens_page_down_alone_presents_and_each_window_fills_its_own(
-    two_screens, lecture, tmp_path
-):
+def test_on_two_screens_page_down_presents_and_each_window_fills_its_own(two_screens, lecture, tmp_path):
     paths = os.pathsep.join([str(TESTS / "helpers"), os.environ.get("PYTHONPATH", "")])
     own = {"TILESCOPE_HOME": str(tmp_path), "PYTHONPATH": paths}
     done = subprocess.run(

@@ -71,7 +71,7 @@ def test_a_program_that_fails_is_shown_with_its_line_and_output_and_no_other_ker
         assert not any(window.stage.sessions)
 
 
-def test_a_program_that_does_not_end_says_for_how_long_and_where_until_it_is_ended(tmp_path):
+def test_an_endless_program_shows_its_time_and_line_until_it_is_ended(tmp_path):
     with shown(tmp_path, "print('begun')\nx = 0\nwhile True:\n    x += 1\n") as (window, page):
         wait_until(lambda: page.marked in (3, 4) and "begun" in page.output.toPlainText())
         assert f" s, line {page.marked}" in page.status.text()

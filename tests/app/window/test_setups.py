@@ -60,7 +60,7 @@ def test_a_session_is_painted_where_it_is_to_be_looked_at_and_at_no_moment_befor
 
 
 @pytest.mark.parametrize("text", ["", "0", "-4", "x", "1.5", "99999"])
-def test_an_unusable_size_is_marked_and_told_and_nothing_is_lost(window, text):
+def test_an_unusable_size_is_marked_and_reported_and_nothing_is_lost(window, text):
     shown = window.stage.sessions[0]
     entry = parameter_field(window, "m")
     entry.setFocus()
@@ -77,7 +77,7 @@ def test_an_unusable_size_is_marked_and_told_and_nothing_is_lost(window, text):
     assert not window.notice.isVisible()
 
 
-def test_blocks_that_are_not_there_are_told(window):
+def test_missing_blocks_are_reported(window):
     blocks = window.toolbar.options["blocks"]
     blocks.setText("0 99")
     window.toolbar.ask()
@@ -140,7 +140,7 @@ def test_escape_cancels_and_goes_back_to_what_is_shown():
         assert parameter_field(fresh, "m").text() == "16"
 
 
-def test_a_worker_that_dies_is_told_and_the_next_run_works():
+def test_a_worker_that_dies_is_reported_and_the_next_run_works():
     with open_window(worker=Worker()) as fresh:
         long = tuple(
             msgspec.structs.replace(s, values=s.values | {"m": 2048, "k": 2048})

@@ -20,7 +20,7 @@ def open_menu(window):
     return menu
 
 
-def test_the_button_offers_every_kind_and_says_why_not(window):
+def test_the_button_offers_every_kind_or_the_reason_against_it(window):
     entries = open_menu(window).entries
     assert [text for text, action in entries.items() if not action.isEnabled()] == [HANDOUT, QUESTIONS]
     assert NO_LECTURE in entries[HANDOUT].text()

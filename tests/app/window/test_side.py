@@ -23,8 +23,8 @@ FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16
 
 @pytest.fixture(scope="module")
 def window():
-    with open_window(FAULTY) as made:
-        yield made
+    with open_window(FAULTY) as main_window:
+        yield main_window
 
 
 def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
@@ -36,14 +36,14 @@ def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
         act(window, Focus(pane))
         window.draw()
         count = Counter(finding.severity for finding in window.stage.sessions[pane].findings)
-        told = ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
-        assert told and window.side.bar.tabToolTip(TABS.index("findings")) == told
+        counts_text = ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
+        assert counts_text and window.side.bar.tabToolTip(TABS.index("findings")) == counts_text
         signs = window.side.signs
-        assert signs.isVisible() and signs.accessibleName() == told
+        assert signs.isVisible() and signs.accessibleName() == counts_text
         assert window.side.bar.tabRect(TABS.index("findings")).contains(signs.geometry().center())
 
 
-def test_the_signs_on_the_tab_tell_errors_from_notes():
+def test_the_signs_on_the_tab_distinguish_errors_from_notes():
     with open_window(("count-racing", "matmul-tiled")) as window:
         pictures = []
         for pane in (0, 1):
@@ -75,8 +75,8 @@ def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
         assert window.stage.moments()[1] == finding.moment
         chosen = window.stage.selections[1]
         here = requests.moment[requests.request[finding.rows]] == finding.moment
-        made = zip(trace.block[finding.rows][here], trace.thread[finding.rows][here], strict=True)
-        assert (chosen.block, chosen.thread) in set(made)
+        accesses = zip(trace.block[finding.rows][here], trace.thread[finding.rows][here], strict=True)
+        assert (chosen.block, chosen.thread) in set(accesses)
 
 
 def test_a_click_on_a_lane_selects_its_thread(window):
@@ -116,7 +116,7 @@ def test_one_key_colours_cells_and_lines_alike(window):
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
-def test_the_tabs_stand_beside_each_other(window, size):
+def test_the_tabs_are_next_to_each_other(window, size):
     window.look.show("light", 1.0, False)
     window.resize(*size)
     QApplication.processEvents()
@@ -129,7 +129,7 @@ def test_the_tabs_stand_beside_each_other(window, size):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.4, 2.0])
-def test_every_tab_is_whole_at_any_width(window, scale):
+def test_every_tab_is_fully_visible_at_any_width(window, scale):
     racing = matmul("count-racing").with_findings()
     side = Inspector(Theme.named("light", scale))
     side.set_theme(side.theme)

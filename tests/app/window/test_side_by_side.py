@@ -1,4 +1,4 @@
-"""Two panes beside each other: the same places for the same shapes, at any size, however one came there."""
+"""Two panes side by side: the same positions for the same shapes, at any size, after any history."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def boxes(pane):
     """Return the box of every buffer in its pane, by name."""
     picture, look = pane.memory._picture, pane.memory._state()
     top = pane.memory.mapTo(pane, pane.memory.rect().topLeft())
-    found = {}
+    positions = {}
     for number, place in picture.layout(look).places.items():
         box, buffer = place.box, pane.session.trace.buffers[number]
-        found[buffer_text(buffer)] = (box.x + top.x(), box.y + top.y(), box.width, box.height)
-    return found
+        positions[buffer_text(buffer)] = (box.x + top.x(), box.y + top.y(), box.width, box.height)
+    return positions
 
 
 def pixels(window):
@@ -164,12 +164,14 @@ def test_numbers_that_differ_come_first():
         assert len(labels(left)) <= 2 and "shared requests" in labels(left)  # where few fit too
 
 
-def test_a_plain_python_program_is_told_in_words_of_the_cpu():
+def test_a_plain_python_program_is_described_in_words_of_the_cpu():
     with open_window(("python-loops:m=4,k=8,n=4", "python-threads:m=4,k=8,n=4")) as shown:
         wear(shown, 1600, 900, 1.0)
         for pane in shown.central.panes:
-            told = " ".join([pane.memory.accessibleDescription(), pane.counters.accessibleDescription()])
-            assert not [word for word in ("arp", "sector", "request", "global memory") if word in told]
+            description = " ".join(
+                [pane.memory.accessibleDescription(), pane.counters.accessibleDescription()]
+            )
+            assert not [word for word in ("arp", "sector", "request", "global memory") if word in description]
             assert labels(pane)[:3] == ["accesses", "reads", "writes"]
             assert not [f for f in pane.session.findings if f.severity != "error"]
         left = shown.central.panes[0]

@@ -91,14 +91,14 @@ def test_what_was_selected_is_within_the_next_launch():
 def test_a_trace_that_is_not_shown_any_more_is_freed(monkeypatch):
     monkeypatch.setattr(session_jobs, "KEPT_SESSIONS", 1)
     gc.collect()
-    before = sum(isinstance(found, Trace) for found in gc.get_objects())
+    before = sum(isinstance(item, Trace) for item in gc.get_objects())
     with open_window(("sum-sequential:count=32,threads=32",)) as window:
         for seed in range(4):
             window.change_setups(
                 setups_of((f"sum-sequential:count=32,threads=32,schedule=random,seed={seed}",))
             )
             settle(window)
-        wait_until(lambda: sum(isinstance(found, Trace) for found in gc.get_objects()) <= before + 2)
+        wait_until(lambda: sum(isinstance(item, Trace) for item in gc.get_objects()) <= before + 2)
 
 
 def test_there_is_nothing_before_what_is_shown_first():
@@ -141,7 +141,7 @@ def test_the_chart_of_the_timings_is_drawn_once_for_another_text_size(window, mo
     timings.close()
 
 
-def test_it_is_the_next_launch_that_is_said_to_be_traced(window):
+def test_the_next_launch_is_announced_as_traced(window):
     before = window.stage.setups
     window.change_setups(setups_of(("sum-sequential:count=64,threads=32,schedule=random,seed=99",)))
     assert window.central.panes[0].overlay.text.text().startswith("Tracing Sum, sequential")

@@ -65,7 +65,7 @@ def test_a_program_is_first_looked_at_where_it_loads(tmp_path):
 
 
 @pytest.mark.parametrize("link", ["progress", "moment"])
-def test_another_size_is_looked_at_at_a_whole_moment_of_the_pane_in_focus(link):
+def test_another_size_is_shown_at_an_integral_moment_of_the_pane_in_focus(link):
     with open_window(PAIR) as window:
         window.stage.set_link(link)
         window.playhead.seek(7.9)

@@ -15,13 +15,13 @@ VECTORS = ("vector-increment:count=300", "vector-multiply:count=600,num_blocks=3
 
 
 def notes(window) -> dict[str, str]:
-    """Return what stands beside the fields, by the parameter's name."""
-    found = {}
+    """Return the texts next to the fields, by the parameter's name."""
+    positions = {}
     for name, entry in window.toolbar.fields.items():
         for chip in window.toolbar._chips:
             if entry in chip.notes and not chip.notes[entry].isHidden():
-                found[name] = chip.notes[entry].text()
-    return found
+                positions[name] = chip.notes[entry].text()
+    return positions
 
 
 def captions(window) -> list[str]:
@@ -32,7 +32,7 @@ def values(window, name: str) -> list[object]:
     return [setup.values.get(name) for setup in window.stage.setups]
 
 
-def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
+def test_an_edit_keeps_the_other_parameters_of_the_other_pane():
     with open_window(("vector-double", "transpose-tile")) as window:
         window.toolbar.pick(1, "vector-multiply")
         settle(window)
@@ -46,7 +46,7 @@ def test_an_edit_leaves_the_other_parameters_of_the_other_pane_alone():
         assert "num_blocks" not in window.stage.setups[0].values
 
 
-def test_a_field_says_what_the_other_pane_has_in_its_place():
+def test_a_field_shows_the_value_of_the_other_pane():
     with open_window(VECTORS) as window:
         act(window, Focus(0))
         assert parameter_field(window, "count").text() == "300"
@@ -68,7 +68,7 @@ def test_a_size_typed_for_both_panes_is_taken_by_both_and_no_longer_differs():
         assert "count" not in notes(window)
 
 
-def test_a_field_that_one_pane_alone_has_goes_to_that_pane():
+def test_a_field_of_only_one_pane_goes_to_that_pane():
     with open_window(VECTORS) as window:
         act(window, Focus(0))
         window.toolbar.same.setChecked(False)
@@ -99,7 +99,7 @@ def test_schedules_that_differ_are_both_named():
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "titles"),
     [
         ("m=16,k=16,n=16,tile=16", ["tile 8", "tile 16"]),
         (
@@ -108,10 +108,10 @@ def test_schedules_that_differ_are_both_named():
         ),
     ],
 )
-def test_two_panes_of_one_kernel_are_told_apart_in_their_titles_and_timelines(other, said):
+def test_two_panes_of_one_kernel_differ_in_their_titles_and_timelines(other, titles):
     with open_window((f"matmul-tiled:{SMALL}", f"matmul-tiled:{other}")) as window:
-        assert [timeline.difference_text for timeline in window.central.timelines] == said
-        assert [pane.heading.difference.toolTip() for pane in window.central.panes] == said
+        assert [timeline.difference_text for timeline in window.central.timelines] == titles
+        assert [pane.heading.difference.toolTip() for pane in window.central.panes] == titles
         assert all(pane.heading.difference.isVisible() for pane in window.central.panes)
 
 
@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
         assert window.notice.isHidden()
 
 
-def test_what_was_told_goes_with_the_launch_that_it_is_of():
+def test_a_message_disappears_with_its_launch():
     with open_window() as window:
         window.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         enter(window, "m", "24")
@@ -181,11 +181,11 @@ def test_the_bar_is_one_row_while_it_can_be():
         settle(window)
         bar = window.toolbar
         assert bar.brand.isVisible()
-        whole = bar.height()
+        height = bar.height()
         window.resize(bar.flow.sizeHint().width() - 20, 900)
         settle(window)
         assert not bar.brand.isVisible()
-        assert bar.height() == whole
+        assert bar.height() == height
 
 
 def test_a_laptop_shows_titles_and_captions():
@@ -198,7 +198,7 @@ def test_a_laptop_shows_titles_and_captions():
         assert window.toolbar.more.text() == "More" and window.toolbar.order.caption.isVisible()
 
 
-def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
+def test_rare_choices_are_set_apart_and_shown_once_chosen():
     with open_window(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as window:
         window.resize(1600, 900)
         assert "Type of B" not in captions(window)

@@ -28,8 +28,8 @@ copy[2, 8](np.arange(16, dtype=np.float32), np.zeros(16, np.float32))
 
 @pytest.fixture
 def window():
-    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as made:
-        yield made
+    with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",)) as main_window:
+        yield main_window
 
 
 def launches(window) -> list[tuple[str, int]]:
@@ -63,7 +63,7 @@ def test_two_launches_stand_side_by_side(window, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("print(1)\n", "launches no kernel"),
         ("import sys\nsys.exit('no such thing')\n", "no such thing"),
@@ -76,12 +76,12 @@ def test_two_launches_stand_side_by_side(window, tmp_path):
         ),
     ],
 )
-def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path, text, told):
+def test_what_goes_wrong_is_one_sentence_and_the_picture_stays(window, tmp_path, text, message):
     before = launches(window)
     path = tmp_path / "mine.py"
     path.write_text(text)
     window.files.run_program(str(path))
-    wait_until(lambda: told in window.notice.sentence.text())
+    wait_until(lambda: message in window.notice.sentence.text())
     assert "mine.py" in window.notice.sentence.text()
     assert launches(window) == before
 
@@ -104,10 +104,10 @@ def test_an_access_that_ends_a_launch_is_reported_in_the_words_of_the_window(win
     path.write_text(OUTSIDE)
     window.files.run_program(str(path))
     wait_until(lambda: window.notice.message_type == "error")
-    said = window.notice.sentence.text()
-    assert "thread (1, 0, 0) of block (0, 0, 0): out[10000000] lies" in said
-    assert "(line 10)" in said
-    assert "tid" not in said
+    sentence = window.notice.sentence.text()
+    assert "thread (1, 0, 0) of block (0, 0, 0): out[10000000] lies" in sentence
+    assert "(line 10)" in sentence
+    assert "tid" not in sentence
 
 
 def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):

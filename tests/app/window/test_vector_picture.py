@@ -1,4 +1,4 @@
-"""The views as SVG and PDF: what others draw of the files is what is on screen; text is text; small; whole or not."""
+"""The views as SVG and PDF: other programs draw the same picture; text is text; small; written atomically."""
 
 from __future__ import annotations
 
@@ -82,21 +82,21 @@ def show(window, specs, moment, more):
 @pytest.fixture(scope="module")
 def drawn():
     """Return the pictures of all states."""
-    found = {}
+    names = {}
     with open_window() as window:
         window.resize(1280, 860)
         for name, (specs, moment, parts, more) in STATES.items():
             show(window, specs, moment, more)
             picture = picture_of_parts(window.central, parts)
             files = (content_of(picture, suffix) for suffix in (".svg", ".pdf"))
-            found[name] = Drawn(picture.size, on_screen(picture), *files)
-    return found
+            names[name] = Drawn(picture.size, on_screen(picture), *files)
+    return names
 
 
 @pytest.fixture(scope="module")
 def in_browser(drawn, tmp_path_factory):
-    """Return what a browser draws of each SVG, and of one without its clips."""
-    sized = {name: (one.svg, one.size) for name, one in drawn.items()}
+    """Return a browser's drawing of each SVG, and of one without its clips."""
+    sized = {name: (picture.svg, picture.size) for name, picture in drawn.items()}
     sized["unclipped"] = re.sub(rb' clip-path="[^"]*"', b"", drawn["lit"].svg), drawn["lit"].size
     return render_svgs(sized, tmp_path_factory.mktemp("svg"))
 
@@ -110,10 +110,10 @@ def squares(image: QImage) -> np.ndarray:
     return parts.mean(axis=(1, 3))
 
 
-def difference(one: QImage, other: QImage) -> float:
+def difference(first: QImage, other: QImage) -> float:
     """Return the share of the squares that are different, of those in which one of them shows more than its ground."""
-    assert abs(one.width() - other.width()) <= 1 and abs(one.height() - other.height()) <= 1
-    a, b = squares(one), squares(other)
+    assert abs(first.width() - other.width()) <= 1 and abs(first.height() - other.height()) <= 1
+    a, b = squares(first), squares(other)
     rows, cols = min(len(a), len(b)), min(a.shape[1], b.shape[1])
     a, b = a[:rows, :cols], b[:rows, :cols]
     used = (np.abs(a - a[0, 0]).max(axis=2) > 2) | (np.abs(b - a[0, 0]).max(axis=2) > 2)
@@ -134,14 +134,14 @@ def test_another_reader_draws_of_the_pdf_what_is_on_screen(name, drawn):
     assert difference(drawn[name].screen, render_pdf(drawn[name].pdf)) <= MOST
 
 
-def test_the_comparison_tells_moments_and_themes_apart(drawn):
+def test_the_comparison_distinguishes_moments_and_themes(drawn):
     assert difference(drawn["cube"].screen, drawn["later"].screen) > MOST
     assert difference(drawn["cube"].screen, drawn["lit"].screen) > MOST
     assert difference(drawn["cube"].screen, render_pdf(drawn["later"].pdf)) > MOST
 
 
 @needs_browser
-def test_the_comparison_tells_a_clip_that_is_lost(drawn, in_browser):
+def test_the_comparison_detects_a_clip_that_is_lost(drawn, in_browser):
     assert difference(drawn["lit"].screen, in_browser["unclipped"]) > MOST
 
 
@@ -151,7 +151,7 @@ def texts(svg: bytes) -> list[str]:
     return ["".join(node.itertext()).strip() for node in tree.iter("{http://www.w3.org/2000/svg}text")]
 
 
-SAID = {
+PHRASES = {
     "cube": ("Naive, row on x", "Tiled, shared memory", "moment 500 of 2,448, block (3, 0)", "64 × 64", "tile_a",
              "reads 32 elements of A from global memory", "exact", "compute tile 0", "shared load", "no value"),
     "warp": ("Naive, column on x", "32-byte sectors", "128-byte line", "lane", "31"),
@@ -161,12 +161,12 @@ SAID = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", PHRASES)
 def test_text_is_text_in_both(name, drawn):
     svg, pdf = texts(drawn[name].svg), text_of(drawn[name].pdf)
-    for said in SAID[name]:
-        assert said in svg
-        assert said.replace(" ", "") in pdf
+    for phrase in PHRASES[name]:
+        assert phrase in svg
+        assert phrase.replace(" ", "") in pdf
 
 
 def test_the_picture_of_a_64_cube_is_small(drawn):
@@ -175,20 +175,22 @@ def test_the_picture_of_a_64_cube_is_small(drawn):
 
 
 def test_nothing_but_the_picture_is_in_an_svg(drawn):
-    for one in drawn.values():
-        assert b"fe02" not in one.svg and b"fe01" not in one.svg, "marks of clips"
-        assert not re.search(rb'(?:href|src)="(?!data:image/png;base64,)', one.svg)
-        names = re.findall(rb'<clipPath id="(\w+)"', one.svg)
+    for picture in drawn.values():
+        assert b"fe02" not in picture.svg and b"fe01" not in picture.svg, "marks of clips"
+        assert not re.search(rb'(?:href|src)="(?!data:image/png;base64,)', picture.svg)
+        names = re.findall(rb'<clipPath id="(\w+)"', picture.svg)
         assert len(set(names)) == len(names)
-        assert set(re.findall(rb"url\(#(\w+)\)", one.svg)) == set(names)
+        assert set(re.findall(rb"url\(#(\w+)\)", picture.svg)) == set(names)
 
 
 def test_a_name_with_markup_in_it_stays_text(tmp_path):
     source = "@cuda.jit\ndef kernel(a):\n    a[0] = 1\n"
-    made = trace(tmp_path, source, (Array((4,)),))
+    renamed = trace(tmp_path, source, (Array((4,)),))
     hostile = "</svg><script>alert(1)</script>&"
-    made = replace(made, kernel=hostile, buffers=tuple(replace(b, name=hostile) for b in made.buffers))
-    save(made, tmp_path / f"000-{hostile.replace('/', '_')}.npz")
+    renamed = replace(
+        renamed, kernel=hostile, buffers=tuple(replace(b, name=hostile) for b in renamed.buffers)
+    )
+    save(renamed, tmp_path / f"000-{hostile.replace('/', '_')}.npz")
     with open_window((str(next(tmp_path.glob("*.npz"))),)) as window:
         write_vector_picture(window.central, "all", tmp_path / "x.svg")
     svg = (tmp_path / "x.svg").read_bytes()
@@ -211,7 +213,7 @@ def test_snapshot_writes_the_views_as_vectors(tmp_path, capsys):
     assert "--view needs a picture that ends with .svg or .pdf" in capsys.readouterr().err
 
 
-def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
+def test_the_window_saves_the_choice_of_the_dialog(tmp_path, monkeypatch):
     names = {name.partition(" ")[0]: name for name in FILTERS}
     with open_window() as window:
         for kind, name in (("Memory", "tilescope.png"), ("Lanes", "lanes.pdf")):
@@ -237,7 +239,7 @@ def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
         ("a.SVG", "Lanes", ("a.SVG", "warp")),
     ],
 )
-def test_a_dialog_s_answer_says_the_file_and_what_it_shows(path, kind, expected):
+def test_a_dialog_s_answer_contains_the_file_and_its_content(path, kind, expected):
     chosen = next(name for name in FILTERS if name.startswith(kind))
     assert picture_asked(path, chosen) == (Path(expected[0]), expected[1])
 
@@ -270,7 +272,7 @@ def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
         )
 
 
-def test_a_chart_in_place_of_the_pictures_is_told():
+def test_a_chart_instead_of_the_pictures_is_reported():
     with open_window(PAIR) as window:
         act(window, ShowChart("bars matmul-tiled"))
         with pytest.raises(PictureError, match="A chart covers the pictures"):

@@ -30,27 +30,27 @@ NAMES = {actions.CUDA, *(part for s in scenarios() for part in (s.title, *s.titl
 
 def cuda_words(texts):
     """Return the texts with words of CUDA's, but for titles of kernels and names in code."""
-    said = [text for text in texts if text not in NAMES and not CODE.search(text)]
-    return {text for text in said if CUDA.search(QUOTED.sub("", text))}
+    phrases = [text for text in texts if text not in NAMES and not CODE.search(text)]
+    return {text for text in phrases if CUDA.search(QUOTED.sub("", text))}
 
 
 def written(window):
     """Return every text, tip and name that widgets on the screen have."""
-    found = {action.text() for action in window.findChildren(QAction)}
+    texts = {action.text() for action in window.findChildren(QAction)}
     for widget in (w for w in window.findChildren(QWidget) if w.isVisible()):
-        found |= {widget.toolTip(), widget.accessibleName(), widget.accessibleDescription()}
+        texts |= {widget.toolTip(), widget.accessibleName(), widget.accessibleDescription()}
         if isinstance(widget, QLabel | QAbstractButton):
-            found.add(widget.text())
+            texts.add(widget.text())
         if isinstance(widget, QTabBar):
-            found |= {widget.tabText(i) for i in range(widget.count())}
+            texts |= {widget.tabText(i) for i in range(widget.count())}
         if isinstance(widget, QListWidget):
             items = [widget.item(i) for i in range(widget.count())]
-            found |= {text for item in items for text in (item.text(), item.toolTip())}
-    return {re.sub("<[^>]*>", "", text) for text in found}
+            texts |= {text for item in items for text in (item.text(), item.toolTip())}
+    return {re.sub("<[^>]*>", "", text) for text in texts}
 
 
 def drawn_in(window, monkeypatch):
-    """Return every text that is painted while the window is drawn anew, and every text of its widgets."""
+    """Return every text that is painted while the window is drawn again, and every text of its widgets."""
     texts, draw = set(), QPainter.drawText
 
     def noted(painter, *given):
@@ -80,24 +80,24 @@ def test_no_word_of_cuda_is_left_anywhere(specs, monkeypatch):
         window.resize(1600, 1000)
         window.look.set_words("work-item")
         settle(window)
-        found = set()
+        texts = set()
         for moment in (1, window.playhead.end // 2, window.playhead.end):
             window.stage.seek(0, moment)
             for tab in ("thread", "warp", "findings", "explain", "source"):
                 act(window, ShowTab(tab))
-                found |= drawn_in(window, monkeypatch)
-        assert cuda_words(found) == set()
-        assert any("Work-item" in text for text in found)
+                texts |= drawn_in(window, monkeypatch)
+        assert cuda_words(texts) == set()
+        assert any("Work-item" in text for text in texts)
         window.look.set_words("cuda")
         assert {"Thread", "Warp", "Next block"} <= drawn_in(window, monkeypatch)
 
 
 def offered(timings):
-    """Return what the fields of the timings offer, and the lessons of kernels that have no words of their own."""
+    """Return the entries of the fields of the timings, and the lessons of kernels without separate words."""
     combos = timings.fields.combos.values()
-    found = {combo.itemText(n) for combo in combos for n in range(combo.count())}
+    labels = {combo.itemText(n) for combo in combos for n in range(combo.count())}
     own = {scenario.lesson for scenario in scenarios() if scenario.words}
-    return found | {item.toolTip(0) for item in timings.kernels._items()} - own
+    return labels | {item.toolTip(0) for item in timings.kernels._items()} - own
 
 
 @pytest.mark.parametrize("chart", CHARTS)
@@ -113,8 +113,8 @@ def test_no_word_of_cuda_is_left_in_the_timings(chart, monkeypatch):
     for subjects in (keys, keys[1:3]):
         timings.set_theme(Theme(words="work-item"))
         timings.show_choice(Choice(chart, tuple(map(subject_of_key, subjects)), shape="all"))
-        found = drawn_in(timings, monkeypatch) | offered(timings)
-        named = {re.sub(f"{titles}|Python thread", "", text) for text in found}
+        texts = drawn_in(timings, monkeypatch) | offered(timings)
+        named = {re.sub(f"{titles}|Python thread", "", text) for text in texts}
         assert cuda_words(named - set(groups())) == set()
         timings.set_theme(Theme(words="cuda"))
         assert "Blocks" in drawn_in(timings, monkeypatch)
@@ -156,7 +156,7 @@ def test_a_text_that_is_set_anew_is_spoken_anew():
         ("threadIdx.x, block.py, thread(1), shared[3] and grid/x", None),
     ],
 )
-def test_words_that_mean_something_else_there_are_told_apart(text, other):
+def test_words_with_another_meaning_there_are_distinguished(text, other):
     assert text_in_words(text, WORK_ITEM_WORDS) == (text if other is None else other)
 
 

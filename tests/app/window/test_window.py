@@ -42,7 +42,7 @@ def test_space_plays_and_pauses(window):
 
 
 @pytest.mark.parametrize("focus", [0, 1])
-def test_what_stands_is_a_whole_moment_in_every_pane(window, focus):
+def test_every_pane_stops_at_an_integral_moment(window, focus):
     act(window, Focus(focus))
     window.stage.set_link("progress")
     window.stage.seek(1, 5)
@@ -109,7 +109,7 @@ def test_phases_are_those_of_the_pane_that_has_barriers(window):
     wait_until(lambda: label.strong == f"Right: moment {begin} of {session.end}")
 
 
-def test_one_pane_is_not_named_beside_the_moment():
+def test_one_pane_is_not_named_next_to_the_moment():
     with open_window(PAIR[1:]) as fresh:
         assert fresh.central.transport.position.strong.startswith("moment ")
 
@@ -184,7 +184,7 @@ def test_actions_of_one_turn_are_rendered_once_and_only_where_they_show(window, 
     assert rendered == [Pane] * 4
 
 
-def test_a_hint_says_how_to_play_until_the_time_moves():
+def test_a_hint_explains_how_to_play_until_the_time_moves():
     with open_window() as fresh:
         assert fresh.central.transport.position.quiet == "Press Space to play"
         press(fresh, "Right")
@@ -192,7 +192,7 @@ def test_a_hint_says_how_to_play_until_the_time_moves():
         assert fresh.central.transport.position.quiet == "block (0, 0) · phase 0"
 
 
-def test_the_place_is_said_in_words(window):
+def test_the_anchor_is_shown_in_words(window):
     window.stage.step_block(1)
     window.draw()
     position = window.central.transport.position
@@ -266,7 +266,7 @@ def test_nothing_is_cut_or_overlaps_at_any_size_and_text_scale(window):
                     for item in map(bar.flow.itemAt, range(bar.flow.count()))
                     if not item.isEmpty()
                 ]
-                assert all(bar.rect().contains(one) for one in placed)
+                assert all(bar.rect().contains(rect) for rect in placed)
                 assert not any(a.intersects(b) for i, a in enumerate(placed) for b in placed[i + 1 :])
     window.look.show("light", 1.0, False)
     window.resize(1280, 800)
@@ -292,7 +292,7 @@ def test_full_screen_and_escape(window):
     assert not window.isFullScreen()
 
 
-def test_a_click_that_moves_the_time_says_so_and_back_returns(window):
+def test_a_click_that_moves_the_time_is_announced_and_back_returns(window):
     window.stage.seek(1, 3)
     window.draw()
     view = window.central.panes[1].memory

@@ -85,7 +85,7 @@ def titles(path):
 
 
 def shows(window):
-    """Return what the window shows of a lecture: panes, moment, what is looked at."""
+    """Return the window's view of a lecture: panes, moment, highlights."""
     mark = window.bookmark()
     return mark.panes, mark.moment, mark.selections, mark.colour_by, mark.tab, mark.zoom
 
@@ -346,7 +346,7 @@ def test_an_unfinished_question_is_not_written_into_another_lecture(window, tmp_
     assert not panel.fields["ask"].words() and other.read_text() == TEXT
 
 
-def test_a_mistake_in_a_field_is_told_below_it_and_not_written(window, tmp_path):
+def test_a_mistake_in_a_field_is_reported_below_it_and_not_written(window, tmp_path):
     path = tmp_path / "mine.md"
     presented(window, path)
     press(window, "Ctrl+Shift+L")
@@ -550,8 +550,8 @@ def test_keys_for_writing_belong_to_others_without_a_lecture(window, tmp_path):
 
 
 def test_nothing_on_screen_is_no_step():
-    with open_window(mark=Bookmark(())) as made:
-        told: list[str] = []
-        made.desk.writer.problem.connect(told.append)
-        assert not made.desk.writer.add_screen()
-        assert told == ["The screen is empty. Show a scenario first."]
+    with open_window(mark=Bookmark(())) as main_window:
+        notices: list[str] = []
+        main_window.desk.writer.problem.connect(notices.append)
+        assert not main_window.desk.writer.add_screen()
+        assert notices == ["The screen is empty. Show a scenario first."]

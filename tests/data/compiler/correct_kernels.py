@@ -251,14 +251,14 @@ def ok_errors(a, b, n):
         raise ValueError("bad")
 
 
-class Mine(Exception):
+class OwnError(Exception):
     pass
 
 
 @cuda.jit
 def ok_own_error(a, b, n):
     if a[1] < 0:
-        raise Mine("bad")
+        raise OwnError("bad")
 
 
 @cuda.jit
@@ -335,18 +335,18 @@ def ok_taught(a, b, n):
     b[0] = taught(a[0])
 
 
-def known(x):
+def overloaded(x):
     return x
 
 
-@overload(known, target="cuda")
+@overload(overloaded, target="cuda")
 def ol_known(x):
     return lambda x: x
 
 
 @cuda.jit
 def ok_overloaded(a, b, n):
-    b[0] = known(a[0])
+    b[0] = overloaded(a[0])
 
 
 HELD = cuda.to_device(np.ones(4, np.float32))

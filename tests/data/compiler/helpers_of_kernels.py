@@ -1,4 +1,4 @@
-"""What the kernels beside this import from another module."""
+"""Functions that the kernels of this folder import from another module."""
 
 from numba import cuda
 

@@ -1,4 +1,4 @@
-"""Small kernels and expressions whose counters and bits are recorded on a GPU by `record.py` beside this file.
+"""Small kernels and expressions whose counters and bits `record.py` of this folder records on a GPU.
 
 An expression is the kernel `if i < out.size: out[i] = EXPRESSION` on 256 elements of x, y and w, in 2 blocks of 128.
 """
@@ -968,12 +968,10 @@ def contended():
     """Yield the cases of atomics whose elements the threads of one warp share, and no other's."""
     rng = np.random.default_rng(7)
     for space, pairs in LOOPS.items():
-        for (operation, kind), (pattern, at) in itertools.product(pairs, SHARED_BY.items()):
+        for (operation, kind), (pattern, index) in itertools.product(pairs, SHARED_BY.items()):
             values = rng.integers(0, 100, 256) if "int" in kind else rng.uniform(-4, 4, 256)
             out, old = np.zeros(256, kind), (np.zeros(256, kind),) if space == "used" else ()
-            call = (
-                f"cuda.atomic.{operation}(MEMORY, {at.replace('i', 't') if space == 'shared' else at}, a[i])"
-            )
+            call = f"cuda.atomic.{operation}(MEMORY, {index.replace('i', 't') if space == 'shared' else index}, a[i])"
             call = call.replace("mtn", "min")
             kernel = _own_kernel(space, call, kind)
             yield f"{space} {operation} {kind} {pattern}", kernel, 2, 128, (values.astype(kind), out, *old), 0
@@ -1010,7 +1008,7 @@ def _atomic_kernel(space, line, kind):
 
 
 def compiled_text(text):
-    """Return the kernel of a source text, under a name of its own."""
+    """Return the kernel of a source text, under a unique name."""
     import numba
 
     names = {

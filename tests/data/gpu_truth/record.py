@@ -1,4 +1,4 @@
-"""Record the counters and bits of the cases beside this file on a GPU: python record.py FOLDER [contended].
+"""Record the counters and bits of the cases of this folder on a GPU: python record.py FOLDER [contended].
 
 Needs Nsight Compute. Writes FOLDER/truth.json: a list of cases with grid, block, counters as Nsight Compute has them
 (zeros left out) and, of expressions, the first 64 elements of inputs and results as hexadecimal bytes. Contended cases
@@ -37,11 +37,11 @@ REPEATED = 2  # times that each of the contended cases is launched
 
 
 def launch_all(folder, which=""):
-    """Launch every case once, in order, and write what each left; which: "contended" for those cases alone."""
+    """Launch every case once, in order, and write its results; "contended" selects only those cases."""
     import cases
     from numba import cuda
 
-    found = []
+    outcomes = []
     if which == "contended":
         launched = [_launched(cuda, case) for case in list(cases.contended()) * REPEATED]
         pathlib.Path(folder, "launched.json").write_text(json.dumps(launched))
@@ -60,9 +60,9 @@ def launch_all(folder, which=""):
             case |= {n: v[:KEPT].tobytes().hex() for n, v in zip("xyw", given, strict=True)}
         except Exception as error:  # noqa: BLE001  # what Numba refuses is a case too
             case["error"] = f"{type(error).__name__}: {str(error)[-300:]}"
-        found.append(case)
-    found += [_launched(cuda, case) for case in cases.cases()]
-    pathlib.Path(folder, "launched.json").write_text(json.dumps(found))
+        outcomes.append(case)
+    outcomes += [_launched(cuda, case) for case in cases.cases()]
+    pathlib.Path(folder, "launched.json").write_text(json.dumps(outcomes))
 
 
 def _launched(cuda, described):
@@ -81,7 +81,7 @@ def _launched(cuda, described):
 
 
 def main(folder, *which):
-    """Launch the cases under Nsight Compute and write its counters beside their results."""
+    """Launch the cases under Nsight Compute and write its counters next to their results."""
     here = pathlib.Path(__file__)
     command = [
         "ncu",
@@ -100,22 +100,22 @@ def main(folder, *which):
         )
     rows = [line for line in log.read_text().splitlines() if line.startswith('"')]
     table = [row for row in csv.DictReader(rows) if row["ID"]]
-    found = json.loads(pathlib.Path(folder, "launched.json").read_text())
-    launched = [case for case in found if "error" not in case]
-    print(len(found), "cases", len(launched), "launched", len(table), "counted")
+    outcomes = json.loads(pathlib.Path(folder, "launched.json").read_text())
+    launched = [case for case in outcomes if "error" not in case]
+    print(len(outcomes), "cases", len(launched), "launched", len(table), "counted")
     for case, row in zip(launched, table, strict=False):
         read = {name: row[metric].replace(",", "") for name, metric in METRICS.items() if row.get(metric)}
         case["counters"] = {n: int(float(v)) for n, v in read.items() if v not in ("", "n/a") and float(v)}
-    pathlib.Path(folder, "truth.json").write_text(json.dumps(agreed(found) if which else found))
-    for case in found:
+    pathlib.Path(folder, "truth.json").write_text(json.dumps(agreed(outcomes) if which else outcomes))
+    for case in outcomes:
         if "error" in case:
             print(case["case"], case["error"][:200])
 
 
-def agreed(found):
+def agreed(launched):
     """Return each case once, with the counters that were the same each time."""
     cases = {}
-    for case in found:
+    for case in launched:
         first = cases.setdefault(case["case"], case)
         counters = case.get("counters", {})
         first["counters"] = {n: v for n, v in first.get("counters", {}).items() if counters.get(n) == v}

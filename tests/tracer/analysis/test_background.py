@@ -18,7 +18,7 @@ def test_the_result_and_the_exception_reach_the_caller(accesses):
         failing()
 
 
-def test_a_process_ends_without_waiting_for_work_that_nobody_needs():
+def test_a_process_ends_without_waiting_for_unneeded_work():
     """Ctrl+C leaves such work behind."""
     text = (
         "import threading\n"

@@ -173,7 +173,7 @@ def test_bad_elements_are_refused_in_one_sentence(tmp_path, text, sentence):
     assert sentence in str(refusal.value) and "\n" not in str(refusal.value)
 
 
-def test_elements_are_found_in_the_copy_of_a_block(tmp_path):
+def test_elements_are_resolved_in_the_copy_of_a_block(tmp_path):
     launched = traced(tmp_path, "s[t] = a[t]\nout[t] = s[t]", grid=(2, 1, 1))
     assert find_element(launched, "OUT[-1]") == Element(find_element(launched, "out[0]").buffer, 31)
     assert find_element(launched, "s[2]").block == 0 and find_element(launched, "s[2]", 1).block == 1

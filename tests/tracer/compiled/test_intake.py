@@ -14,7 +14,7 @@ from launching import Array, launch
 from numba_catalogue import numba_scenarios
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.driver import intake, parts, row_recorder
+from tilescope.tracer.compiled.driver import intake_tables, parts, row_recorder
 from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
 from tilescope.tracer.model.launch import Launch, Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -76,7 +76,7 @@ def run(trace: Launch, *, by_code: bool) -> tuple[Trace, Counted]:
         for module in (row_recorder, parts):
             patch.setattr(module, "CHUNK", FEW)
         if not by_code:
-            patch.setattr(intake.Intake, "begin", lambda *given: None)
+            patch.setattr(intake_tables.Intake, "begin", lambda *given: None)
         counted = Counted(patch)
         return compiled.run_compiled(
             trace, ignore_progress, turns=trace.schedule.kind != "sequential"

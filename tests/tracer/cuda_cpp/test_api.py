@@ -1,4 +1,4 @@
-"""The libraries of CUDA C++ programs: what programs print, against values worked out with NumPy or by hand."""
+"""The libraries of CUDA C++ programs: their output, compared with values computed with NumPy or on paper."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_a_correct_program_is_correct_in_every_order(program, kind):
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.program}-{fault.kind.split()[-1]}")
-def test_a_planted_fault_is_found_at_its_line(fault, tmp_path):
+def test_a_planted_fault_is_reported_at_its_line(fault, tmp_path):
     text = (FOLDER / f"{fault.program}.cu").read_text()
     assert text.count(fault.old) == 1
     ran = run_text(tmp_path, text.replace(fault.old, fault.new))

@@ -77,8 +77,8 @@ def test_a_launch_of_a_template_without_arguments_is_known_by_its_declaration():
 
 
 def test_a_name_with_several_kernels_is_resolved_by_the_arguments():
-    one, two = "__global__ void k(int* a) { }\n", "__global__ void k(int* a, int n) { }\n"
-    assert template_kernels(one + two) == {"k"} and template_kernels(one) == frozenset()
+    first, two = "__global__ void k(int* a) { }\n", "__global__ void k(int* a, int n) { }\n"
+    assert template_kernels(first + two) == {"k"} and template_kernels(first) == frozenset()
 
 
 def test_a_launch_over_several_lines_keeps_the_lines_below(tmp_path):

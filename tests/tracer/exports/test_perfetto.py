@@ -17,8 +17,8 @@ from tilescope.app.views.timeline.image import activity_codes
 from tilescope.tracer.analysis.requests import REQUEST_KINDS, requests_of
 from tilescope.tracer.exports import perfetto_file
 from tilescope.tracer.exports.access_table import ExportError
+from tilescope.tracer.exports.barrier_waits import waits_of
 from tilescope.tracer.exports.perfetto_file import MOMENT, write_perfetto
-from tilescope.tracer.exports.waits import waits_of
 
 messages = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
 NAMES = ("matmul-tiled", "matmul-naive-row-on-x", "sum-interleaved", "count-atomic", "vector-increment")

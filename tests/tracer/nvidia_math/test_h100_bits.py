@@ -99,7 +99,7 @@ def results(engine, name, folder):
 
 
 def is_of_another_libdevice(case):
-    """Return whether a case calls what the libdevice that is installed computes in another way."""
+    """Check for a case that the installed libdevice computes in another way."""
     return bool(CHANGED_SINCE & set(functions_of(case))) and libdevice_sum() != RECORDED_WITH
 
 

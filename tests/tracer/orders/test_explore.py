@@ -10,10 +10,10 @@ import pytest
 from launching import Array, launch
 from order_runs import run_order
 from tilescope.tracer.model.order import order_of_turns
-from tilescope.tracer.orders.execution import Execution
 from tilescope.tracer.orders.explore import Exploration
 from tilescope.tracer.orders.linearise import with_few_switches
 from tilescope.tracer.orders.outcome import outcome_of
+from tilescope.tracer.orders.run_events import Execution
 from tilescope.tracer.run.worker_client import WorkerError
 
 ARRAYS = (Array((4,), "int64", "arange"), Array((4,), "int64"))

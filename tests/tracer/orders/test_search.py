@@ -22,8 +22,8 @@ QUICK = SearchLimits(orders=3000, seconds=120)
 
 
 def scenario(spec: str):
-    found, values, options = parse_spec(spec)
-    return launch_of(found, values, **options)
+    scenario, values, options = parse_spec(spec)
+    return launch_of(scenario, values, **options)
 
 
 def assert_same_accesses(first: Trace, second: Trace) -> None:
@@ -32,7 +32,7 @@ def assert_same_accesses(first: Trace, second: Trace) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_a_race_that_needs_several_switches_is_found_and_replays_in_both_engines(
+def test_a_race_that_needs_several_switches_is_detected_and_replays_in_both_engines(
     kernel: RacingKernel, tmp_path
 ):
     planned = racing_launch(tmp_path, kernel.racing, kernel.threads)
@@ -59,7 +59,7 @@ def test_no_order_changes_the_result_of_a_correct_twin(kernel: RacingKernel, tmp
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_a_bad_order_of_a_racing_scenario_is_found_within_a_second(name):
+def test_a_bad_order_of_a_racing_scenario_is_detected_within_a_second(name):
     planned = scenario(name)
     run(planned)  # compiles the kernel
     begin = time.process_time()

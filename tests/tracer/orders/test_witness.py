@@ -25,9 +25,9 @@ def planned():
 
 @pytest.fixture(scope="module")
 def witness(planned):
-    result = search_orders(planned, run)
-    assert result.changing_order is not None
-    return witness_of(planned, result.changing_order)
+    changing = search_orders(planned, run).changing_order
+    assert changing is not None
+    return witness_of(planned, changing.order, changing.sentence, changing.cells)
 
 
 def test_a_witness_reads_what_was_written(planned, witness, tmp_path):

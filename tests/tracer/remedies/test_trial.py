@@ -82,7 +82,7 @@ def traced(folder, body, **options):
 def proof(folder, ended, finding):
     findings = findings_of(ended, requests_of(ended))
     case = trial_case(ended, finding, findings, folder)
-    return case and prove(case, lambda launch: run(launch, lambda done, of: None), time.monotonic() + 60)
+    return case and prove(case, lambda launch: run(launch, lambda done, total: None), time.monotonic() + 60)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -115,4 +115,4 @@ def test_a_race_of_some_threads_in_a_loop_has_no_proven_remedy(tmp_path):
 def test_no_remedy_is_proven_after_the_deadline(tmp_path):
     ended = traced(tmp_path, FAULTS["between two lines"][0])
     case = trial_case(ended, errors(ended)[0], errors(ended), tmp_path)
-    assert prove(case, lambda launch: run(launch, lambda done, of: None), time.monotonic() - 1) is None
+    assert prove(case, lambda launch: run(launch, lambda done, total: None), time.monotonic() - 1) is None

@@ -17,7 +17,7 @@ MEASURED = (DATA / "arithmetic_h200.txt").read_text().splitlines()
 H200 = {line.partition(":")[0]: line for line in MEASURED if ": " in line}
 # Those whose operations the compiled engine has of its own; to compile all takes half a minute.
 COMPILED = (
-    "smallest", "floats_divided_by_zero", "shifted_too_far", "not_whole", "not_bytes", "nan_among",
+    "smallest", "floats_divided_by_zero", "shifted_too_far", "not_integers", "not_bytes", "nan_among",
 )  # fmt: skip
 PRINTED = {
     "f32_accumulate": "16777217.0", "uint64_minus": "[-1  0  1  2]", "uint64_range": "[ 0  5 10 15]",
@@ -38,7 +38,7 @@ def test_kernels_compute_the_results_of_an_h200(engine, kernels):
     assert len(printed) == len(kernels or H200)
     for name, line in printed.items():
         # An H200 leaves 16 bits in a uint8 that a float does not fit.
-        skipped = 10 if name == "undefined not_whole_either" else 0
+        skipped = 10 if name == "undefined neither_integers" else 0
         assert line.split()[skipped:] == H200[name].split()[skipped:]
 
 

@@ -33,7 +33,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_a_program_runs_and_its_errors_are_found(name, tmp_path):
+def test_a_program_runs_and_check_reports_its_errors(name, tmp_path):
     for file in (f"{name}.py", "shift.cu"):
         shutil.copy(PROGRAMS / file, tmp_path)
     done = run_tilescope("check", "--output-format", "json", f"{name}.py", folder=tmp_path)

@@ -130,7 +130,7 @@ def test_a_failing_launch_has_a_traceback_of_the_program_only(tmp_path):
     assert ("bounds", 2) in errors and done.returncode == 1
 
 
-def test_a_package_of_the_programs_own_is_left_alone(tmp_path):
+def test_a_package_of_the_program_has_no_stand_in(tmp_path):
     (tmp_path / "cupy.py").write_text("name = 'own'\n")
     (tmp_path / "program.py").write_text("import cupy\nprint(cupy.name)\n")
     done = run_tilescope("run", "--quiet", "program.py", folder=tmp_path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ..compiler.host_math import math_definition
-from ..compiler.text import closing_bracket, split_list, type_of_operand
+from ..compiler.llvm_text import closing_bracket, split_list, type_of_operand
 from ..not_countable import NotCountableError
 
 _CALL = re.compile(

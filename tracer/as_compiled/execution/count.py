@@ -23,7 +23,7 @@ from ..compiler.generated import numbered_accesses
 from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import number_accesses
 from ..compiler.nvidia import NvidiaCode, has_compilers, nvidia_code
-from ..compiler.optimised import compiler_name, optimise, target_machine
+from ..compiler.optimise import compiler_name, optimise, target_machine
 from ..job import NO_TARGET, CompiledCounters, Job, LiveJob
 from ..not_countable import NotCountableError
 from .arguments import Pointer, pack_arguments

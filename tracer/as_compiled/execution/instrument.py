@@ -18,8 +18,8 @@ from llvmlite import binding
 from ...model.trace import Op
 from ...nvidia_math.contraction import with_halves_of_doubles
 from ..compiler.generated import Emitted
+from ..compiler.llvm_text import split_list, type_of_operand
 from ..compiler.numbered import Numbered
-from ..compiler.text import split_list, type_of_operand
 from ..not_countable import NotCountableError
 from .assembly import replace_assembly
 from .block_order import Loop, dominators, order_blocks

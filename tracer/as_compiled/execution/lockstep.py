@@ -17,11 +17,11 @@ import numpy as np
 
 from ...analysis import request_cost
 from ...compiled.compile_cached import compile_cached, compile_with_callers
+from ...compiled.memory_words import peek, poke
 from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.scheduler.blocks import take_stack
 from ...compiled.scheduler.switching import resume_thread
 from ...compiled.state import THREAD_SLOT_WORDS, StopReason, ThreadSlot, Word
-from ...compiled.words import peek, poke
 from ...model.trace import WARP, Op
 from . import instrument, stand_ins
 from .instrument import LOOP_END, MARK, Repeats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..compiler.generated import Emitted
-from ..compiler.text import split_list, type_of_operand
+from ..compiler.llvm_text import split_list, type_of_operand
 
 PREFIX = "ts.loop."
 _ATOMIC = re.compile(r'^(\s*(?:%(?:"[^"]*"|[\w.$-]+) = )?)atomicrmw (?:volatile )?(\w+) (.*)$')

@@ -16,7 +16,7 @@ from ...recording.repetition import RepetitionDetector
 from ...recording.run_order import OrderRun
 from ..not_compilable import EndlessWaitError
 from ..quick_compiler import entry_address
-from ..scheduler import main, stacks, turns
+from ..scheduler import stacks, thread_main, turns
 from ..scheduler.random_numbers import generator
 from ..scheduler.stack_digest import digest_of_stacks
 from ..state import (
@@ -234,6 +234,6 @@ def _main_address() -> int:
     If it is not cached yet, this takes long.
     """
     with delay_signals():
-        for function in (main.thread, turns.run, digest_of_stacks):
-            function.compile((main.STATE,))
-    return entry_address(main.thread.overloads[(main.STATE,)])
+        for function in (thread_main.thread, turns.run, digest_of_stacks):
+            function.compile((thread_main.STATE,))
+    return entry_address(thread_main.thread.overloads[(thread_main.STATE,)])

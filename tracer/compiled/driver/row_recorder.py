@@ -40,7 +40,7 @@ from ..state import (
 from .barrier_log import BarrierLog
 from .busy_wait import SAME_READS, is_busy_wait
 from .growing_columns import GrowingColumns, ReservedRows
-from .intake import Decoder, Intake, count_address
+from .intake_tables import Decoder, Intake, count_address
 from .signals import is_compiling
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)

@@ -13,7 +13,7 @@ from typing import Any
 from ...model.registered_functions import is_registered
 from ...model.trace import Op
 from ...model.vector_types import VECTOR_TYPES
-from ...nvidia_math.functions import signature_of
+from ...nvidia_math.libdevice_functions import signature_of
 from .array_declarations import rewrite_declaration
 from .ast_positions import make_call, parse_expression, parse_statement, set_line, set_position
 from .constant_arguments import constant_arguments

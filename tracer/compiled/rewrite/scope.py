@@ -7,8 +7,10 @@ import builtins
 import linecache
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from enum import Enum, EnumType
+from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -54,17 +56,23 @@ def source_of(function: FunctionType) -> Source:
     code = function.__code__
     lines = tuple(linecache.getlines(code.co_filename))
     try:
-        tree = ast.parse("".join(lines))
+        tree = _tree_of("".join(lines))
     except SyntaxError as error:
         raise NotCompilableError(f"the source of {code.co_filename} can't be read: {error.msg}.") from error
     if code.co_name == LAMBDA:
-        return Source(function, _find_lambda(tree, code), lines)
+        return Source(function, deepcopy(_find_lambda(tree, code)), lines)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
-                return Source(function, node, lines)
+                return Source(function, deepcopy(node), lines)
     raise NotCompilableError(f"line {code.co_firstlineno}: the source of {code.co_name} was not found.")
+
+
+@lru_cache(maxsize=8)
+def _tree_of(text: str) -> ast.Module:
+    """Parse a file, of which many functions may be rewritten; callers change only copies of its nodes."""
+    return ast.parse(text)
 
 
 def _find_lambda(tree: ast.Module, code: CodeType) -> ast.FunctionDef:

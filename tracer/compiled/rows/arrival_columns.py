@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..compile_cached import compile_cached, compile_with_callers
+from ..memory_words import peek, poke, poke8, poke16, poke32
 from ..state import ArrivalWord, ColumnWord
-from ..words import peek, poke, poke8, poke16, poke32
 
 _ARRIVAL_BYTES, _COLUMN_BYTES = 8 * len(ArrivalWord), 8 * len(ColumnWord)
 _COLUMNS = int(ArrivalWord.OF_WARP)  # the words before `OF_WARP`

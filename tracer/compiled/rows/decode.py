@@ -14,6 +14,7 @@ from numba.core.extending import intrinsic
 from numpy.typing import NDArray
 
 from ..compile_cached import compile_cached, compile_with_callers
+from ..memory_words import I64, element_pointer, peek, peek8, peek16, peek32, poke, poke8, poke16, poke32
 from ..state import (
     CODE_BITS,
     CODES,
@@ -31,7 +32,6 @@ from ..state import (
     ValueKind,
     Word,
 )
-from ..words import I64, element_pointer, peek, peek8, peek16, peek32, poke, poke8, poke16, poke32
 
 _COLUMN_BYTES = 8 * len(ColumnWord)
 _SITE_MASK, _CODE_MASK = SITES - 1, (1 << CODE_BITS) - 1

@@ -13,6 +13,7 @@ from numba.core.extending import intrinsic
 
 from ...model.trace import WARP
 from ..compile_cached import compile_with_callers
+from ..memory_words import I64, peek, peek32, poke, poke32
 from ..state import (
     BLOCK_SLOT_WORDS,
     CONTEXT_AT,
@@ -25,7 +26,6 @@ from ..state import (
     IntakeWord,
     Word,
 )
-from ..words import I64, peek, peek32, poke, poke32
 from .decode import fits, put_indices, put_sites, put_threads, put_values, width_of
 from .touched_memory import mark
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ...analysis.request_cost import PERIOD
 from ...model.trace import WARP
 from ..compile_cached import compile_with_callers
+from ..memory_words import I64, element_pointer, peek, peek32, pointer, poke
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
-from ..words import I64, element_pointer, peek, peek32, pointer, poke
 from .touched_memory import is_watched, touch
 
 TILE = 64  # requests compared at once: their rows are read in memory order

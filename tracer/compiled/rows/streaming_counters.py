@@ -17,6 +17,7 @@ from ...analysis.counters import totals_of_sums
 from ...analysis.request_cost import ADDRESS, PERIOD, RULE, SCRATCH, UNIT, new_scratch, rules_of
 from ...model.trace import WARP, Buffer, Op
 from ..compile_cached import compile_with_callers
+from ..memory_words import peek, pointer, poke
 from ..state import (
     CODE_BITS,
     COUNT_WORDS,
@@ -27,7 +28,6 @@ from ..state import (
     CountWord,
     TouchWord,
 )
-from ..words import peek, pointer, poke
 from .block_counters import SLOTS, add_requests, new_work, no_sums, warp_requests
 from .request_cost import compile_cached_with_rules, cost_of
 from .request_shapes import (

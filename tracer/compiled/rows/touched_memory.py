@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...model.trace import Buffer, Op
 from ..compile_cached import compile_cached, compile_with_callers
+from ..memory_words import peek, peek8, peek32, poke8
 from ..state import KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
-from ..words import peek, peek8, peek32, poke8
 
 READ, WRITTEN = 1, 2
 # Watched accesses, by key: none, all, or stores; a bit for loads, others for stores.

@@ -20,8 +20,8 @@ from numba.core.extending import (
 )
 from numba.np import numpy_support
 
+from ..memory_words import I32, I64, element_pointer, load_word, word_pointer
 from ..state import COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word, code_of
-from ..words import I32, I64, element_pointer, load_word, word_pointer
 
 INSIDE = cgutils.false_bit
 

@@ -8,10 +8,10 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..memory_words import I64, element_pointer, load_word, store_word
 from ..next_row import next_row, set_next_row
 from ..scheduler.switching import call_driver, end_turn
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, VALUE_AT, DriverCall, Word
-from ..words import I64, element_pointer, load_word, store_word
 from .cell_type import Cells, key_of
 from .gpu_numbers import convert_number
 

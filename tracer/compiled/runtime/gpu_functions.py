@@ -16,8 +16,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ...nvidia_math.functions import Signature, libdevice_function, signature_of
-from ...recording.rounding import round_to_digits
+from ...nvidia_math.libdevice_functions import Signature, libdevice_function, signature_of
+from ...recording.decimal_rounding import round_to_digits
 from ..math_functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
 
 _DOUBLE, _SINGLE = ir.DoubleType(), ir.FloatType()

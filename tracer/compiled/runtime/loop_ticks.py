@@ -8,9 +8,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..memory_words import I64, element_pointer, load_word, store_word, word_pointer
 from ..scheduler.switching import call_driver
 from ..state import DriverCall, ThreadSlot, Word
-from ..words import I64, element_pointer, load_word, store_word, word_pointer
 
 ROOM_LEFT = 1 << 14  # bytes of stack for a function that no longer recurses
 PERIOD = 1 << 20  # rounds of loops between two calls of the driver: a few milliseconds

@@ -13,9 +13,9 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.np import numpy_support
 
+from ..memory_words import I64, word_pointer
 from ..scheduler.switching import call_driver
 from ..state import DriverCall, Word
-from ..words import I64, word_pointer
 
 _VALUE_BYTES = 16
 _PYTHON_TYPES = ("int64", "float64", "bool", "complex128")  # which the simulator holds as Python objects

@@ -13,8 +13,8 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.np import numpy_support
 
+from ..memory_words import I32, I64
 from ..state import CODES, REGION_SHIFT, regions_of
-from ..words import I32, I64
 from .cell_type import Cells, build_cells, contiguous_strides
 from .element import Element, record_load, record_store
 from .gpu_numbers import convert_number

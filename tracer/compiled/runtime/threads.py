@@ -7,8 +7,8 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
+from ..memory_words import I64, element_pointer, load_word
 from ..state import Word
-from ..words import I64, element_pointer, load_word
 
 
 def state_reader(index: Word) -> Any:

@@ -12,10 +12,10 @@ from numba.cpython import slicing
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.np import numpy_support
 
+from ..memory_words import I64
 from ..next_row import reload_next_row
 from ..not_compilable import NotCompilableError
 from ..state import CODES
-from ..words import I64
 from .cell_type import Cells, build_cells
 from .element import load_element, parts_of, store_element
 

@@ -9,9 +9,9 @@ from numba.core import types
 from numba.core.datamodel import models
 from numba.core.extending import intrinsic, register_model
 
+from ..memory_words import I64, element_pointer, load_word, word_pointer
 from ..scheduler.switching import stop
 from ..state import StopReason, ThreadSlot, Word
-from ..words import I64, element_pointer, load_word, word_pointer
 
 _OUT, _MASK, _EXTRA = ThreadSlot.OUT, ThreadSlot.MASK, ThreadSlot.EXTRA
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE
 from ..compile_cached import compile_with_callers
+from ..memory_words import peek, poke
 from ..state import (
     MAX_ARRIVALS,
     ROW_BYTES,
@@ -16,7 +17,6 @@ from ..state import (
     ThreadSlot,
     Word,
 )
-from ..words import peek, poke
 from .blocks import block_slot_at
 from .switching import call_driver_or_stop
 from .warps import reach_of, role_of

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...model.trace import WARP
 from ..compile_cached import compile_with_callers
+from ..memory_words import peek, poke
 from ..rows.intake import take_in_rows
 from ..state import (
     BLOCK_SLOT_WORDS,
@@ -20,7 +21,6 @@ from ..state import (
     WarpWord,
     Word,
 )
-from ..words import peek, poke
 from .stacks import STACK_STAGGER, machine
 from .switching import call_driver_now, call_driver_or_stop, raise_stored, resume_thread
 

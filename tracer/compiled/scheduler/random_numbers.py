@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile_cached import compile_with_callers
+from ..memory_words import peek, poke
 from ..state import TWISTER_WORDS, Word
-from ..words import peek, poke
 
 _PERIOD, _MIDDLE = TWISTER_WORDS, 397
 _UPPER, _LOWER, _MATRIX, _ALL = 0x80000000, 0x7FFFFFFF, 0x9908B0DF, 0xFFFFFFFF

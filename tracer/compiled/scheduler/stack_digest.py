@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..compile_cached import compile_cached, compile_with_callers
+from ..memory_words import peek
 from ..state import BlockSlot, ThreadSlot, WarpWord, Word
-from ..words import peek
 from .blocks import block_slot_at, is_in, thread_slot_at
 
 _PRIME = 0x100000001B3  # of FNV-1a; see Glenn Fowler, Landon Curt Noll and Kiem-Phong Vo, "The FNV hash"

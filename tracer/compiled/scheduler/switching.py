@@ -9,9 +9,9 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from ..compile_cached import compile_with_callers
+from ..memory_words import I64, element_pointer, load_word, word_pointer
 from ..next_row import reload_next_row
 from ..state import StopReason, ThreadSlot, Word
-from ..words import I64, element_pointer, load_word, word_pointer
 
 _SWITCH = ir.FunctionType(ir.VoidType(), [I64, I64])
 _CALL = ir.FunctionType(I64, [I64])

@@ -13,6 +13,7 @@ from typing import Any
 from ...model.trace import WARP
 from ...recording.repetition import TURNS_BETWEEN_LOOKS
 from ..compile_cached import compile_cached, compile_with_callers
+from ..memory_words import lowest_bit, peek, poke, prefetch
 from ..state import (
     SEGMENT_WORDS,
     WARP_WORDS,
@@ -25,7 +26,6 @@ from ..state import (
     WarpWord,
     Word,
 )
-from ..words import lowest_bit, peek, poke, prefetch
 from .arrivals import count_accesses, record_arrival
 from .blocks import (
     block_slot_at,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..compile_cached import compile_with_callers
+from ..memory_words import peek, poke
 from ..state import BlockSlot, StopReason, ThreadSlot, WarpWord, Word
-from ..words import peek, poke
 from .blocks import is_in, thread_slot_at
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
 from ..compile_cached import compile_with_callers
+from ..memory_words import lowest_bit, peek, poke
 from ..state import THREAD_SLOT_WORDS, DriverCall, StopReason, ThreadSlot, WarpWord, Word
-from ..words import lowest_bit, peek, poke
 from .blocks import is_in, lane_of, move_to_waiting, warp_at
 from .switching import call_driver_or_stop
 

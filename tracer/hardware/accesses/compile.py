@@ -9,7 +9,7 @@ from numba import cuda
 from numba.cuda.np import numpy_support
 
 from .device import NAMES
-from .program import ENTRY, MarkedKernel
+from .marked_kernel import ENTRY, MarkedKernel
 
 
 def compiled(kernel: MarkedKernel, file: str, **options: Any) -> Any:

@@ -19,6 +19,7 @@ from ...recording.recorder import Recorder, widest
 from ...recording.run_record import RunRecord
 from ...storage.recorded_traces import MEASURED
 from ..marks.calibration import CalibrationError, Clocks, calibrate
+from .access_order import PICO, Order, order_of
 from .notes import (
     AFTER,
     BASE,
@@ -35,7 +36,6 @@ from .notes import (
     Notes,
     NotesError,
 )
-from .order import PICO, Order, order_of
 
 
 class MeasuredRun(Struct, frozen=True, eq=False):

@@ -23,6 +23,7 @@ from ...model.launch import Launch
 from ...processes.json_streams import make_sender, private_streams
 from ...processes.parent_death import die_with_parent
 from ...recording.kernel_loader import LoadError, create_arguments, load_kernel, set_constants
+from .marked_kernel import MarkedKernel, NotMarkable, noting_kernel
 from .notes import (
     COUNT,
     LARGEST,
@@ -37,7 +38,6 @@ from .notes import (
     Words,
     head_words,
 )
-from .program import MarkedKernel, NotMarkable, noting_kernel
 
 CLOCK_STEPS = 64  # steps of the timer at which clocks are read before and after a launch
 

@@ -24,7 +24,7 @@ from ...measure.measurement import MeasurementError
 from ...model.launch import Launch, Scalar
 from ...recording.kernel_loader import load_kernel, set_constants
 from ..occupancy import Capability
-from .compiled_kernels import CompiledKernel, dynamic_bytes, form_of
+from .recorded_kernels import CompiledKernel, dynamic_bytes, form_of
 
 FEW = 16  # a parameter with at most so many values is compiled for each
 

@@ -29,8 +29,7 @@ from ...measure.traffic import row_key
 from ...model.plan import launch_of
 from ...storage.atomic_write import write_atomically
 from ..occupancy import Capability, occupancy
-from . import compiled_kernels, profiles
-from .compiled_kernels import CompiledKernel, CompiledKernels, occupancy_of
+from . import profiles, recorded_kernels
 from .kernel_recording import (
     DriverAnswer,
     Loaded,
@@ -43,6 +42,7 @@ from .kernel_recording import (
 )
 from .profile_recording import METRICS, OTHERS, cases_to_profile, find_profiler, profile_cases
 from .profiles import CacheState, Profile, Profiles
+from .recorded_kernels import CompiledKernel, CompiledKernels, occupancy_of
 
 HOPPER: Final[Capability] = (9, 0)  # the target without a GPU: that of the recorded measurements
 ANSWERS: Final = "h200_occupancy.json"
@@ -87,7 +87,7 @@ def _record(folder: Path) -> None:
     device, loaded = gpu.describe(), list(_loaded(gpu))
     how = f"Read from the driver ({device.driver or 'of unknown version'}); {_compilers()}."
     kernels = [compiled_case(case, kernel) for case, kernel in loaded]
-    _write(folder / compiled_kernels.FILE, _kernels(device.name, device.compute_capability, how, kernels))
+    _write(folder / recorded_kernels.FILE, _kernels(device.name, device.compute_capability, how, kernels))
     _write(folder / ANSWERS, _answers(gpu, device, loaded))
     _record_profiles(folder, device)
 
@@ -160,7 +160,7 @@ def _record_by_compilers(chosen: Namespace) -> None:
         except (ImportError, RuntimeError) as error:  # NVVM or NVRTC is missing
             raise MeasurementError(f"No kernel can be compiled ({first_line(error)}).") from error
     how = f"Reported by NVIDIA's assembler without a GPU; {_compilers()}."
-    _write(chosen.folder / compiled_kernels.FILE, _kernels("compute capability 9.0", HOPPER, how, kernels))
+    _write(chosen.folder / recorded_kernels.FILE, _kernels("compute capability 9.0", HOPPER, how, kernels))
 
 
 def _compilers() -> str:

@@ -8,9 +8,9 @@ from ....kernels.scenarios.catalogue import CatalogueError, find
 from ...measure.measurement import Device, Row, TimingKind
 from ...model.launch import Launch
 from ...model.plan import launch_of
-from .compiled_kernels import LaunchOccupancy, occupancy_of
+from .profile_text import basis_text, occupancy_text, origin_text, profile_text
 from .profiles import CacheState, Profile, profile_of, recorded_profiles
-from .wording import basis_text, occupancy_text, origin_text, profile_text
+from .recorded_kernels import LaunchOccupancy, occupancy_of
 
 
 class RowFigures(Struct, frozen=True):

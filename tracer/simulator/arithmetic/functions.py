@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...nvidia_math.native import native_function
+from ...recording.decimal_rounding import round_to_digits
 from ...recording.fixed_width_ints import BitFunctions
-from ...recording.rounding import round_to_digits
 from .conversions import COMPLEX, INTS, TYPE_OF_KIND, Function, caster, kind_of, to_computable
 from .operations import binary, power
 

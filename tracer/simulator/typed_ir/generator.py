@@ -20,7 +20,7 @@ from . import array_methods
 from .casts import Cast, cast, exact, exact_cast, is_number, zero
 from .contraction import fuse_products, fused_multiply_add
 from .control_flow import set_position, structure_blocks
-from .functions import CudaPath, function_of, needs_no_cast
+from .library_functions import CudaPath, function_of, needs_no_cast
 from .operators import (
     HIGHEST,
     LOWEST,

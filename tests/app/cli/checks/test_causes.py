@@ -68,22 +68,22 @@ def spread(a, out):
 """
 
 
-def test_one_race_is_told_once_whatever_its_values_are(tmp_path: Path) -> None:
+def test_one_race_is_reported_once_whatever_its_values_are(tmp_path: Path) -> None:
     (race,) = (f for f in check_program(tmp_path, PROGRAMS / "same_finding_twice.py") if f["kind"] == "race")
     assert (race["launches"], race["places"]) == (3, [])
     assert race["message"].endswith("(in 3 launches).")
 
 
 def test_after_an_access_outside_what_was_filled_is_not_called_unwritten(tmp_path: Path) -> None:
-    told = check_program(tmp_path, PROGRAMS / "unwritten_after_bounds.py")
-    assert [(f["kind"], f["launches"]) for f in told] == [("bounds", 2), ("uncoalesced", 2)]
-    assert "`y, x = cuda.grid(2)`" in told[1]["remedy"]
-    assert [(p["name"], p["line"]) for p in told[1]["places"]] == [("output", 8)]
+    findings = check_program(tmp_path, PROGRAMS / "unwritten_after_bounds.py")
+    assert [(f["kind"], f["launches"]) for f in findings] == [("bounds", 2), ("uncoalesced", 2)]
+    assert "`y, x = cuda.grid(2)`" in findings[1]["remedy"]
+    assert [(p["name"], p["line"]) for p in findings[1]["places"]] == [("output", 8)]
 
 
-def test_unwritten_is_what_nobody_wrote_and_nothing_else(script, tmp_path: Path) -> None:
-    told = [f for f in check_program(tmp_path, script(FRESH)) if f["severity"] == "error"]
-    assert [(f["kind"], f["count"], f["launches"]) for f in told] == [("unwritten", 4, 2)]
+def test_unwritten_is_only_what_no_thread_wrote(script, tmp_path: Path) -> None:
+    errors = [f for f in check_program(tmp_path, script(FRESH)) if f["severity"] == "error"]
+    assert [(f["kind"], f["count"], f["launches"]) for f in errors] == [("unwritten", 4, 2)]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_unwritten_is_what_nobody_wrote_and_nothing_else(script, tmp_path: Path)
         ("atomic_negative", "bounds", "30 updates of hist on line 7 go below index 0"),
     ],
 )
-def test_what_was_not_told(tmp_path: Path, name: str, kind: str, words: str) -> None:
-    (told,) = (f for f in check_program(tmp_path, PROGRAMS / f"{name}.py") if f["kind"] == kind)
-    assert words in told["message"] and told["severity"] != "error"
+def test_omitted_reports(tmp_path: Path, name: str, kind: str, words: str) -> None:
+    (finding,) = (f for f in check_program(tmp_path, PROGRAMS / f"{name}.py") if f["kind"] == kind)
+    assert words in finding["message"] and finding["severity"] != "error"
 
 
 def test_values_that_neighbours_rewrite_need_not_be_kept(
@@ -112,7 +112,7 @@ def test_values_that_neighbours_rewrite_need_not_be_kept(
     assert len(messages_of(done).splitlines()) == 1
 
 
-def test_each_launch_says_which_engine_ran_it_and_why(tmp_path: Path) -> None:
+def test_each_launch_names_its_engine_and_the_reason(tmp_path: Path) -> None:
     path = PROGRAMS / "hot_atomic.py"
     for words, engine, why in (
         (["--engine", "compiled", "--schedule", "sequential"], "compiled", ""),
@@ -126,7 +126,7 @@ def test_each_launch_says_which_engine_ran_it_and_why(tmp_path: Path) -> None:
         assert all(finding.keys() >= {"kind", "line", "places"} for finding in launch["findings"])
 
 
-def test_what_a_librarys_kernel_wastes_is_not_told_and_what_it_does_wrong_at_the_call(
+def test_waste_of_a_librarys_kernel_is_not_reported_but_its_errors_are_at_the_call(
     script, tmp_path: Path
 ) -> None:
     (tmp_path / "site-packages").mkdir()
@@ -135,6 +135,6 @@ def test_what_a_librarys_kernel_wastes_is_not_told_and_what_it_does_wrong_at_the
         HEAD + "sys.path.insert(0, 'site-packages')\nfrom spreading import spread\n"
         "spread(np.zeros(2048), np.zeros(2048))\nspread(np.zeros(64), np.zeros(2048))\n"
     )
-    (told,) = check_program(tmp_path, path)
-    assert (told["kind"], told["line"], Path(told["file"]).name) == ("bounds", 7, "program.py")
-    assert "spreading.py" in told["message"] and told["places"] == []
+    (finding,) = check_program(tmp_path, path)
+    assert (finding["kind"], finding["line"], Path(finding["file"]).name) == ("bounds", 7, "program.py")
+    assert "spreading.py" in finding["message"] and finding["places"] == []

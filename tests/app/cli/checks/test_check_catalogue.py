@@ -43,23 +43,23 @@ FILES = {
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_check_finds_errors_in_the_pitfalls_alone(tmp_path: Path, file: str) -> None:
+def test_check_finds_errors_only_in_the_pitfalls(tmp_path: Path, file: str) -> None:
     launches = [launch_of(scenario, {}) for _, scenario in FILES[file]]
-    assert all(a.fill != "file" for made in launches for a in made.arguments if isinstance(a, Array))
+    assert all(a.fill != "file" for launch in launches for a in launch.arguments if isinstance(a, Array))
     (tmp_path / "program.py").write_text(PROGRAM)
-    (tmp_path / "launches").write_text("".join(f"{encode(made)}\n" for made in launches))
+    (tmp_path / "launches").write_text("".join(f"{encode(launch)}\n" for launch in launches))
     done = run_tilescope("check", "--format", "json", "program.py", "launches", folder=tmp_path)
-    errors = [found for found in json.loads(done.stdout) if found["severity"] == "error"]
+    errors = [finding for finding in json.loads(done.stdout) if finding["severity"] == "error"]
     expected = set().union(*(ERRORS.get(scenario.name, set()) for _, scenario in FILES[file]))
-    assert {found["kind"] for found in errors} == expected
+    assert {finding["kind"] for finding in errors} == expected
     assert done.returncode == bool(expected), done.stderr
     taught = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group != PITFALLS}
     pitfalls = {scenario.kernel.partition(":")[2] for group, scenario in FILES[file] if group == PITFALLS}
-    assert {found["kernel"] for found in errors} <= pitfalls - taught
+    assert {finding["kernel"] for finding in errors} <= pitfalls - taught
     assert not [f for f in json.loads(done.stdout) if f["kind"] == "float64" and f["kernel"] in taught]
 
 
-def test_check_of_each_file_by_itself_says_that_it_launches_nothing(tmp_path: Path) -> None:
+def test_check_of_a_file_without_launches_reports_it(tmp_path: Path) -> None:
     (tmp_path / "all.py").write_text("".join(f"import {file}\n" for file in FILES))
     done = run_tilescope("check", "all.py", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr

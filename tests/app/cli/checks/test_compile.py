@@ -1,4 +1,4 @@
-"""What Numba refuses to compile for a GPU, as `check` and `run` tell it; asked once, and kept."""
+"""Kernels that Numba refuses to compile for a GPU, in `check` and `run`: asked once, and cached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logged[1, 32](np.zeros(64, np.int32))
 """
 )
 LINE = 1 + OPENS.splitlines().index('    file = open("log.txt", "a")')
-SAID = "Numba can't compile logged for a GPU: a GPU has no open()."
+REFUSAL = "Numba can't compile logged for a GPU: a GPU has no open()."
 TWINS = (
     HEAD
     + """
@@ -53,14 +53,14 @@ def test_a_kernel_that_a_gpu_refuses_is_an_error(script, tmp_path):
     path = script(OPENS)
     done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
-    assert done.stdout == f"{path}:{LINE}: error: compile: {SAID} [TS601 confirmed]\n"
+    assert done.stdout == f"{path}:{LINE}: error: compile: {REFUSAL} [TS601 confirmed]\n"
 
 
 def test_run_raises_it_at_the_launch(script, tmp_path):
     path = script(OPENS)
     done = run_tilescope("run", "--quiet", "--json=lines.json", str(path), folder=tmp_path)
     assert done.returncode == 1
-    assert f"TypingError: {path}:{LINE}: {SAID}" in done.stderr
+    assert f"TypingError: {path}:{LINE}: {REFUSAL}" in done.stderr
     assert not (tmp_path / "lines.json").read_text()
 
 
@@ -86,7 +86,7 @@ def test_what_was_asked_once_starts_no_process_again(script, tmp_path, monkeypat
     assert run_tilescope("check", str(path), folder=tmp_path).stdout == first.stdout
 
 
-def test_what_a_program_finds_stands_beside_it(script, tmp_path):
+def test_findings_of_a_program_are_next_to_it(script, tmp_path):
     done = run_tilescope("check", str(script(RACE + OPENS.removeprefix(HEAD))), folder=tmp_path)
     assert "error: race: " in done.stdout and "error: compile: " in done.stdout
     assert "TypingError: " in done.stderr

@@ -45,15 +45,15 @@ def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(
         assert process.stdout.readline() == "ready\n"
         time.sleep(1)  # for the kernel to begin
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, output = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "tilescope: Ctrl+C ended the launch" in told and "traced in" in told
+    assert "tilescope: Ctrl+C ended the launch" in output and "traced in" in output
     assert len(load(tmp_path / "tilescope-traces" / "000-copy.npz")) == 80
     assert json.loads((tmp_path / "lines.json").read_text().splitlines()[0])["kernel"] == "copy"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_check_tells_what_it_found_before_ctrl_c(script, tmp_path):
+def test_check_prints_its_findings_before_ctrl_c(script, tmp_path):
     path = script(RACE + ENDLESS.removeprefix(HEAD))
     with started("check", str(path), folder=tmp_path) as process:
         assert process.stderr.readline() == "ready\n"
@@ -64,14 +64,14 @@ def test_check_tells_what_it_found_before_ctrl_c(script, tmp_path):
 
 
 def closed(command, folder):
-    """Run a command whose output nobody reads; return its exit status and what it said on standard error."""
+    """Run a command with a closed output; return its exit status and its standard error."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         process.stdout.close()
-        told = process.stderr.read()
-    return process.returncode, told
+        output = process.stderr.read()
+    return process.returncode, output
 
 
 def test_a_closed_pipe_ends_a_program_as_under_python(script, tmp_path):
@@ -83,9 +83,9 @@ def test_a_closed_pipe_ends_a_program_as_under_python(script, tmp_path):
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
 
 
-def test_check_whose_findings_nobody_reads_ends_without_a_traceback(script, tmp_path):
-    status, told = closed([sys.executable, "-m", "tilescope", "check", str(script(RACE))], tmp_path)
-    assert status == 1 and "Error" not in told
+def test_check_with_a_closed_output_ends_without_a_traceback(script, tmp_path):
+    status, errors = closed([sys.executable, "-m", "tilescope", "check", str(script(RACE))], tmp_path)
+    assert status == 1 and "Error" not in errors
 
 
 def test_what_a_program_reads_is_its_own_input(script, tmp_path):
@@ -96,19 +96,19 @@ def test_what_a_program_reads_is_its_own_input(script, tmp_path):
 
 def test_a_program_that_launches_nothing_does_not_pass(script, tmp_path):
     done = run_tilescope("check", str(script("print(1)")), folder=tmp_path)
-    told = "1\ntilescope: the program launched no kernel, so nothing was checked.\n"
-    assert (done.returncode, done.stdout, messages_of(done)) == (2, "", told)
+    message = "1\ntilescope: the program launched no kernel, so nothing was checked.\n"
+    assert (done.returncode, done.stdout, messages_of(done)) == (2, "", message)
     assert run_tilescope("check", "--format", "json", str(script("")), folder=tmp_path).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("ending", ["raise ValueError(1)", "import os\nos._exit(3)"])
-def test_a_program_that_fails_is_not_said_to_have_no_findings(script, tmp_path, ending):
+def test_a_program_that_fails_is_not_reported_as_free_of_findings(script, tmp_path, ending):
     done = run_tilescope("check", str(script(COPY + ending + "\n")), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "no findings before it ended\n")
     assert "launched no kernel" not in run_tilescope("check", str(script(ending)), folder=tmp_path).stderr
 
 
-def test_what_was_found_is_told_where_a_program_leaves_by_os_exit(script, tmp_path):
+def test_findings_are_printed_when_a_program_leaves_by_os_exit(script, tmp_path):
     done = run_tilescope("check", str(script(RACE + "import os\nos._exit(0)\n")), folder=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count(": error: race: ") == 1
@@ -123,7 +123,7 @@ def test_check_of_a_program_that_ends_itself(script, tmp_path, ending, status):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_launches_of_children_are_said_to_be_missing(script, tmp_path, command):
+def test_launches_of_children_are_reported_as_missing(script, tmp_path, command):
     pool = "import multiprocessing\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    {}\n"
     launching = script(COPY.replace("copy[2, 32](a, out)", "def work(n):\n    copy[2, 32](a, out)") + pool.format(
         "pool.map(work, range(3))"
@@ -140,14 +140,14 @@ def test_launches_of_children_are_said_to_be_missing(script, tmp_path, command):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_check_of_a_program_that_forks_tells_everything_once(script, tmp_path):
+def test_check_of_a_program_that_forks_prints_everything_once(script, tmp_path):
     path = script(
         RACE
         + "import os\nif os.fork() == 0:\n    shift[1, 64](np.zeros(64, np.int32))\nelse:\n    os.wait()\n"
     )
     done = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
-    found = json.loads(done.stdout)
-    assert len([f for f in found if f["kind"] == "race"]) == 1
+    findings = json.loads(done.stdout)
+    assert len([f for f in findings if f["kind"] == "race"]) == 1
     assert done.returncode == 1
 
 
@@ -176,7 +176,7 @@ def shown(language):
     return README.partition(f"```{language}\n")[2].partition("```")[0]
 
 
-def test_the_homework_of_the_readme_is_told_as_shown_and_passes_once_it_is_mended(tmp_path):
+def test_the_homework_of_the_readme_is_reported_as_shown_and_passes_once_it_is_mended(tmp_path):
     (tmp_path / "homework.py").write_text(shown("python"))
     wrong = run_tilescope("check", "homework.py", folder=tmp_path)
     assert (wrong.returncode, wrong.stdout) == (1, shown("text"))

@@ -209,11 +209,11 @@ def test_a_loop_without_an_end_is_an_error_at_its_line(script, tmp_path, text, l
     number = 1 + text.splitlines().index(line)
     status, out, err, seconds, memory = ended(script, tmp_path, text, "check")
     assert status == 1
-    found = next(
+    finding = next(
         row for row in out.splitlines() if "error: launch: 1 launch does not end: the launch " in row
     )
-    assert re.search(rf"in the loop of line {number}; .*--patience", found)
-    assert re.match(rf".*:({number}|{number + 1}): error", found)
+    assert re.search(rf"in the loop of line {number}; .*--patience", finding)
+    assert re.match(rf".*:({number}|{number + 1}): error", finding)
     assert "LaunchTimeoutError: " in err and "went on" not in err
     assert all(path.endswith("program.py") for path in re.findall(r'File "([^"]+)"', err))
     assert (seconds < MOST_SECONDS, memory < MOST_MEMORY) == (True, True), (seconds, memory)

@@ -1,4 +1,4 @@
-"""Programs that crash, launch too much, or leave little in place: told in a sentence, bounded, and ended."""
+"""Programs that crash, launch too much or write too little: reported in a sentence, bounded, and ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="there is fork")
 
 
 @posix
-def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_path):
+def test_a_kernel_that_crashes_is_reported_with_earlier_findings(script, tmp_path):
     done = run_tilescope("check", str(script(RACE + CRASH)), folder=tmp_path)
     assert done.returncode == 1
     assert "tilescope: signal 11 ended the program in its kernel crash." in done.stderr
@@ -39,7 +39,7 @@ def test_a_program_that_a_signal_ends_outside_a_kernel_ends_check_alike(script, 
     assert "tilescope: signal 6 ended the program." in done.stderr
 
 
-def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path):
+def test_some_blocks_of_a_too_large_launch_run_and_it_is_reported(script, tmp_path):
     text = """
         import numpy as np
         from numba import cuda
@@ -66,18 +66,18 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("launch", "told"),
+    ("launch", "message"),
     [
         ("[2**31, 1]", "2,147,483,648 along x of the grid, but a GPU takes at most 2,147,483,647"),
         ("[1, 10**9]", "1,000,000,000 threads in a block, but a GPU takes at most 1,024"),
         ("[1, 0]", "0 threads along x of the block, but a GPU needs at least 1"),
     ],
 )
-def test_a_launch_that_no_gpu_takes_and_nobody_can_run_is_refused(script, tmp_path, launch, told):
+def test_a_launch_that_no_gpu_takes_is_refused(script, tmp_path, launch, message):
     path = script(COPY.replace("copy[2, 32]", f"copy{launch}"))
     done = run_tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert done.returncode == 1
-    assert told in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
 
 
 def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):
@@ -90,7 +90,7 @@ def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):
     assert "must be block numbers such as 0,5" in wrong.stderr
 
 
-def test_a_thread_that_goes_round_a_barrier_for_ever_is_found(script, tmp_path):
+def test_a_thread_that_goes_round_a_barrier_for_ever_is_detected(script, tmp_path):
     kernel = (
         HEAD
         + """

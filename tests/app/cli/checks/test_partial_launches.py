@@ -29,7 +29,7 @@ print(c.min(), c.max())
 )
 
 
-def test_a_race_in_the_last_block_of_a_large_launch_is_found_and_the_part_is_named(script, tmp_path):
+def test_a_race_in_the_last_block_of_a_large_launch_is_detected_and_the_part_is_named(script, tmp_path):
     path = script(LATE)
     done = run_tilescope("check", str(path), folder=tmp_path)
     assert done.returncode == 1
@@ -37,8 +37,8 @@ def test_a_race_in_the_last_block_of_a_large_launch_is_found_and_the_part_is_nam
     assert ": warning: only blocks 0 to 90 and 255 of 256 were examined: 11,9" in done.stdout
     assert "--blocks 128." in done.stdout
     assert " in all" not in done.stdout
-    told = [line for line in done.stdout.splitlines() if "examined: " not in line]
-    assert all("part examined" in line for line in told)
+    lines = [line for line in done.stdout.splitlines() if "examined: " not in line]
+    assert all("part examined" in line for line in lines)
     assert "256.0 256.0\n" in done.stderr  # the last block was run by itself besides
 
 
@@ -48,9 +48,9 @@ def test_chosen_blocks_are_a_note(script, tmp_path):
     (note,) = [f for f in json.loads(done.stdout) if f["kind"] == "part"]
     assert note["severity"] == "note"
     assert note["message"].startswith("only blocks 0 and 2 of 4 were examined: the others did not run; ")
-    whole = run_tilescope("check", "--format", "json", str(script(text)), folder=tmp_path)
-    assert "part" not in {f["kind"] for f in json.loads(whole.stdout)}
-    assert "part examined" not in whole.stdout
+    full_output = run_tilescope("check", "--format", "json", str(script(text)), folder=tmp_path)
+    assert "part" not in {f["kind"] for f in json.loads(full_output.stdout)}
+    assert "part examined" not in full_output.stdout
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ LIMITS = [
 
 
 def kernels(name: str, shapes: list[str]) -> tuple[str, list[str]]:
-    """Return a program of COPY's kernel launched in each shape, each by a name of its own, and their first lines."""
+    """Return a program that launches COPY's kernel in each shape, under one name each, and their first lines."""
     kernel, arrays = COPY.removeprefix(HEAD).rstrip().rsplit("\n\n", 1)
     arrays = arrays.splitlines()[0] + "\n"
     heads = [f"def {name}_{n}(a, out):" for n in range(len(shapes))]

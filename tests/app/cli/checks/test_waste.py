@@ -68,12 +68,12 @@ def test_states_of_random_numbers_are_the_library_s_business(script, tmp_path, e
 
 
 def test_records_with_gaps_are_read_as_they_are(script, tmp_path):
-    (told,) = check_program(tmp_path, script(RECORDS))
-    assert (told["kind"], told["remedy"]) == ("uncoalesced", "keep each field in its own array")
+    (finding,) = check_program(tmp_path, script(RECORDS))
+    assert (finding["kind"], finding["remedy"]) == ("uncoalesced", "keep each field in its own array")
 
 
 @pytest.mark.parametrize(("guard", "kinds"), [("if i < a.size: ", []), ("", ["bounds"])])
 def test_for_all_takes_blocks_of_many_threads_as_a_gpu_does(script, tmp_path, guard, kinds):
     """The blocks reach beyond the last element, so a kernel without a test of its index goes outside."""
-    said = check_program(tmp_path, script(FOR_ALL.format(guard=guard)))
-    assert sorted({told["kind"] for told in said}) == kinds
+    findings = check_program(tmp_path, script(FOR_ALL.format(guard=guard)))
+    assert sorted({finding["kind"] for finding in findings}) == kinds

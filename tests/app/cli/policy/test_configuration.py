@@ -117,7 +117,7 @@ def test_a_program_of_the_project_that_fails_is_not_passed_over(tmp_path):
     assert done.returncode == 2 and "there is no script missing.py" in done.stderr
 
 
-def test_without_a_program_and_without_settings_the_sentence_says_both(tmp_path):
+def test_without_a_program_and_without_settings_the_sentence_names_both(tmp_path):
     done = run_tilescope("check", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (

@@ -1,4 +1,4 @@
-"""Programs that run as they are written by Numba alone: what they catch, choose and copy is the same under `run`."""
+"""Programs behave under `run` as with Numba: they catch, choose and copy the same."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ PRINTED = {
 
 @pytest.mark.parametrize("program", PRINTED, ids=("driver", "shapes", "signatures", "division"))
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
-def test_programs_run_as_by_numba_alone(script, tmp_path, program, engine):
+def test_programs_run_as_with_numba(script, tmp_path, program, engine):
     done = run_tilescope("run", "--quiet", "--engine", engine, str(script(HEAD + program)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, PRINTED[program]), done.stderr
 

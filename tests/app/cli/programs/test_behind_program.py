@@ -31,7 +31,7 @@ for _ in range(3):
 )
 
 
-def test_tasks_are_done_in_order_in_a_thread_that_nobody_sees():
+def test_tasks_run_in_order_in_a_hidden_thread():
     done, behind, before = [], BackgroundWriter(), threading.enumerate()
     for number in range(20):
         behind.do(lambda number=number: done.append((number, threading.get_ident())), 1)
@@ -55,7 +55,7 @@ def test_who_comes_waits_while_tasks_hold_more_than_there_is_room():
     behind.finish()
 
 
-def test_what_went_wrong_is_done_again_and_told_in_the_end():
+def test_failed_tasks_are_repeated_and_reported_in_the_end():
     times, behind = [], BackgroundWriter()
 
     def fails() -> None:
@@ -105,9 +105,9 @@ def test_no_trace_is_lost_to_ctrl_c(script, tmp_path):
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"3 launches traced" in said
+    assert b"3 launches traced" in errors
     assert [len(load(path)) for path in sorted((tmp_path / "tilescope-traces").iterdir())] == [32768] * 3
 
 
@@ -120,7 +120,7 @@ def test_lines_come_in_the_order_of_launches_small_or_large(script, tmp_path):
     assert [line["accesses"] for line in lines] == [32768] * 3 + [64, 32768] * 3
 
 
-def test_large_traces_that_cannot_be_saved_are_told_once(script, tmp_path):
+def test_large_traces_that_cannot_be_saved_are_reported_once(script, tmp_path):
     gone = "import os, shutil\nos.fork() or os._exit(0)\nos.wait()\nshutil.rmtree('tilescope-traces')\n"
     text = LARGE + gone + "for _ in range(2):\n    twice[64, 256](a, out)\nprint('on')\n"
     done = run_tilescope("run", str(script(text)), folder=tmp_path)

@@ -46,11 +46,11 @@ HELP = "line that asks for help"
     ],
 )  # fmt: skip
 def test_what_is_no_python_becomes_a_comment(text, python, kinds):
-    made, skipped = python_of(text)
-    assert made == python and [one.kind for one in skipped] == kinds
-    assert made.count("\n") == text.count("\n")
+    python_text, skipped = python_of(text)
+    assert python_text == python and [cell.kind for cell in skipped] == kinds
+    assert python_text.count("\n") == text.count("\n")
     if "%y" not in text:
-        ast.parse(made)
+        ast.parse(python_text)
 
 
 @pytest.mark.parametrize(
@@ -66,22 +66,22 @@ def test_a_line_of_a_hundred_thousand_characters_is_soon_read(text):
 def test_a_magic_before_each_statement_of_a_file_is_skipped_and_all_else_stays(path):
     lines = path.read_text(encoding="utf-8").split("\n")
     begins = beginnings(ast.parse("\n".join(lines)))
-    made: list[str] = []
+    marked: list[str] = []
     for number, line in enumerate(lines, 1):
         if not line.lstrip().startswith("elif "):
-            made += [f"{indent}!echo 'it" for indent in begins.get(number, ())]
-        made.append(line)
-    text, skipped = python_of("\n".join(made))
+            marked += [f"{indent}!echo 'it" for indent in begins.get(number, ())]
+        marked.append(line)
+    text, skipped = python_of("\n".join(marked))
     ast.parse(text)
     assert [line for line in text.split("\n") if "!echo" not in line] == lines
-    assert len(skipped) == len(made) - len(lines)
+    assert len(skipped) == len(marked) - len(lines)
 
 
 def beginnings(tree: ast.Module) -> dict[int, list[str]]:
     """Return the indentation of the statement that begins on each line, by the line's number."""
-    found = {}
+    cells = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-            found.setdefault(first, [" " * node.col_offset])
-    return found
+            cells.setdefault(first, [" " * node.col_offset])
+    return cells

@@ -154,8 +154,8 @@ def test_without_a_choice_the_simulator_takes_small_launches_and_compiled_code_t
 
 def test_small_launches_of_one_kernel_add_up(script, tmp_path):
     launches = COMPILE_AFTER_ACCESSES // 1600 + 2
-    many = f"for k in range({launches}):\n    copy[25, 32](a, out)"
-    path = script(COPY.replace("(40", "(800").replace("copy[2, 32](a, out)", many))
+    launches_text = f"for k in range({launches}):\n    copy[25, 32](a, out)"
+    path = script(COPY.replace("(40", "(800").replace("copy[2, 32](a, out)", launches_text))
     done = run_tilescope("run", "--out", "out", str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     made_by = [load(tmp_path / "out" / f"{n:03}-copy.npz").made_by for n in (0, launches - 1)]
@@ -205,7 +205,7 @@ except IndexError as why:
 """
 
 
-def test_an_error_whose_line_only_the_simulator_knows_is_told_by_it(script, tmp_path):
+def test_an_error_whose_line_only_the_simulator_knows_is_reported_by_it(script, tmp_path):
     path = script(HEAD + OUTSIDE_A_TUPLE)
     printed, launches, traces = run_program(tmp_path, ("--engine", "compiled"), path)
     assert (printed, launches) == run_program(tmp_path, ("--engine", "simulator"), path)[:2]

@@ -1,4 +1,4 @@
-"""float64 arithmetic that was meant as float32: told by `check`, `run --json` and the window, and when not."""
+"""Unintended float64 arithmetic, as reported by `check`, `run --json` and the window, and its false alarms."""
 
 from __future__ import annotations
 
@@ -46,43 +46,43 @@ made({constant})[1, 32](a, out)
 )
 
 
-def told(folder, path, *words):
+def float64_findings(folder, path, *words):
     done = run_tilescope("check", "--format", "json", *words, str(path), folder=folder)
     assert done.returncode == 0, done.stderr
     return [finding for finding in json.loads(done.stdout) if finding["kind"] == "float64"]
 
 
-def test_check_tells_where_and_why_once_for_all_launches(script, tmp_path):
+def test_check_reports_line_and_reason_once_for_all_launches(script, tmp_path):
     path = script(SCALE.format(dtype="float32", factor="2.0") + "scale[1, 32](a, out, 3.0)\n")
-    found = told(tmp_path, path)
-    assert [(f["file"], f["line"], f["count"], f["severity"]) for f in found] == [
+    findings = float64_findings(tmp_path, path)
+    assert [(f["file"], f["line"], f["count"], f["severity"]) for f in findings] == [
         (str(path), LINE, 2, "warning")
     ]
-    said = (
+    message = (
         "2 operations (mul and add) are float64 because of the argument factor and 0.5; "
         "write float32(0.5) and pass factor as float32."
     )
-    assert found[0]["message"] == said
+    assert findings[0]["message"] == message
     assert (
-        f"{path}:{LINE}: warning: {said} [TS807 advice]\n"
+        f"{path}:{LINE}: warning: {message} [TS807 advice]\n"
         in run_tilescope("check", str(path), folder=tmp_path).stdout
     )
 
 
 @pytest.mark.parametrize(("dtype", "factor"), [("float64", "2.0"), ("int32", "2")])
-def test_what_is_meant_as_float64_is_not_told(script, tmp_path, dtype, factor):
-    assert told(tmp_path, script(SCALE.format(dtype=dtype, factor=factor))) == []
+def test_intended_float64_is_not_reported(script, tmp_path, dtype, factor):
+    assert float64_findings(tmp_path, script(SCALE.format(dtype=dtype, factor=factor))) == []
 
 
 def test_a_float32_scalar_is_one(script, tmp_path):
     text = SCALE.replace("+ 0.5", "").format(dtype="float32", factor="np.float32(2)")
-    assert told(tmp_path, script(text)) == []
+    assert float64_findings(tmp_path, script(text)) == []
 
 
 @pytest.mark.parametrize(("constant", "count"), [("0.5", 1), ("np.float32(0.5)", 0), ("2", 1)])
 def test_a_kernel_of_a_factory_is_looked_into_too(script, tmp_path, constant, count):
     """An int64 times a float32 is a float64 to Numba."""
-    assert len(told(tmp_path, script(FACTORY.format(constant=constant)))) == count
+    assert len(float64_findings(tmp_path, script(FACTORY.format(constant=constant)))) == count
 
 
 def test_the_lines_of_json_have_it_with_its_moment(script, tmp_path):
@@ -92,8 +92,8 @@ def test_the_lines_of_json_have_it_with_its_moment(script, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "lines.json").read_text().splitlines()]
     assert [line["launch"] for line in lines] == [0, 1]
     for line in lines:
-        (found,) = [f for f in line["findings"] if f["kind"] == "float64"]
-        assert (found["line"], found["moment"]) == (LINE, 1)
+        (finding,) = [f for f in line["findings"] if f["kind"] == "float64"]
+        assert (finding["line"], finding["moment"]) == (LINE, 1)
 
 
 def test_nothing_of_the_program_runs_again(script, tmp_path):
@@ -101,7 +101,7 @@ def test_nothing_of_the_program_runs_again(script, tmp_path):
         SCALE.format(dtype="float32", factor="2.0")
         + "open('ran', 'a').write('once ')\nassert __name__ == '__main__'\n"
     )
-    assert len(told(tmp_path, path)) == 1
+    assert len(float64_findings(tmp_path, path)) == 1
     assert (tmp_path / "ran").read_text() == "once "
 
 
@@ -124,22 +124,22 @@ def test_it_is_asked_only_where_the_arguments_are_known(tmp_path, arguments, ope
 
 
 def test_sizes_and_values_make_no_other_question(tmp_path):
-    one = launch(tmp_path, SOURCE, (Array((4, 8)), Scalar(1.0)), grid=(2, 1, 1))
+    sample = launch(tmp_path, SOURCE, (Array((4, 8)), Scalar(1.0)), grid=(2, 1, 1))
     two = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0)), block=(32, 1, 1), schedule="random")
     other = launch(tmp_path, SOURCE, (Array((5, 9)), Scalar(3.0, "float32")))
-    assert source_question(one) == source_question(two) != source_question(other)
+    assert source_question(sample) == source_question(two) != source_question(other)
 
 
 def operations(*launches):
-    answers = TypeInference().answers_to([source_question(one) for one in launches])
+    answers = TypeInference().answers_to([source_question(question) for question in launches])
     return [[operation.name for operation in answer.operations] for answer in answers]
 
 
 def test_constants_of_the_file_are_known(tmp_path):
     text = "HALF, WIDTH = 0.1, 2 * 8\nREAL = np.float32\nONE = np.float32(1)\n"
     body = "@cuda.jit\ndef kernel(a):\n    tile = cuda.shared.array(WIDTH, REAL)\n    a[0] = ONE * tile[0]{more}\n"
-    one, two = (launch(tmp_path, text + body.format(more=more), (Array((4,)),)) for more in ("", " * HALF"))
-    assert operations(one, two) == [[], ["mul"]]
+    first, two = (launch(tmp_path, text + body.format(more=more), (Array((4,)),)) for more in ("", " * HALF"))
+    assert operations(first, two) == [[], ["mul"]]
 
 
 def test_closed_nothing_is_asked(tmp_path):

@@ -272,5 +272,5 @@ def test_launches_that_a_gpu_refuses_are_refused_in_one_sentence(script, tmp_pat
     done = run_tilescope("run", "--quiet", str(script(refusals(expected))), folder=tmp_path)
     assert done.stdout.splitlines() == list(expected.values())
     done = run_tilescope("check", str(script(refusals(REFUSED))), folder=tmp_path)
-    told = [line for line in done.stderr.splitlines() if not line.startswith("tilescope: ")]
-    assert told == list(REFUSED.values())
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("tilescope: ")]
+    assert lines == list(REFUSED.values())

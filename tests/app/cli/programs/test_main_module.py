@@ -26,7 +26,7 @@ if sys.argv[-1] == "fail":
 
 
 def both(folder: Path, *words: str):
-    """Return what a program says under `run` and under python, and their exit statuses."""
+    """Return the outputs of a program under `run` and under python, and their exit statuses."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     plain = subprocess.run(
         [sys.executable, *words], cwd=folder, capture_output=True, text=True, env=environment, check=False

@@ -107,9 +107,9 @@ def test_a_finding_is_named_in_each_format_as_its_reader_takes_it(tmp_path):
     text = run_tilescope("check", "over.ipynb", folder=tmp_path)
     assert text.stdout.startswith("over.ipynb [3]:3: error: bounds: ")
     assert "(also out on line 5 of over.ipynb [5])" in text.stdout
-    (found, *_) = json.loads(written("json"))
-    assert (found["file"], found["cell"], found["line"]) == ("over.ipynb", 3, 3)
-    assert found["places"] == [{"file": "over.ipynb", "cell": 5, "line": 5, "name": "out"}]
+    (finding, *_) = json.loads(written("json"))
+    assert (finding["file"], finding["cell"], finding["line"]) == ("over.ipynb", 3, 3)
+    assert finding["places"] == [{"file": "over.ipynb", "cell": 5, "line": 5, "name": "out"}]
     annotation = "::error file=over.ipynb,title=bounds::cell 3, line 3: 8 accesses are outside."
     assert written("github") == f"{annotation} [TS201 confirmed]\n"
 
@@ -161,7 +161,7 @@ def test_functions_of_cells_may_ask_numba_to_keep_them(tmp_path):
     assert (done.returncode, done.stdout) == (0, "4 [2. 2.]\n"), done.stderr
 
 
-def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
+def test_plots_are_drawn_without_a_window_and_stop_nothing(tmp_path):
     """Where matplotlib is not installed, what draws is left out, and all else goes on."""
     fake = tmp_path / "has" / "matplotlib"
     fake.mkdir(parents=True)
@@ -190,7 +190,7 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cells", "told"),
+    ("cells", "message"),
     [
         (("x = 1", "def f(:\n    pass"), 'bad.ipynb [2]", line 1'),
         (("x = 1", "y = 2\n1 / 0"), 'bad.ipynb [2]", line 2, in <module>\n    1 / 0'),
@@ -201,11 +201,11 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
         (("x = 1\n%%time\n",), 'bad.ipynb [1]", line 2'),
     ],
 )
-def test_what_a_cell_does_wrong_is_told_as_python_does(tmp_path, cells, told):
+def test_errors_of_a_cell_are_reported_as_by_python(tmp_path, cells, message):
     path = write_notebook(tmp_path / "bad.ipynb", *cells)
     done = run_tilescope("run", "--quiet", str(path), folder=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert "run_notebook" not in done.stderr and "app/cli" not in done.stderr
 
 
@@ -230,7 +230,7 @@ PLAIN = json.loads(notebook_text("x = 1"))
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "is no notebook: it is not JSON"),
         ('{"cells": [', "is no notebook: it is not JSON (line 1: "),
@@ -250,7 +250,7 @@ PLAIN = json.loads(notebook_text("x = 1"))
         ("[" * 100_000, "is no notebook: its parts are nested too deeply"),
     ],
 )  # fmt: skip
-def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, told, capsys):
+def test_a_file_that_is_no_notebook_is_refused_in_a_sentence(tmp_path, content, message, capsys):
     from tilescope.app.cli.main import main
 
     path = tmp_path / "some.ipynb"
@@ -258,7 +258,7 @@ def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, told, caps
     assert main(["check", str(path)]) == 2
     out, error = capsys.readouterr()
     assert out == "" and error.startswith("tilescope: some.ipynb ") and error.count("\n") == 1
-    assert told in error
+    assert message in error
 
 
 def test_notebooks_of_format_3_run_too(tmp_path):
@@ -280,7 +280,7 @@ def test_notebooks_of_format_3_run_too(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
 
 
-def test_what_reads_notebooks_is_imported_for_them_alone(tmp_path):
+def test_notebook_modules_are_imported_only_for_notebooks(tmp_path):
     (tmp_path / "plain.py").write_text("import sys\nprint('nbformat' in sys.modules)\n")
     assert run_tilescope("run", "--quiet", "plain.py", folder=tmp_path).stdout == "False\n"
     assert messages_of(run_tilescope("run", "--quiet", "plain.py", folder=tmp_path)) == ""

@@ -38,7 +38,7 @@ def test_a_program_runs_as_under_python(script, tmp_path):
     assert ours.returncode == 7
 
 
-def test_every_launch_is_saved_and_told_in_json(script, tmp_path):
+def test_every_launch_is_saved_and_reported_in_json(script, tmp_path):
     path = script(COPY + "copy[1, 8](a, out)\nprint(out.sum())\n")
     done = run_tilescope("run", "--json=lines.json", "--schedule", "sequential", str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -138,7 +138,7 @@ def test_what_cannot_be_run_is_one_sentence_and_status_2(tmp_path, words, text):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_trace_that_cannot_be_saved_is_told_and_the_program_goes_on(script, tmp_path):
+def test_a_trace_that_cannot_be_saved_is_reported_and_the_program_goes_on(script, tmp_path):
     gone = "import shutil\nshutil.rmtree('tilescope-traces')\ncopy[2, 32](a, out)\ncopy[2, 32](a, out)\nprint('on')\n"
     done = run_tilescope("run", str(script(COPY + gone)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "on\n")
@@ -192,10 +192,10 @@ def test_check_finds_the_race_and_passes_its_correct_twin(script, tmp_path):
 
 def test_check_formats(script, tmp_path):
     path = script(RACE + "print('from the program')\n")
-    told = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
-    findings = json.loads(told.stdout)
+    output = run_tilescope("check", "--format", "json", str(path), folder=tmp_path)
+    findings = json.loads(output.stdout)
     assert "race" in {f["kind"] for f in findings if f["severity"] == "error"}
-    assert "from the program" in told.stderr
+    assert "from the program" in output.stderr
     github = run_tilescope("check", "--format", "github", str(path), folder=tmp_path)
     assert f"::error file={path},line=" in github.stdout
 
@@ -242,8 +242,8 @@ print(out.sum())
 @pytest.mark.parametrize(
     ("text", "printed"), [(REPEATED, "[10.0, 11.0, 12.0, 13.0]"), (CONSTANT, "120000.0")]
 )
-def test_memory_that_nobody_writes(script, tmp_path, text, printed):
-    """A scalar that a ufunc repeats, and a constant array of a launch that is begun anew, compiled."""
+def test_memory_that_no_thread_writes(script, tmp_path, text, printed):
+    """A scalar that a ufunc repeats, and a constant array of a launch that starts again, compiled."""
     done = run_tilescope("run", "--quiet", str(script(HEAD + text)), folder=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr
 

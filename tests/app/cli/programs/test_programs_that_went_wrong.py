@@ -20,58 +20,60 @@ class Expected:
 
     printed: str
     status: int = 0  # of `check`
-    told: tuple[str, ...] = ()  # regular expressions that its findings match
+    reported: tuple[str, ...] = ()  # regular expressions that its findings match
     silent: tuple[str, ...] = ()  # that none matches
     compiled: bool = False  # whether the compiled engine must take it: it did not once
 
 
 PROGRAMS = {
     "array_unpacked.py": Expected("79872.0", compiled=True),
-    "atomic_negative.py": Expected("[7 7 7 7 6 6 6 6 6 6]", told=("negative",)),
+    "atomic_negative.py": Expected("[7 7 7 7 6 6 6 6 6 6]", reported=("negative",)),
     "barrier_advice_in_a_branch.py": Expected(
         "20211612832",
         1,
-        told=("race: .*another array be written", "unwritten"),
+        reported=("race: .*another array be written", "unwritten"),
         silent=("race: .*put cuda",),
     ),
     "configure.py": Expected("32.0"),
     "cuda_random_attr.py": Expected("True"),
     "dtype_of_argument.py": Expected("[255. 254. 253.]", compiled=True),
     "early_return_that_misses_nothing.py": Expected(
-        "3160.0", told=("note: 48 threads returned",), silent=("is missing", "warning: 48")
+        "3160.0", reported=("note: 48 threads returned",), silent=("is missing", "warning: 48")
     ),
     "event_elapsed.py": Expected("True"),
     "f32_accumulate.py": Expected("16777217.0"),
-    "float64_int_output.py": Expected("82138", told=("float64",)),
+    "float64_int_output.py": Expected("82138", reported=("float64",)),
     "garbage_that_goes_nowhere.py": Expected("80.0", silent=("unwritten",)),
-    "hot_atomic.py": Expected("[0.99997795]", told=("8,192",)),
+    "hot_atomic.py": Expected("[0.99997795]", reported=("8,192",)),
     "import_cudadecl.py": Expected("True True", 2),  # launches no kernel
     "jit_of_jit.py": Expected("[2. 2. 2. 2.]"),
     "math_domain.py": Expected("[ nan -inf  inf  inf]"),
-    "own_copy_of_shared_table.py": Expected("160", told=("stored the same there before",), silent=("error",)),
-    "paren.py": Expected("", told=(r"float32\(\(n \+ 1\) \* \(n \+ 2\)\)",)),
+    "own_copy_of_shared_table.py": Expected(
+        "160", reported=("stored the same there before",), silent=("error",)
+    ),
+    "paren.py": Expected("", reported=(r"float32\(\(n \+ 1\) \* \(n \+ 2\)\)",)),
     "record_blocks.py": Expected("19200.0 19200", compiled=True),
-    "redundant_store.py": Expected("262144.0", told=("overwritten",)),
+    "redundant_store.py": Expected("262144.0", reported=("overwritten",)),
     "reload_stencil.py": Expected("99.99999999997246", silent=("local variables",)),
     "row_out_of_bounds.py": Expected("40.0", silent=("error",)),
     "row_out_of_bounds_read.py": Expected(
-        "nan", 1, told=(r":10: error: bounds: 22 accesses .* reads a\[10, 0\]",)
+        "nan", 1, reported=(r":10: error: bounds: 22 accesses .* reads a\[10, 0\]",)
     ),
-    "same_finding_twice.py": Expected("", 1, told=("race|store",)),
+    "same_finding_twice.py": Expected("", 1, reported=("race|store",)),
     "shape_computed.py": Expected("[31. 30. 29.]", silent=("compile", "computed")),
-    STREAM: Expected("", 2, told=("stream",)),
+    STREAM: Expected("", 2, reported=("stream",)),
     "sum_without_atomics_words.py": Expected(
         "7.0",
         1,
-        told=(":10: error: race: .*write cuda.atomic.add", ":11: error: race: .*write cuda.atomic.add"),
+        reported=(":10: error: race: .*write cuda.atomic.add", ":11: error: race: .*write cuda.atomic.add"),
         silent=("syncthreads",),
     ),
     "tuple_index_uint32.py": Expected("90000.0", compiled=True),
     "uint64_minus.py": Expected("[-1  0  1  2]"),
     "uint64_range.py": Expected("[ 0  5 10 15]"),
-    "unpack_words.py": Expected("32.0", told=("let halves return float32",), silent=(r"\[0\]",)),
+    "unpack_words.py": Expected("32.0", reported=("let halves return float32",), silent=(r"\[0\]",)),
     "unwritten_after_bounds.py": Expected(
-        "", 1, told=("outside",), silent=("nobody", "never", ": error: unwritten|: uninitialised")
+        "", 1, reported=("outside",), silent=("nobody", "never", ": error: unwritten|: uninitialised")
     ),
     "vectorize_cuda.py": Expected("[2. 2. 2. 2.]"),
 }
@@ -92,12 +94,12 @@ def test_prints_what_a_gpu_prints(name, engine, tmp_path):
 
 
 def same(printed: str, expected: str) -> bool:
-    """Return whether texts are equal but for last digits: a GPU rounds once where it multiplies and adds."""
+    """Compare texts up to their last digits: a GPU rounds once when it multiplies and adds."""
     numbers = re.compile(r"-?\d+\.\d{6,}")
-    found, wanted = numbers.findall(printed), numbers.findall(expected)
+    numbers_printed, wanted = numbers.findall(printed), numbers.findall(expected)
     rest = numbers.sub("#", printed) == numbers.sub("#", expected)
     return rest and all(
-        float(a) == pytest.approx(float(b), rel=1e-9) for a, b in zip(found, wanted, strict=True)
+        float(a) == pytest.approx(float(b), rel=1e-9) for a, b in zip(numbers_printed, wanted, strict=True)
     )
 
 
@@ -105,16 +107,16 @@ def same(printed: str, expected: str) -> bool:
 def test_is_checked(name, tmp_path):
     expected = PROGRAMS[name]
     done = run_tilescope("check", "--output-format", "full=full.txt", str(FOLDER / name), folder=tmp_path)
-    said = done.stdout + (done.stderr if expected.status == 2 else "")
-    full = said + (tmp_path / "full.txt").read_text(encoding="utf-8")  # it lists all advice
-    assert done.returncode == expected.status, said + done.stderr
-    for text in expected.told:
+    output = done.stdout + (done.stderr if expected.status == 2 else "")
+    full = output + (tmp_path / "full.txt").read_text(encoding="utf-8")  # it lists all advice
+    assert done.returncode == expected.status, output + done.stderr
+    for text in expected.reported:
         assert re.search(text, full), full
     for text in expected.silent:
-        assert not re.search(text, said), said
+        assert not re.search(text, output), output
 
 
-def test_one_race_is_told_once(tmp_path):
+def test_one_race_is_reported_once(tmp_path):
     done = run_tilescope("check", str(FOLDER / "same_finding_twice.py"), folder=tmp_path)
     assert len(re.findall(r"\berror\b", done.stdout)) == 1, done.stdout
 

@@ -13,13 +13,13 @@ TEXT = "import numpy\n\nN = 3\n\ndef f(a):\n    return a\n\nclass C:\n    x = 1\
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "alone"),
+    ("old", "new", "is_compiled"),
     [("return a", "return a + 1", True), ("return a", "import os\n    os.abort()", True), ("N = 3", "N = 4", False),
      ("def f(a):", "def f(a=g()):", False), ("def f", "@g\ndef f", False), ("x = 1", "x = g()", False),
      ("import numpy", "import numpy, os", False)],
 )  # fmt: skip
-def test_what_runs_when_a_file_is_loaded_is_not_compiled_unasked(old, new, alone):
-    assert differ_only_in_functions(TEXT, TEXT.replace(old, new)) == alone
+def test_what_runs_when_a_file_is_loaded_is_not_compiled_unasked(old, new, is_compiled):
+    assert differ_only_in_functions(TEXT, TEXT.replace(old, new)) == is_compiled
 
 
 def test_sentences_name_lines():
@@ -29,9 +29,9 @@ def test_sentences_name_lines():
 
 
 def test_a_file_named_elsewhere_is_left_out_of_its_sentences():
-    told = "/a/k.py:7: the file can't be run: ZeroDivisionError: division by zero."
-    assert without_location(told, "/a/k.py") == "ZeroDivisionError: division by zero."
-    assert without_location(told, "/b/k.py") == told
+    message = "/a/k.py:7: the file can't be run: ZeroDivisionError: division by zero."
+    assert without_location(message, "/a/k.py") == "ZeroDivisionError: division by zero."
+    assert without_location(message, "/b/k.py") == message
 
 
 def test_constants_that_have_another_value():

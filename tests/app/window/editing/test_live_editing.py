@@ -1,4 +1,4 @@
-"""The kernel in the source panel edited and run: lines struck out, the version before beside it, mistakes, leaving."""
+"""The kernel in the source panel, edited and run: skipped lines, the version before next to it, mistakes, leaving."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def editor(window):
 
 
 def written(window, old, new):
-    """Type a text in place of the first of another."""
+    """Replace the first occurrence of a text by typing."""
     page = editor(window)
     page.setFocus()
     page.moveCursor(QTextCursor.MoveOperation.Start)
@@ -53,16 +53,16 @@ def written(window, old, new):
 
 def run(window):
     QTest.keyClick(editor(window), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    made(window)
+    wait_for_sessions(window)
 
 
-def made(window):
+def wait_for_sessions(window):
     """Wait until what was asked for is shown, or refused."""
     wait_until(lambda: not window.editing.editing.is_busy())
     settle(window)
 
 
-def click_beside(window, line):
+def click_gutter(window, line):
     """Click on the handle of a line."""
     page = editor(window)
     page.go_to(line)
@@ -70,14 +70,14 @@ def click_beside(window, line):
     QTest.mouseClick(
         page.findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top + min(height, 14) / 2))
     )
-    made(window)
+    wait_for_sessions(window)
 
 
 def kernels(window):
     return [session.launch.source for session in window.stage.sessions]
 
 
-def test_what_is_typed_runs_beside_the_version_before(window):
+def test_typed_text_runs_next_to_the_version_before(window):
     before = FILE.read_bytes()
     written(window, "total += tile_a", "total -= tile_a")
     run(window)
@@ -122,7 +122,7 @@ def test_the_same_text_is_not_run_again(window):
 
 
 def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
-    click_beside(window, FIRST)
+    click_gutter(window, FIRST)
     assert window.stage.setups[1].without == (FIRST,)
     assert [text.count("syncthreads") for text in kernels(window)] == [2, 1]
     assert window.stage.sessions[1].findings[0].kind == "race"
@@ -134,16 +134,16 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
     wait_until(
         lambda: "put cuda.syncthreads() " in problems.problems[0].sentence
     )  # once a trial has proven it
-    click_beside(window, SECOND)
+    click_gutter(window, SECOND)
     assert window.stage.setups[1].without == (FIRST, SECOND) and not window.stage.setups[0].is_edited
-    click_beside(window, FIRST)
-    click_beside(window, SECOND)
+    click_gutter(window, FIRST)
+    click_gutter(window, SECOND)
     assert [setup.is_edited for setup in window.stage.setups] == [False]  # as it was before
     assert not window.editing.bar.isVisible()
 
 
-def test_a_struck_barrier_offers_the_race_and_says_that_the_result_is_right_by_luck(window):
-    click_beside(window, FIRST)
+def test_a_skipped_barrier_offers_the_race_and_reports_that_the_result_is_right_by_luck(window):
+    click_gutter(window, FIRST)
     wait_until(lambda: window.stage.sessions[1].is_examined and "1 race more" in window.editing.bar.texts())
     assert window.stage.sessions[1].trace.check.equal
     left, right = (pane.heading for pane in window.central.panes)
@@ -166,7 +166,7 @@ def test_a_struck_barrier_offers_the_race_and_says_that_the_result_is_right_by_l
 
 
 def test_back_and_forward_go_through_the_versions(window):
-    click_beside(window, SECOND)
+    click_gutter(window, SECOND)
     window.navigation.travel(-1)
     settle(window)
     assert [setup.without for setup in window.stage.setups] == [()]
@@ -176,7 +176,7 @@ def test_back_and_forward_go_through_the_versions(window):
     assert editor(window).struck == {SECOND}
 
 
-def test_a_guard_taken_out_is_told_the_moment_it_is_out(shared):
+def test_a_skipped_guard_is_reported_immediately(shared):
     shared.change_setups(shared.toolbar.setups and _named("vector-double:count=40,threads=32"))
     settle(shared)
     line = next(
@@ -184,7 +184,7 @@ def test_a_guard_taken_out_is_told_the_moment_it_is_out(shared):
         for n, row in enumerate(editor(shared).file_text().splitlines(), 1)
         if row.lstrip().startswith("if ")
     )
-    click_beside(shared, line)
+    click_gutter(shared, line)
     assert [finding.kind for finding in shared.stage.sessions[1].findings][:1] == ["bounds"]
     assert any(text.startswith("1 bounds") for text in shared.editing.bar.texts())
     shared.editing.editing.undo_all()
@@ -200,7 +200,7 @@ def _named(spec):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("total += tile_a", "total += (tile_a", "'(' was never closed"),
         ("def tiled", "def other", "no kernel named tiled"),
@@ -208,10 +208,10 @@ def _named(spec):
         ("from numba import cuda", "import os, cuda_ ", "cuda_"),
     ],
 )
-def test_a_mistake_is_told_at_its_line_and_the_window_stays_as_it_was(window, old, new, told):
+def test_a_mistake_is_reported_at_its_line_and_the_window_stays_as_it_was(window, old, new, message):
     written(window, old, new)
     run(window)
-    assert told in window.notice.sentence.text()
+    assert message in window.notice.sentence.text()
     assert kernels(window) == [TEXT] and len(window.stage.setups) == 1
     assert new in editor(window).file_text()  # nothing that was typed is lost
 
@@ -224,15 +224,15 @@ def test_a_kernel_that_raises_is_shown_with_its_error_at_its_line(window):
     assert line in [problem.line for problem in window.side.source.problems.problems]
 
 
-def test_a_version_does_not_follow_where_somebody_went_meanwhile(window):
+def test_a_version_does_not_follow_the_user_who_went_elsewhere_meanwhile(window):
     window.stage.jobs._sessions.clear()
     editor(window).toggle(FIRST)
     assert window.editing.editing.is_busy()
     window.change_setups(_named("vector-double:count=40,threads=32"))
-    made(window)
+    wait_for_sessions(window)
     assert [setup.scenario for setup in window.stage.setups] == ["vector-double"]
     window.navigation.travel(-1)
-    made(window)
+    wait_for_sessions(window)
     assert [setup.without for setup in window.stage.setups] == [()]
 
 
@@ -240,19 +240,19 @@ def test_a_line_that_is_put_back_before_its_version_is_there_changes_nothing(win
     window.stage.jobs._sessions.clear()
     editor(window).toggle(SECOND)
     editor(window).toggle(SECOND)
-    made(window)
+    wait_for_sessions(window)
     assert len(window.stage.setups) == 1 and not editor(window).struck
 
 
 def test_a_line_that_failed_can_be_put_back(window):
-    click_beside(window, TEXT.splitlines().index("from numba import cuda, float32") + 1)
+    click_gutter(window, TEXT.splitlines().index("from numba import cuda, float32") + 1)
     assert "NameError" in window.notice.sentence.text() and len(editor(window).struck) == 1
-    click_beside(window, next(iter(editor(window).struck)))
+    click_gutter(window, next(iter(editor(window).struck)))
     assert len(window.stage.setups) == 1 and not window.notice.is_shown()
 
 
 def test_all_that_is_undone_is_of_the_kernel_that_is_shown(window):
-    click_beside(window, FIRST)
+    click_gutter(window, FIRST)
     window.change_setups(_named("vector-double:count=40,threads=32"))
     settle(window)
     written(window, "data[i] *= 2", "data[i] *= 3")
@@ -267,7 +267,7 @@ def test_all_that_is_undone_is_of_the_kernel_that_is_shown(window):
 
 
 def test_marks_are_those_of_the_version_that_is_shown(window):
-    click_beside(window, FIRST)
+    click_gutter(window, FIRST)
     window.navigation.travel(-1)
     settle(window)
     assert not window.side.source.problems.problems
@@ -306,7 +306,7 @@ def test_a_barrier_that_is_removed_and_typed_again_is_marked_again(window):
     assert window.side.source.text() == TEXT and not window.side.source.is_edited()
 
 
-def test_a_constant_that_the_bar_sets_is_told(window):
+def test_a_constant_that_the_bar_sets_is_reported(window):
     written(window, "TILE = 16", "TILE = 8")
     run(window)
     assert "The toolbar sets TILE" in window.notice.news.sentence.text()
@@ -314,7 +314,7 @@ def test_a_constant_that_the_bar_sets_is_told(window):
 
 
 def test_two_texts_that_come_to_one_kernel_are_shown_each_by_itself(window):
-    click_beside(window, FIRST)
+    click_gutter(window, FIRST)
     rows = TEXT.split("\n")
     rows[FIRST - 1] = rows[FIRST - 1].replace("cuda.syncthreads()", "pass")
     editor(window).replace("\n".join(rows))
@@ -331,17 +331,17 @@ def test_lines_that_have_to_stay_say_why(window):
 
 
 def test_another_size_is_traced_of_the_edited_kernel(window):
-    click_beside(window, FIRST)
+    click_gutter(window, FIRST)
     window.toolbar.put("m", "4")
     settle(window)
     assert [session.trace.buffers[0].shape[0] for session in window.stage.sessions] == [4, 4]
     assert [text.count("syncthreads") for text in kernels(window)] == [2, 1]
 
 
-def test_a_copy_is_saved_whole_without_the_lines_that_are_out(window, tmp_path):
+def test_a_copy_is_saved_completely_without_the_skipped_lines(window, tmp_path):
     written(window, "total += tile_a", "total += 1 * tile_a")
     run(window)
-    click_beside(window, SECOND)
+    click_gutter(window, SECOND)
     assert window.editing.store(tmp_path / "mine.py")
     saved = (tmp_path / "mine.py").read_text()
     assert "1 * tile_a" in saved and saved.count("syncthreads") == 1
@@ -393,10 +393,10 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
         wait_until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["reverse"])
         settle(window)
         barrier = PROGRAM.splitlines().index("    cuda.syncthreads()") + 1
-        click_beside(window, barrier)
+        click_gutter(window, barrier)
         assert [text.count("syncthreads") for text in kernels(window)] == [1, 0]
         assert editor(window).struck == {barrier} and editor(window).file_text() == PROGRAM
-        click_beside(window, barrier)
+        click_gutter(window, barrier)
         assert [text.count("syncthreads") for text in kernels(window)] == [1]
         written(window, "np.arange(32", "2 * np.arange(32")
         run(window)
@@ -427,14 +427,14 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
         assert not window.editing.unsaved()
 
 
-def test_nothing_is_compiled_ahead_while_a_session_is_being_made(window, monkeypatch):
-    editing, told, settled = window.editing.editing, [], [False]
-    monkeypatch.setattr(window.stage.jobs, "compile_ahead", told.append)
+def test_nothing_is_compiled_ahead_while_a_session_is_being_prepared(window, monkeypatch):
+    editing, messages, settled = window.editing.editing, [], [False]
+    monkeypatch.setattr(window.stage.jobs, "compile_ahead", messages.append)
     monkeypatch.setattr(window.stage, "is_settled", lambda: settled[0])
     editing._compile_timer.start(1)
     QTest.qWait(50)
-    assert not told and editing._compile_timer.isActive()
+    assert not messages and editing._compile_timer.isActive()
     settled[0] = True
-    wait_until(lambda: told)
+    wait_until(lambda: messages)
     editing._compile_timer.setInterval(TYPING_PAUSE)
-    assert [launch.source != TEXT for launch in told[0]] == [True, True]  # one for each barrier
+    assert [launch.source != TEXT for launch in messages[0]] == [True, True]  # one for each barrier

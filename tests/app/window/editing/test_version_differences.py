@@ -20,32 +20,32 @@ SIZE = {"m": 8, "k": 8, "n": 8, "tile": 4}
 def version(source="", without=()):
     scenario = find(NAME)
     launch = launch_of(scenario, SIZE, source=source, without=without)
-    return build_session(launch, run(launch, lambda done, of: None), scenario)
+    return build_session(launch, run(launch, lambda done, total: None), scenario)
 
 
 def text():
     return kernel_source(find(NAME).kernel)[1]
 
 
-def test_a_barrier_taken_out_is_told_by_its_race():
+def test_a_skipped_barrier_is_reported_by_its_race():
     first, _ = barrier_lines(text(), "tiled")
     before, after = version(), version(without=(first,))
     assert are_versions(before, after)
     waiting = version_differences(before, after)
     assert waiting.findings is None  # nobody has looked yet
     before.with_findings(), after.with_findings()
-    found = version_differences(before, after)
-    assert found.findings[0].kind == "race" and found.findings[0].severity == "error"
-    assert found.findings[0].more > 0 and found.findings[0].first in after.findings
-    assert {n.name for n in found.numbers} <= {"moments"}  # it makes the same accesses
-    assert found.result == "the result is right by luck"  # in lockstep this race does no harm
+    differences = version_differences(before, after)
+    assert differences.findings[0].kind == "race" and differences.findings[0].severity == "error"
+    assert differences.findings[0].more > 0 and differences.findings[0].first in after.findings
+    assert {n.name for n in differences.numbers} <= {"moments"}  # it makes the same accesses
+    assert differences.result == "the result is right by luck"  # in lockstep this race does no harm
 
 
 def test_back_from_a_mistake_the_result_is_right_and_there_are_fewer_findings():
     wrong, right = version(text().replace("total +=", "total -=")).with_findings(), version().with_findings()
     assert version_differences(right, wrong).result == "the result is wrong in 64 of 64 elements"
-    found = version_differences(wrong, right)
-    assert found.result == "the result is now right" and not found.numbers
+    differences = version_differences(wrong, right)
+    assert differences.result == "the result is now right" and not differences.numbers
 
 
 def test_results_that_are_both_wrong_are_held_against_each_other():
@@ -56,8 +56,8 @@ def test_results_that_are_both_wrong_are_held_against_each_other():
 
 def test_counters_that_differ_are_named_with_both_numbers():
     line = next(n for n, row in enumerate(text().splitlines(), 1) if "tile_b[ty, tx] = 0" in row)
-    found = version_differences(version().with_findings(), version(without=(line,)).with_findings())
-    numbers = {n.name: (n.before, n.after) for n in found.numbers}
+    differences = version_differences(version().with_findings(), version(without=(line,)).with_findings())
+    numbers = {n.name: (n.before, n.after) for n in differences.numbers}
     assert numbers["shared requests"][0] > numbers["shared requests"][1]
     assert "global sectors" not in numbers
 

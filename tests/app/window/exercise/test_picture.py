@@ -22,27 +22,27 @@ def view(path, content, scale=1.0):
     """Return the view of a picture with this content."""
     application()
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    made = PictureView(Theme.named("light", scale))
-    made.show_file(path, "what it shows")
-    return made
+    picture_view = PictureView(Theme.named("light", scale))
+    picture_view.show_file(path, "what it shows")
+    return picture_view
 
 
-def test_a_drawing_is_as_large_as_it_says_grows_with_the_text_and_shrinks_with_the_panel(tmp_path):
-    made = view(tmp_path / "a.svg", SVG.format(RED))
-    assert made.sizeHint() == QSize(200, 100) and made.heightForWidth(100) == 50
+def test_a_drawing_has_its_declared_size_grows_with_the_text_and_shrinks_with_the_panel(tmp_path):
+    picture_view = view(tmp_path / "a.svg", SVG.format(RED))
+    assert picture_view.sizeHint() == QSize(200, 100) and picture_view.heightForWidth(100) == 50
     assert view(tmp_path / "a.svg", SVG.format(RED), 1.6).sizeHint() == QSize(320, 160)
-    made.shrink(0.5)
-    assert made.heightForWidth(400) == 50
-    made.resize(100, 50)
-    assert made.grab().toImage().pixelColor(25, 12) == QColor("#ff0000")
+    picture_view.shrink(0.5)
+    assert picture_view.heightForWidth(400) == 50
+    picture_view.resize(100, 50)
+    assert picture_view.grab().toImage().pixelColor(25, 12) == QColor("#ff0000")
 
 
 def test_a_png_is_drawn_too(tmp_path):
     image = QImage(40, 20, QImage.Format.Format_RGB32)
     image.fill(QColor("#00ff00"))
     image.save(str(tmp_path / "b.png"))
-    made = view(tmp_path / "a.png", (tmp_path / "b.png").read_bytes())
-    assert made.sizeHint() == QSize(40, 20)
+    picture_view = view(tmp_path / "a.png", (tmp_path / "b.png").read_bytes())
+    assert picture_view.sizeHint() == QSize(40, 20)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_a_png_is_drawn_too(tmp_path):
         (" " * (LARGEST + 1), "more than 1,000,000 bytes"),
     ],
 )
-def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, content, said):
-    with pytest.raises(TaskPictureError, match=r"^The picture .*a\.svg") as told:
+def test_harmful_files_and_files_without_a_drawing_are_refused_in_a_sentence(tmp_path, content, message):
+    with pytest.raises(TaskPictureError, match=r"^The picture .*a\.svg") as error:
         view(tmp_path / "a.svg", content)
-    assert said in str(told.value) and "\n" not in str(told.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
-def test_what_is_no_png_is_told(tmp_path):
+def test_a_file_that_is_no_png_is_refused(tmp_path):
     with pytest.raises(TaskPictureError, match="not a valid PNG"):
         view(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n")
     with pytest.raises(TaskPictureError, match="can't be read"):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from exercises import CASES, RIGHT, warm_judge, write_exercise
-from tilescope.app.window.exercise.words import rows_of
+from tilescope.app.window.exercise.verdict_text import rows_of
 
 
 @pytest.mark.parametrize(
-    ("goal", "said"),
+    ("goal", "message"),
     [
         ("global_load_bytes * 4 <= n * 8", "you: 4,000, allowed: at most 2,000"),
         ("4 * global_load_bytes < n", "you: 4,000, allowed: less than 250"),
@@ -17,8 +17,8 @@ from tilescope.app.window.exercise.words import rows_of
         ("3 * global_load_bytes == n", "you: 4,000, allowed: exactly 333"),
     ],
 )
-def test_a_missed_goal_tells_the_students_number_and_what_is_allowed_of_it(tmp_path, goal, said):
-    made = write_exercise(tmp_path, CASES, f"few: {goal}")
-    verdict = warm_judge().judge(made, RIGHT)
-    row = next(row for row in rows_of(verdict, made, "mine.py") if row.text.startswith("Goal missed"))
-    assert row.instead.startswith(said)
+def test_a_missed_goal_shows_the_students_number_and_the_limit(tmp_path, goal, message):
+    exercise = write_exercise(tmp_path, CASES, f"few: {goal}")
+    verdict = warm_judge().judge(exercise, RIGHT)
+    row = next(row for row in rows_of(verdict, exercise, "mine.py") if row.text.startswith("Goal missed"))
+    assert row.instead.startswith(message)

@@ -19,7 +19,7 @@ from tilescope.app.exercise.library import SHIPPED
 from tilescope.app.exercise.progress import FILE
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.state.actions import Focus, ShowTab
-from tilescope.app.window.exercise.words import NOT_YET, PASSED
+from tilescope.app.window.exercise.verdict_text import NOT_YET, PASSED
 from windows import PAIR, act, open_window, press, settle, wait_until
 
 DATA = Path(__file__).parents[3] / "data" / "exercises"
@@ -30,12 +30,14 @@ LINE = 9  # of the stub's store
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return a teacher's folder: an exercise, and one that does not judge."""
-    made = tmp_path_factory.mktemp("week3")
+    week_folder = tmp_path_factory.mktemp("week3")
     for path in DATA.glob("01-add-ten.*"):
-        shutil.copy(path, made)
-        shutil.copy(path, made / path.name.replace("01-add-ten", "02-twice"))
-    (made / "02-twice.md").write_text((made / "02-twice.md").read_text().replace("01-add", "01-add"))
-    return made
+        shutil.copy(path, week_folder)
+        shutil.copy(path, week_folder / path.name.replace("01-add-ten", "02-twice"))
+    (week_folder / "02-twice.md").write_text(
+        (week_folder / "02-twice.md").read_text().replace("01-add", "01-add")
+    )
+    return week_folder
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,7 @@ def judged(window, text):
 
 
 def write(window, old, new):
-    """Put a text in place of another one, and wait for the verdict."""
+    """Replace a text, and wait for the verdict."""
     text = editor(window).text().replace(old, new)
     window.exercises.work.put(text)
     judged(window, text)
@@ -98,9 +100,9 @@ def type_in(window, line, deleted, keys):
 
 
 def remembered(folder):
-    """Return what the file says of the first exercise."""
-    known = json.loads((folder / "settings" / FILE).read_text())["exercises"]
-    return known.get(str(folder / "add-ten"), {})
+    """Return the saved progress of the first exercise."""
+    saved = json.loads((folder / "settings" / FILE).read_text())["exercises"]
+    return saved.get(str(folder / "add-ten"), {})
 
 
 def texts(panel):
@@ -131,12 +133,14 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
 
 def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
-    said = []
-    window.exercises.work.stale.connect(lambda stale: said.append((stale, panel.head.line.text())))
+    outputs = []
+    window.exercises.work.stale.connect(lambda stale: outputs.append((stale, panel.head.line.text())))
     type_in(window, LINE, 1, "a[i] + 10")
     judged(window, editor(window).text())
     assert panel.head.words.text() == PASSED and panel.next.isVisible() and not panel.is_stale
-    assert any(stale and text.startswith("For the previous text. 0 of 2 cases right") for stale, text in said)
+    assert any(
+        stale and text.startswith("For the previous text. 0 of 2 cases right") for stale, text in outputs
+    )
     assert window.stage.focused().launch.source == editor(window).text()
     assert remembered(folder)["done"] and RIGHT in remembered(folder)["text"]
     window.exercises.leave()
@@ -145,7 +149,7 @@ def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
     assert panel.head.words.text() == PASSED
 
 
-def test_each_goal_shows_its_number_beside_the_stubs_and_what_it_needs(window, folder):
+def test_each_goal_shows_its_number_next_to_the_stubs_and_its_limit(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
     write(window, ZERO, "out[i] = a[i] + a[i] - a[i] + 10")
     goal = panel.rows.rows[0]
@@ -175,13 +179,13 @@ def test_hints_come_one_by_one_fold_and_stay(window, folder):
     assert len(at_work(window, folder / "01-add-ten.md").hint_boxes) == 2
 
 
-def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window, folder):
+def test_unfinished_python_is_reported_at_its_line_and_the_verdict_stays(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
-    said = texts(panel)
+    labels = texts(panel)
     type_in(window, LINE, 0, " +")
     wait_until(lambda: bool(editor(window).problems))
     assert [problem.line for problem in editor(window).problems] == [LINE]
-    assert texts(panel) == said and panel.is_stale
+    assert texts(panel) == labels and panel.is_stale
     assert "out[i] = 0 +" in remembered(folder)["text"]
     window.exercises.leave()
     panel = at_work(window, folder / "01-add-ten.md")  # which shows the stub's picture and the text
@@ -191,7 +195,7 @@ def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window,
     wait_until(lambda: not panel.is_stale)
 
 
-def test_a_kernel_that_is_gone_raises_or_never_ends_is_told(window, folder, monkeypatch):
+def test_a_kernel_that_is_gone_raises_or_never_ends_is_reported(window, folder, monkeypatch):
     panel = at_work(window, folder / "01-add-ten.md")
     write(window, "def add_ten", "def add_eleven")
     assert "add_ten" in texts(panel)[0] and panel.head.words.text() == NOT_YET
@@ -302,14 +306,16 @@ def test_a_teachers_folder_runs_once_one_agrees(window, folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "old, new, said",
+    "old, new, message",
     [
         ("def cases():", "def cases():\n    raise ValueError('no seed')", "no seed"),
         ("def cases():", "def case():", "no function cases()"),
         ("@cuda.jit\n", "", "is not a kernel"),
     ],
 )
-def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, folder, tmp_path, old, new, said):
+def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(
+    window, folder, tmp_path, old, new, message
+):
     before = window.stage.setups
     for path in folder.glob("01-add-ten.*"):
         shutil.copy(path, tmp_path)
@@ -318,7 +324,7 @@ def test_an_exercise_that_can_not_judge_leaves_the_window_as_it_was(window, fold
     window.exercises.open_path(tmp_path / "01-add-ten.md")
     wait_until(lambda: window.notice.message_type == "error")
     settle(window)
-    assert said in window.notice.sentence.text() and "01-add-ten.py" in window.notice.sentence.text()
+    assert message in window.notice.sentence.text() and "01-add-ten.py" in window.notice.sentence.text()
     assert not window.exercises.is_open() and window.stage.setups == before
 
 
@@ -343,8 +349,8 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     settle(window)
     assert panel.hints == 0
 
-    def said():
-        """Return what panel, findings tab and source say of the race."""
+    def shown_findings():
+        """Return the texts of panel, findings tab and source about the race."""
         act(window, ShowTab("findings"))
         settle(window)
         rows = window.side.view("findings").list
@@ -353,7 +359,7 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
         marks = [problem.sentence for problem in editor(window).problems]
         return row, listed, marks
 
-    row, listed, marks = said()
+    row, listed, marks = shown_findings()
     assert "Somewhere in this kernel" in row.text and row.line == 0
     assert any("Somewhere in this kernel" in text for text in listed)
     assert not marks
@@ -361,15 +367,17 @@ def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window)
     assert "1 race" in panel.head.line.text() or "1 error" in panel.head.line.text()
     panel.hint.click()
     settle(window)
-    row, listed, marks = said()
+    row, listed, marks = shown_findings()
     assert row.line and marks and any("part[" in text for text in listed)
     assert "put cuda.syncthreads()" not in " ".join([row.text, *listed, *marks])
     while panel.hint.isVisible():
         panel.hint.click()
         settle(window)
-    wait_until(lambda: any("cuda.syncthreads()" in text for text in said()[1]))  # once the remedy is proven
-    assert "cuda.syncthreads()" in said()[0].text  # of the panel
-    assert "cuda.syncthreads()" in " ".join(said()[2])  # of the source
+    wait_until(
+        lambda: any("cuda.syncthreads()" in text for text in shown_findings()[1])
+    )  # once the remedy is proven
+    assert "cuda.syncthreads()" in shown_findings()[0].text  # of the panel
+    assert "cuda.syncthreads()" in " ".join(shown_findings()[2])  # of the source
 
 
 STENCIL = """from numba import cuda, int32

@@ -1,4 +1,4 @@
-"""What a lecturer does beside walking: questions, the blank screen, the list of steps, the clock, the whole screen."""
+"""A lecturer's other tools: questions, the blank screen, the list of steps, the clock, the full screen."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ def choices(window) -> list[ChoiceButton]:
 
 def test_a_choice_is_taken_by_its_key_and_the_answer_shown_by_colour_and_sign(window, player):
     go_to_step(window, ASKS, play=True)
-    names = [made.accessibleName() for made in choices(window)]
+    names = [choice.accessibleName() for choice in choices(window)]
     right = int(player.answer().quantity.value)
     assert names == ["A: 16", f"B: {right}", "C: none at all"]
     press(window, "3")
     assert player.chosen == 2
-    assert [made.accessibleName() for made in choices(window)] == [*names[:2], "C: none at all, chosen"]
+    assert [choice.accessibleName() for choice in choices(window)] == [*names[:2], "C: none at all, chosen"]
     press(window, "1")
     assert player.chosen == 0
     press(window, "PageDown")
     assert player.is_revealed and player.number == ASKS
-    said = [made.accessibleName() for made in choices(window)]
-    assert said == ["A: 16, chosen, not right", f"B: {right}, the right answer", "C: none at all"]
-    assert [made.sign.pixmap().isNull() for made in choices(window)] == [False, False, True]
+    spoken = [choice.accessibleName() for choice in choices(window)]
+    assert spoken == ["A: 16, chosen, not right", f"B: {right}, the right answer", "C: none at all"]
+    assert [button.sign.pixmap().isNull() for button in choices(window)] == [False, False, True]
     press(window, "3")
     assert player.chosen == 0  # it is over
 
 
-def test_nothing_tells_the_answer_before_it_is_shown(window, player):
+def test_nothing_reveals_the_answer_before_it_is_shown(window, player):
     go_to_step(window, ASKS, play=True)
     before = set(texts(window.central.caption))
     assert not any("takes" in text for text in before if "How many" not in text)
-    states = {made.styleSheet() for made in choices(window)}
+    states = {button.styleSheet() for button in choices(window)}
     assert len(states) == 1
     places = [pane.geometry() for pane in window.central.panes]
     player.reveal()
@@ -72,7 +72,7 @@ def test_nothing_tells_the_answer_before_it_is_shown(window, player):
     assert any("The tiled one takes" in text for text in texts(window.central.caption))
 
 
-def test_no_pane_says_how_its_launch_ended_while_a_question_is_open(window, player):
+def test_no_pane_reports_the_end_of_its_launch_while_a_question_is_open(window, player):
     headings = [pane.heading for pane in window.central.panes]
     go_to_step(window, ASKS, play=True)
     assert all(heading.verdict.isHidden() and heading.sign.isHidden() for heading in headings)
@@ -85,7 +85,7 @@ def test_no_pane_says_how_its_launch_ended_while_a_question_is_open(window, play
     assert not any(pane.heading.sign.isHidden() for pane in window.central.panes)
 
 
-def test_a_number_is_guessed_and_its_mark_told(window, player):
+def test_a_number_is_guessed_and_its_mark_shown(window, player):
     go_to_step(window, NUMBER, play=True)
     card = window.lectures.card
     assert card.field.isVisible() and not card.answer.text()
@@ -97,12 +97,12 @@ def test_a_number_is_guessed_and_its_mark_told(window, player):
     assert card.answer.text() == "Near: 16, exact from the trace"
 
 
-@pytest.mark.parametrize(("guess", "told"), [("16", "Right: 16"), ("4", "No: 16"), ("", "16")])
-def test_a_guess_is_right_or_near_or_neither(window, player, guess, told):
+@pytest.mark.parametrize(("guess", "verdict"), [("16", "Right: 16"), ("4", "No: 16"), ("", "16")])
+def test_a_guess_is_right_or_near_or_neither(window, player, guess, verdict):
     go_to_step(window, NUMBER, play=True)
     window.lectures.card.field.setText(guess)
     player.reveal()
-    assert window.lectures.card.answer.text() == f"{told}, exact from the trace"
+    assert window.lectures.card.answer.text() == f"{verdict}, exact from the trace"
 
 
 def test_b_blanks_the_screen_and_a_step_key_only_brings_it_back(window, player):
@@ -130,7 +130,7 @@ def test_the_list_of_steps_filters_and_jumps(window, player):
     assert player.number == 5
 
 
-def test_the_foot_says_where_and_when_we_are(window, player):
+def test_the_foot_shows_step_and_moment(window, player):
     foot = window.central.caption.foot
     assert foot.text() == "Exact from the trace.   step 1 of 6"
     press(window, "T")
@@ -139,7 +139,7 @@ def test_the_foot_says_where_and_when_we_are(window, player):
     assert foot.text().endswith("step 1 of 6")
 
 
-def test_f5_shows_a_lecture_on_the_whole_screen_and_escape_leaves_that_first(window, player):
+def test_f5_shows_a_lecture_on_the_full_screen_and_escape_leaves_that_first(window, player):
     press(window, "F5")
     wait_until(window.isFullScreen)
     press(window, "Escape")
@@ -153,7 +153,7 @@ def test_f5_shows_a_lecture_on_the_whole_screen_and_escape_leaves_that_first(win
     press(window, "F5")
 
 
-def test_a_lecture_is_found_in_the_menu_by_its_title(window, player, monkeypatch, tmp_path):
+def test_the_menu_lists_a_lecture_by_its_title(window, player, monkeypatch, tmp_path):
     shipped = tmp_path / "1-one.md"
     shipped.write_text("# Sharing & sectors\n", encoding="utf-8")
     monkeypatch.setattr("tilescope.app.window.lecture.commands.shipped_lectures", lambda: [shipped])
@@ -170,8 +170,10 @@ def test_a_lecture_is_checked_while_it_is_presented(window, player):
     line = text[: text.index("{right.sectors}")].count("\n") + 1
     window.lectures.check()
     wait_until(lambda: bool(mistakes()))
-    told = [label.text() for label in mistakes()[0].findChildren(QLabel)]
-    assert any(text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in told)
+    labels = [label.text() for label in mistakes()[0].findChildren(QLabel)]
+    assert any(
+        text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in labels
+    )
     mistakes()[0].close()
 
 

@@ -1,4 +1,4 @@
-"""The files of a lecture: saved, broken, replaced and removed while it is shown, and what it names beside it."""
+"""The files of a lecture: saved, broken, replaced and removed while it is shown, and other files in its folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def player(window, tmp_path):
     window.notice.clear()
 
 
-def told(window) -> str:
+def notice_text(window) -> str:
     return window.notice.sentence.text() if window.notice.message_type == "error" else ""
 
 
@@ -57,15 +57,15 @@ def test_a_saved_lecture_is_shown_anew_at_the_same_step(window, player):
     assert player.number == 4  # its title is gone, so its number says which it is
 
 
-def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, player):
+def test_mistakes_in_it_are_reported_with_their_line_and_nothing_changes(window, player):
     go_to_step(window, 3)
     before = capture_window(window)
     line = LECTURE[: LECTURE.index("at: middle")].count("\n") + 1
     broken = LECTURE.replace("at: middle of phase 1", "at: nowhere").replace("colour: reads", "colour: green")
     player.lecture.path.write_text(broken, "utf-8")
-    wait_until(lambda: bool(told(window)))
-    assert told(window).startswith(f"lecture.md, line {line}: 'nowhere' is not a place in time")
-    assert told(window).endswith("(1 more)")
+    wait_until(lambda: bool(notice_text(window)))
+    assert notice_text(window).startswith(f"lecture.md, line {line}: 'nowhere' is not a place in time")
+    assert notice_text(window).endswith("(1 more)")
     window.notice.clear()
     assert capture_window(window) == before
     player.lecture.path.write_text(LECTURE.replace("at: middle of phase 1", "at: start"), "utf-8")
@@ -77,15 +77,15 @@ def test_what_is_wrong_in_it_is_told_with_its_line_and_nothing_changes(window, p
 def test_a_lecture_that_can_t_be_read_any_more_goes_on(window, player, harm):
     path = player.lecture.path
     path.unlink() if harm == "remove" else path.write_bytes(b"# \xff\xfe")
-    wait_until(lambda: bool(told(window)))
-    assert told(window).endswith("The previous version of the lecture is still shown.")
+    wait_until(lambda: bool(notice_text(window)))
+    assert notice_text(window).endswith("The previous version of the lecture is still shown.")
     go_to_step(window, 5)
     assert player.number == 5
     write_lecture(path.parent, LECTURE.replace("## The last block", "## The very last"))
     wait_until(lambda: player.lecture.steps[5].title == "The very last")
 
 
-def test_a_trace_file_beside_it_is_shown_and_a_broken_one_stops_nothing(window, tmp_path):
+def test_a_trace_file_in_its_folder_is_shown_and_a_broken_one_stops_nothing(window, tmp_path):
     save(matmul("matmul-tiled", m=8, k=8, n=8, tile=4).trace, tmp_path / "good.npz")
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     steps = f"\n## One\n\n`show: {TILED}`\n\n## Bad\n\n`show: bad.npz`\n\n## Good\n\n`show: good.npz`\n"
@@ -103,7 +103,7 @@ def test_a_trace_file_beside_it_is_shown_and_a_broken_one_stops_nothing(window, 
     wait_for_step(window)
 
 
-def test_a_program_beside_it_runs_only_once_the_user_agrees_to_what_it_is(window, tmp_path):
+def test_a_program_in_its_folder_runs_only_once_the_user_agrees(window, tmp_path):
     program = tmp_path / "mine.py"
     program.write_text(PROGRAM)
     text = f"# Own\n\n## Shown\n\n`show: {TILED}`\n\n## Mine\n\n`show: mine.py:launch=2`\n\n## On\n\n`show: {TILED}`\n"
@@ -130,7 +130,7 @@ def test_a_program_beside_it_runs_only_once_the_user_agrees_to_what_it_is(window
     wait_for_step(window)
 
 
-def test_an_edited_kernel_beside_it_runs_only_once_the_user_agrees_and_a_line_out_of_ours_at_once(
+def test_an_edited_kernel_in_its_folder_runs_only_once_the_user_agrees_and_a_line_out_of_ours_at_once(
     window, tmp_path
 ):
     (tmp_path / "mine.py").write_text(
@@ -217,7 +217,7 @@ def test_a_program_that_is_no_file_or_far_too_large_is_refused_in_a_sentence(win
 
 
 def test_a_lecture_saved_with_other_panes_and_fewer_steps_is_consistent_while_they_are_traced(window, player):
-    """Whoever asks meanwhile, such as the window of the speaker, is told of the new step."""
+    """Notify subscribers, such as the speaker's window, of the new step."""
     go_to_step(window, 5)
     asked = []
     player.changed.connect(lambda: asked.append((player.caption(), player.notes(), player.step.title)))

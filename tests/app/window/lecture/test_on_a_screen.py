@@ -1,4 +1,4 @@
-"""A lecture on a real X server, presented with the keys of a clicker alone."""
+"""A lecture on a real X server, presented only with the keys of a clicker."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from windows import screen_environment
 HELPERS = Path(__file__).resolve().parents[3] / "helpers"
 
 
-def test_page_down_alone_presents_a_lecture(screen, tmp_path):
+def test_page_down_presents_a_lecture(screen, tmp_path):
     lecture, settings = write_lecture(tmp_path), tmp_path / "config" / "window.json"
     settings.parent.mkdir()
     settings.write_bytes(msgspec.json.encode(Settings(Bookmark((), theme="dark"))))

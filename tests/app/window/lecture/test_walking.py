@@ -80,7 +80,7 @@ def test_the_pictures_are_the_same_forwards_backwards_and_by_a_jump(window, play
         assert capture_window(window) == forwards[number], number
 
 
-def test_a_step_comes_as_it_is_written_after_somebody_has_looked_around(window, player):
+def test_a_step_comes_as_written_after_the_user_has_looked_around(window, player):
     go_to_step(window, 1)
     stood = capture_window(window)
     window.stage.seek(0, 17)
@@ -150,10 +150,10 @@ def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the
         return make(*words)
 
     monkeypatch.setattr(jobs, "_prepare", prepare)
-    one = random.randrange(2**31)  # which no cache has
+    seed = random.randrange(2**31)  # which no cache has
     text = (
         LECTURE
-        + f"\n## A larger one\n\n`show: matmul-tiled:m=32,k=32,n=32,tile=8,schedule=random,seed={one}`\n"
+        + f"\n## A larger one\n\n`show: matmul-tiled:m=32,k=32,n=32,tile=8,schedule=random,seed={seed}`\n"
     )
     player.lecture.path.write_text(text, encoding="utf-8")
     player.reload()

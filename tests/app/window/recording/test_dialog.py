@@ -1,4 +1,4 @@
-"""Record… in the window: what is on screen, seen beforehand, and written by a process beside it."""
+"""Record… in the window: the screen's content, previewed, and written by another process."""
 
 import sys
 
@@ -18,21 +18,21 @@ TINY = ("matmul-tiled:m=4,k=4,n=4,tile=2",)
 @pytest.fixture(scope="module")
 def window():
     """Return a window on a small product at moment 7, in dark colours."""
-    with open_window(TINY) as made:
-        made.resize(800, 600)
-        made.look.use("dark")
-        made.stage.seek(0, 7)
-        settle(made)
-        yield made
+    with open_window(TINY) as main_window:
+        main_window.resize(800, 600)
+        main_window.look.use("dark")
+        main_window.stage.seek(0, 7)
+        settle(main_window)
+        yield main_window
 
 
 @pytest.fixture(scope="module")
 def shared(window):
     """Return the dialog as the test before left it."""
     window.commands[RENDER].trigger()
-    (made,) = window.findChildren(RenderDialog)
-    made.fields.kind.choose(".gif")
-    return made
+    (render_dialog,) = window.findChildren(RenderDialog)
+    render_dialog.fields.kind.choose(".gif")
+    return render_dialog
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def dialog(shared):
     return shared
 
 
-def told(dialog, text):
+def wait_for_text(dialog, text):
     """Wait until the dialog says something with this text in it."""
     wait_until(lambda: text in dialog.outlook.text())
 
@@ -57,7 +57,7 @@ def change(dialog, **texts):
     wait_until(lambda: "about" in dialog.outlook.text() or "There is no" in dialog.outlook.text())
 
 
-def test_it_shows_a_frame_and_says_how_long_and_large_it_will_be(dialog):
+def test_it_shows_a_frame_and_its_length_and_size(dialog):
     assert "frames of 800 x 600 pixels, about" in dialog.outlook.text()
     assert dialog.picture.pixmap().size().width() > 300
     assert dialog.picture.pixmap().toImage().pixelColor(2, 2).lightness() < 90  # in the window's colours
@@ -90,25 +90,25 @@ def _stay(file, i):
 def test_stop_leaves_no_file_and_it_can_record_again(dialog, tmp_path):
     change(dialog, begin="start", end="end", speed="0.5", rate="50")
     dialog.record_to(tmp_path / "a.gif")
-    told(dialog, "frame ")
+    wait_for_text(dialog, "frame ")
     dialog.stop.click()
-    told(dialog, "no file was written")
+    wait_for_text(dialog, "no file was written")
     assert list(tmp_path.iterdir()) == [] and not dialog.is_recording
     change(dialog, end="1", speed="8", rate="10")
     dialog.record_to(tmp_path / "a.gif")
-    told(dialog, "saved as")
+    wait_for_text(dialog, "saved as")
     assert [path.name for path in tmp_path.iterdir()] == ["a.gif"]
 
 
-def test_what_is_wrong_is_said_and_recording_goes_on_to_be_possible(dialog, tmp_path):
+def test_errors_are_reported_and_recording_remains_possible(dialog, tmp_path):
     change(dialog, end="phase 99")
     assert "There is no phase 99" in dialog.outlook.text()
     dialog.fields.end.setCurrentText("end")
     dialog.fields.speed.setText("fast")
-    told(dialog, "red border")
+    wait_for_text(dialog, "red border")
     change(dialog, speed="8")
     dialog.record_to(tmp_path / "gone" / "a.gif")
-    told(dialog, "there is no folder")
+    wait_for_text(dialog, "there is no folder")
     assert not dialog.is_recording and dialog.record.isVisible()
 
 
@@ -126,12 +126,12 @@ def test_what_would_be_long_is_to_be_asked_for_twice(dialog, monkeypatch):
 def test_closing_it_in_the_midst_leaves_no_half_file(dialog, tmp_path):
     change(dialog, begin="start", end="end", speed="0.5", rate="50")
     dialog.record_to(tmp_path / "a.webp")
-    told(dialog, "frame ")
+    wait_for_text(dialog, "frame ")
     dialog.close()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_trace_it_says_so(monkeypatch, window):
+def test_without_a_trace_it_reports_it(monkeypatch, window):
     before = window.findChildren(RenderDialog)
     monkeypatch.setattr(window.stage, "sessions", [None])
     window.outputs.open_render_dialog()
@@ -153,7 +153,7 @@ def test_without_pyav_a_gif_is_offered_and_videos_say_why_they_cannot_be_chosen(
         assert "PyAV" in kind.itemText(i) and "pip install av" in kind.itemData(
             i, Qt.ItemDataRole.ToolTipRole
         )
-    told(dialog, "about")
+    wait_for_text(dialog, "about")
     assert dialog.picture.pixmap().width() > 300
     assert dialog.record.isEnabled()
     dialog.close()
@@ -165,12 +165,12 @@ def test_what_cannot_be_recorded_shows_no_frame_to_come_and_no_button(window):
     window.commands[RENDER].trigger()
     dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     dialog.fields.begin.setCurrentText("phase 99")
-    told(dialog, "There is no")
+    wait_for_text(dialog, "There is no")
     assert dialog.picture.text() != DRAWING
     assert not dialog.record.isEnabled()
     dialog.fields.begin.setCurrentText("start")
     wait_until(dialog.record.isEnabled)
-    told(dialog, "about")
+    wait_for_text(dialog, "about")
     dialog.close()
 
 
@@ -181,7 +181,7 @@ def test_a_web_page_is_recorded_of_what_is_on_screen(window, tmp_path):
     dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     dialog.fields.kind.choose(".html")
     dialog.fields.kind.picked.emit(".html")
-    told(dialog, "any browser opens")
+    wait_for_text(dialog, "any browser opens")
     assert not dialog.fields.rate.isVisible() and dialog.fields.begin.isVisible()
     dialog.record_to(tmp_path / "mine")
     wait_until(lambda: not dialog.is_recording)

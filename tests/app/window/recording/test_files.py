@@ -1,4 +1,4 @@
-"""Frames in files: what is in them is what was drawn, for as long; whole or not at all; the same bytes twice."""
+"""Frames in files: they equal the drawn ones and last as long; atomic writes; the same bytes twice."""
 
 import errno
 import os
@@ -14,8 +14,8 @@ from PIL import Image
 
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.app.window.recording.files import Encoding, WriterThread, check_output, new_folder
+from tilescope.app.window.recording.gif_palette import SIZE, Lookup, palette_of
 from tilescope.app.window.recording.kinds import kind_of
-from tilescope.app.window.recording.palette import SIZE, Lookup, palette_of
 from tilescope.app.window.recording.video_file import check_video
 
 RATE = Fraction(20)
@@ -24,10 +24,10 @@ ALL = ("a.mp4", "a.webm", "a.gif", "a.webp", "pngs")
 
 def frame(colour=0x123456, spot=None):
     """Return a small frame of a colour, with a white square that begins at `spot`."""
-    made = np.full((46, 64), 0xFF000000 | colour, np.uint32)
+    frame = np.full((46, 64), 0xFF000000 | colour, np.uint32)
     if spot is not None:
-        made[spot : spot + 8, spot : spot + 8] = 0xFFFFFFFF
-    return made
+        frame[spot : spot + 8, spot : spot + 8] = 0xFFFFFFFF
+    return frame
 
 
 FRAMES = [(frame(spot=0), 1), (frame(spot=3), 2), (frame(spot=3), 1), (frame(0xC0FFEE, spot=20), 7)]
@@ -35,8 +35,8 @@ TIMES = [times for _, times in FRAMES]
 
 
 def encoding(name):
-    """Return how frames are written into a file of this name."""
-    seen = [made for made, _ in FRAMES]
+    """Write frames into a file of this name."""
+    seen = [frame for frame, _ in FRAMES]
     return Encoding(kind_of(name), RATE, Lookup(palette_of(seen, [])) if name.endswith(".gif") else None)
 
 
@@ -48,22 +48,22 @@ def packed(picture):
 
 def shown(path):
     """Return (frame, milliseconds) of each picture in an animation."""
-    found = []
+    frames = []
     with Image.open(path) as file:
         for i in range(file.n_frames):
             file.seek(i)
-            found.append((packed(file), file.info["duration"]))
-    return found
+            frames.append((packed(file), file.info["duration"]))
+    return frames
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.webp"])
 def test_an_animation_shows_the_frames_for_as_long(tmp_path, name):
     path = tmp_path / name
     encoding(name).write(path, iter(FRAMES), TIMES)
-    found = shown(path)
-    assert sum(stay for _, stay in found) == 50 * sum(TIMES)
+    film = shown(path)
+    assert sum(stay for _, stay in film) == 50 * sum(TIMES)
     different = [FRAMES[0][0], FRAMES[1][0], FRAMES[3][0]]
-    pictures = [found[0][0]] + [b for (a, _), (b, _) in pairwise(found) if (a != b).any()]
+    pictures = [film[0][0]] + [b for (a, _), (b, _) in pairwise(film) if (a != b).any()]
     assert len(pictures) == 3
     for ours, theirs in zip(different, pictures, strict=True):
         assert (ours == theirs).all()
@@ -91,10 +91,10 @@ def test_the_same_frames_make_the_same_bytes(name):
 def test_a_film_with_movement_is_the_same_each_time(name):
     places = np.random.default_rng(1).integers(0, 290, (60, 3))
     frames = [(np.full((300, 400), 0xFF202530, np.uint32), 1) for _ in range(30)]
-    for i, (made, _) in enumerate(frames):
+    for i, (frame, _) in enumerate(frames):
         for row, column, colour in places:
-            made[row : row + 8, column : column + 8] = 0xFF000000 | int(colour) << 12
-        made[7 * i : 7 * i + 30, 5 * i : 5 * i + 30] = 0xFFFFFFFF
+            frame[row : row + 8, column : column + 8] = 0xFF000000 | int(colour) << 12
+        frame[7 * i : 7 * i + 30, 5 * i : 5 * i + 30] = 0xFFFFFFFF
     files = [BytesIO() for _ in range(12)]
     for file in files:
         encoding(name).encode(file, iter(frames), [1] * len(frames))
@@ -104,7 +104,7 @@ def test_a_film_with_movement_is_the_same_each_time(name):
 @pytest.mark.parametrize("name", ALL[:2])
 def test_a_video_has_every_frame_and_even_sides(tmp_path, name):
     av = pytest.importorskip("av")
-    odd = [(np.ascontiguousarray(made[:45, :63]), times) for made, times in FRAMES]
+    odd = [(np.ascontiguousarray(frame[:45, :63]), times) for frame, times in FRAMES]
     encoding(name).write(tmp_path / name, iter(odd), TIMES)
     with av.open(str(tmp_path / name)) as file:
         pictures = [picture.to_ndarray(format="rgb24") for picture in file.decode(video=0)]
@@ -128,14 +128,14 @@ class Full(BytesIO):
 
 
 @pytest.mark.parametrize("name", ALL[:4])
-def test_a_full_disk_is_said_to_be_full(name):
+def test_a_full_disk_is_reported(name):
     with pytest.raises(OSError) as caught:
         encoding(name).encode(Full(), iter(FRAMES), TIMES)
     assert caught.value.errno == errno.ENOSPC
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, name):
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path, name):
     path = tmp_path / name
     if path.suffix:
         path.write_bytes(b"old")
@@ -149,16 +149,16 @@ def test_what_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, name):
 
     with pytest.raises(PictureError, match="could not be written: cable bitten"):
         encoding(name).write(path, broken(), TIMES)
-    assert [found.name for found in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (path if path.suffix else path / "frame-00001.png").read_bytes() == b"old"
 
 
 def test_frames_of_an_earlier_recording_make_room_and_nothing_else_does(tmp_path):
     folder = tmp_path / "film"
     for count in (5, 2):
-        with new_folder(folder) as made:
+        with new_folder(folder) as created:
             for i in range(count):
-                (made / f"frame-{i:05}.png").write_bytes(b"")
+                (created / f"frame-{i:05}.png").write_bytes(b"")
     assert len(list(folder.iterdir())) == 2
     (folder / "thesis.tex").write_text("years of work")
     with pytest.raises(PictureError, match=r"contains other files \(thesis\.tex\)"):
@@ -210,7 +210,7 @@ def test_colours_that_are_wanted_or_flat_stay_as_they_are():
     assert abs(off).mean() < 32
 
 
-def test_pyav_missing_is_a_sentence_that_says_how_to_get_it(monkeypatch):
+def test_missing_pyav_is_reported_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(
         PictureError, match=r"PyAV, which writes \.mp4 files, is not installed: install the extra video"

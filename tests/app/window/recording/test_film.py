@@ -16,7 +16,7 @@ def moments(film):
     return [still.moment for still in film.stills() for _ in range(still.frames)]
 
 
-def test_frames_follow_from_start_speed_and_rate_alone():
+def test_frames_follow_only_from_start_speed_and_rate():
     film = Film([played(2.0, 4.0, 8.0, Fraction(0), Fraction(24))], Fraction(24))
     assert moments(film) == [float(2 + Fraction(i, 3)) for i in range(7)]
     assert film.seconds == 7 / 24

@@ -21,13 +21,13 @@ SMALL = FilmOptions(size=(640, 400))
 def answers(show, *messages):
     """Return the texts of the kernels that ran, and what is answered to messages that came all at once."""
     application()
-    waiting, told = queue.Queue(), []
+    waiting, reports = queue.Queue(), []
     for message in (*messages, None):
         waiting.put(message)
-    recorder = FilmRenderer(show, waiting, told.append)
+    recorder = FilmRenderer(show, waiting, reports.append)
     ran = [session.launch.source for session in recorder._window.stage.sessions]
     recorder.run()
-    return ran, told
+    return ran, reports
 
 
 def ask(number, **wanted):
@@ -43,15 +43,15 @@ def test_frames_follow_the_caption_the_part_and_the_room():
     caption, room = ("Seven", "Much <b>more</b>", "below"), Room(columns=(500, 140), bar=False)
     show = Show(Bookmark((EDITED,), side="shown"), (), 1.0, room, caption)
     asked = ({}, {"captions": True}, {"part": "memory"}, {"theme": "dark"}, {}, {"begin": "phase 99"})
-    _, told = answers(show, *(ask(i, **wanted) for i, wanted in enumerate(asked)))
-    assert told[-1] == Failed("There is no phase 99: block 0 has 5, counted from 0.", 5)
-    previews = [answer for answer in told if isinstance(answer, Preview)]
+    _, reports = answers(show, *(ask(i, **wanted) for i, wanted in enumerate(asked)))
+    assert reports[-1] == Failed("There is no phase 99: block 0 has 5, counted from 0.", 5)
+    previews = [answer for answer in reports if isinstance(answer, Preview)]
     assert [preview.number for preview in previews] == [0, 1, 2, 3, 4]
     assert len({preview.png for preview in previews}) == 4
     assert previews[0].png == previews[4].png  # whatever was shown between
 
 
 def test_what_comes_while_it_records_ends_that_and_leaves_no_file(tmp_path):
-    _, told = answers(Show(Bookmark((EDITED,)), (), 1.0), Write(SMALL, str(tmp_path / "a.gif")), Stop())
-    assert told == [Failed("")]
+    _, reports = answers(Show(Bookmark((EDITED,)), (), 1.0), Write(SMALL, str(tmp_path / "a.gif")), Stop())
+    assert reports == [Failed("")]
     assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,7 @@ Each block ran somewhere.
 """
 
 
-def test_the_page_says_where_it_is_to_be_seen_and_keeps_the_caption(tmp_path):
+def test_the_page_names_its_address_and_keeps_the_caption(tmp_path):
     (tmp_path / "doubling.md").write_text(LECTURE, "utf-8")
     path = tmp_path / "replay.html"
     write_replay_file(Namespace(what=[str(tmp_path / "doubling.md")], output=str(path), text_size=1.0))

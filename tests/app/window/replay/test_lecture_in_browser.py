@@ -45,8 +45,8 @@ chart: scaling matmul-naive-col-on-x matmul-tiled
 
 @pytest.fixture(scope="module")
 def chromium():
-    with open_browser() as found:
-        yield found
+    with open_browser() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def press(page, key):
     page.run(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}', bubbles: true}}))")
 
 
-def test_a_step_says_and_plays_what_it_does_in_the_window(page, file):
+def test_a_step_shows_and_plays_the_same_as_in_the_window(page, file):
     end = unpacked(file.read_text("utf-8"))["sessions"][0]["end"]
     assert page.text("h2").startswith("One <script>alert(1)</script> step")
     assert page.text(".caption .introduction") == "What a lecture begins with."

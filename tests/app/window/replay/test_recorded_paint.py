@@ -1,4 +1,4 @@
-"""What a painter does, written down, and told once: operations, colours of two themes, images as what changed."""
+"""A painter's operations, written down once: operations, colours of two themes, images as differences."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPainterPath, QPen
 
 from sessions import application
-from tilescope.app.window.replay.changes import Changes
 from tilescope.app.window.replay.drawings import Drawings
 from tilescope.app.window.replay.paint_recorder import NOTHING, Picture, path_text, record_drawing
+from tilescope.app.window.replay.step_functions import Changes
 
 
 @pytest.fixture(autouse=True)
@@ -80,17 +80,17 @@ def image(values: np.ndarray) -> Picture:
 
 
 def restored(drawings: Drawings, number: int) -> np.ndarray:
-    """Return an image as the page makes it: each run after the one before, from the last image that is whole."""
+    """Compose an image as the page does: each run after the one before, from the last complete image."""
     chain = [number]
     while drawings.images[chain[-1]][2]:
         chain.append(chain[-1] - drawings.images[chain[-1]][2])
     width, height = drawings.images[number][:2]
     flat = np.zeros(width * height, np.int64)
-    for one in reversed(chain):
-        runs, at = drawings.images[one][3:], 0
+    for item in reversed(chain):
+        runs, position = drawings.images[item][3:], 0
         for gap, length, value in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
-            flat[at + gap : at + gap + length] = value
-            at += gap + length
+            flat[position + gap : position + gap + length] = value
+            position += gap + length
     colours = np.array([light for light, _ in drawings.colours])
     return colours[flat].reshape(height, width)
 
@@ -107,7 +107,7 @@ def test_images_come_back_from_what_changed():
     numbers = [operation[1] for operation in drawings.operations if operation[0] == "i"]
     for number in numbers:
         assert any((restored(drawings, number) == values).all() for values in shown), seed
-    longest = max(len(one) for one in drawings.images)
+    longest = max(len(image) for image in drawings.images)
     assert sum(map(len, drawings.images)) < 20 * longest, seed
 
 

@@ -36,8 +36,8 @@ SIZES = {"m": 8, "k": 8, "n": 8, "tile": 4}
 
 @pytest.fixture(scope="module")
 def chromium():
-    with open_browser() as found:
-        yield found
+    with open_browser() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def page(chromium, file):
 
 
 def moment(page: Browser, pane: int = -1) -> int:
-    """Return the moment of a pane, as the page tells it to a screen reader."""
+    """Return the moment of a pane, as the page describes it to a screen reader."""
     return int(
         page.run("return [...document.querySelectorAll('[role=slider]')].at(arguments[0]).ariaValueNow", pane)
     )
@@ -72,8 +72,8 @@ def press(page: Browser, key: str, *, shift: bool = False) -> None:
 
 def numbers(page: Browser, pane: int) -> list[str]:
     script = "return [...document.querySelectorAll('.pane')[arguments[0]].querySelectorAll('dd')].map(e=>e.textContent)"
-    found: list[str] = page.run(script, pane)
-    return found
+    texts: list[str] = page.run(script, pane)
+    return texts
 
 
 def test_it_opens_from_disk_without_a_complaint_and_asks_for_nothing_else(page, file):
@@ -156,7 +156,7 @@ def test_space_plays_to_the_end_and_pauses(page, pair):
 
 
 def place_of(page: Browser, wanted: float, pane: int = 1) -> tuple[float, float]:
-    """Return where a moment stands in the rows of a timeline, in the page's own pixels."""
+    """Return the position of a moment in the rows of a timeline, in the page's pixels."""
     x, y = page.run(
         "const t = replay.timelines[arguments[1]].timeline, box = t.canvas.getBoundingClientRect();"
         "return [box.left + t.x(arguments[0]), box.top + t.top + 4]",
@@ -191,7 +191,7 @@ def test_the_timeline_is_dragged_by_a_finger_on_a_phone(chromium, file, pair):
     assert [text for text in small if not text.startswith(("line", "moment"))] == []
 
 
-def test_the_strip_of_all_blocks_goes_through_the_whole_launch(page, pair):
+def test_the_strip_of_all_blocks_covers_the_complete_launch(page, pair):
     x, y = page.run(
         "const box = replay.timelines[1].timeline.canvas.getBoundingClientRect(); return [box.right - 10, box.top + 5]"
     )
@@ -209,7 +209,7 @@ def canvas_of(page: Browser, pane: int) -> Image.Image:
 
 
 def painted(sessions: tuple[Session, ...], now: int, theme: str, size: tuple[int, int]) -> Image.Image:
-    """Return what the window's view paints of the second pane, without the caption that pages have as text."""
+    """Return the pixels of the second pane's view, without the caption that pages have as text."""
     session, look = sessions[1], looks_of(showing_of(*sessions), FORM)[1]
     picture = MemoryPicture(session, Theme.named(theme).with_words_of(session.scenario))
     scales, selection = (
@@ -280,7 +280,7 @@ def test_the_reader_turns_the_colours(page):
     assert page.run("return document.documentElement.dataset.theme") == "dark"
 
 
-def test_a_damaged_file_says_so(chromium, file, tmp_path):
+def test_a_damaged_file_is_reported(chromium, file, tmp_path):
     text = file.read_text("utf-8")
     begin = text.index('<script id="data"') + 200
     damaged = tmp_path / "damaged.html"
@@ -289,7 +289,7 @@ def test_a_damaged_file_says_so(chromium, file, tmp_path):
     chromium.wait("return document.body.textContent.includes('damaged')")
 
 
-def test_without_javascript_it_says_what_it_needs(chromium, file):
+def test_without_javascript_it_names_its_requirements(chromium, file):
     chromium.command("Emulation.setScriptExecutionDisabled", value=True)
     try:
         chromium.driver.get(file.as_uri())

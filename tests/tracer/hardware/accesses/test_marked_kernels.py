@@ -10,8 +10,8 @@ from numba_catalogue import numba_scenarios
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.hardware.accesses.comparison import compare
+from tilescope.tracer.hardware.accesses.marked_kernel import ENTRY, NotMarkable, noting_kernel
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run
-from tilescope.tracer.hardware.accesses.program import ENTRY, NotMarkable, noting_kernel
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.recording.kernel_loader import load_kernel

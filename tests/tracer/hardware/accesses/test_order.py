@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tilescope.tracer.hardware.accesses.order import PICO, chains_of, order_of, raise_within_groups
+from tilescope.tracer.hardware.accesses.access_order import PICO, chains_of, order_of, raise_within_groups
 from tilescope.tracer.hardware.marks.calibration import Clocks
 
 CLOCKS = Clocks(np.array([1000, 5_000_000]), np.array([0.0, 0.0]), np.array([2.0, 2.0]), 1.0)

@@ -20,6 +20,7 @@ from tilescope.tracer.hardware.profiling.profile_recording import (
     profile_of_row,
     rows_of_log,
 )
+from tilescope.tracer.hardware.profiling.profile_text import amount_text, hits_text, profile_text
 from tilescope.tracer.hardware.profiling.profiles import (
     decode,
     profile_of,
@@ -27,7 +28,6 @@ from tilescope.tracer.hardware.profiling.profiles import (
     recorded_profiles,
 )
 from tilescope.tracer.hardware.profiling.row_figures import figures_of
-from tilescope.tracer.hardware.profiling.wording import amount_text, hits_text, profile_text
 from tilescope.tracer.measure.cases import Case, row_of
 from tilescope.tracer.measure.measurement import MeasurementError
 from tilescope.tracer.model.plan import launch_of, parse_spec

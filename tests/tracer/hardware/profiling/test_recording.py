@@ -13,13 +13,13 @@ import pytest
 from synthetic_profiles import H200, synthetic_profile
 from tilescope.tracer.hardware.occupancy import occupancy
 from tilescope.tracer.hardware.profiling import kernel_recording, profile_recording, record
-from tilescope.tracer.hardware.profiling.compiled_kernels import decode
 from tilescope.tracer.hardware.profiling.kernel_recording import (
     DriverAnswer,
     Loaded,
     driver_answers,
     loaded_kernel,
 )
+from tilescope.tracer.hardware.profiling.recorded_kernels import decode
 from tilescope.tracer.measure.cases import Case
 from tilescope.tracer.measure.measurement import MeasurementError
 from tilescope.tracer.measure.timed_calls import NumbaCall

@@ -6,16 +6,15 @@ import msgspec
 import pytest
 
 from tilescope.kernels.scenarios import catalogue
-from tilescope.tracer.hardware.profiling import compiled_kernels
-from tilescope.tracer.hardware.profiling.compiled_kernels import (
+from tilescope.tracer.hardware.profiling.kernel_recording import cases_to_compile, hungry_source
+from tilescope.tracer.hardware.profiling.profile_text import basis_text, limiters_text, occupancy_text
+from tilescope.tracer.hardware.profiling.recorded_kernels import (
     decode,
     form_of,
     function_digest,
     occupancy_of,
     recorded_kernels,
 )
-from tilescope.tracer.hardware.profiling.kernel_recording import cases_to_compile, hungry_source
-from tilescope.tracer.hardware.profiling.wording import basis_text, limiters_text, occupancy_text
 from tilescope.tracer.model.plan import launch_of, parse_spec
 
 CUDA = [scenario for scenario in catalogue.scenarios() if scenario.engine == "cuda"]
@@ -118,7 +117,7 @@ def test_a_record_with_impossible_numbers_gives_nothing():
 
 
 def test_without_a_record_nothing_is_shown(monkeypatch):
-    monkeypatch.setattr(compiled_kernels, "recorded_kernels", lambda: None)
+    monkeypatch.setattr("tilescope.tracer.hardware.profiling.recorded_kernels.recorded_kernels", lambda: None)
     assert occupancy_of(launch("matmul-tiled")) is None
 
 

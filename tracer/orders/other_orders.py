@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,12 +15,21 @@ from numpy.typing import NDArray
 
 from ..analysis.kernel_structure import is_in_cuda_cpp
 from ..model.definitions_only import definitions_only
-from ..model.finding import element_text
+from ..model.finding import count_noun, element_text
 from ..model.launch import Launch, Schedule, decode
+from ..model.order import Order, order_of_turns
 from ..model.trace import Op, Trace, poison
 from ..processes.process_client import RunCancelledError
+from ..races.detect import races_of
+from ..races.missed_barriers import missed_barriers_of
 from ..run.worker_client import Worker, WorkerError
 from ..storage.launch_inputs import with_inputs
+from .explore import can_explore
+from .guided import likely_orders
+from .linearise import with_few_switches
+from .order_text import reversal_of
+from .search import ENDLESS, LOCKSTEP_ORDER, MOST_LIKELY_ORDERS, MOST_SWITCHED_ACCESSES, stated_order
+from .shrink import shrink
 
 MOST_ACCESSES = 2_000_000  # of a launch that runs again
 MOST_INPUT_BYTES = 1 << 26
@@ -45,21 +55,35 @@ class OrderCase(Struct, frozen=True, eq=False):
     results: dict[str, BufferResult]  # by the array's name
 
 
+class ShrunkOrder(NamedTuple):
+    """An explicit order with few switches that changes a result as a random one does."""
+
+    order: str
+    switches: int  # number of times that a thread goes before its turn
+    reversal: str  # a sentence: which two accesses it reverses, "" if no value shows it
+
+
 class ChangedResult(NamedTuple):
     """An element that another order leaves with another value."""
 
-    schedule: Schedule
+    schedule: Schedule  # the random order that changed the result first
     element: str  # with its array, "" if the launch fails in this order
     before: str
     after: str  # or why it fails
+    shrunk: ShrunkOrder | None = None  # then `element`, `before` and `after` are its own
+    file: str = ""  # the path of its witness, "" for none
 
     @property
     def sentence(self) -> str:
-        """One sentence about the order and the element."""
-        order = f"Random order with seed {self.schedule.seed}"
+        """One or two sentences about the order and the element."""
+        seed = self.schedule.seed
+        order, reversal = f"Random order with seed {seed}", ""
+        if self.shrunk is not None:
+            order = f"An order with {count_noun(self.shrunk.switches, 'switch')}, shrunk from seed {seed},"
+            reversal = f" {self.shrunk.reversal}" if self.shrunk.reversal else ""
         if not self.element:
-            return f"{order} ends the launch: {self.after}."
-        return f"{order} leaves {self.after} in {self.element} instead of {self.before}."
+            return f"{order} ends the launch: {self.after}.{reversal}"
+        return f"{order} leaves {self.after} in {self.element} instead of {self.before}.{reversal}"
 
 
 class Outcome(NamedTuple):
@@ -112,7 +136,7 @@ class OtherOrders:
         if time.monotonic() > end:
             return Outcome(0, None, True)
         again = _run(case.launch, worker)
-        if isinstance(again, str) or _difference(case, again, case.launch.schedule) is not None:
+        if isinstance(again, str) or _change(case, again, case.launch.schedule) is not None:
             return Outcome(0, None, False)
         for count in range(self._orders):
             if time.monotonic() > end:
@@ -121,18 +145,88 @@ class OtherOrders:
             trace = _run(replace(case.launch, schedule=schedule), worker)
             if isinstance(trace, str):
                 return Outcome(count + 1, ChangedResult(schedule, "", "", trace), True)
-            if changed := _difference(case, trace, schedule):
-                return Outcome(count + 1, changed, True)
+            if changed := _change(case, trace, schedule):
+                return Outcome(count + 1, _Shrinking(case, changed, worker, end).shrunk(trace), True)
         return Outcome(self._orders, None, True)
 
 
+class _Shrinking:
+    """Shrinks the random order that changed a result to the fewest switches; equal inputs give equal orders."""
+
+    def __init__(self, case: OrderCase, changed: ChangedResult, worker: Worker, end: float) -> None:
+        self._case, self._changed, self._worker, self._end = case, changed, worker, end
+
+    def shrunk(self, trace: Trace) -> ChangedResult:
+        """Return the changed result in a small order; the random one if that can't be stated as an explicit order.
+
+        trace: of the random order.
+        """
+        order = self._smallest(trace)
+        result = None if order is None else self._run(order)
+        if order is None or result is None:
+            return self._changed
+        stated = stated_order(order, result, self._case.launch)
+        if self._has_effect(stated):
+            order = stated
+        changed = _change(self._case, result, self._changed.schedule) or self._changed
+        own = self._run(LOCKSTEP_ORDER) if self._case.launch.schedule.kind == "lockstep" else self._case.trace
+        reversal = None if own is None else reversal_of(own, result)
+        return changed._replace(
+            shrunk=ShrunkOrder(str(order), order.switches, reversal.sentence if reversal else "")
+        )
+
+    def _smallest(self, trace: Trace) -> Order | None:
+        is_lockstep = self._case.launch.schedule.kind == "lockstep"
+        if self._has_effect(LOCKSTEP_ORDER):
+            return None if is_lockstep else LOCKSTEP_ORDER
+        likely = islice(self._likely_orders(), MOST_LIKELY_ORDERS) if is_lockstep else ()
+        order = next(filter(self._has_effect, likely), None) or self._explicit(trace)
+        return shrink(order, self._has_effect) if order is not None and order.switches > 1 else order
+
+    def _likely_orders(self) -> Iterator[Order]:
+        """Yield orders with one or two switches that reverse a race of the launch."""
+        own = self._case.trace
+        yield from likely_orders(own, races_of(own, missed_barriers_of(own)))
+
+    def _explicit(self, trace: Trace) -> Order | None:
+        """Return the random order as an explicit one, None if it has no effect as such."""
+        if not len(trace) <= MOST_SWITCHED_ACCESSES:
+            return None
+        order = order_of_turns(zip(trace.block.tolist(), trace.thread.tolist(), strict=True))
+        shorter = with_few_switches(trace) if can_explore(trace) else order
+        return next(filter(self._has_effect, (shorter, order)), None)
+
+    def _has_effect(self, order: Order) -> bool:
+        """Check if an order changes the result, or ends the launch, as the random one does."""
+        trace = self._run(order)
+        changed = None if trace is None else _change(self._case, trace, self._changed.schedule)
+        return changed is not None and bool(changed.element) == bool(self._changed.element)
+
+    def _run(self, order: Order) -> Trace | None:
+        """Run the launch in an order; return None if it is impossible, never ends, or the time is over."""
+        if time.monotonic() > self._end:
+            return None
+        schedule = Schedule("order", self._case.launch.schedule.seed, str(order))
+        trace = _run(replace(self._case.launch, schedule=schedule), self._worker)
+        # A thread that polls while no other thread runs is no fault of the kernel: a GPU runs the others too.
+        is_endless = not isinstance(trace, str) and trace.error is not None and trace.error.type == ENDLESS
+        return None if isinstance(trace, str) or is_endless else trace
+
+
 def _run(launch: Launch, worker: Worker) -> Trace | str:
-    """Trace a launch; return a text about its end if it fails."""
+    """Trace a launch; return a text if that is not possible."""
     try:
-        trace = worker.run(launch, patience=PATIENCE)
+        return worker.run(launch, patience=PATIENCE)
     except (WorkerError, RunCancelledError) as error:
         return str(error).removesuffix(".")
-    return trace.error.message.removesuffix(".") if trace.error is not None else trace
+
+
+def _change(case: OrderCase, trace: Trace, schedule: Schedule) -> ChangedResult | None:
+    """Describe how a run ends differently from the launch: with an error or with another value, None if it does not."""
+    if trace.error is not None:
+        text = f"{trace.error.type}: {trace.error.message}".removesuffix(": ")
+        return ChangedResult(schedule, "", "", text.removesuffix("."))
+    return _difference(case, trace, schedule)
 
 
 def _results(trace: Trace) -> dict[str, BufferResult]:

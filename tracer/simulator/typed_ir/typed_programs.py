@@ -15,8 +15,8 @@ import numpy as np
 from ...type_inference.question import Answer, Refusal
 from ...type_inference.typed_ir import FunctionIR, Program
 from .frozen_names import as_seen_by_kernel, current_values, freeze
-from .functions import CudaPath
 from .generator import CUDA, Generator, NotGeneratedError
+from .library_functions import CudaPath
 
 MAX_COMPARED = 1 << 16  # bytes; larger global arrays are not compared at each launch
 Names = dict[str, Any]

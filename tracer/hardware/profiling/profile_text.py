@@ -8,8 +8,8 @@ from typing import Final
 from ...model.finding import count_noun
 from ...model.launch import Launch
 from ..occupancy import WARP
-from .compiled_kernels import LaunchOccupancy
 from .profiles import Profile, Profiles
+from .recorded_kernels import LaunchOccupancy
 
 MODELLED, MEASURED = "modelled", "measured"
 UNITS: Final = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))

@@ -1,0 +1,49 @@
+"""Explain which lines of a kernel make a counter differ from an expected value."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..tracer.analysis.counters import totals_by
+from ..tracer.analysis.requests import requests_of
+from ..tracer.model.counter_names import SUMS, sum_of
+from ..tracer.model.trace import Trace
+
+Lines = dict[tuple[str, int], int]  # an amount for each file and line
+
+
+def difference_text(trace: Trace, counters: Mapping[str, int], differing: Mapping[str, int]) -> str:
+    """Describe counters that differ from expected values, each with the lines that it comes from.
+
+    differing: the expected values.
+    """
+    parts = []
+    for name, expected in differing.items():
+        amounts = _amounts(trace, name)
+        ending = "; the lines of the stored accesses:" if trace.is_part else ":" if amounts else "."
+        parts.append(f"{name} of {trace.kernel} is {counters[name]:,}, not {expected:,}{ending}")
+        parts += _line_texts(amounts)
+    return "\n".join(parts)
+
+
+def _amounts(trace: Trace, name: str) -> Lines:
+    """Return the part of a counter that each line adds, without those that add nothing."""
+    requests = requests_of(trace)
+    by_site = totals_by(trace, requests, requests.site, len(trace.sites))
+    amounts: Lines = {}
+    for number, site in enumerate(trace.sites):
+        counts = {key: int(column[number]) for key, column in by_site.items()}
+        line = site.file, site.line
+        amounts[line] = amounts.get(line, 0) + (sum_of(counts, name) if name in SUMS else counts[name])
+    return {line: amount for line, amount in amounts.items() if amount}
+
+
+def _line_texts(amounts: Lines) -> list[str]:
+    """Print the lines, those with the largest amounts first."""
+    ordered = sorted(amounts.items(), key=lambda item: (-item[1], item[0]))
+    return [
+        f"  {amount:,} in {Path(file).name}:{line}: {linecache.getline(file, line).strip()}"
+        for (file, line), amount in ordered
+    ]

@@ -1,0 +1,1 @@
+"""Times and timelines of the user's CUDA C++ programs on a GPU."""
