@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .api.checking import FindingsError, check
     from .api.errors import PartialLaunchWarning, TilescopeError
     from .api.findings import Edit, Finding
-    from .api.launches import Accesses, KernelRaised, TracedLaunch
+    from .api.launches import Accesses, KernelRaised, LaunchTimeoutError, TracedLaunch
     from .api.tracing import trace, trace_launches
 
 __version__ = "0.1.0"
@@ -19,6 +19,7 @@ __all__ = [
     "Finding",
     "FindingsError",
     "KernelRaised",
+    "LaunchTimeoutError",
     "PartialLaunchWarning",
     "TilescopeError",
     "TracedLaunch",
@@ -32,7 +33,7 @@ _PUBLIC = {
     "api.checking": ("FindingsError", "check"),
     "api.errors": ("PartialLaunchWarning", "TilescopeError"),
     "api.findings": ("Edit", "Finding"),
-    "api.launches": ("Accesses", "KernelRaised", "TracedLaunch"),
+    "api.launches": ("Accesses", "KernelRaised", "LaunchTimeoutError", "TracedLaunch"),
     "api.tracing": ("trace", "trace_launches"),
 }  # by module, which is imported when one of its names is first asked for
 _DEPRECATED = {"api.tracing": ("record",)}  # dropped by the next release

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
+from ..tracer.run.long_launch import CHECK_PATIENCE
 from .errors import TilescopeError, require_choice
 from .findings import Finding, findings_of
 from .launches import TracedLaunch
@@ -19,19 +20,21 @@ def check(
     fail_on: Literal["error", "warning"] = "error",
     schedule: Order = "lockstep",
     seed: int = 0,
+    patience: float = CHECK_PATIENCE,
 ) -> Result:
     """Call a function, trace every launch it makes, and raise FindingsError if one does something wrong.
 
     Returns the result of the function for these arguments. fail_on: "error" (races, barriers, bounds, reads of memory
     that was never written, whatever a GPU or Numba refuses) or "warning", which includes waste. The text of the error
-    is all that `tilescope check` would print. Exceptions of the function propagate. If there are findings as well, they
-    are raised first, with the exception as their cause. Raises TilescopeError if no kernel was launched.
+    is all that `tilescope check` would print. patience: seconds of CPU time after which a block counts as endless,
+    which is an error. Exceptions of the function propagate. If there are findings as well, they are raised first, with
+    the exception as their cause. Raises TilescopeError if no kernel was launched.
 
     A test calls it: `def test_reverse(): tilescope.check(run_reverse)`. It is not a decorator.
     """
     require_choice("fail_on", fail_on, ("error", "warning"))
     __tracebackhide__ = True  # pytest shows the line of the test instead
-    with trace_launches(schedule=schedule, seed=seed) as launches:
+    with trace_launches(schedule=schedule, seed=seed, patience=patience) as launches:
         try:
             result = function(*arguments)
         except Exception as error:

@@ -264,3 +264,9 @@ class KernelRaised(TilescopeError):
     def __init__(self, message: str, launch: TracedLaunch) -> None:
         super().__init__(message)
         self.launch = launch
+
+
+class LaunchTimeoutError(KernelRaised):
+    """A launch was stopped because a block took longer than `patience`; `launch` is the trace of its first accesses."""
+
+    __module__ = "tilescope"  # where users find it

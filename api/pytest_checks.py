@@ -17,7 +17,7 @@ from ..app.cli.policy.chosen_rules import check_prefixes
 from ..app.cli.policy.policy import Coverage
 from ..app.cli.policy.suppressions import SuppressionError
 from ..app.cli.programs.check_conclusion import file_name
-from ..app.cli.programs.check_settings import CHECK_PATIENCE, policy_of
+from ..app.cli.programs.check_settings import policy_of
 from ..app.cli.programs.findings_output import FindingCollector, RemedyTrials
 from ..app.cli.programs.forked_launches import record_here
 from ..app.cli.reports.report import (
@@ -33,6 +33,7 @@ from ..app.cli.reports.report import (
 from ..app.cli.reports.text import full
 from ..tracer.model.rules import rule_of
 from ..tracer.model.user_code import add_program_folder
+from ..tracer.run.long_launch import CHECK_PATIENCE
 from ..tracer.run.program_hook import RecordingOptions
 
 if TYPE_CHECKING:

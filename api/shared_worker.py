@@ -27,11 +27,14 @@ def shared_worker() -> Worker:
         return _workers[0]
 
 
-def trace_call(call: DescribedCall) -> KeptTrace:
-    """Trace a call, which leaves the results in its arguments; raises TilescopeError."""
+def trace_call(call: DescribedCall, patience: float) -> KeptTrace:
+    """Trace a call, which leaves the results in its arguments; raises TilescopeError.
+
+    patience: seconds of CPU time that a block may take.
+    """
     try:
         with _one_at_a_time, _long_launches.watch(call.call.functions[0].name) as launch:
-            return KeptTrace(shared_worker().run_call(call, launch.report, _print))
+            return KeptTrace(shared_worker().run_call(call, launch.report, _print, patience))
     except (CallError, WorkerError) as error:
         raise TilescopeError(str(error)) from error
     except RunCancelledError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import sys
 import threading
@@ -13,11 +14,13 @@ from typing import Any, Literal, cast, get_args
 from ..tracer.calls.call import CallError
 from ..tracer.calls.configured_kernel import intercept, launching_classes, read_configured_kernel, wait_for
 from ..tracer.calls.describe_call import describe_call
+from ..tracer.findings.launch_limits import TIMEOUT
 from ..tracer.model.launch import Schedule
 from ..tracer.model.trace import KernelError
+from ..tracer.run.long_launch import RUN_PATIENCE
 from ..tracer.simulator.host.after_import import after_import
 from .errors import PartialLaunchWarning, TilescopeError, require_choice
-from .launches import KernelRaised, TracedLaunch
+from .launches import KernelRaised, LaunchTimeoutError, TracedLaunch
 from .shared_worker import shared_worker, trace_call
 
 Order = Literal["lockstep", "sequential", "random"]
@@ -27,35 +30,45 @@ NO_GPU = (
 )
 
 
-def trace(kernel: Any, *arguments: Any, schedule: Order = "lockstep", seed: int = 0) -> TracedLaunch:
+def trace(
+    kernel: Any,
+    *arguments: Any,
+    schedule: Order = "lockstep",
+    seed: int = 0,
+    patience: float = RUN_PATIENCE,
+) -> TracedLaunch:
     """Trace `kernel[blocks, threads]` on these arguments, which then hold the results; no GPU is needed.
 
     kernel: with its launch configuration, as for a call: `kernel[grid, block]`, also with a stream and bytes of shared
     memory, or `kernel.forall(tasks)` (in blocks of 1,024 threads by default). arguments: NumPy arrays of any strides,
     numbers, records, tuples of these, and device arrays, which are copied. schedule, seed: the order in which threads
-    take turns.
+    take turns. patience: seconds of CPU time after which a block counts as endless, as for `tilescope run`.
 
     The function runs in Tilescope's process, with its current closures and globals: numbers, strings, arrays, tuples,
     enumerations, types, modules and other functions, of this or other modules, a notebook's cell or a prompt. No module
     is imported again, and the program is not run again. Objects of other classes can't be transferred.
 
-    Raises TilescopeError for a launch that can't be traced, and KernelRaised for a kernel that raises. Warns of a
-    launch that is too large to run completely (PartialLaunchWarning).
+    Raises TilescopeError for a launch that can't be traced, KernelRaised for a kernel that raises, and
+    LaunchTimeoutError for an endless one. Warns of a launch that is too large to run completely (PartialLaunchWarning).
     """
-    return _trace_and_add(kernel, arguments, _schedule(schedule, seed), _recordings())
+    recordings = _recordings()
+    return _trace_and_add(kernel, arguments, _schedule(schedule, seed), _seconds(patience), recordings)
 
 
 @contextmanager
-def trace_launches(*, schedule: Order = "lockstep", seed: int = 0) -> Iterator[list[TracedLaunch]]:
+def trace_launches(
+    *, schedule: Order = "lockstep", seed: int = 0, patience: float = RUN_PATIENCE
+) -> Iterator[list[TracedLaunch]]:
     """Trace every launch of this process within the context instead of running it; the list gets each as it ends.
 
     `kernel[blocks, threads](...)` returns when the results are in its arguments. The context traces the launches of all
     threads, one at a time, and accepts what `trace` accepts. Nested contexts all get the launches made within them; the
-    innermost sets the schedule. Forked processes trace their own launches and add nothing here. numba.cuda may be
-    imported inside. Exceptions propagate, and afterwards launches use the GPU again. A launch raises what `trace`
-    raises. Without a GPU, numba.cuda's own functions (to_device, stream) are not available: pass NumPy arrays.
+    innermost sets the schedule and the patience. Forked processes trace their own launches and add nothing here.
+    numba.cuda may be imported inside. Exceptions propagate, and afterwards launches use the GPU again. A launch raises
+    what `trace` raises. Without a GPU, numba.cuda's own functions (to_device, stream) are not available: pass NumPy
+    arrays.
     """
-    recording = _Recording([], _schedule(schedule, seed))
+    recording = _Recording([], _schedule(schedule, seed), _seconds(patience))
     _enter(recording)
     try:
         yield recording.launches
@@ -82,11 +95,19 @@ def _schedule(order: str, seed: object) -> Schedule:
     return Schedule(cast(Order, order), int(seed))
 
 
-class _Recording:
-    """An active context: its traced launches, and the order in which threads take turns."""
+def _seconds(patience: object) -> float:
+    """Return the patience as a number; raises TilescopeError for anything but a number above 0."""
+    seconds = float(patience) if isinstance(patience, numbers.Real) else math.nan
+    if not 0 < seconds < math.inf:
+        raise TilescopeError(f"patience must be a number of seconds above 0, not {patience!r}.")
+    return seconds
 
-    def __init__(self, launches: list[TracedLaunch], schedule: Schedule) -> None:
-        self.launches, self.schedule = launches, schedule
+
+class _Recording:
+    """An active context: its traced launches, the order in which threads take turns, and the patience in seconds."""
+
+    def __init__(self, launches: list[TracedLaunch], schedule: Schedule, patience: float) -> None:
+        self.launches, self.schedule, self.patience = launches, schedule, patience
 
 
 _lock = threading.RLock()
@@ -123,8 +144,8 @@ def _intercept() -> None:
 def _trace_launch(configured: Any, *arguments: Any) -> None:
     """Trace a launch instead of running it on a GPU."""
     recordings = _recordings()
-    schedule = recordings[-1].schedule if recordings else Schedule()
-    _trace_and_add(configured, arguments, schedule, recordings, 4)
+    innermost = recordings[-1] if recordings else _Recording([], Schedule(), RUN_PATIENCE)
+    _trace_and_add(configured, arguments, innermost.schedule, innermost.patience, recordings, 4)
 
 
 def _recordings() -> list[_Recording]:
@@ -136,6 +157,7 @@ def _trace_and_add(
     kernel: Any,
     arguments: tuple[Any, ...],
     schedule: Schedule,
+    patience: float,
     recordings: Sequence[_Recording],
     level: int = 3,
 ) -> TracedLaunch:
@@ -149,10 +171,12 @@ def _trace_and_add(
         call = describe_call(configured, arguments, schedule)
     except CallError as error:
         raise TilescopeError(str(error)) from error
-    kept = trace_call(call)
+    kept = trace_call(call, patience)
     launch, trace_data = TracedLaunch(kept.load, call.question), kept.load()
     for recording in recordings:
         recording.launches.append(launch)
+    if trace_data.error is not None and trace_data.error.type == TIMEOUT:
+        raise LaunchTimeoutError(_timeout_text(trace_data.error), launch)
     if trace_data.error is not None:
         raise KernelRaised(_raised_text(trace_data.error), launch)
     if trace_data.is_part and len(trace_data.blocks) < _blocks(launch):
@@ -166,6 +190,10 @@ def _trace_and_add(
 def _raised_text(error: KernelError) -> str:
     text = f"{error.type}: {error.message}".removesuffix(": ").removesuffix(".")
     return f"{error.file}:{error.line}: thread {error.thread} of block {error.block} raised {text}."
+
+
+def _timeout_text(error: KernelError) -> str:
+    return f"{error.file}:{error.line}: {error.message} A larger `patience` lets it take longer."
 
 
 def _blocks(launch: TracedLaunch) -> int:

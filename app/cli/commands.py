@@ -61,15 +61,15 @@ def _open() -> Implementation:
 
 
 def _run() -> Implementation:
-    from .programs import run_check
+    from .programs import command_line, run_check
 
-    return Implementation(run_check.add_run_arguments, run_check.execute_run, run_check.parse)
+    return Implementation(run_check.add_run_arguments, run_check.execute_run, command_line.parse_run)
 
 
 def _check() -> Implementation:
-    from .programs import run_check
+    from .programs import command_line, run_check
 
-    return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse_check)
+    return Implementation(run_check.add_check_arguments, run_check.execute_check, command_line.parse_check)
 
 
 def _explain() -> Implementation:
@@ -164,7 +164,7 @@ SUBCOMMANDS = (
     Subcommand("lecture", "present a lecture, step by step, in the window", _lecture),
     Subcommand("exercise", "write a kernel that is judged while you type, in the window", _exercise),
     Subcommand("run", "run your program and trace every launch", _run),
-    Subcommand("check", "check its kernels for errors; for a course's CI", _check),
+    Subcommand("check", "check the kernels of programs for errors; for a course's CI", _check),
     Subcommand("orders", "find an order of the threads that changes a result", _orders),
     Subcommand("mutate", "find the faults that the tests of kernels miss", _mutate),
     Subcommand("explain", "explain a finding or a counter, and how to fix it", _explain),

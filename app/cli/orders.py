@@ -23,6 +23,7 @@ from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.orders.search import OrderSearchError, SearchLimits, SearchResult, search_orders
 from ...tracer.orders.witness import WITNESS_SUFFIX, WitnessError, witness_of, write_witness
 from ...tracer.processes.json_process import module_command
+from ...tracer.run.long_launch import RUN_PATIENCE
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_file import load, save
 from ..model.named_file import is_file
@@ -38,7 +39,6 @@ from .common.text_output import align_columns, is_stderr_a_terminal, print_escap
 
 ORDERS, SECONDS = 2000, 60.0
 STDERR = 2  # file descriptor
-RUN_PATIENCE = 20.0  # seconds that one run may take
 MOST_VALUES = 20  # rows of the table of final values
 
 

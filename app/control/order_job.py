@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
+from ...tracer.orders.elements import ElementError
 from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.orders.search import OrderSearchError, SearchLimits, SearchResult, search_orders
 from ...tracer.processes.process_client import RunCancelledError
@@ -26,7 +27,7 @@ INTERRUPTIONS = 20  # times that panes may interrupt a run, which then begins ag
 class OrderJob(QObject):
     """Searches the orders of one session at a time.
 
-    progressed: (orders tried, most orders) after each run. found: (Session, SearchResult) at the end. failed: one
+    progressed: (orders tried, most orders) after each run. searched: (Session, SearchResult) at the end. failed: one
     sentence with the reason.
     """
 
@@ -42,12 +43,13 @@ class OrderJob(QObject):
         self._tasks = TaskQueue(self)
         self.is_idle, self.wait = self._tasks.is_idle, self._tasks.wait
 
-    def search(self, session: Session) -> None:
-        """Search the orders of a session's launch."""
+    def search(self, session: Session, element: str = "") -> None:
+        """Search the orders of a session's launch; with an element, count its final values over all of them."""
         self._is_stopped = False
-        expected = (OrderSearchError, SavedLaunchError, RunCancelledError, WorkerError)
+        expected = (ElementError, OrderSearchError, SavedLaunchError, RunCancelledError, WorkerError)
         done, failed = partial(self.searched.emit, session), self._fail
-        self._tasks.start(Task(partial(self._search, session), done, failed, key=session, expected=expected))
+        search = partial(self._search, session, element)
+        self._tasks.start(Task(search, done, failed, key=(session, element), expected=expected))
 
     def stop(self) -> bool:
         """End the search after the current run; return True if there was one."""
@@ -60,13 +62,14 @@ class OrderJob(QObject):
         self._is_stopped = True
         self._tasks.close()
 
-    def _search(self, session: Session) -> SearchResult:
+    def _search(self, session: Session, element: str) -> SearchResult:
         self._folder = self._folder or str(new_process_folder())
         launch = session.launch if session.scenario else runnable_launch(session.trace, Path(self._folder))
         return search_orders(
             launch,
             self._run,
             LIMITS,
+            element=element,
             stopped=lambda: self._is_stopped,
             progress=lambda tried, most: self._tasks.post(self.progressed.emit, tried, most),
         )

@@ -28,8 +28,12 @@ SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's s
 OF_LAUNCHES = re.compile(  # the lines that `run` itself prints about launches
     r"tilescope: ([\d,]+ launch(es)? |.* is skipped)"
 )
-FAULT = re.compile(r"tilescope: (.+?):(\d+): error: (?:\w+: )?(.*)")  # as `run` reports one of CUDA C++
+FAULT = re.compile(  # as `run` reports one of CUDA C++: file, line, severity, sentence
+    r"tilescope: (.+?):(\d+): (error|warning): (?:\w+: )?(.*?)( \[TS\d+ [^\]]*\])?$"
+)
+PROGRESS = re.compile(r"^tilescope: (\w+ has run for .*); Ctrl\+C ends it\.$", re.MULTILINE)
 OWN_LINES = "tilescope: "  # the prefix of Tilescope's own lines in a program's output
+PATIENCE = 10.0  # seconds of CPU time after which a block counts as endless; it may use 1 GB
 MOST_OUTPUT = 1_000_000  # characters of a program's output that are kept
 LOOKING = 500  # milliseconds between two reads of the program's current line
 ENDING_TIMEOUT = 1000  # milliseconds
@@ -43,7 +47,7 @@ class UserProgram(QObject):
 
     recorded: the paths of the traces of a run, at least one. failed: one sentence with the reason for no trace.
     noted: one sentence about a run that traced launches and then failed. began: a run begins. moved: the current line
-    of the program. printed: all output of the program so far.
+    of the program. printed: all output of the program so far. delayed: how long a launch has run, and its progress.
     """
 
     recorded = Signal(object)
@@ -52,12 +56,15 @@ class UserProgram(QObject):
     began = Signal()
     moved = Signal(int)
     printed = Signal(str)
+    delayed = Signal(str)
 
     def __init__(self, parent: QObject | None = None, *, watched: bool = True) -> None:
         super().__init__(parent)
         self._watched = watched
         self._text: str | None = None
         self.output = ""  # of the program so far
+        self.faults: list[tuple[int, str, str]] = []  # of the host code: line, sentence and severity
+        self._errors = b""  # its standard error so far
         self.failed_line = 0  # the line of the program in its last traceback; 0 for none
         self._position_timer = QTimer(self, interval=LOOKING)
         self._position_timer.timeout.connect(self._read_position)
@@ -126,13 +133,14 @@ class UserProgram(QObject):
         process.finished.connect(lambda *_: self._finish(process, folder))
         process.errorOccurred.connect(lambda error: self._report_failed_start(process, error))
         process.readyReadStandardOutput.connect(lambda: self._take_output(process))
+        process.readyReadStandardError.connect(lambda: self._take_errors(process))
         environment = QProcessEnvironment.systemEnvironment()
         environment.insert("PYTHONUNBUFFERED", "1")
         process.setProcessEnvironment(environment)
-        self.output, self.failed_line = "", 0
+        self.output, self.failed_line, self._errors = "", 0, b""
         keeper, *words = module_command("tilescope.tracer.processes.keeper")
         run = [*module_command("tilescope"), "run", "--out", str(folder)]
-        run += ["--where", str(self._folder / f"{self.runs}.where")]
+        run += ["--patience", f"{PATIENCE:g}", "--where", str(self._folder / f"{self.runs}.where")]
         if self._text is not None:
             text_path = self._folder / f"{self.runs}.text"
             text_path.write_bytes(self._text.encode("utf-8", "surrogatepass"))
@@ -152,6 +160,13 @@ class UserProgram(QObject):
         if process is self._process:
             self._note_output(bytes(process.readAllStandardOutput().data()).decode(errors="replace"))
 
+    def _take_errors(self, process: QProcess) -> None:
+        """Keep standard error for the end of the run, and report how long a launch has run."""
+        if process is self._process:
+            self._errors += bytes(process.readAllStandardError().data())
+            if notices := PROGRESS.findall(self._errors.decode(errors="replace")):
+                self.delayed.emit(notices[-1])
+
     def _note_output(self, text: str) -> None:
         if text:
             self.output = (self.output + text)[-MOST_OUTPUT:]
@@ -169,13 +184,18 @@ class UserProgram(QObject):
         if process is not self._process:
             return  # it was replaced by another run
         self._take_output(process)
+        self._take_errors(process)
         self._process = None
         self._position_timer.stop()
         self._since_end.start()
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
-        output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
-        self._note_output("".join(f"{line}\n" for line in output if not line.startswith(OWN_LINES)))
+        output = self._errors.decode(errors="replace").strip().splitlines()
+        faults = [fault for line in output if (fault := FAULT.match(line))]
+        own = [fault for fault in faults if self.path.parent / fault[1] == self.path]
+        self.faults = [(int(fault[2]), fault[4], fault[3]) for fault in own]
+        shown = [line for line in output if FAULT.match(line) or not line.startswith(OWN_LINES)]
+        self._note_output("".join(f"{line.removeprefix(OWN_LINES)}\n" for line in shown))
         message = f"The program {self.path.name} ended with {describe_exit_status(status)}: {self._last_line(output)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
@@ -198,10 +218,10 @@ class UserProgram(QObject):
         if not lines:
             return "it printed no message"
         matches = [TRACEBACK_LINE.match(line) for line in lines]
-        faults = [fault for line in lines if (fault := FAULT.match(line))]
-        if not any(matches) and faults:
-            self.failed_line = int(faults[0][2])
-            return f"{faults[0][3].rstrip('.')} (line {faults[0][2]})"
+        errors = [fault for line in lines if (fault := FAULT.match(line)) and fault[3] == "error"]
+        if not any(matches) and errors:
+            self.failed_line = int(errors[0][2])
+            return f"{errors[0][4].rstrip('.')} (line {errors[0][2]})"
         locations = [self._describe_location(match[1], match[2]) for match in matches if match]
         suffix = next((f" ({location})" for location in reversed(locations) if location), "")
         own_lines = [int(match[2]) for match in matches if match and match[1] == str(self.path)]

@@ -44,7 +44,9 @@ class RemedyJob(QObject):
     def _fixes_of(self, session: Session) -> Fixes:
         """Try the remedies of a session, in the thread."""
         self._trials = Trials()
-        return self._trials.prove_findings(session.trace, session.untried_remedies)
+        return self._trials.prove_findings(
+            session.trace, session.untried_remedies, list(session.all_findings)
+        )
 
     def _take(self, session: Session, fixes: Fixes) -> None:
         if fixes:

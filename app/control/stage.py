@@ -198,6 +198,8 @@ class Stage(QObject):
             self._position()
 
     def _load(self, pane: int, session: Session) -> None:
+        if (saved := self._file_sessions.get(self.setups[pane].file)) is not None:
+            session.name_as(saved)
         self._shown[pane], self.sessions[pane] = self.setups[pane], session
         self.store.invalidate()
         self.loaded.emit(pane)

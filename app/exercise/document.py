@@ -46,6 +46,9 @@ class Exercise(Struct, frozen=True):
     mistakes: tuple[Mistake, ...]  # parts that can't be read, by file and line
     path: Path  # of the Markdown file
     hides: tuple[str, ...] = ()  # kinds of findings whose lines and remedies are hidden until hints are used
+    order: str = (
+        ""  # the constant with the order in which the student breaks the kernel; "" for other exercises
+    )
     cuda_cpp: str = ""  # the stub in CUDA C++, "" without one
     language: Language = "numba"  # that the student writes
 

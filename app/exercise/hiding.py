@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from msgspec.structs import replace
 
-from ...tracer.judging.result import JudgedFinding
+from ...tracer.judging.result import LAUNCH_KINDS, JudgedFinding
 from ...tracer.model.finding import Finding
 from .document import Exercise
 
@@ -27,7 +27,11 @@ def visibility_of(exercise: Exercise, hints: int) -> Visibility:
 
 
 def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Visibility) -> tuple[Finding, ...]:
-    """Hide the findings of some kinds: replace them by one without a line, or drop their remedies."""
+    """Hide the findings of some kinds: replace them by one without a line, or drop their remedies.
+
+    Findings about the launch, which the exercise chose, are left out.
+    """
+    findings = [finding for finding in findings if finding.kind not in LAUNCH_KINDS]
     if shown == "all":
         return tuple(findings)
     if shown == "place":

@@ -98,6 +98,7 @@ def _task(exercise: Exercise, text: str, file: Path) -> JudgingTask:
     return JudgingTask(
         str(program.path.absolute()), program.text, exercise.kernel, str(file.absolute()), text, "", "",
         str(program.path.with_suffix(".cu").absolute()) if is_cpp else "", exercise.cuda_cpp if is_cpp else "",
+        exercise.order,
     )  # fmt: skip
 
 
@@ -136,12 +137,12 @@ def _verdict(
     errors = any(f.severity == "error" for case in judgement.cases for f in case.findings) or any(
         f.severity == "error" for f in compiled
     )
-    right = complete and all(case.correct for case in judgement.cases)
+    right = complete and all(case.correct != bool(exercise.order) for case in judgement.cases)
     cases = [replace(case, findings=leave_out_untried(case.findings)) for case in judgement.cases]
     passed = right and not errors and all(goal.met for goal in goals)
     return Verdict(
         exercise.name, passed, escape_controls(judgement.error), judgement.line, tuple(cases), compiled, goals,
-        judgement.stub_counters, time.perf_counter() - start, trace,
+        judgement.stub_counters, time.perf_counter() - start, trace, bool(exercise.order),
     )  # fmt: skip
 
 

@@ -48,10 +48,14 @@ def read_exercise(path: Path) -> Exercise:
     reader = _Reader(_text_of(path), path)
     program, program_mistakes = read_program(path.with_suffix(".py"), reader.kernel)
     stub, stub_mistakes = _cuda_cpp_stub(path.with_suffix(".cu"), reader.kernel)
+    if stub and reader.order:
+        stub_mistakes.append(
+            Mistake(path.with_suffix(".cu"), 1, "Threads in CUDA C++ take no order; remove the file.")
+        )
     mistakes = tuple(sorted({*reader.mistakes, *program_mistakes, *stub_mistakes}))
     return Exercise(
         escape_controls(match[2]), int(match[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
-        tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides), stub,
+        tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides), reader.order, stub,
     )  # fmt: skip
 
 
@@ -91,6 +95,7 @@ class _Reader:
     def __init__(self, text: str, path: Path) -> None:
         self.path, self.mistakes = path, list[Mistake]()
         self.title, self.kernel, self.task = escape_controls(path.stem), "", Caption()
+        self.order = ""
         self.picture: Picture | None = None
         self.goals: list[Goal] = []
         self.hints: list[Caption] = []
@@ -158,6 +163,10 @@ class _Reader:
             if self.kernel or not value.isidentifier():
                 self._report(number, "Name one kernel by its name in Python: kernel: add_ten.")
             self.kernel = self.kernel or (value if value.isidentifier() else "")
+        elif key == "order":
+            if self.order or not value.isidentifier():
+                self._report(number, "Name one text of the Python file: order: ORDER.")
+            self.order = self.order or (value if value.isidentifier() else "")
         elif key == "goal" and len(self.goals) < MOST_GOALS:
             try:
                 self.goals.append(parse_goal(value, number))
@@ -175,7 +184,9 @@ class _Reader:
         elif key == "goal":
             self._report(number, f"An exercise has at most {MOST_GOALS} goals.")
         else:
-            self._report(number, f"{key!r} is not a known key; the keys are kernel:, goal: and hides:.")
+            self._report(
+                number, f"{key!r} is not a known key; the keys are kernel:, goal:, hides: and order:."
+            )
 
     def _take_picture(self, image: Token, line: int) -> None:
         name = str(image.attrGet("src") or "")

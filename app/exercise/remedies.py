@@ -54,6 +54,7 @@ def prove_remedies(verdict: Verdict) -> Verdict:
     trace = verdict.trace
     if trace is None or not any(case.findings for case in verdict.cases):
         return verdict
-    untried = [finding for finding in findings_of(trace, requests_of(trace)) if is_mechanical(finding)]
-    proven = Trials().prove_findings(trace, untried) if untried else []
+    findings = findings_of(trace, requests_of(trace))
+    untried = [finding for finding in findings if is_mechanical(finding)]
+    proven = Trials().prove_findings(trace, untried, findings) if untried else []
     return with_remedies(verdict, [with_fix(finding, fix.remedy, fix.text) for finding, fix in proven], trace)

@@ -24,7 +24,8 @@ class Verdict(Struct, frozen=True, eq=False):
     """The verdict on a student's file."""
 
     exercise: str  # the name of the exercise
-    passed: bool  # whether all cases are right, no finding is an error, and all goals are met
+    # Whether all cases are right, or wrong if that is the task; no finding is an error, and all goals are met.
+    passed: bool
     error: str = ""  # one sentence if cases are missing, else ""
     line: int = 0  # of that error in the student's file; 0 if unknown
     cases: tuple[CaseResult, ...] = ()  # in the judge's order, up to the first that did not end
@@ -33,6 +34,7 @@ class Verdict(Struct, frozen=True, eq=False):
     stub_counters: Mapping[str, int] = field(default_factory=dict)  # of the stub as shipped, on the last case
     seconds: float = 0.0  # duration of the judging
     trace: Trace | None = None  # of the first case, whose launch has the student's text as its source
+    asks_wrong: bool = False  # whether the task is to make the cases wrong
 
     @property
     def counters(self) -> Mapping[str, int]:

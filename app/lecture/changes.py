@@ -34,7 +34,7 @@ from .questions import Question, parse_question
 from .time_anchors import TimeAnchor, TimeAnchorError, parse_anchor
 
 LONGEST = 1000  # characters of a line
-PANELS = ("source", "thread", "warp", "findings", "explain", "code", "why", "none")
+PANELS = ("source", "thread", "warp", "findings", "explain", "code", "why", "order", "none")
 COLOURS = ("auto", "value", "reads", "waste", "conflicts", "races")
 PANES = ("left", "right")
 COLOUR_WORDS = {"wasted": "waste"}  # a bookmark's colour names that differ

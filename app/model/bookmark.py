@@ -21,7 +21,17 @@ PictureChoice = Literal["auto", "memory", "histogram"]
 WordChoice = Literal["own", "cuda", "work-item"]
 LayoutChoice = Literal["ordinary", "lecture"]
 ThemeChoice = Literal["light", "dark", "system"]
-TABS = ("source", "thread", "warp", "findings", "explain", "code", "output", "why")  # of the inspector
+TABS = (
+    "source",
+    "thread",
+    "warp",
+    "findings",
+    "explain",
+    "code",
+    "output",
+    "why",
+    "order",
+)  # of the inspector
 COLOUR_BY = ("auto", "value", "reads", "wasted", "conflicts", "races")  # what may colour the cells
 MIN_SCALE, MAX_SCALE = 0.8, 2.0  # of the text
 

@@ -32,6 +32,7 @@ from .visible_text import escape_controls
 if TYPE_CHECKING:
     from ...tracer.as_compiled.job import CompiledCounters
     from ...tracer.listing.listing import Listing
+    from ...tracer.orders.search import SearchResult
     from ...tracer.type_inference.client import Answer
 
 
@@ -61,6 +62,11 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     memory: BufferContents  # what the buffers hold at every moment
     scenario: Scenario | None = None  # None for a kernel outside the catalogue
     title: str = ""  # of a pane
+
+    def name_as(self, saved: Session) -> None:
+        """Use the title of the trace file whose kernel ran again, unless there is one."""
+        if not self.title:
+            msgspec.structs.force_setattr(self, "title", saved.title)
 
     @property
     def end(self) -> int:
@@ -97,6 +103,16 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def describe_order(self, words: str) -> None:
         """Keep the result of a search for another order."""
         vars(self)["_order_words"] = words
+
+    @property
+    def final_values(self) -> SearchResult | None:
+        """The search that counted the final values of an element, None without one."""
+        result: SearchResult | None = vars(self).get("_final_values")
+        return result
+
+    def keep_final_values(self, result: SearchResult) -> None:
+        """Keep the final values of an element over the orders of the launch."""
+        vars(self)["_final_values"] = result
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -290,6 +306,14 @@ def with_visible_names(trace: Trace) -> Trace:
             file=escape_controls(error.file),
         ),
     )
+
+
+def are_versions(before: Session, after: Session) -> bool:
+    """Return True if two sessions run different texts of one kernel on the same data."""
+    old, new = before.launch, after.launch
+    same = (old.kernel, old.grid, old.block, old.arguments, old.scenario, old.constants)
+    changed = (new.kernel, new.grid, new.block, new.arguments, new.scenario, new.constants)
+    return same == changed and old.source != new.source
 
 
 def launch_name(path: Path, kernel: str = "") -> str:

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
 from ...kernels.scenarios.suggestions import did_you_mean
-from ...tracer.model.finding import count_noun
+from ...tracer.model.finding import count_noun, join_words
 from ...tracer.model.trace import ALIAS_SEPARATOR, WARP, Buffer, Dim3
 from .bookmark import Bookmark
 from .counter_labels import COMPILED, counter_labels
@@ -292,7 +292,7 @@ def _why_hidden(
     if target.form in ("buffer", "element") and look.zoom:
         buffers = (buffer for session in owners.values() for buffer in session.trace.buffers)
         if not any(target.text in _names(b) and _names(b) & set(look.zoom) for b in buffers):
-            return f"zoom shows only {_listed(look.zoom)}"
+            return f"zoom shows only {join_words(look.zoom)}"
     return ""
 
 
@@ -325,10 +325,6 @@ def _names(buffer: Buffer) -> set[str]:
 def _no_buffer(name: str, session: Session) -> str:
     there = list(dict.fromkeys(escape_controls(buffer_text(b)) for b in session.trace.buffers))
     return f"There is no buffer {_shown(name)} here{did_you_mean(name, there)}"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _element_meaning(target: Target, session: Session) -> Highlight | str:

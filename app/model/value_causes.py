@@ -52,10 +52,15 @@ def explain(
     element: Element,
     moment: int | None = None,
     reference: Session | None = None,
-    reference_name: str = "the other pane",
+    reference_name: str = "",
 ) -> Explanation:
-    """Explain an element's value at a moment, by default at the end, against a reference if there is one."""
+    """Explain an element's value at a moment, by default at the end, against a reference if there is one.
+
+    reference_name: by default what the reference is in the window.
+    """
     causes, writer = causes_of(session), _writer(session)
+    if reference is not None:
+        reference_name = reference_name or _name_of_reference(session, reference)
     path = causes.path(element, row_before(session, element, moment))
     sentences = [*_verdict(session, element, path), *writer.path(path)]
     difference = first_difference(causes, path, causes_of(reference)) if reference else None
@@ -143,6 +148,14 @@ def first_wrong_element(session: Session) -> Element | None:
 def difference_of(session: Session, path: ValuePath, reference: Session) -> Difference | None:
     """Find the first write of a path that differs from a reference's."""
     return first_difference(causes_of(session), path, causes_of(reference))
+
+
+def _name_of_reference(session: Session, reference: Session) -> str:
+    """Name a session that a path is compared with, as in "the other pane has 22"."""
+    if session.launch.source == reference.launch.source:
+        return "the other pane"
+    is_edit = reference.is_unmodified and not session.is_unmodified
+    return "the version before the edit" if is_edit else "the other version"
 
 
 def _verdict(session: Session, element: Element, path: ValuePath) -> list[Sentence]:

@@ -10,12 +10,13 @@ from msgspec import Struct
 from ...kernels.scenarios.catalogue import Scenario
 from ..model.bookmark import LayoutChoice, Link, PictureChoice, Setup, SideChoice, TracedValue
 from ..model.explanation import Explanation, reference_of
-from ..model.session import Selection, Session, launch_name
+from ..model.session import Selection, Session, are_versions, launch_name
 from ..model.setup_edits import differences
 from ..model.spotlight import Highlight, resolve_highlights
 from .window_state import WindowState
 
 Sessions = Sequence[Session | None]
+VERSIONS = ("before the edit", "after the edit")  # of a kernel of the user's program
 
 
 class PaneView(Struct, frozen=True):
@@ -61,6 +62,7 @@ class SideView(Struct, frozen=True):
     other_highlight: Highlight | None = None  # of the pane that is not in focus
     traced: TracedValue | None = None  # the value whose path is shown
     explanation: Explanation | None = None  # None while it is being computed
+    has_order: bool = False  # whether the pane in focus runs in an explicit order
 
 
 class TransportView(Struct, frozen=True):
@@ -110,6 +112,9 @@ class PaneViews:
     def compute(self, state: WindowState, sessions: Sessions) -> tuple[PaneView, ...]:
         """Compute the view model of each pane."""
         highlights, texts = self.highlights(state, sessions), self._differences(state.panes)
+        loaded = [session for session in sessions if session is not None]
+        if len(loaded) == 2 and loaded[0].title == loaded[1].title and are_versions(*loaded):
+            texts = texts if any(texts) else VERSIONS
         return tuple(
             PaneView(
                 session=session, picture=state.picture,
@@ -171,9 +176,10 @@ def side_view(
     """
     highlight = highlights[state.focus] if highlights else None
     other = highlights[1 - state.focus] if len(highlights) == 2 else None
+    has_order = state.focus < len(state.panes) and state.panes[state.focus].schedule.kind == "order"
     return SideView(
         state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, other, state.traced,
-        explanation,
+        explanation, has_order,
     )  # fmt: skip
 
 

@@ -6,7 +6,16 @@ from collections.abc import Callable, Container, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from .controls import button, mark, paint_icon
 from .icons import icon
@@ -16,6 +25,7 @@ from .theme import Theme
 Answers = Sequence[tuple[str, Callable[[], None]]]
 
 READING_TIME = 8000  # milliseconds that information stays
+UNDO = "Undo"  # the answer that Ctrl+Z gives
 MOST_MESSAGES = 4  # shown at once
 NEWS = 3000, 60  # milliseconds that news stay: a base, and more for each letter
 
@@ -117,10 +127,11 @@ class Notice(QWidget):
     """A stack of messages, the newest below; each stays until its cause is gone, or it is answered or closed.
 
     A message replaces the one with the same cause. Information is shown by `news`; without `news`, it is shown here
-    and disappears by itself. changed: the messages have changed.
+    and disappears by itself. changed: the messages have changed. left: a message with the keyboard focus was closed.
     """
 
     changed = Signal()
+    left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -184,6 +195,13 @@ class Notice(QWidget):
     def ask(self, sentence: str, answers: Answers, cause: str = "") -> None:
         """Ask a question, with a button for each (text, callback); closing runs no callback."""
         self._show("question", sentence, answers, cause)
+
+    def undo(self) -> bool:
+        """Click Undo in the newest message; return False if it has none."""
+        offered = next((answer for answer in self.answers if answer.text() == UNDO), None)
+        if offered is not None:
+            offered.click()
+        return offered is not None
 
     def clear(self, message_type: str = "", cause: str | None = None) -> None:
         """Remove messages: all, those of a type, or those of a cause."""
@@ -261,8 +279,11 @@ class Notice(QWidget):
 
     def _close(self, banner: Banner) -> None:
         if banner in self.banners:
+            had_focus = banner.isAncestorOf(QApplication.focusWidget() or self)
             self._take_away(banner)
             self._arrange()
+            if had_focus:
+                self.left.emit()
 
     def _answer(self, banner: Banner, run: Callable[[], None]) -> None:
         self._close(banner)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ...kernels.scenarios.catalogue import groups
 from ...tracer.model.finding import Finding
+from ...tracer.model.order import Order
 from ..control.playhead import Playhead
 from ..control.stage import Stage
 from ..model.bookmark import PictureChoice, TracedValue
@@ -35,6 +36,7 @@ from ..views.timeline.view import TimelineView
 from ..widgets.controls import Themed
 from ..widgets.notice import News, Notice
 from ..widgets.picture_drag import PictureDrag
+from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
 from .arrangement import ArrangedParts, Arrangement
 from .pane_alignment import align_colour_scales, align_counters, align_headings, align_matrices
@@ -61,6 +63,8 @@ class WindowRequests(NamedTuple):
     run: Callable[[str], object]  # a command, by its name
     colour: Callable[[str], object]  # the cells
     fix: Callable[[Finding], object]  # the cause of a finding
+    choose_order: Callable[[Order], object]  # of the threads of the pane in focus
+    count_values: Callable[[str], object]  # of an element, over the orders
     toolbar: ToolbarRequests
 
 
@@ -101,6 +105,8 @@ class CentralWidget(QWidget):
             list_code=lambda session: self.results.listings.want(session),
             fix=self._ask.fix,
             trace_value=self.trace_value,
+            choose_order=self._ask.choose_order,
+            count_values=self._ask.count_values,
         )
 
     def trace_value(self, traced: TracedValue | None) -> None:
@@ -130,6 +136,12 @@ class CentralWidget(QWidget):
         self.body = arrangement.body
         refuse = partial(self.notice.error, cause="chart")
         self.charts = arrangement.charts = Charts(self.stage, self.theme, self.body, self.down, refuse, self)
+        self.charts.is_covered = self._is_covered
+        self.waiting = PlainLabel()  # covers the panes until their first picture
+        self.waiting.setObjectName("panel")
+        self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.waiting.hide()
+        self.body.addWidget(self.waiting, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -252,8 +264,18 @@ class CentralWidget(QWidget):
         """Show the page of a program instead of the panes, until it leaves."""
         self.page = page
         self.body.addWidget(page, 1)
-        self.down.hide()
-        page.left.connect(self.down.show)
+        page.show()
+        self.charts.show_panes()
+        page.left.connect(self.charts.show_panes)
+
+    def cover(self, sentence: str) -> None:
+        """Show a sentence instead of the panes while the first picture is made; "" shows the panes."""
+        self.waiting.setText(sentence)
+        self.waiting.setVisible(bool(sentence))
+        self.charts.show_panes()
+
+    def _is_covered(self) -> bool:
+        return not self.waiting.isHidden() or (self.page is not None and not self.page.isHidden())
 
     def set_theme(self, theme: Theme) -> None:
         """Pass colours and text size to every part."""
@@ -262,6 +284,7 @@ class CentralWidget(QWidget):
         self.charts.set_theme(theme)
         if self.page is not None:
             self.page.set_theme(theme)
+        self.waiting.setFont(theme.font(15, bold=True))
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
         for pane, timeline in zip(self.panes, self.timelines, strict=True):

@@ -44,7 +44,7 @@ class LaunchQuestions:
         """Drop the questions and messages about the previous launches."""
         self._slow.clear()
         self._offers.clear()
-        self.notice.keep(("program",))
+        self.notice.keep(("program", "edit set aside"))
 
     def hold(self) -> None:
         """Delay questions while the user drags a parameter across many values."""

@@ -80,6 +80,7 @@ class MainWindow(QMainWindow):
             self._write_vectors,
         )  # fmt: skip
         self.files.show_output = self.side.show_output
+        self.files.note_errors = self.side.note_program_errors
         self.timings = TimingsLink(self, self.look, self.central.results)
         central = self.central
         self.lectures = Lectures(
@@ -103,9 +104,10 @@ class MainWindow(QMainWindow):
             self.files,
             self.change_setups,
         )
+        self.files.before_launches = self.editing.set_aside
         self.editing.remedies.proved.connect(self.side.show_findings)
         self.exercises = ExerciseController(
-            ExerciseParts(self, self.stage, self.side.source, self.notice, central.show_tab),
+            ExerciseParts(self, self.stage, self.side.source, self.notice, central.show_tab, central.cover),
             self.look,
             self.lectures,
             self.bookmark,
@@ -119,12 +121,14 @@ class MainWindow(QMainWindow):
                 self, self.stage, self.central, self.look, self.files, self.lectures, self.exercises
             )
         )  # fmt: skip
-        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side.show_findings, self)
+        self.orders = OrderSearch(self.stage, self.navigation, self.notice, self.side, self)
         self.orders.is_own_file = self._is_temporary
+        self.orders.write_order = self.exercises.work.write_order
         self.desk = LectureAuthoring(
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
         self.notice.is_private = self._is_private
+        self.notice.left.connect(self.central.focus_pictures)
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
@@ -148,6 +152,8 @@ class MainWindow(QMainWindow):
             run=lambda name: self.commands[name].trigger(),
             colour=lambda colour: self.navigation.colouring.choose(colour),
             fix=self._apply_fix,
+            choose_order=lambda order: self.orders.choose(order),
+            count_values=lambda element: self.orders.count_values(element),
             toolbar=ToolbarRequests(
                 change_setups=self.change_setups,
                 report=self._show_field_problem,
@@ -343,6 +349,14 @@ class MainWindow(QMainWindow):
         page = ProgramPage(self.central.theme)
         self.central.show_page(page)
         self.files.run_first(path, page)
+
+    def show_exercise(self, path: Path, mark: Bookmark) -> None:
+        """Open an exercise with the look of a bookmark; show the bookmark if it can't be opened."""
+        self.store.dispatch(Show(mark))
+        self.exercises.before = mark
+        if not self.exercises.open_path(path):
+            self.exercises.before = None
+            self.show_bookmark(mark)
 
     def escape(self) -> None:
         """Cancel the tracing, else close the message, else end the spotlight, else leave full screen."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
@@ -110,10 +111,18 @@ class Navigation(QObject):
         self.stage.select(pane, selection)
         if self.bookmark() == here or self.stage.playhead.playing:
             return
-        session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
+        after = self.stage.moments()
         if after != before or self._selected != here:
             self.history.leave(here)
         self._selected = self.bookmark()
-        if session is not None and after != before:
+        if after != before:
+            # Later, since a finding also sets the moment after the selection.
+            QTimer.singleShot(0, self, partial(self._report_position, pane))
+
+    def _report_position(self, pane: int) -> None:
+        """Report the block and the moment of a pane."""
+        session = self.stage.sessions[pane] if pane < len(self.stage.sessions) else None
+        if session is not None:
             block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
-            self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left to go back")
+            moment = int(self.stage.moments()[pane])
+            self.notice.inform(f"Block {block}, moment {moment:,} · Alt+Left to go back")

@@ -17,7 +17,6 @@ from ...tracer.storage.recorded_traces import recordings
 from ...tracer.storage.trace_file import TraceFileError, save
 from ..control.stage import Stage
 from ..model.bookmark import Bookmark, Room, Setup
-from ..model.session import launch_name
 from ..model.settings import StoredSettings
 from ..widgets.notice import Notice
 from ..widgets.widget_picture import PictureError, picture_of, write_png
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
     from ..lecture.changes import ProgramLaunch
     from ..widgets.vector_files import PictureParts
     from .copy_command import LectureStep
+    from .program.launches import ProgramLaunches
     from .program.page import ProgramPage
 
 TRACES = "Traces (*.npz)"
 NO_RECORDINGS = (
     "No GPU recordings were found. Make one with tilescope measure --accesses on a machine with a GPU."
 )
-MAX_ANSWERS = 6  # launches offered in a question
 LECTURE_SUFFIX = ".md"
 PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX, ".cu")
 PROGRAMS = f"Programs and notebooks ({' '.join(f'*{suffix}' for suffix in PROGRAM_SUFFIXES)})"
@@ -64,6 +63,11 @@ class FileOperations:
         self.page: ProgramPage | None = None  # of a program with which the window was opened
         self._is_shown = False  # whether the program's launches are shown
         self.show_output: Callable[[str], None] = lambda text: None  # of the program, in the inspector
+        self.note_errors: Callable[[str], None] = lambda sentence: None  # in the program's launches
+        self.before_launches: Callable[[], None] = lambda: (
+            None
+        )  # called before launches of the program are shown
+        self._launches: ProgramLaunches | None = None  # of the program
         self.trial: UserProgram | None = None  # the same program with an edited text
 
     # Traces.
@@ -106,6 +110,11 @@ class FileOperations:
     def program_of(self, path: str) -> Path | None:
         """Return the user's program that made a trace, None for another trace."""
         return self.program.path if self.program is not None and self.is_temporary(path) else None
+
+    def faults_of(self, path: str) -> list[tuple[int, str, str]]:
+        """List line, sentence and severity of the faults of the host code in the run that made a trace."""
+        programs = (self.program, self.trial)
+        return next((p.faults for p in programs if p is not None and p.owns(path)), [])
 
     def try_text(
         self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
@@ -183,6 +192,7 @@ class FileOperations:
             program.noted.connect(partial(self.notice.error, cause="program"))
             program.began.connect(self._begin)
             program.printed.connect(self._take_output)
+            program.delayed.connect(lambda text: self.page.show_progress(text) if self.page else None)
             program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
         self.notice.clear(cause="program")
         self._is_shown = False
@@ -230,32 +240,29 @@ class FileOperations:
 
     def close(self) -> None:
         """End the programs and remove their unsaved traces."""
-        for program in (self.program, self.trial):
-            if program is not None:
-                program.close()
+        for part in (self._launches, self.program, self.trial):
+            if part is not None:
+                part.close()
 
     def _show_launches(self, traces: Sequence[Path]) -> None:
-        """Show the first two launches of a program; with more, ask which one to show in the pane in focus."""
+        """Show launches of the program in the panes, and offer all of them."""
+        from .program.launches import ProgramLaunches  # the window starts without it
+
         self.notice.clear(cause="program")
+        self.before_launches()
+        if self._launches is None:
+            self._launches = ProgramLaunches(
+                self.toolbar, self._show_setups, self.notice.inform, self.note_errors, self.window
+            )
+        if self.program is not None:
+            self._launches.take(self.program.path.name, traces)
+
+    def _show_setups(self, setups: tuple[Setup, ...]) -> None:
+        """Show launches of the program instead of its page."""
         self._is_shown = True
         if self.page is not None:
             self.page.leave()
-        self.change_setups(tuple(Setup(file=str(path)) for path in traces[:2]))
-        name = Path(self.program.path).name if self.program else ""
-        if len(traces) <= 2:
-            self.notice.inform(f"The program {name} ran; it runs again whenever it is saved.")
-            return
-        answers = [(launch_name(path), partial(self._show_launch, path)) for path in traces[:MAX_ANSWERS]]
-        self.notice.ask(
-            f"The program {name} made {len(traces)} launches. Which one should the pane in focus show?",
-            answers,
-            "program",
-        )
-
-    def _show_launch(self, path: Path) -> None:
-        setups = list(self.stage.setups)
-        setups[self.stage.focus] = Setup(file=str(path))
-        self.change_setups(tuple(setups))
+        self.change_setups(setups)
 
     # Pictures.
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from ...tracer.model.launch import Schedule
+from ...tracer.model.order import Order
 from ...tracer.orders.search import LOCKSTEP_ORDER, ChangingOrder, SearchResult
 from ..control.order_job import OrderJob
 from ..control.stage import Stage
@@ -15,10 +16,15 @@ from ..control.start_moment import Panes
 from ..model.bookmark import Setup
 from ..model.pane_moments import playhead_moment
 from ..model.session import Selection, Session
+from ..model.thread_turns import chosen_moment, schedule_of
+from ..state.actions import ShowTab
+from ..views.inspect.value_bars import values_text
 from ..widgets.command import Command
 from ..widgets.notice import Notice
 from .navigation import Navigation
+from .panels.side import Inspector
 
+CHOOSE = "Choose who goes next"
 FIND = "Find an order that changes the result"
 STOP = "Stop the search for an order"
 MOST_EXACT = 1e12  # orders above which the estimate is not shown
@@ -27,8 +33,8 @@ MOST_EXACT = 1e12  # orders above which the estimate is not shown
 class OrderSearch(QObject):
     """Starts a search for the pane in focus and shows its result.
 
-    is_own_file: returns True for a trace of a program that the user ran here. show_findings: shows a session's findings
-    again.
+    is_own_file: returns True for a trace of a program that the user ran here. write_order: writes an order into the
+    exercise that is shown, and returns False without one.
     """
 
     def __init__(
@@ -36,13 +42,14 @@ class OrderSearch(QObject):
         stage: Stage,
         navigation: Navigation,
         notice: Notice,
-        show_findings: Callable[[Session], object],
+        side: Inspector,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self.stage, self.navigation, self.notice = stage, navigation, notice
         self.is_own_file: Callable[[str], bool] = lambda _: False
-        self._show_findings = show_findings
+        self.write_order: Callable[[str], bool] = lambda _: False
+        self._side = side
         self._words: dict[
             str, str
         ] = {}  # the words in the findings, by the key of the launch that was searched
@@ -55,10 +62,51 @@ class OrderSearch(QObject):
 
     def commands(self) -> list[Command]:
         """List the commands of the menu."""
-        return [Command(FIND, "", self.find), Command(STOP, "", self.stop)]
+        return [
+            Command(CHOOSE, "Ctrl+Alt+W", self.show_choices),
+            Command(FIND, "", self.find),
+            Command(STOP, "", self.stop),
+        ]
+
+    def show_choices(self) -> None:
+        """Show the tab in which the user chooses who goes next."""
+        self.stage.store.dispatch(ShowTab("order", appears=True))
 
     def find(self) -> None:
         """Search the orders of the launch in focus."""
+        session = self._runnable()
+        if session is not None:
+            self.notice.inform("Searching for an order that changes the result; Escape stops.")
+            self.job.search(session)
+
+    def count_values(self, element: str) -> None:
+        """Count the final values of an element over the orders of the launch in focus."""
+        session = self._runnable()
+        if session is not None:
+            self.notice.inform(f"Counting the final values of {element}; Escape stops.")
+            self.job.search(session, element)
+
+    def choose(self, order: Order) -> None:
+        """Run the launch in focus in an order, and show the moment after its last part; Back returns."""
+        schedule = schedule_of(order)
+        if self.write_order(schedule.order_text) or self._runnable() is None:
+            return
+        here, focus = self.navigation.bookmark(), self.stage.focus
+        panes = tuple(
+            _with_schedule(setup, schedule) if i == focus else setup for i, setup in enumerate(here.panes)
+        )
+        if panes == here.panes:
+            return
+        selections = list(here.selections)
+        last = order.segments[-1] if order.segments else None
+        if last is not None and last.block >= 0 and focus < len(selections):
+            selections[focus] = Selection(last.block, last.first)
+        mark = replace(here, panes=panes, selections=tuple(selections), moment=None)
+        if self.navigation.show_bookmark(mark, lambda shown: _chosen_moment(shown, focus)):
+            self.navigation.history.leave(here)
+
+    def _runnable(self) -> Session | None:
+        """Return the session in focus if its orders may run; otherwise report why not."""
         session = self.stage.focused()
         if session is None:
             self.notice.error("There is no launch yet; wait until it is traced.", cause="order")
@@ -71,8 +119,8 @@ class OrderSearch(QObject):
             self.notice.error("A plain Python program runs in its own order; choose a kernel.", cause="order")
         else:
             self.notice.clear(cause="order")
-            self.notice.inform("Searching for an order that changes the result; Escape stops.")
-            self.job.search(session)
+            return session
+        return None
 
     def stop(self) -> bool:
         """Stop the search; return True if there was one."""
@@ -91,7 +139,12 @@ class OrderSearch(QObject):
         self.notice.inform(f"{tried:,} orders tried{most}; Escape stops.")
 
     def _take(self, session: Session, result: SearchResult) -> None:
-        """Show the result: the two orders next to each other, and the words in the findings."""
+        """Show the result: the final values, or the two orders next to each other; and the words in the findings."""
+        if result.element:
+            session.keep_final_values(result)
+            self.notice.inform(values_text(result) if result.values else result.verdict)
+            self._side.show_values(session)
+            return
         self.notice.inform(result.verdict)
         words = (
             f"{result.verdict} {result.changing_order.sentence}".strip()
@@ -107,7 +160,7 @@ class OrderSearch(QObject):
         """Show the launch step by step in its own order on the left, and in the found order on the right."""
         setup = self.stage.setups[pane]
         own = setup.schedule
-        if own.kind == "lockstep":  # one moment for each access, as in the order on the right
+        if own.kind == "lockstep":  # in turns, as in the order on the right
             own = Schedule("order", own.seed, str(LOCKSTEP_ORDER))
         panes = tuple(
             _with_schedule(setup, schedule) for schedule in (own, Schedule("order", own.seed, shown.order))
@@ -136,7 +189,15 @@ class OrderSearch(QObject):
         words = self._words_of_orders.get(order) or self._words.get(session.launch.key(), "")
         if words and session.order_words != words:
             session.describe_order(words)
-            self._show_findings(session)
+            self._side.show_findings(session)
+
+
+def _chosen_moment(panes: Panes, focus: int) -> float:
+    """Return the moment after the last part of an order; the end if the launch is not traced."""
+    session, ends = panes.sessions[focus], panes.ends()
+    if session is None:
+        return float(max(ends, default=0))
+    return playhead_moment(int(chosen_moment(session)), focus, ends, panes.link_mode)
 
 
 def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:

@@ -39,6 +39,8 @@ INDEX = Qt.ItemDataRole.UserRole
 # The penalties of a match, from a good one to a poor one.
 AT_START, INSIDE, IN_KEYS, SCATTERED, IN_DETAIL = 0, 2, 3, 5, 8
 
+PURPOSE = "Find a command, scenario, lecture, exercise or shortcut"
+
 
 class Entry(Struct, frozen=True):
     """One line of the palette."""
@@ -160,7 +162,7 @@ def matched_letters(title: str, word: str) -> tuple[int, ...]:
 class Palette(QDialog):
     """A field and a list without a title bar over the upper half of a window."""
 
-    def __init__(self, parent: QWidget, theme: Theme, entries: Sequence[Entry]) -> None:
+    def __init__(self, parent: QWidget, theme: Theme, entries: Sequence[Entry], purpose: str) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setWindowTitle("Command palette")
         self.setObjectName("palette")
@@ -168,8 +170,8 @@ class Palette(QDialog):
         self.setStyleSheet(f"QDialog#palette {{ border: 1px solid {theme.palette.control}; }}")
         self.entries, self.shown = entries, list(entries)
         self.words, self.list = QLineEdit(), QListWidget()
-        self.words.setPlaceholderText("Find a command, scenario, lecture, exercise or shortcut")
-        self.words.setAccessibleName("Find a command, scenario, lecture, exercise or shortcut")
+        self.words.setPlaceholderText(purpose)
+        self.words.setAccessibleName(purpose)
         self.words.setFont(theme.font(17))
         self.words.textChanged.connect(self._filter)
         self.words.returnPressed.connect(self._take)
@@ -323,11 +325,11 @@ class EntryDelegate(QStyledItemDelegate):
             x += width
 
 
-def show_palette(parent: QWidget, theme: Theme, entries: Sequence[Entry]) -> Palette:
+def show_palette(parent: QWidget, theme: Theme, entries: Sequence[Entry], purpose: str = PURPOSE) -> Palette:
     """Open the palette over a window, replacing an open one."""
     for shown in parent.findChildren(Palette, options=Qt.FindChildOption.FindDirectChildrenOnly):
         shown.close()
-    palette = Palette(parent, theme, entries)
+    palette = Palette(parent, theme, entries, purpose)
     palette.show()
     palette.activateWindow()
     return palette

@@ -101,7 +101,7 @@ def window_for_pictures(jobs: SessionJobs) -> MainWindow:
     from .main_window import MainWindow
 
     window = MainWindow(jobs)
-    window.central.transport.position.hint = ""
+    window.central.transport.show_as_picture()
     window.central.results.measured.read_now()  # no picture waits for it
     window.central.charts.recorded.waits = False
     return window
@@ -135,7 +135,8 @@ def _run_event_loop(
     first = first_bookmark(specs, window.settings.bookmark)
     window.look.show(first.theme, first.text_scale, first.reduced_motion, first.words)
     presents = lecture is not None and window.lectures.open(lecture, before=first)
-    if not presents and not program and not window.show_bookmark(first):
+    shows_panes = not presents and not program and exercise is None
+    if shows_panes and not window.show_bookmark(first):
         window.show_bookmark(first_bookmark((), None))
     if program:
         window.show_program(program, first)
@@ -143,7 +144,7 @@ def _run_event_loop(
     window.desk.recover()
     QTimer.singleShot(SETTLING_TIME, resume_garbage_collection)
     if exercise is not None:
-        window.exercises.open_path(exercise)
+        window.show_exercise(exercise, first)
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: window.leave() if interrupted else None)
     heartbeat.start()

@@ -25,7 +25,7 @@ from .actions import (
 )
 from .central_widget import CentralWidget
 from .editing.kernel_editing import KernelEditing
-from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
+from .exercise.commands import FOLDER, allow_exercise, exercise_commands, offer_exercises
 from .exercise.controller import ExerciseController
 from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
@@ -95,7 +95,7 @@ class WindowMenu:
                 *lecture_commands(parts.lectures), LINE, Command(PRESENTER, "F7", own.toggle_presenter),
                 *parts.authoring.commands(),
             ],
-            "Exercises": exercise_commands(parts.exercises),
+            "Exercises": exercise_commands(parts.exercises, self._choose_exercise),
             "View": view_commands(
                 parts.window, central, parts.look, navigation.colouring, own.toggle_layout
             ),
@@ -132,6 +132,13 @@ class WindowMenu:
             *shortcut_entries(self._show_keys),
         ]
         show_palette(self.parts.window, self.parts.look.theme, entries)
+
+    def _choose_exercise(self) -> None:
+        from .palette import Entry, exercise_entries, show_palette  # loaded on first use
+
+        exercises = self.parts.exercises
+        entries = [*exercise_entries(exercises), Entry(FOLDER, "Exercises", exercises.ask_for_folder)]
+        show_palette(self.parts.window, self.parts.look.theme, entries, "Find an exercise")
 
     def _show_about(self) -> None:
         from .dialogs import show_about  # loaded on first use

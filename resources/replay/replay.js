@@ -213,7 +213,8 @@ class Page {
       const canvas = make("canvas", {}), name = make("b", {}, view.title), block = make("span", {});
       const label = make("p", { class: "name" }, name, " ", block);
       const row = make("div", { class: "timeline", role: "slider", tabindex: 0, "aria-label": `Moment of ${view.title}` }, canvas);
-      const timeline = new Timeline(view.session, this.tables, canvas);
+      const path = (this.current.paths || [])[i];
+      const timeline = new Timeline(view.session, this.tables, canvas, path ? path.marks : {});
       row.addEventListener("pointerdown", (event) => this.take(event, row, timeline, i));
       row.addEventListener("pointermove", (event) => timeline.drag && this.drag(event, timeline, i));
       for (const name of ["pointerup", "pointercancel"]) row.addEventListener(name, () => this.let(timeline));

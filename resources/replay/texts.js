@@ -14,7 +14,7 @@ class PaneView {
     this.title = [session.title, step.apart[index]].filter(Boolean).join(", ");
     this.counters = session.counters.map((counter) => ({ ...counter, texts: new Changes(counter.texts) }));
     this.canvas = make("canvas", { class: "picture", role: "img" });
-    this.says = make("figcaption", { class: "says" });
+    this.says = make("figcaption", { class: track.data.saysInPicture ? "says twice" : "says" });
     this.values = this.counters.map(() => make("dd", { class: "value" }));
     const lit = new Set(track.data.counters);
     this.element = make(

@@ -3,12 +3,14 @@
 const STRIP = 8, HANDLE = 11, BAND = 15, AXIS = 16, EDGE = 8; // heights, and the space at both ends, in CSS pixels
 const GAP = 3, PATTERN = 5, PITCH = 6; // the smallest cell with a gap around it, with a pattern; of a hatch
 const LOW = 860, ROWS = 66, LOW_ROWS = 48; // of the window; of all rows, and of these in a window lower than that
+const PATH_SHARE = 0.36, NARROWEST = 2.5; // of a path: a mark's share of a row's height, and its least width
 const ARM = 3.5; // half of a cross, in CSS pixels
 const CODE = "0".charCodeAt(0), MOST_ROW = 22;
 
 class Timeline {
-  constructor(session, tables, element) {
+  constructor(session, tables, element, marks) {
     this.session = session;
+    this.marks = marks; // of a value's path: by block, the warp, the moment and whether there is a fault
     this.data = session.timeline;
     this.tables = tables;
     this.canvas = element;
@@ -102,6 +104,7 @@ class Timeline {
     this.drawStrip(context, shown);
     this.drawBands(context, ratio);
     this.drawAxis(context);
+    this.drawPath(context);
     this.drawOutside(context);
     if (this.data.warps > 1) this.drawMark(context, Math.floor(thread / 32));
   }
@@ -164,6 +167,21 @@ class Timeline {
       context.fillText(text, Math.min(Math.max(x, EDGE + half), this.width - EDGE - half), y + 5);
     }
     context.textAlign = "start";
+  }
+
+  // A bar at the foot of the row for each access of a path; a fault has a taller bar, as in app/views/timeline/value_path.py.
+  drawPath(context) {
+    const tall = this.rowHeight, marks = this.marks[this.number] || [];
+    for (const [warp, moment, fault] of [...marks].sort((one, other) => one[2] - other[2])) {
+      const left = this.x(moment), right = this.x(moment + 1);
+      if (right < EDGE || left > this.width - EDGE) continue;
+      const wide = Math.max(NARROWEST, (right - left) * 0.8), high = Math.min(tall, Math.max(2, tall * (fault ? 0.8 : PATH_SHARE)));
+      const x = (left + right - wide) / 2, y = this.top + (warp + 1) * tall - high;
+      context.fillStyle = this.ink("panel");
+      context.fillRect(x - 1, y - 1, wide + 2, high + 1);
+      context.fillStyle = this.ink(fault ? "bad" : "text");
+      context.fillRect(x, y, wide, high);
+    }
   }
 
   // A red cross for each access outside its array; a line where a moment is narrow.

@@ -511,7 +511,7 @@ class Driver:
             self.note("a struck line is past the end", f"{self.editor.struck}")
 
     def check_bar(self) -> None:
-        from tilescope.app.window.editing.version_differences import are_versions
+        from tilescope.app.model.session import are_versions
 
         shown = self.window.stage.sessions
         pair = len(shown) == 2 and None not in shown and are_versions(*shown) and not self.live.is_suspended()

@@ -1,21 +1,29 @@
 """Print, as JSON, what a naive product in CUDA C++ costs: seconds from the text to the trace.
 
-python tests/bench/cuda_cpp.py SIZE ORDER
+python tests/bench/cuda_cpp.py SIZE ORDER [KEPT]
 
-edit: a changed text is compiled, runs, and is traced. traced: an unchanged program runs and is traced.
+edit: a changed text is compiled, runs, and is traced. traced: an unchanged program runs and is traced. KEPT: the number
+of accesses that are kept, by default as many as usual; then numba: the same launch of Numba's kernel, compiled before.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+os.environ |= {"NUMBA_ENABLE_CUDASIM": "1"}  # as in the worker
+
+from msgspec.structs import replace
+
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.cuda_cpp.build import build
 from tilescope.tracer.cuda_cpp.session import Session, SessionOptions
-from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.launch import Limits, Schedule
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
 
 TEXT = """#include <cstdlib>
@@ -39,12 +47,12 @@ int main(int argc, char** argv) {
 """
 
 
-def traced(path: Path, text: str, size: str, order: str) -> Trace:
+def traced(path: Path, text: str, size: str, order: str, limits: Limits) -> Trace:
     """Compile a text if it is new, run it, and return its trace."""
     built = build(path, text=text)
     traces: list[Trace] = []
     session = Session(
-        SessionOptions(Schedule(order)),
+        SessionOptions(Schedule(order), limits=limits),
         lambda trace, seconds: traces.append(trace),
         lambda program: (built.sources.texts, built.compiler.version),
     )
@@ -55,18 +63,35 @@ def traced(path: Path, text: str, size: str, order: str) -> Trace:
     return traces[0]
 
 
-def main(size: str, order: str) -> None:
+def twin_seconds(size: int, order: str, limits: Limits) -> float:
+    """Measure the seconds of the same launch of Numba's kernel, after one that loads what it needs."""
+    from tilescope.tracer.compiled.driver.engine import run_compiled
+
+    taken = 0.0
+    for edge in (16, size):
+        launch = launch_of(
+            find("matmul-naive-col-on-x"), {"m": edge, "k": edge, "n": edge}, schedule=Schedule(order)
+        )
+        begin = time.perf_counter()
+        run_compiled(replace(launch, limits=limits), lambda done, total: None, turns=order != "sequential")
+        taken = time.perf_counter() - begin
+    return taken
+
+
+def main(size: str, order: str, kept: str = "") -> None:
     """Measure and print."""
+    limits = Limits(int(kept)) if kept else Limits()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "product.cu")
         path.write_text(TEXT, encoding="utf-8")
-        traced(path, TEXT, "16", order)  # compiles the runtime and fills the caches
+        traced(path, TEXT, "16", order, limits)  # compiles the runtime and fills the caches
         seconds = []
         for text in (TEXT.replace("sum = 0;", f"sum = 0;  // {time.time()}"), TEXT):
             begin = time.perf_counter()
-            trace = traced(path, text, size, order)
+            trace = traced(path, text, size, order, limits)
             seconds.append(time.perf_counter() - begin)
-    figures = {
+    figures = {"numba": twin_seconds(int(size), order, limits)} if kept else {}
+    figures |= {
         "edit": seconds[0],
         "traced": seconds[1],
         "accesses": trace.accesses,

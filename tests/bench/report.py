@@ -347,6 +347,14 @@ def cuda_cpp(home: str) -> None:
         rest = f"s   {figures['ns']:.0f} ns an access {limit}, {figures['accesses']:,} accesses"
         show(f"{size}-cube, {order}", f"{figures['traced']:.2f}", rest)
         show(f"{size}-cube, {order}, edited", f"{figures['edit']:.2f}", "s   (0.5 for a 64-cube)")
+    for kept, text in (("0", "only counted"), ("12000000", "as many kept as usual")):
+        figures = medians("cuda_cpp", "256", "sequential", kept, home=home)
+        ratio = figures["traced"] / figures["numba"]
+        show(
+            f"256-cube, {text}",
+            f"{ratio:.2f}",
+            f"times the seconds of Numba's kernel; {figures['traced']:.2f} s",
+        )
 
 
 REPLAYS = {

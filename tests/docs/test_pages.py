@@ -71,6 +71,14 @@ def test_every_option_in_a_page_is_one():
     assert sorted((page, option) for page, option in named if option not in words_known) == []
 
 
+def test_every_row_of_a_page_belongs_to_a_table():
+    """A row after an empty line is shown as text, unless it begins a table."""
+    starts = re.compile(r"\n\n(\|[^\n]*)\n?([^\n]*)")
+    for name, text in PAGES.items():
+        for row, following in starts.findall(text):
+            assert following.startswith("| ---"), f"{name}: {row}"
+
+
 def test_every_extra_in_a_page_is_one():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"

@@ -13,10 +13,10 @@ import pytest
 from tilescope.tracer.cuda_cpp.build import build
 from tilescope.tracer.cuda_cpp.compilers import CompilerError, find_compiler
 from tilescope.tracer.cuda_cpp.session import ProgramEnd, Session, SessionOptions
-from tilescope.tracer.model.launch import Schedule
+from tilescope.tracer.model.launch import Limits, Schedule
 from tilescope.tracer.model.trace import Trace
 
-LOCKSTEP = Schedule()
+LOCKSTEP, ALL = Schedule(), Limits()
 
 
 def has_compiler() -> bool:
@@ -39,13 +39,18 @@ class Ran(NamedTuple):
 
 
 def run_file(
-    path: Path, *, schedule: Schedule = LOCKSTEP, resident: int | None = None, arguments: Sequence[str] = ()
+    path: Path,
+    *,
+    schedule: Schedule = LOCKSTEP,
+    resident: int | None = None,
+    arguments: Sequence[str] = (),
+    limits: Limits = ALL,
 ) -> Ran:
     """Compile and run a file; its output is what it wrote to standard output."""
     built = build(path)
     traces: list[Trace] = []
     session = Session(
-        SessionOptions(schedule, resident, patience=2.0),
+        SessionOptions(schedule, resident, patience=2.0, limits=limits),
         lambda trace, seconds: traces.append(trace),
         lambda program: (built.sources.texts, built.compiler.version),
     )
@@ -58,8 +63,15 @@ def run_file(
     return Ran(traces, end, output.read_text())
 
 
-def run_text(folder: Path, text: str, *, schedule: Schedule = LOCKSTEP, resident: int | None = None) -> Ran:
+def run_text(
+    folder: Path,
+    text: str,
+    *,
+    schedule: Schedule = LOCKSTEP,
+    resident: int | None = None,
+    limits: Limits = ALL,
+) -> Ran:
     """Compile and run a text."""
     path = folder / "program.cu"
     path.write_text(text)
-    return run_file(path, schedule=schedule, resident=resident)
+    return run_file(path, schedule=schedule, resident=resident, limits=limits)

@@ -38,7 +38,7 @@ def copy_record(kind: int, size: int, start: int, end: int) -> dict[str, Any]:
 
 
 def clocks_file(kernel: str, file: Path, line: int) -> bytes:
-    """Return what a program with marks writes of a launch of two blocks of 64 threads.
+    """Build the output of a program with marks: a launch of two blocks of 64 threads.
 
     Clocks count nanoseconds. Block 0 runs on multiprocessor 1 from 2,000 to 5,000, block 1 on 3 from 2,500 to 4,000.
     """

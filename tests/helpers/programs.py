@@ -61,9 +61,10 @@ def run_tilescope(*words: str, folder: Path, **options):
 
 
 def messages_of(done) -> str:
-    """Return the standard error of a command without its lines about engines and traced launches."""
+    """Return the standard error of a command without its lines about engines, traced launches and progress."""
     lines = done.stderr.splitlines(keepends=True)
-    usual = r"tilescope: ([\d,]+ launch(es)? of \w+ ran |[\d,]+ launch(es)? of [\d,]+ kernels? traced: |not traced: )"
+    usual = r"tilescope: ([\d,]+ launch(es)? of \w+ ran |[\d,]+ launch(es)? of [\d,]+ kernels? traced: |not traced: |"
+    usual += r"\w+ has run for )"
     return "".join(line for line in lines if not re.match(usual, line))
 
 

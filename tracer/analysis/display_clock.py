@@ -31,7 +31,7 @@ def moments_of(trace: Trace, runs: Runs) -> Ints:
     Moments grow along each warp, and those of a block's phase come after those of the phase before.
     """
     if trace.schedule.startswith(STEPPED):
-        return _moments_by_step(runs)
+        return _moments_by_step(trace, runs)
     return _moments_by_round(trace, runs)
 
 
@@ -108,16 +108,23 @@ def _starts(durations: Ints, resident: int) -> Ints:
     return starts
 
 
-def _moments_by_step(runs: Runs) -> Ints:
-    """Compute moments that follow the steps; one ends where a warp would make a second request in it."""
+def _moments_by_step(trace: Trace, runs: Runs) -> Ints:
+    """Compute moments that follow the steps.
+
+    A moment ends where a warp would make a second request in it, and with a segment of an explicit order.
+    """
     warp = np.zeros(len(runs.block_position), np.int64)
     warp[group_starts(runs.block_position, runs.warp)[1:]] = 1
     lift = np.cumsum(warp) * (int(runs.step.max()) + 1)
     step = np.maximum.accumulate(runs.step + lift) - lift
     # A warp operation before a barrier has the step of the next access, which may come after the barrier.
     order = np.lexsort((runs.phase, step))
+    after = _next_in_another_moment(runs, order)
+    if trace.segment_ends:
+        segment = trace.segments_of(step[order])
+        after = np.minimum(after, np.searchsorted(segment, segment, side="right"))
     new = np.zeros(len(order), np.int64)
-    new[_cuts(_next_in_another_moment(runs, order))] = 1
+    new[_cuts(after)] = 1
     moment = np.empty_like(new)
     moment[order] = np.cumsum(new) + 1
     return moment

@@ -175,9 +175,9 @@ def lane_queues(trace: Trace, rows: Ints) -> LaneQueues:
 def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
     """Return per access (in queue order) the position, from 0, of its request among those of its group.
 
-    Accesses of one (group, site, visit) are one request. Requests are ordered by the largest position of their lanes
-    (STEPPED: their largest step). If that would show a lane's later access before an earlier one, which only diverged
-    lanes can cause, `_issue` orders the group.
+    Accesses of one (group, site, visit) are one request; see `_turn_cells` for an explicit order. Requests are ordered
+    by the largest position of their lanes (STEPPED: their largest step). If that would show a lane's later access
+    before an earlier one, which only diverged lanes can cause, `_issue` orders the group.
     """
     cell = _cells(trace, queues)
     stepped = trace.schedule.startswith(STEPPED)
@@ -194,6 +194,8 @@ def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
 
 def _cells(trace: Trace, queues: LaneQueues) -> Ints:
     """Number the request of each access (in queue order), without gaps."""
+    if trace.schedule == "order":
+        return _turn_cells(trace, queues)
     site = trace.site[queues.order].astype(np.int64)
     by_site = stable_order(site)
     visit = np.empty_like(site)
@@ -204,6 +206,20 @@ def _cells(trace: Trace, queues: LaneQueues) -> Ints:
         return _number_visits(site, by_site, visit, queues.group)
     variant = np.unique(site << 32 | operation, return_inverse=True)[1]
     return _number_visits(variant, stable_order(variant), visit, queues.group)
+
+
+def _turn_cells(trace: Trace, queues: LaneQueues) -> Ints:
+    """Number the requests of an explicit order: adjacent turns of a warp's lanes at one site, within one segment."""
+    steps = trace.steps_of(queues.order)
+    by_step = np.lexsort((steps, queues.group))
+    rows, lane = queues.order[by_step], queues.lane[by_step]
+    columns = (queues.group[by_step], trace.site[rows], trace.buffer[rows], trace.op[rows])
+    is_first = np.zeros(len(rows), bool)
+    is_first[group_starts(*columns, trace.segments_of(steps[by_step]))] = True
+    is_first[1:] |= lane[1:] <= lane[:-1]
+    number = np.empty(len(rows), np.int64)
+    number[by_step] = np.cumsum(is_first) - 1
+    return number
 
 
 def _is_function_of(site: Ints, operation: Ints) -> bool:

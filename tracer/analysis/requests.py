@@ -86,9 +86,10 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
     """The requests of a trace, ordered by (moment, block, warp).
 
     A request is one warp executing one site once: accesses of one (block, warp, phase, site, visit), where
-    the k-th visit of a site by each lane in a phase belongs together. Moments run from 1 to `end`; moment 0
-    is before the first. At each moment a running warp makes at most one request. State "at moment m" includes
-    every request with moment <= m.
+    the k-th visit of a site by each lane in a phase belongs together. In an explicit order only adjacent turns of a
+    segment do, so that each turn of a chosen thread is a request, and segments share no moment. Moments run from 1 to
+    `end`; moment 0 is before the first. At each moment a running warp makes at most one request. State "at moment m"
+    includes every request with moment <= m.
 
     Columns have shape (requests,) unless stated otherwise. A phase of a block lasts for the moments
     span_start < m <= span_end, which are equal if it made no access; both have shape (blocks in the order of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 import re
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..analysis.counters import totals_of
 from ..analysis.requests import requests_of
+from ..compiled import state
 from ..model import launch as launches
 from ..model.array_types import Columns, narrow
 from ..model.trace import (
@@ -28,24 +30,14 @@ from ..model.trace import (
     nothing_outside,
     unravel,
 )
+from .counted_rows import BUFFERS, BlockRuns, RowCounter, take_rows
 from .launch_memory import LaunchEvent, LaunchMemory, ProgramMemory
 from .program_facts import ProgramFacts
-from .regions import Views
-from .rows import ARRIVAL, MISALIGNED, OUTSIDE, ROW, WARP_ARRIVAL, WHY
+from .row_columns import RowColumns
+from .rows import ARRIVAL, ROW, WARP_ARRIVAL, WHY
 
 MOST_BLOCKS = (1 << 32) - 1  # blocks whose numbers the runtime can hold
-MOST_COUNTED = 200_000_000  # accesses of a launch that are counted; the rest runs without a record
-COUNTED_SPACES = ("global", "shared", "constant")
-COUNTED_SIZES = (1, 2, 4, 8, 16)  # bytes of an access
-# Buffers that stand for all memory of a space and a size of access, where only counters are wanted.
-COUNTED_AS = [
-    Buffer(space, space, f"|V{size}", (1 << 62,), (1,), 0, 1, 1 << 62)
-    for space in COUNTED_SPACES
-    for size in COUNTED_SIZES
-]
-_SIZE_INDEX = np.array(
-    [COUNTED_SIZES.index(size) if size in COUNTED_SIZES else 0 for size in range(17)], np.int64
-)
+MOST_WAITING = 12_000_000  # accesses of a warp between two barriers that can be counted
 MOST_LOOKED_AT = 1000  # misaligned copies
 _VECTOR_POINTER = re.compile(r"\bu?(char|short|int|long|longlong|float|double)([24])\s*(?:const\s*)?[*>&]")
 _VECTOR_BYTES = {"char": 1, "short": 2, "long": 8, "longlong": 8, "double": 8}
@@ -73,6 +65,23 @@ class KernelFault(Struct):
     operation: int
 
 
+class RowsEvent(Struct):
+    """Rows and arrivals that the runtime hands over."""
+
+    rows: int
+    arrivals: int
+    sites: list[int]
+    done: int  # blocks that have ended
+    complete: int  # no more counted rows come with contexts below it
+    is_lost: bool  # whether some accesses were neither recorded nor counted
+    running: list[int] = []  # numbers of the blocks with more rows to come
+    faults: list[tuple[int, int, int, int, int, int, int, int]] = []
+    error: KernelFault | None = None
+
+
+Memory = mmap.mmap | memoryview
+
+
 class LaunchDecoder:
     """Collects the rows of a launch and builds its trace."""
 
@@ -91,27 +100,21 @@ class LaunchDecoder:
         self._schedule, self._resident, self._limits = schedule, resident, limits
         self._site_numbers: list[int] = []  # of the runtime's sites
         self._sites: dict[Site, int] = {}
-        self._buffers: dict[Buffer, int] = {}
-        self._views_of_buffer: list[Views] = []
         named = event.kernel.partition("<")[0].rpartition("::")[2].strip()
         self.kernel = (facts.debug.function(event.function) if event.function else "") or named
         self._memory = LaunchMemory(event, facts, memory, symbols, self.kernel)
-        self._variables = self._memory.regions[self._memory.allocations :]
-        starts = [region.start for region in self._variables]
-        self._variable_starts = np.array(starts, np.uint64)
-        self._order = np.argsort(self._variable_starts)
-        # By the allocation of a row, 0 for other memory.
-        self._allocation_starts = np.array([0, *(start for start, *_ in event.allocations)], np.uint64)
-        self._allocation_sizes = np.array([1 << 63, *(size for _, size, *_ in event.allocations)], np.uint64)
-        self._kept: list[NDArray[np.void]] = []
-        self._waiting: list[
-            NDArray[np.void]
-        ] = []  # rows of blocks that still run, once rows are only counted
+        self._columns = RowColumns(self._memory)
+        self._positions: list[
+            NDArray[np.int64]
+        ] = []  # of the rows in `_columns` among all, once some are missing
         self._arrivals: list[NDArray[np.void]] = []
-        self._count = 0
-        self._totals: dict[str, int] | None = None
-        self._first_blocks = 0  # number of blocks that are recorded, 0 for all
-        self._is_stopped = False  # whether the launch went on without rows
+        self._before = 0  # rows of earlier messages
+        # Rows of the first running blocks and their positions, then rows of those that are paused: see `_pause`.
+        self._first: list[tuple[NDArray[np.void], NDArray[np.int64]]] = []
+        self._paused: list[NDArray[np.void]] = []
+        self._first_blocks = 0  # blocks below this number are recorded, 0 for all
+        self._counter: RowCounter | None = None  # once rows are counted instead of kept
+        self._is_part = False  # whether some accesses were neither kept nor counted
         self.sampled = 0  # blocks that run, evenly from all; 0 for all
         self.chosen: NDArray[np.int64] | None = (
             None  # numbers of the blocks that run, ascending; None for all
@@ -119,34 +122,41 @@ class LaunchDecoder:
 
     # --- rows
 
-    def add(
-        self, rows: NDArray[np.void], arrivals: NDArray[np.void], pcs: list[int], running: list[int]
-    ) -> str:
-        """Add rows (dtype ROW), arrivals (dtype ARRIVAL) and new sites; running: the blocks with more rows to come.
+    def begin(self, counting: bool) -> None:
+        """Begin; counting: whether no rows are kept."""
+        if counting:
+            self._counter = self._new_counter()
+
+    def add(self, event: RowsEvent, rows_memory: Memory, arrivals_memory: Memory) -> str:
+        """Add the rows, arrivals and sites of a message.
 
         Returns the answer for the runtime: "ok", "count" if rows are only counted from now on, "keep 4" for rows of
-        the first 4 blocks only, "stop" for no more.
+        the blocks below 4 until these have ended, "stop" for no more.
         """
-        self.add_sites(pcs)
-        self._count += len(rows)
-        if self._totals is None and self._count <= self._limits.accesses and not running:
-            self._kept.append(rows)
-            self._arrivals.append(arrivals)
+        self.add_sites(event.sites)
+        self._is_part |= event.is_lost
+        if self._counter is not None:
+            self._counter.use_sites(self._site_numbers)
+            self._counter.add(np.frombuffer(rows_memory, state.ROW, event.rows), event.complete)
+            self._is_part |= self._counter.waiting > MOST_WAITING
+            return "stop" if self._is_part else "ok"
+        rows = np.frombuffer(rows_memory, ROW, event.rows)
+        self._arrivals.append(np.frombuffer(arrivals_memory, ARRIVAL, event.arrivals).copy())
+        before, self._before = self._before, self._before + len(rows)
+        if self._first_blocks:
+            return self._pause(rows, before, event.running)
+        if not event.running and self._before <= self._limits.accesses:
+            self._columns.add(rows, self._site_table())
             return "ok"
-        if self._first_blocks or (self._totals is None and len(running) >= len(np.unique(rows["block"]))):
-            return self._keep_first(rows, arrivals, running)
-        if self._totals is None:
-            self._totals = {}
-            self._arrivals.append(arrivals.copy())
-            self._kept = self._count_complete(rows, running)
-        else:
-            self._count_complete(np.concatenate([*self._waiting, rows]) if self._waiting else rows, running)
-        waiting = sum(map(len, self._waiting))  # of blocks that run long, perhaps without end
-        if self._count < MOST_COUNTED and waiting <= self._limits.accesses:
-            return "count"
-        self._waiting = []
-        self._is_stopped = True
-        return "stop"
+        runs = BlockRuns(rows["block"])
+        is_complete = ~np.isin(runs.blocks, np.array(event.running, np.uint32))
+        if not is_complete.any():
+            return self._pause(rows, before, event.running)
+        fits = is_complete.copy()
+        fits[is_complete] = np.cumsum(runs.counts[is_complete]) <= self._limits.accesses
+        self._keep(rows, before, runs.positions(fits))
+        complete, early = (take_rows(rows, runs.positions(mask)) for mask in (is_complete, ~is_complete))
+        return self._start_counting(complete, early, event.running)
 
     def add_sites(self, pcs: list[int]) -> None:
         """Add sites by their return addresses, counted from the start of the image."""
@@ -154,170 +164,134 @@ class LaunchDecoder:
             site = self._facts.debug.site(pc) or Site(self.kernel, self._event.file, self._event.line, 0)
             self._site_numbers.append(self._sites.setdefault(site, len(self._sites)))
 
-    def _keep_first(self, rows: NDArray[np.void], arrivals: NDArray[np.void], running: list[int]) -> str:
-        """Keep the rows of fewer blocks, since none has ended yet; the launch goes on without the others."""
-        at_end = not running
-        self._first_blocks = self._first_blocks or (min(running) + max(1, len(running) // 4))
-        rows = np.concatenate([*self._kept, rows])
-        while not at_end and self._first_blocks > 1 and 2 * len(rows) > self._limits.accesses:
-            self._first_blocks = max(1, self._first_blocks // 2)
-            rows = rows[rows["block"] < self._first_blocks]
-        self._kept = [rows[rows["block"] < self._first_blocks].copy()]
-        self._arrivals = [np.concatenate([*self._arrivals, arrivals])]
-        if len(self._kept[0]) <= self._limits.accesses // 2 or at_end:
-            return f"keep {self._first_blocks}"
-        self._kept, self._is_stopped = [], True
-        return "stop"
+    def _keep(self, rows: NDArray[np.void], before: int, positions: slice | NDArray[np.int64]) -> None:
+        """Keep some rows in columns. before: the position of the first row."""
+        self._columns.add(take_rows(rows, positions), self._site_table())
+        if isinstance(positions, slice):
+            positions = np.arange(positions.start, positions.stop)
+        self._positions.append(positions + before)
 
-    def _count_complete(self, rows: NDArray[np.void], running: list[int]) -> list[NDArray[np.void]]:
-        """Count the rows of complete blocks and return them by block; those of running blocks wait."""
-        self._waiting = []
-        if running:
-            going = np.isin(rows["block"], np.array(running, np.uint32))
-            self._waiting = [rows[going]]
-            rows = rows[~going]
-        if not len(rows):
-            return []
-        block = rows["block"]
-        if np.any(block[1:] < block[:-1]):
-            rows = rows[np.argsort(narrow(block), kind="stable")]
-        self._add_totals(rows)
-        return [rows]
+    def _pause(self, rows: NDArray[np.void], before: int, running: list[int]) -> str:
+        """Take rows of the first running blocks only; the others wait until these have ended, and are then counted."""
+        numbers = sorted(running)
+        first = [number for number in numbers if number < self._first_blocks]
+        is_over = bool(self._first_blocks) and not first
+        if not self._first_blocks:
+            first = numbers[: max(1, len(numbers) // 4)]
+        limit = self._first_blocks if is_over else first[-1] + 1
+        self._first.append((rows, before + np.arange(len(rows))))
+        self._split(limit)
+        while not is_over and 2 * sum(len(kept) for kept, _ in self._first) > self._limits.accesses:
+            first = first[: len(first) // 2]
+            limit = first[-1] + 1 if first else 0
+            self._split(limit)
+            if not first:
+                break
+        if first:
+            self._first_blocks = limit
+            return f"keep {limit}"
+        complete, positions = (np.concatenate(parts) for parts in zip(*self._first, strict=True))
+        self._first = []
+        runs = BlockRuns(complete["block"])
+        fitting = runs.positions(np.cumsum(runs.counts) <= self._limits.accesses)
+        self._columns.add(take_rows(complete, fitting), self._site_table())
+        self._positions.append(positions[fitting])
+        if self._is_part:
+            return "stop"
+        return self._start_counting(complete, np.concatenate(self._paused), running)
 
-    def _add_totals(self, rows: NDArray[np.void]) -> None:
-        from ..compiled.rows.block_counters import count_block_rows  # imports Numba, which few launches need
+    def _split(self, limit: int) -> None:
+        """Move the rows of blocks from a number on to the paused ones."""
+        first, self._first = self._first, []
+        for rows, positions in first:
+            runs = BlockRuns(rows["block"])
+            is_first = runs.blocks < limit
+            chosen = runs.positions(is_first)
+            self._first.append((take_rows(rows, chosen).copy(), positions[chosen]))
+            self._paused.append(take_rows(rows, runs.positions(~is_first)).copy())
 
-        assert self._totals is not None
-        threads = math.prod(self._event.block)
-        counters = count_block_rows(self._counted_columns(rows), COUNTED_AS, len(self._sites), threads)
-        if counters is None:
-            columns, outside = self._columns(rows, with_values=False)
-            columns = {name: column[~outside] for name, column in columns.items()}
-            trace = self._trace(columns, np.unique(columns["block"]).astype(np.int64))
-            counters = totals_of(trace, requests_of(trace))
-        for name, number in counters.items():
-            self._totals[name] = self._totals.get(name, 0) + number
+    def _start_counting(self, complete: NDArray[np.void], early: NDArray[np.void], running: list[int]) -> str:
+        """Count rows from now on, after those of complete blocks. early: of the running blocks."""
+        self._counter = self._new_counter()
+        self._counter.add_blocks(complete)
+        # A launch that an error ended has no running blocks.
+        blocks = np.array(running, np.uint32) if running else BlockRuns(early["block"]).blocks
+        self._counter.add_early(early, blocks)
+        self._paused = []
+        return "count"
 
-    def _counted_columns(self, rows: NDArray[np.void]) -> Columns:
-        """Return the columns that counting needs: buffers are those of COUNTED_AS, indices are addresses."""
-        address, allocation = rows["address"], rows["allocation"]
-        space = np.zeros(len(rows), np.int64)  # index in COUNTED_SPACES
-        for region in self._variables:
-            if region.space != "global":
-                inside = (address - np.uint64(region.start)) < np.uint64(region.size)
-                space[inside & (allocation == 0)] = COUNTED_SPACES.index(region.space)
-        buffer = space * len(COUNTED_SIZES) + _SIZE_INDEX[rows["size"]]
-        columns: Columns = {
-            "block": rows["block"], "phase": rows["phase"], "thread": rows["thread"], "op": rows["operation"] & 7,
-            "buffer": buffer, "site": self._numbered(rows["site"]), "index": address.astype(np.int64),
-        }  # fmt: skip
-        offset = address - self._allocation_starts[allocation]
-        sizes = self._allocation_sizes[allocation]
-        # An address before its allocation has an offset near 2**64.
-        outside = (offset >= sizes) | (offset + rows["size"] > sizes) | ((rows["operation"] & OUTSIDE) != 0)
-        return {name: column[~outside] for name, column in columns.items()} if outside.any() else columns
+    def _new_counter(self) -> RowCounter:
+        counter = RowCounter(
+            math.prod(self._event.block), self._memory, self._event.allocations, self._count_columns
+        )
+        counter.use_sites(self._site_numbers)
+        return counter
 
-    def _columns(
-        self, rows: NDArray[np.void], *, with_values: bool = True
-    ) -> tuple[Columns, NDArray[np.bool_]]:
-        """Return the columns of rows, and the mask of those outside their buffers."""
-        count = len(rows)
-        region = rows["allocation"].astype(np.int64) - 1
-        others = np.flatnonzero(region < 0)
-        if len(others) and len(self._order):
-            place = (
-                np.searchsorted(self._variable_starts[self._order], rows["address"][others], side="right") - 1
-            )
-            region[others] = self._memory.allocations + self._order[np.maximum(place, 0)]
-        buffer, index = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        values = rows["value"]
-        outside = (rows["operation"] & OUTSIDE) != 0
-        pieces: list[tuple[NDArray[np.int64], Buffer]] = []
-        for number in np.unique(region).tolist():
-            chosen = np.flatnonzero(region == number)
-            views = self._memory.views[number]
-            offsets = (rows["address"][chosen] - np.uint64(views.region.start)).astype(np.int64)
-            sizes = rows["size"][chosen]
-            beyond = (offsets < 0) | (offsets + sizes > views.region.size)
-            outside[chosen] |= beyond
-            for view_buffer, here, first in views.match(offsets, sizes):
-                if view_buffer not in self._buffers:
-                    self._buffers[view_buffer] = len(self._buffers)
-                    self._views_of_buffer.append(views)
-                accesses = chosen[here]
-                buffer[accesses] = self._buffers[view_buffer]
-                index[accesses] = (offsets[here] - first) // view_buffer.unit
-                pieces.append((accesses, view_buffer))
-        dtype = _value_type([view_buffer.dtype for _, view_buffer in pieces]) if with_values else None
-        value = np.zeros(count, dtype) if dtype is not None else None
-        if value is not None:
-            for accesses, view_buffer in pieces:
-                kind = np.dtype(view_buffer.dtype)
-                if kind.kind != "V":
-                    value[accesses] = _as_numbers(values[accesses], kind)
-        columns: Columns = {
-            "block": rows["block"], "thread": rows["thread"], "phase": rows["phase"], "op": rows["operation"] & 7,
-            "buffer": buffer, "site": self._numbered(rows["site"]), "index": index,
-        }  # fmt: skip
-        if value is not None:
-            columns["value"] = value
-        return columns, outside
+    def _count_columns(self, columns: Columns) -> dict[str, int]:
+        trace = self._trace(columns, np.unique(columns["block"]).astype(np.int64), buffers=tuple(BUFFERS))
+        return totals_of(trace, requests_of(trace))
 
-    def _numbered(self, sites: NDArray[np.uint32]) -> NDArray[np.int64]:
-        return np.array(self._site_numbers or [0], np.int64)[sites]
+    def _site_table(self) -> NDArray[np.int64]:
+        return np.array(self._site_numbers or [0], np.int64)
 
     # --- the trace
 
     def finish(self, faults: list[tuple[int, ...]], error: KernelFault | None) -> Trace:
         """Build the trace of the ended launch."""
-        notice = ""
-        is_part = self._is_stopped or self._first_blocks > 0
-        is_capped = self._totals is not None or is_part
-        rows = np.concatenate(self._kept) if self._kept else np.empty(0, ROW)
-        if self._waiting and not self._is_stopped:
-            self._count_complete(np.concatenate(self._waiting), [])
-        columns, outside = self._columns(rows)
-        skipped = np.flatnonzero(outside)
-        kept = np.flatnonzero(~outside)
-        record = self._outside(columns, skipped)
-        columns = {name: column[kept] for name, column in columns.items()} if len(skipped) else columns
+        for rows, positions in self._first:
+            self._columns.add(rows, self._site_table())
+            self._positions.append(positions)
+        columns, outside = self._columns.columns(), self._columns.outside()
         self._add_unaccessed()
+        is_capped = self._counter is not None or self._is_part
         blocks = self._blocks_that_run()
-        recorded = np.unique(rows["block"]).astype(np.int64) if is_capped else blocks
-        if is_part:
-            blocks, self._totals, self._count = recorded, {}, len(rows)
+        recorded = np.unique(columns["block"]).astype(np.int64) if is_capped else blocks
+        count, totals, notice = len(columns["op"]), {}, ""
         arrivals = np.concatenate(self._arrivals) if self._arrivals else np.empty(0, ARRIVAL)
         if is_capped:
             arrivals = arrivals[np.isin(arrivals["block"], recorded.astype(np.uint32))]
+            positions = np.concatenate([np.empty(0, np.int64), *self._positions])
+            arrivals["row"] = np.searchsorted(positions, arrivals["row"])
+        if self._is_part:
+            blocks = recorded
             notice = (
                 f"The first {len(recorded):,} of {math.prod(self._event.grid):,} blocks are recorded; the others ran "
                 "without a record, since the launch makes too many accesses. Choose a smaller size to see all."
-                if is_part
-                else f"{len(rows):,} of {self._count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
+            )
+        elif self._counter is not None:
+            kept, totals = count, self._counter.totals()
+            count = self._counter.count
+            notice = (
+                f"{kept:,} of {count:,} accesses are kept (the cap is {self._limits.accesses:,}): "
                 "the counters cover the complete launch, the pictures only its first blocks."
             )
-        error = error or self._misaligned(rows)
+        error = error or self._misaligned(self._columns.misaligned)
+        kernel_error = None
         if error is not None:
             kernel_error = self._kernel_error(error)
-            reached = int(rows["block"].max(initial=0)) if len(rows) else error.block
-            blocks = recorded = blocks[blocks <= max(reached, error.block)]
-        else:
-            kernel_error = None
+            reached = max(int(columns["block"].max(initial=0)), error.block)
+            blocks = blocks[blocks <= reached]
+            recorded = recorded if is_capped else blocks
         is_warp = arrivals["kind"] == WARP_ARRIVAL
         return self._trace(
             columns,
             blocks,
             recorded=recorded,
-            steps=narrow(kept) if len(skipped) else None,
+            steps=self._steps(outside["step"], len(self._columns)),
             barriers=self._barriers(arrivals[~is_warp]),
             warp_barriers=self._barriers(arrivals[is_warp]),
-            outside=record,
+            outside=self._outside(outside),
             missing=tuple(self._missing(fault) for fault in faults),
             error=kernel_error,
-            totals=self._totals or {},
+            totals=totals,
             notice=notice,
-            accesses=self._count - len(skipped),
+            accesses=count,
         )
+
+    @staticmethod
+    def _steps(outside: NDArray[np.int64], count: int) -> NDArray[np.unsignedinteger] | None:
+        """Return the steps of the rows that are within their buffers; None if all are."""
+        return narrow(np.delete(np.arange(count), outside)) if len(outside) else None
 
     def _blocks_that_run(self) -> NDArray[np.int64]:
         if self.chosen is not None:
@@ -342,12 +316,16 @@ class LaunchDecoder:
         totals: dict[str, int] | None = None,
         notice: str = "",
         accesses: int | None = None,
+        buffers: tuple[Buffer, ...] | None = None,
     ) -> Trace:
-        buffers = tuple(self._buffers)
+        """Build a trace; buffers: instead of those of the columns."""
         initial = {}
-        for number, buffer in enumerate(buffers):
-            if buffer.space in ("global", "constant"):
-                content = self._views_of_buffer[number].initial_of(buffer)
+        if buffers is None:
+            buffers = tuple(self._columns.buffers)
+            for number, (buffer, views) in enumerate(
+                zip(buffers, self._columns.views_of_buffer, strict=True)
+            ):
+                content = views.initial_of(buffer) if buffer.space in ("global", "constant") else None
                 if content is not None:
                     initial[number] = content
         event, facts = self._event, self._facts
@@ -403,35 +381,29 @@ class LaunchDecoder:
 
     def _add_unaccessed(self) -> None:
         """Add the buffers of arguments that the kernel did not access."""
-        named = {views.region.start for views in self._views_of_buffer}
+        named = {views.region.start for views in self._columns.views_of_buffer}
         for number in sorted(self._memory.passed):
             views = self._memory.views[number]
-            if views.region.start in named:
-                continue
             buffer = views.main_buffer()
-            if buffer is not None and buffer not in self._buffers:
-                self._buffers[buffer] = len(self._buffers)
-                self._views_of_buffer.append(views)
+            if views.region.start not in named and buffer is not None:
+                self._columns.add_buffer(buffer, views)
 
-    def _outside(self, columns: Columns, rows: NDArray[np.int64]) -> OutOfBounds:
-        buffers = tuple(self._buffers)
+    def _outside(self, rows: Columns) -> OutOfBounds:
+        buffers = tuple(self._columns.buffers)
         names = tuple(
             _element(buffers[buffer], index)
-            for buffer, index in zip(
-                columns["buffer"][rows].tolist(), columns["index"][rows].tolist(), strict=True
-            )
+            for buffer, index in zip(rows["buffer"].tolist(), rows["index"].tolist(), strict=True)
         )
-        block, thread, phase, buffer, site = (
-            narrow(columns[name][rows]) for name in ("block", "thread", "phase", "buffer", "site")
+        block, thread, phase, buffer, site, step = (
+            narrow(rows[name]) for name in ("block", "thread", "phase", "buffer", "site", "step")
         )
-        op = np.minimum(columns["op"][rows], Op.ATOMIC).astype(np.uint8)
-        cell = columns["index"][rows].astype(np.int64)
-        return OutOfBounds(block, thread, phase, op, buffer, site, narrow(rows), cell, names)
+        op = np.minimum(rows["op"], Op.ATOMIC).astype(np.uint8)
+        return OutOfBounds(block, thread, phase, op, buffer, site, step, rows["index"], names)
 
     def _barriers(self, arrivals: NDArray[np.void]) -> Barriers:
         return Barriers(
             _own(arrivals["block"]), _own(arrivals["thread"]), _own(arrivals["phase"]),
-            _own(self._numbered(arrivals["site"])), _own(arrivals["row"]), _own(arrivals["reach"]),
+            _own(self._site_table()[arrivals["site"]]), _own(arrivals["row"]), _own(arrivals["reach"]),
             _own(arrivals["part"]),
         )  # fmt: skip
 
@@ -450,8 +422,11 @@ class LaunchDecoder:
         )
 
     def _misaligned(self, rows: NDArray[np.void]) -> KernelFault | None:
-        """Find the first copy of a vector at a misaligned address, which stops a kernel on a GPU."""
-        for row in np.flatnonzero(rows["operation"] & MISALIGNED)[:MOST_LOOKED_AT]:
+        """Find the first copy of a vector at a misaligned address, which stops a kernel on a GPU.
+
+        rows: those of copies at misaligned addresses.
+        """
+        for row in range(min(len(rows), MOST_LOOKED_AT)):
             site = int(rows["site"][row])
             place = tuple(self._sites)[self._site_numbers[site]]
             lines = self._facts.texts.get(place.file, "").splitlines()[place.line - 1 : place.line]
@@ -498,16 +473,3 @@ def _element(buffer: Buffer, index: int) -> str:
 def _own(column: NDArray[np.integer[Any]]) -> NDArray[np.unsignedinteger]:
     """Return a small copy of a column, which does not lie in the memory that the next launch overwrites."""
     return np.ascontiguousarray(narrow(column))
-
-
-def _value_type(dtypes: list[str]) -> np.dtype[np.generic] | None:
-    kinds = [np.dtype(dtype) for dtype in dict.fromkeys(dtypes) if np.dtype(dtype).kind != "V"]
-    if not kinds:
-        return None if dtypes else np.dtype(np.float32)
-    return np.result_type(*kinds)
-
-
-def _as_numbers(raw: NDArray[np.uint64], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
-    """View the low bytes of 8-byte words as numbers."""
-    words: NDArray[np.unsignedinteger] = raw.astype(f"<u{dtype.itemsize}")
-    return words.view(dtype)

@@ -53,14 +53,15 @@ class Views:
 
     def match(
         self, offsets: NDArray[np.int64], sizes: NDArray[np.uint8]
-    ) -> Iterator[tuple[Buffer, NDArray[np.bool_], int]]:
-        """Yield a buffer, the mask of the accesses that it describes, and the byte at which its elements begin.
+    ) -> Iterator[tuple[int, Buffer, NDArray[np.bool_], int]]:
+        """Yield a buffer after its rank, then the mask of its accesses and the byte at which its elements begin.
 
-        offsets: bytes from the region's start, possibly outside. sizes: bytes of each access. Shape (accesses,) each.
+        Ranks sort the buffers of the region. offsets: bytes from the region's start, possibly outside. sizes: bytes of
+        each access. Shape (accesses,) each.
         """
         rest = np.ones(len(offsets), bool)
         inside = offsets % self._stride if self._stride and self._count > 1 else offsets
-        for view in self._views:
+        for rank, view in enumerate(self._views):
             item = np.dtype(view.layout.dtype).itemsize
             here = rest & (sizes == item) & (inside >= view.offset) & ((inside - view.offset) % item == 0)
             if len(self._views) > 1 or self._stride != item:
@@ -69,10 +70,10 @@ class Views:
                 here = rest & (sizes == item) & (offsets % item == 0)
             if here.any():
                 rest &= ~here
-                yield self._buffer(view, item), here, view.offset
+                yield rank, self._buffer(view, item), here, view.offset
         for size in np.unique(sizes[rest]).tolist():
             here = rest & (sizes == size)
-            yield self._wide_buffer(int(size)), here, 0
+            yield len(self._views) + size, self._wide_buffer(int(size)), here, 0
 
     def main_buffer(self) -> Buffer | None:
         """Return the buffer of a region of plain numbers, None for structures and unknown types."""

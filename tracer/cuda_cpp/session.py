@@ -29,16 +29,17 @@ from numpy.typing import NDArray
 from ..model.launch import Limits, Schedule
 from ..model.trace import Dim3, Site, Trace
 from .debug_info import HEADERS
-from .decode import KernelFault, LaunchDecoder
+from .decode import LaunchDecoder, RowsEvent
 from .launch_memory import LaunchEvent, ProgramMemory
 from .program_facts import ProgramFacts, facts_of
-from .rows import ARRIVAL, ROW, SCHEDULES
+from .rows import SCHEDULES
 
 VARIABLE = "TILESCOPE_CUDA_SESSION"  # names the socket to the program
 POLL = 0.05  # seconds between two looks at whether the program has ended
 KILL_DELAY = 2.0  # seconds that a program may take to end after Ctrl+C
 MOST_SYMBOLS = 1 << 26  # bytes of the program's variables whose contents are kept
 SHARED, MOST_SHARED = 48 << 10, 227 << 10  # bytes of a block, without and with a request
+LEAST_ROWS = 1 << 16  # that the program hands over at once
 THREADS = 8192  # that are resident at once
 
 
@@ -79,15 +80,6 @@ class _Hello(Struct):
     shared: int
     base: int
     rows: int
-
-
-class _Rows(Struct):
-    rows: int
-    arrivals: int
-    sites: list[int]
-    running: list[int] = []
-    faults: list[tuple[int, int, int, int, int, int, int, int]] = []
-    error: KernelFault | None = None
 
 
 class _Stopped(Struct):
@@ -278,7 +270,7 @@ class _Connection:
         if kind == "launch":
             return self._begin(msgspec.json.decode(line, type=LaunchEvent))
         if kind in ("rows", "ended"):
-            return self._add(msgspec.json.decode(line, type=_Rows), is_end=kind == "ended")
+            return self._add(msgspec.json.decode(line, type=RowsEvent), is_end=kind == "ended")
         faults = self._session.faults
         if kind == "refused":
             event = msgspec.json.decode(line, type=LaunchEvent)
@@ -335,9 +327,13 @@ class _Connection:
         variables = facts.debug.variables if facts else []
         if sum(variable.size for variable in variables) <= MOST_SYMBOLS:
             self._symbols = [(variable.offset, variable.size) for variable in variables]
-        numbers.append(len(self._symbols))
-        for symbol in self._symbols:
-            numbers += symbol
+        spaces = facts.spaces if facts else {}
+        constants = [(v.offset, v.size) for v in variables if spaces.get(v.name) == "constant"]
+        for ranges in (self._symbols, constants):
+            numbers.append(len(ranges))
+            for offset, size in ranges:
+                numbers += offset, size
+        numbers.append(max(LEAST_ROWS, options.limits.accesses))
         return " ".join(map(str, numbers))
 
     def _begin(self, event: LaunchEvent) -> str:
@@ -360,24 +356,23 @@ class _Connection:
         self._decoder.sampled = sampled
         if options.blocks is not None:
             self._decoder.chosen = np.array(options.blocks, np.int64)
-            return f"blocks {len(options.blocks)} {' '.join(map(str, options.blocks))}"
-        return f"sample {sampled}" if sampled else "go"
+        is_counted = not options.limits.accesses
+        self._decoder.begin(is_counted)
+        blocks = options.blocks or ()
+        return " ".join(map(str, ("count" if is_counted else "go", sampled, len(blocks), *blocks)))
 
     def _read_memory(self, address: int, size: int) -> NDArray[np.uint8]:
         assert self._hello is not None
         content = os.pread(self._files[0], size, address - self._hello.arena)
         return np.frombuffer(content, np.uint8)
 
-    def _add(self, event: _Rows, *, is_end: bool) -> str:
+    def _add(self, event: RowsEvent, *, is_end: bool) -> str:
         if self._decoder is None:
             return "ok"
-        rows = np.frombuffer(self._maps[0], ROW, event.rows)
-        arrivals = np.frombuffer(self._maps[1], ARRIVAL, event.arrivals)
         self._pcs += event.sites
-        if self._session.options.report and self._launch and event.running:
-            # Blocks begin in the order of their numbers.
-            self._session.options.report(min(event.running), math.prod(self._launch.grid))
-        answer = self._decoder.add(rows, arrivals, event.sites, event.running)
+        if self._session.options.report and self._launch and not is_end:
+            self._session.options.report(event.done, math.prod(self._launch.grid))
+        answer = self._decoder.add(event, *self._maps)
         if is_end:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)

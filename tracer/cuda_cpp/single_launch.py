@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model import cpp_text
-from ..model.launch import Limits
 from ..model.trace import Buffer, Dim3, Trace
 from .build import BuildOptions, BuiltProgram, build
 from .device_memory import VARIABLE as MEMORY_VARIABLE
@@ -27,8 +26,6 @@ from .device_memory import DeviceMemory
 from .session import ProgramFault, Session, SessionOptions
 
 VARIABLE = "TILESCOPE_LAUNCH"  # names the file to the child
-ROWS_VARIABLE = "TILESCOPE_CUDA_ROWS"  # how many rows the child hands over at once
-LEAST_ROWS = 1 << 16
 ALIGNMENT = 64  # bytes between the contents in the file
 MOST_ARGUMENTS = 128
 _HEADER = np.dtype(
@@ -118,8 +115,7 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
             lambda program: (built.sources.texts, built.compiler.version),
         )
         try:
-            rows = max(LEAST_ROWS, min(options.limits.accesses, Limits().accesses))
-            settings = {VARIABLE: str(path), ROWS_VARIABLE: str(rows)}
+            settings = {VARIABLE: str(path)}
             files = () if call.device is None else (call.device.file,)
             if call.device is not None:
                 settings[MEMORY_VARIABLE] = str(call.device.file)

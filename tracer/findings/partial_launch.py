@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from ..model.finding import Finding, count_noun
+from ..model.finding import Finding, count_noun, join_words
 from ..model.trace import Trace
 
 KIND = "part"
@@ -80,5 +80,4 @@ def blocks_text(blocks: Sequence[int]) -> str:
             *runs[: SHOWN - 1],
             f"{len(blocks) - sum(end - start + 1 for start, end in zip(starts[:2], ends, strict=False)):,} more",
         ]
-    text = " and ".join([", ".join(runs[:-1]), runs[-1]]) if len(runs) > 1 else runs[0]
-    return f"block{'s' if len(blocks) > 1 else ''} {text}"
+    return f"block{'s' if len(blocks) > 1 else ''} {join_words(runs)}"

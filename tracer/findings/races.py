@@ -9,13 +9,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..analysis.requests import Requests
+from ..model.array_types import Ints
 from ..model.finding import (
     Finding,
     RelatedPlace,
     access_element,
     block_text,
     count_noun,
-    line_text,
+    lines_text,
     thread_text,
     value_text,
 )
@@ -37,6 +38,7 @@ EXCUSES = {
     "set once": "which nothing orders, but whoever finds it unset sets it to the same",
 }
 VERBS_PRESENT = ("reads", "writes", "updates", "updates")
+SCOPES = ("warp", "block", "grid")
 THREADS_BY_SCOPE = {
     "warp": "lanes of one warp",
     "block": "threads of one block",
@@ -123,8 +125,13 @@ def _reported_with(reports: list[_RaceReport], index: int) -> int:
 def _finding(trace: Trace, requests: Requests, report: _RaceReport, group: list[Race]) -> Finding:
     race, remedy = report.race, report.remedy
     first, second = race.first, race.second
-    count = _count_elements(trace, race)
-    message = f"{_elements_text(trace, race, count)} {'is' if count == 1 else 'are'} {_accesses_text(trace, race)}: "
+    same_buffer = [other for other in group if other.buffer == race.buffer]
+    own_rows = reduce(union_rows, (other.rows for other in same_buffer))
+    count = _count_elements(trace, race.buffer, own_rows)
+    between = [other.rows for other in same_buffer if other.scope == "grid"]
+    within = count - _count_elements(trace, race.buffer, reduce(union_rows, between)) if between else 0
+    message = f"{_elements_text(trace, race.buffer, own_rows, count)} {'is' if count == 1 else 'are'} "
+    message += f"{_accesses_text(trace, race, same_buffer, within)}: "
     message += f"{_example_text(trace, race)}; {remedy}."
     threads = tuple((int(trace.block[row]), int(trace.thread[row])) for row in (first, second))
     sites = tuple(dict.fromkeys(int(trace.site[row]) for row in (second, first)))
@@ -153,34 +160,38 @@ def _severity(race: Race) -> str:
     return "error" if race.harmful else "note" if race.excuse in ("", "unchanged", "own copy") else "warning"
 
 
-def _elements_text(trace: Trace, race: Race, count: int) -> str:
+def _elements_text(trace: Trace, number: int, rows: Ints, count: int) -> str:
     """Describe the elements that are raced for: 16 elements of s, or 64 elements of s in 4 blocks."""
-    buffer = trace.buffers[race.buffer]
-    blocks = len(np.unique(trace.block[race.rows])) if buffer.space == "shared" else 1
+    buffer = trace.buffers[number]
+    blocks = len(np.unique(trace.block[rows])) if buffer.space == "shared" else 1
     return f"{count_noun(count, 'element')} of {buffer.name}" + (
         f" in {blocks:,} blocks" if blocks > 1 else ""
     )
 
 
-def _count_elements(trace: Trace, race: Race) -> int:
+def _count_elements(trace: Trace, number: int, rows: Ints) -> int:
     """Count the elements that are raced for, each copy of a shared one counted."""
-    rows = race.rows[trace.buffer[race.rows] == race.buffer]
+    rows = rows[trace.buffer[rows] == number]
     key = trace.index[rows].astype(np.int64)
-    if trace.buffers[race.buffer].space == "shared":
-        key += trace.block[rows].astype(np.int64) * trace.buffers[race.buffer].size
+    if trace.buffers[number].space == "shared":
+        key += trace.block[rows].astype(np.int64) * trace.buffers[number].size
     return len(np.unique(key))
 
 
-def _accesses_text(trace: Trace, race: Race) -> str:
-    """Describe the two accesses: written on line 4 and read on line 6 by lanes of one warp in no order."""
-    actions = [
-        f"{VERBS_PAST[trace.op[row]]} on {line_text(trace, int(trace.site[row]))}"
-        for row in (race.first, race.second)
-    ]
-    threads = THREADS_BY_SCOPE[race.scope]
+def _accesses_text(trace: Trace, race: Race, group: list[Race], within: int) -> str:
+    """Describe the accesses of races: written on lines 4 and 5 and read on line 6 by lanes of one warp.
+
+    within: the number of elements that only threads of one block race for, if others race between blocks.
+    """
+    sites: dict[str, list[int]] = {}
+    for row in (row for other in (race, *group) for row in (other.first, other.second)):
+        sites.setdefault(VERBS_PAST[trace.op[row]], []).append(int(trace.site[row]))
+    actions = [f"{verb} on {lines_text(trace, of_verb)}" for verb, of_verb in sites.items()]
+    threads = THREADS_BY_SCOPE[max((other.scope for other in group), key=SCOPES.index)]
     if not race.harmful:
-        return f"{' and '.join(dict.fromkeys(actions))} by {threads}, {EXCUSES[race.excuse]}"
-    return f"{' and '.join(dict.fromkeys(actions))} by {threads}, which nothing orders"
+        return f"{' and '.join(actions)} by {threads}, {EXCUSES[race.excuse]}"
+    threads += f", {within:,} of them by threads of one block" if within else ""
+    return f"{' and '.join(actions)} by {threads}, which nothing orders"
 
 
 def _example_text(trace: Trace, race: Race) -> str:

@@ -10,28 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..analysis.counters import counters_of
 from ..analysis.requests import requests_of
 from ..dataflow.load_uses import depends_on_outside
 from ..findings.all_findings import findings_of
-from ..model.finding import Finding, source_location
-from ..model.launch import Array, Launch, Scalar
-from ..model.trace import KernelError, Op, Trace, unravel
+from ..model.finding import Finding, coordinates_text, index_in, source_location
+from ..model.launch import Array, Launch, Scalar, Schedule
+from ..model.trace import KernelError, Op, Trace
 from ..recording.kernel_loader import OUTSIDE_LAUNCH, KernelRefusedError, LoadError, load_kernel
+from ..recording.run_order import OrderError
 from ..storage.trace_file import save
 from .cases import Case, InvalidExerciseError, collect_cases
 from .compare import wrong_argument
 from .cuda_cpp_cases import check_cuda_cpp_parameters, cuda_cpp_cases
-from .result import CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
+from .result import LAUNCH_KINDS, CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
 from .student_file import StudentFileError
+from .written_order import WrittenOrder, written_order
 
 # Runs a kernel on arrays, which then hold its results. Takes launch, kernel, arguments and parameter names.
 RunOn = Callable[[Launch, Any, list[Any], tuple[str, ...]], Trace]
 Begin = Callable[[Any, list[Any]], None]  # gets a kernel and its arguments before they run
 MAX_KEPT_EXERCISES = 16  # exercises whose stub counters are kept
-LAUNCH_KINDS = ("block size", "part")  # kinds of findings about the launch, which the exercise chose
+SWITCHES = "switches"  # the number for goals that counts those of a student's order
 _stub_counters: dict[str, dict[str, int]] = {}  # by the exercise's file and text
 
 
@@ -44,9 +47,11 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
     try:
         if task.is_cuda_cpp:
             kernel, own_names = None, check_cuda_cpp_parameters(task.student_text, task.kernel, names)
+            order = None
         else:
             kernel = _load_student_kernel(task)
             own_names = _check_parameters(kernel, names)
+            order = written_order(task) if task.order else None
     except StudentFileError as fault:
         return Judgement(
             error=_encodable(str(fault)), line=fault.line, count=len(cases), stub_counters=stub_counters
@@ -54,7 +59,8 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
     results: list[CaseResult] = []
     for number, case in enumerate(cases):
         begin(kernel, case.fresh_arguments())
-        result, trace = _run_case(task, kernel, case, own_names, run_on, task.folder if number == 0 else "")
+        folder = task.folder if number == 0 else ""
+        result, trace = _run_case(task, kernel, case, own_names, run_on, folder, order)
         results.append(result)
         if number == 0 and trace is not None:
             save(trace, task.out, compress=False)
@@ -107,7 +113,7 @@ def _counters_of_stub(
         raise InvalidExerciseError(sentence, line) from error
     if trace.error is not None:
         raise InvalidExerciseError(
-            f"The unchanged stub does not run: {_error_text(trace.error)}", trace.error.line
+            f"The unchanged stub does not run: {_error_text(trace.error, trace)}", trace.error.line
         )
     return counters_of(trace, requests_of(trace)).total
 
@@ -179,16 +185,26 @@ def _save_array(array: NDArray[Any], folder: str) -> Array:
 
 
 def _run_case(
-    task: JudgingTask, kernel: Any, case: Case, names: tuple[str, ...], run_on: RunOn, folder: str
-) -> tuple[CaseResult, Trace | None]:
-    """Run a case; return its result, and its trace if there is one."""
+    task: JudgingTask, kernel: Any, case: Case, names: tuple[str, ...], run_on: RunOn, folder: str,
+    order: WrittenOrder | None,
+) -> tuple[CaseResult, Trace | None]:  # fmt: skip
+    """Run a case, in the student's order if there is one; return its result, and its trace if there is one."""
     launch, start = (
         _build_launch(task.student_file, task.student_text, task.kernel, case, folder),
         time.perf_counter(),
     )
+    if order is not None:
+        problem = order.check(task, case.grid, case.block)
+        if problem:
+            return _result(case, problem, order.line, (), (), {}, "simulator", 0.0), None
+        launch = replace(launch, schedule=Schedule("order", order=order.text))
+        case = replace(case, sizes={**case.sizes, SWITCHES: order.switches})
     arguments = case.fresh_arguments()
     try:
         trace = run_on(launch, kernel, arguments, names)
+    except OrderError as refused:
+        seconds, line = time.perf_counter() - start, order.line if order else 0
+        return _result(case, str(refused), line, (), (), {}, "simulator", seconds), None
     except KernelRefusedError as refused:
         seconds = time.perf_counter() - start
         line = refused.line if refused.file == task.student_file else 0
@@ -198,7 +214,9 @@ def _run_case(
         seconds = time.perf_counter() - start
         return _result(case, sentence, 0, (), (), {}, "simulator", seconds), None
     requests = requests_of(trace)
-    reported = (finding for finding in findings_of(trace, requests) if finding.kind not in LAUNCH_KINDS)
+    # A race is what the student of an order needs.
+    examined = findings_of(trace, requests) if order is None else ()
+    reported = (finding for finding in examined if finding.kind not in LAUNCH_KINDS)
     findings = tuple(_judged_finding(finding, trace) for finding in reported)
     counters = counters_of(trace, requests).total
     error, line = _failure(trace, task.student_file)
@@ -242,7 +260,7 @@ def _failure(trace: Trace, file: str) -> tuple[str, int]:
     """Explain why a launch did not finish, in one sentence, with the student's line; "" if it did."""
     if trace.error is not None:
         is_in_file = trace.error.file == str(Path(file).absolute())
-        return _error_text(trace.error), trace.error.line if is_in_file else 0
+        return _error_text(trace.error, trace), trace.error.line if is_in_file else 0
     return (trace.notice, 0) if trace.is_stopped else ("", 0)
 
 
@@ -250,8 +268,9 @@ def _undefined_result(trace: Trace, file: str) -> tuple[str, int]:
     """Explain that a result depends on a load outside its array, with the student's line."""
     outside = trace.outside
     first = int(np.flatnonzero(outside.op != Op.STORE)[0])
-    thread = unravel(int(outside.thread[first]), trace.block_dim)
-    block, site = unravel(int(outside.block[first]), trace.grid), trace.sites[int(outside.site[first])]
+    thread = coordinates_text(int(outside.thread[first]), trace.block_dim)
+    block = coordinates_text(int(outside.block[first]), trace.grid)
+    site = trace.sites[int(outside.site[first])]
     sentence = (
         f"Thread {thread} of block {block} reads {outside.text[first]}, which is outside its array, and a result "
         "depends on the value."
@@ -259,11 +278,12 @@ def _undefined_result(trace: Trace, file: str) -> tuple[str, int]:
     return sentence, site.line if site.file == str(Path(file).absolute()) else 0
 
 
-def _error_text(error: KernelError) -> str:
+def _error_text(error: KernelError, trace: Trace) -> str:
     if error.type == "LivelockError":
         return f"{error.message[:1].upper()}{error.message[1:]}."
     text = f"{error.type}: {error.message}" if error.message else error.type
-    return f"Thread {error.thread} of block {error.block} raised {text.removesuffix('.')}."
+    block, thread = index_in(error.block, trace.grid), index_in(error.thread, trace.block_dim)
+    return f"Thread {thread} of block {block} raised {text.removesuffix('.')}."
 
 
 def _judged_finding(finding: Finding, trace: Trace) -> JudgedFinding:

@@ -6,6 +6,8 @@ import msgspec
 
 from ..model.launch import Dim3
 
+LAUNCH_KINDS = ("block size", "part")  # kinds of findings about the launch, which the exercise chose
+
 
 class JudgingTask(msgspec.Struct, frozen=True):
     """A student's kernel and the judge of an exercise."""
@@ -20,6 +22,8 @@ class JudgingTask(msgspec.Struct, frozen=True):
     # The stub in CUDA C++ and its file, if the student writes CUDA C++; "" for Numba. The judge is the same.
     stub_file: str = ""
     stub_text: str = ""
+    # The constant with the order in which the student breaks the kernel; "" if the student writes the kernel.
+    order: str = ""
 
     @property
     def is_cuda_cpp(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -97,7 +97,7 @@ def _places_text(also: Sequence[RelatedPlace]) -> str:
     lines: dict[tuple[str, str], list[int]] = {}
     for place in also[: 1 if len(also) > PLACES_NAMED else None]:
         lines.setdefault((place.file, place.name), []).append(place.line)
-    named = _listed([_lines_text(*place, numbers) for place, numbers in lines.items()])
+    named = join_words([_lines_text(*place, numbers) for place, numbers in lines.items()])
     return (
         f"also at {len(also):,} more places, first {named}" if len(also) > PLACES_NAMED else f"also {named}"
     )
@@ -105,12 +105,8 @@ def _places_text(also: Sequence[RelatedPlace]) -> str:
 
 def _lines_text(file: str, name: str, lines: list[int]) -> str:
     """Name lines of a file: C on lines 12 and 13; on line 3 of shapes.py."""
-    numbers = f"line{'s' if len(lines) > 1 else ''} {_listed([str(line) for line in lines])}"
+    numbers = f"line{'s' if len(lines) > 1 else ''} {join_words([str(line) for line in lines])}"
     return f"{name} on {numbers}".strip() + (f" of {PurePath(file).name}" if file else "")
-
-
-def _listed(texts: list[str]) -> str:
-    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
 
 
 def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
@@ -148,10 +144,29 @@ def line_text(trace: Trace, site: int) -> str:
     )
 
 
+def lines_text(trace: Trace, sites: Iterable[int]) -> str:
+    """Name the lines of several sites in ascending order: line 12, or lines 12, 14 and 20."""
+    if len({trace.sites[site].function for site in sites} | {trace.kernel}) > 1:
+        return join_words(dict.fromkeys(line_text(trace, site) for site in sites))
+    lines = sorted({trace.sites[site].line for site in sites})
+    return f"line{'s' if len(lines) > 1 else ''} {join_words(map(str, lines))}"
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Join words as a sentence does: a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def coordinates_text(number: int, dim: Dim3) -> str:
     """Format the coordinates of a linear number in a grid or block: (5, 3), or 5 in one dimension."""
+    return index_in(unravel(number, dim), dim)
+
+
+def index_in(index: Dim3, dim: Dim3) -> str:
+    """Format an index in a grid or block: (5, 3), or 5 in one dimension."""
     used = max((axis + 1 for axis in range(3) if dim[axis] > 1), default=1)
-    coordinates = unravel(number, dim)[:used]
+    coordinates = index[:used]
     return str(coordinates[0]) if used == 1 else f"({', '.join(map(str, coordinates))})"
 
 

@@ -272,6 +272,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     is_initialised: bool = (
         False  # True if it is already certain that shared and local memory is written before it is read
     )
+    segment_ends: tuple[int, ...] = ()  # accesses of the launch at the end of each segment of its order
 
     def __len__(self) -> int:
         return len(self.op)
@@ -286,6 +287,10 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def steps_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Return the scheduler's count at each of these accesses."""
         return (rows if self.steps is None else self.steps[rows]).astype(np.int64)
+
+    def segments_of(self, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the segment of the launch's explicit order in which each of these steps is made."""
+        return np.searchsorted(self.segment_ends, steps, side="right").astype(np.int64)
 
     @property
     def threads(self) -> int:

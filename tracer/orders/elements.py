@@ -21,7 +21,11 @@ def element_of(outcome: Outcome, trace: Trace, text: str) -> Cell:
     if match is None:
         raise ElementError(f"{text!r} is not an element; write for example out[0] or C[3, 5].")
     name = match[1]
-    buffers = {n: b for n, b in outcome.buffers.items() if name in n.split(ALIAS_SEPARATOR)}
+    named = {n: n.split(ALIAS_SEPARATOR) for n in outcome.buffers}
+    exact = [n for n, names in named.items() if name in names]
+    # The pictures label a matrix of the catalogue with a capital.
+    matching = exact or [n for n, names in named.items() if name.lower() in map(str.lower, names)]
+    buffers = {n: outcome.buffers[n] for n in matching}
     if not buffers:
         names = ", ".join(outcome.buffers) or "none"
         raise ElementError(

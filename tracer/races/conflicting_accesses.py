@@ -37,6 +37,10 @@ class Race(Struct, frozen=True, eq=False):
     excuse: str = ""  # reason why loads among them do no harm, if known
 
 
+# Units on which accesses of different blocks conflict, by buffer and sites.
+ClaimedUnits = dict[tuple[int, tuple[int, int]], list[Ints]]
+
+
 class WritersByKey:
     """The writers of each key: one of them, and whether there are others."""
 
@@ -89,18 +93,27 @@ def conflicting(key: Ints, size: int, actor: AnyInts, op: NDArray[np.uint8]) -> 
     return is_contended[key] if is_contended.any() else np.zeros(len(key), bool)
 
 
-def races_in(trace: Trace, unordered: UnorderedAccesses) -> Iterator[Race]:
-    """Yield the races among unordered accesses, one per buffer and two conflicting sites."""
+def races_in(trace: Trace, unordered: UnorderedAccesses, claimed: ClaimedUnits) -> Iterator[Race]:
+    """Yield the races among unordered accesses, one per buffer and two conflicting sites.
+
+    Conflicts on claimed units are left out. Units with harmful conflicts between blocks become claimed.
+    """
     by_site = _by_site(trace, unordered)
+    before = {pair: np.concatenate(units) for pair, units in claimed.items()}
     for number, writes in enumerate(by_site):
         if writes.op != Op.LOAD:
             writers = WritersByKey(writes.key, unordered.size, writes.actor)
             for other, accesses in enumerate(by_site):
                 is_first_visit = accesses.op == Op.LOAD or other >= number
                 if is_first_visit and not (writes.op >= Op.ATOMIC and accesses.op >= Op.ATOMIC):
-                    yield from _races_between(
-                        trace, unordered, writes, accesses, writers.others(accesses.key, accesses.actor)
-                    )
+                    conflicts = writers.others(accesses.key, accesses.actor)
+                    pair = (writes.buffer, _sites_of(writes, accesses))
+                    if pair in before:
+                        conflicts &= ~np.isin(accesses.unit, before[pair])
+                    for race in _races_between(trace, unordered, writes, accesses, conflicts):
+                        if race.scope == "grid" and race.harmful:
+                            claimed.setdefault(pair, []).append(accesses.unit[conflicts])
+                        yield race
 
 
 class _SiteAccesses(Struct, frozen=True, eq=False):
@@ -110,8 +123,13 @@ class _SiteAccesses(Struct, frozen=True, eq=False):
     site: int  # number in trace.sites
     op: int  # an Op
     rows: Ints  # of the trace, one per touch
+    unit: Ints  # see UnitAccesses
     key: Ints  # see UnorderedAccesses
     actor: Ints  # see UnorderedAccesses
+
+
+def _sites_of(a: _SiteAccesses, b: _SiteAccesses) -> tuple[int, int]:
+    return min(a.site, b.site), max(a.site, b.site)
 
 
 def _by_site(trace: Trace, unordered: UnorderedAccesses) -> list[_SiteAccesses]:
@@ -121,7 +139,8 @@ def _by_site(trace: Trace, unordered: UnorderedAccesses) -> list[_SiteAccesses]:
     for key in np.flatnonzero(np.bincount(keys)):
         chosen = np.flatnonzero(keys == key)
         operation = (int(buffer[chosen[0]]), int(site[chosen[0]]), int(op[chosen[0]]))
-        result.append(_SiteAccesses(*operation, rows[chosen], unordered.key[chosen], unordered.actor[chosen]))
+        unit, key_of_touch = unordered.touches.unit[chosen], unordered.key[chosen]
+        result.append(_SiteAccesses(*operation, rows[chosen], unit, key_of_touch, unordered.actor[chosen]))
     return result
 
 
@@ -139,8 +158,7 @@ def _races_between(
     contested = np.zeros(unordered.size, bool)
     contested[b.key[conflicts]] = True
     rows = union_rows(a.rows[contested[a.key]], b.rows[contested[b.key]])
-    sites = (min(a.site, b.site), max(a.site, b.site))
-    yield Race(a.buffer, sites, unordered.scope, pair[0], pair[1], rows, bool(harmful.any()))
+    yield Race(a.buffer, _sites_of(a, b), unordered.scope, pair[0], pair[1], rows, bool(harmful.any()))
 
 
 def _harm(trace: Trace, unordered: UnorderedAccesses, a: _SiteAccesses, b: _SiteAccesses) -> Mask:

@@ -20,13 +20,13 @@ from ..analysis.overlap import UnitAccesses, dense_keys, overlapping_buffers
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .candidates import candidates_of
-from .conflicting_accesses import Race, UnorderedAccesses, conflicting, merge_races, races_in
+from .conflicting_accesses import ClaimedUnits, Race, UnorderedAccesses, conflicting, merge_races, races_in
 from .happens_before import happens_before_races, needs_happens_before
 from .missed_barriers import MissedBarriers
 
 
 def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
-    """Find the races of a launch, one per buffer and two sites.
+    """Find the races of a launch, one per buffer and two sites; two if some elements conflict only in one block.
 
     If a site has a harmful race, its harmless races with equal values are coincidence and left out.
     Accesses of a thread that missed a barrier and ran on (see MissedBarriers) do not race with those of the same block:
@@ -35,12 +35,14 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     if trace.is_race_free:
         return []
     written = trace.access_counts[:, Op.STORE :].sum(axis=1)
-    races: dict[tuple[int, tuple[int, int]], Race] = {}
+    races: dict[tuple[int, tuple[int, int], bool], Race] = {}
     for group in overlapping_buffers(trace, ("global", "shared")):
         if np.any(written[group]) and len((candidates := candidates_of(trace, group)).rows):
             find = _by_happens_before if needs_happens_before(trace, group) else _by_phases
             for race in find(trace, candidates, missed):
-                key = (race.buffer, race.sites)
+                across = races.get((race.buffer, race.sites, False))
+                is_within = across is not None and _is_within(race, across)
+                key = (race.buffer, race.sites, is_within)
                 races[key] = merge_races(races[key], race) if key in races else race
     wrong = {(race.buffer, site) for race in races.values() if race.harmful for site in race.sites}
     return [
@@ -50,10 +52,16 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     ]
 
 
+def _is_within(race: Race, other: Race) -> bool:
+    """Return True for a race within blocks, next to a harmful one between blocks, which has other elements."""
+    return other.scope == "grid" and other.harmful and race.scope != "grid"
+
+
 def _by_phases(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> Iterator[Race]:
     """Yield the races that follow from the phases of blocks and the barriers of warps."""
+    claimed: ClaimedUnits = {}
     for unordered in _unordered_accesses(trace, touches, missed):
-        yield from races_in(trace, unordered)
+        yield from races_in(trace, unordered, claimed)
 
 
 def _by_happens_before(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> list[Race]:

@@ -22,6 +22,8 @@ from .sync_events import BARRIER, MEMORY_FENCE, WARP_BARRIER, has_fences, sync_e
 from .vector_clocks import UNKNOWN, ThreadState, VectorClocks, flag_of
 
 LIMIT = 50_000  # accesses that are examined
+SCOPES = ("warp", "block", "grid")  # see Race
+ACROSS_BLOCKS = 2  # index of the widest scope
 MANY = 64  # earlier accesses to one element that are kept even if a later one represents them
 
 
@@ -72,7 +74,7 @@ class _Watched(Struct, eq=False):
 
 
 def happens_before_races(trace: Trace, touches: UnitAccesses, key: Ints, stray: Mask) -> list[Race]:
-    """Find the races among touches, one per buffer and two sites.
+    """Find the races among touches, one per buffer and two sites, between blocks and then within them.
 
     key: equal where two touches may conflict, if they do; stray: touches that do not race with their own block.
     """
@@ -84,7 +86,12 @@ def happens_before_races(trace: Trace, touches: UnitAccesses, key: Ints, stray: 
         keys[row].append(touch_key)
     watched = _Watched(keys, set(touches.rows[chosen & stray].tolist()))
     _follow(trace, watched)
-    return [_race(trace, watched, sites, pairs) for sites, pairs in _by_sites(trace, watched).items()]
+    races = []
+    for sites, pairs in _by_sites(trace, watched).items():
+        across = {pair.key for pair in pairs if _width(trace, pair) == ACROSS_BLOCKS}
+        for group in ([p for p in pairs if p.key in across], [p for p in pairs if p.key not in across]):
+            races += [_race(trace, watched, sites, group)] if group else []
+    return races
 
 
 def _chosen(trace: Trace, touches: UnitAccesses) -> Mask:
@@ -197,7 +204,7 @@ def _unordered(
 def _widest(trace: Trace, row: int) -> int:
     """Return the widest scope in which an access can conflict with others, as `_width`."""
     shared = trace.buffers[int(trace.buffer[row])].space == "shared"
-    return 2 if len(trace.blocks) > 1 and not shared else int(trace.warps > 1)
+    return ACROSS_BLOCKS if len(trace.blocks) > 1 and not shared else int(trace.warps > 1)
 
 
 def _rank(trace: Trace, pair: _Pair) -> tuple[bool, int]:
@@ -227,7 +234,7 @@ def _race(trace: Trace, watched: _Watched, sites: tuple[int, int, int], pairs: l
         for row, row_keys in watched.keys.items()
         if int(trace.site[row]) in sites[1:] and not keys.isdisjoint(row_keys)
     ]
-    scope = ("warp", "block", "grid")[max(_width(trace, pair) for pair in pairs)]
+    scope = SCOPES[max(_width(trace, pair) for pair in pairs)]
     harmful = any(_is_harmful(trace, pair) for pair in pairs)
     return Race(
         sites[0], sites[1:], scope, shown.first, shown.second, np.array(sorted(rows), np.int64), harmful
@@ -235,9 +242,9 @@ def _race(trace: Trace, watched: _Watched, sites: tuple[int, int, int], pairs: l
 
 
 def _width(trace: Trace, pair: _Pair) -> int:
-    """Return the scope of a conflict: 0 for lanes of one warp, 1 for warps of one block, 2 for blocks."""
+    """Return the scope of a conflict as its index in SCOPES."""
     if trace.block[pair.first] != trace.block[pair.second]:
-        return 2
+        return ACROSS_BLOCKS
     return int(trace.thread[pair.first] // WARP != trace.thread[pair.second] // WARP)
 
 

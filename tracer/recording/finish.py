@@ -46,6 +46,7 @@ def finish(record: RunRecord, file: str, engine: str) -> Trace:
     )
     if record.order is not None:
         record.order.check_lines(trace)
+        trace = replace(trace, segment_ends=tuple(record.order.ends))
     return replace(trace, check=_check(record, trace))
 
 

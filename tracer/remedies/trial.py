@@ -193,11 +193,13 @@ class Trials:
         finally:
             self._worker.close()
 
-    def prove_findings(self, trace: Trace, untried: list[Finding]) -> list[tuple[Finding, ProvenFix]]:
-        """Prove the remedies of a launch's findings; return the findings with remedies that work."""
+    def prove_findings(
+        self, trace: Trace, untried: list[Finding], findings: list[Finding]
+    ) -> list[tuple[Finding, ProvenFix]]:
+        """Prove the remedies of some of a launch's findings; return the findings with remedies that work."""
         folder = new_process_folder()
         try:
-            cases = [(finding, trial_case(trace, finding, untried, folder)) for finding in untried]
+            cases = [(finding, trial_case(trace, finding, findings, folder)) for finding in untried]
             tried = [(finding, case) for finding, case in cases if case is not None]
             fixes = self.prove_all([case for _, case in tried])
             return [(finding, fix) for (finding, _), fix in zip(tried, fixes, strict=True) if fix is not None]

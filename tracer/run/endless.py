@@ -209,21 +209,28 @@ def stop_if_endless(file: str, source: str, patience: float | None) -> Iterator[
     if patience is None or threading.current_thread() is not threading.main_thread():
         yield watch.report
         return
+    with check_on_signal(watch), looking_periodically(watch.request_check_if_due):
+        yield watch.report
+
+
+@contextmanager
+def looking_periodically(look: Callable[[], None] | None) -> Iterator[None]:
+    """Context manager with a thread that calls `look` periodically; None for no thread."""
     stop = threading.Event()
-    thread = threading.Thread(target=_check_periodically, args=(watch, stop), daemon=True)
-    with check_on_signal(watch):
+
+    def repeat(look: Callable[[], None]) -> None:
+        while not stop.wait(PERIOD):
+            look()
+
+    thread = threading.Thread(target=repeat, args=(look,), daemon=True) if look else None
+    if thread:
         thread.start()
-        try:
-            yield watch.report
-        finally:
-            watch.is_over = True
-            stop.set()
+    try:
+        yield
+    finally:
+        stop.set()
+        if thread:
             thread.join()
-
-
-def _check_periodically(watch: LaunchWatch, stop: threading.Event) -> None:
-    while not stop.wait(PERIOD):
-        watch.request_check_if_due()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ..model.launch import Dim3
 from ..model.launch_limits import GRID, THREADS
@@ -15,6 +16,8 @@ LARGEST_BLOCK = 1 << 16  # threads; a GPU takes 1,024, and a finding reports blo
 
 class LaunchRefusedError(ValueError):
     """A launch exceeds a GPU's limits and can't be run here either; raised in the user's program."""
+
+    __module__ = ValueError.__module__  # what Python prints before the name
 
 
 def check_size(grid: Dim3, block: Dim3) -> None:
@@ -42,6 +45,16 @@ def choose_sample_blocks(grid: Dim3, block: Dim3) -> tuple[int, ...]:
     last = min(math.prod(grid), NUMBERED_BLOCKS) - 1
     count = max(2, min(SAMPLED_BLOCKS, SAMPLED_THREADS // math.prod(block)))
     return tuple(last * i // (count - 1) for i in range(count))
+
+
+def existing_blocks(kernel: str, blocks: Sequence[int], grid: Dim3) -> tuple[int, ...]:
+    """Return those of the chosen blocks that a grid has; raises LaunchRefusedError if it has none of them."""
+    count = math.prod(grid)
+    existing = tuple(block for block in blocks if block < count)
+    if not existing:
+        numbers = "block 0" if count == 1 else f"blocks 0 to {count - 1:,}"
+        raise LaunchRefusedError(f"the grid of {kernel} has {numbers}, and --blocks names none of them")
+    return existing
 
 
 def sampling_notice(kernel: str, grid: Dim3, ran: int) -> str:

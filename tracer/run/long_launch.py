@@ -14,6 +14,8 @@ from .time_estimate import duration_text, left_text
 STOP_TIMEOUT = 1.0  # seconds to wait for the end of the thread before a fork
 PERIOD = 0.1  # seconds between two checks of a launch
 MEMORY_A_SECOND = 100_000_000  # bytes of memory that a launch may take for each permitted second
+# Seconds of CPU time after which a block counts as endless, by default.
+CHECK_PATIENCE, RUN_PATIENCE = 6.0, 20.0
 FIRST_NOTICE = 5.0  # seconds; each further notice comes after twice as long
 
 
@@ -23,6 +25,8 @@ class InterruptedLaunch(KeyboardInterrupt):
 
 class LaunchTimeoutError(RuntimeError):
     """A launch was stopped because a block took too long: one sentence with the line."""
+
+    __module__ = RuntimeError.__module__  # what Python prints before the name
 
 
 class LongLaunch:

@@ -22,7 +22,14 @@ from ..simulator.host.after_import import after_import
 from ..simulator.host.unsupported import print_once
 from ..simulator.quick_imports import without_collections, without_driver
 from ..stand_ins.imports import install as install_stand_ins
-from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large, sampling_notice
+from .launch_size import (
+    LaunchRefusedError,
+    check_size,
+    choose_sample_blocks,
+    existing_blocks,
+    is_too_large,
+    sampling_notice,
+)
 from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
 from .original_builtins import original_builtins
 
@@ -182,22 +189,21 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     notified: set[str] = set()  # kernels whose sampling was reported
 
     def sample(described: Launch) -> Launch:
-        """Restrict a too large launch to a sample of its blocks; raises LaunchRefusedError."""
+        """Restrict a launch to the chosen blocks, or a too large one to a sample; raises LaunchRefusedError."""
         if not is_utf8(described.kernel):
             raise LaunchRefusedError(
                 f"the file of the kernel, {described.kernel!r}, has a name that is not UTF-8; rename it"
             )
         check_size(described.grid, described.block)
-        if (
-            options.every_block
-            or described.blocks is not None
-            or not is_too_large(described.grid, described.block)
-        ):
+        name = described.kernel.rpartition(":")[2]
+        if described.blocks is not None:
+            return replace_launch(described, blocks=existing_blocks(name, described.blocks, described.grid))
+        if options.every_block or not is_too_large(described.grid, described.block):
             return described
         blocks = choose_sample_blocks(described.grid, described.block)
         if described.kernel not in notified:
             notified.add(described.kernel)
-            options.notify(sampling_notice(described.kernel.rpartition(":")[2], described.grid, len(blocks)))
+            options.notify(sampling_notice(name, described.grid, len(blocks)))
         return replace_launch(described, blocks=blocks)
 
     kernel_class.__call__ = call

@@ -122,12 +122,17 @@ class ProgramLaunch:
 
     @contextmanager
     def bounded(
-        self, launch: Launch, perform: Perform, patience: float | None, leave: Callable[[str], None]
+        self,
+        launch: Launch,
+        perform: Perform,
+        patience: float | None,
+        leave: Callable[[str], None] | None = None,
     ) -> Iterator[BoundedLaunch]:
         """Context manager for a launch that is stopped if a block takes longer than `patience`.
 
         After a stop, `trace` holds the first accesses, and `raised` is a LaunchTimeoutError. Ctrl+C raises
-        InterruptedLaunch, or calls `leave` if that takes too long. Outside the main thread nothing is stopped.
+        InterruptedLaunch, or calls `leave` if that takes too long and `leave` is given. Outside the main thread nothing
+        is stopped.
         """
         bounds = Bounds() if patience is None else Bounds.of_patience(patience)
         file = launch.kernel.rpartition(":")[0]

@@ -16,17 +16,19 @@ from ..recording.kernel_loader import LoadError
 from ..simulator.host.launch_checks import check_limits
 from ..simulator.numba_patch import record_launch, refusal_of_launch, refused_kernel
 from ..type_inference.rebuild_kernel import NotRebuiltError
+from .endless import looking_periodically
 from .engine import Report
 from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large
-from .program_hook import RecordingOptions, describe_launch
+from .program_hook import RecordingOptions, call_both, describe_launch
 from .program_launch import ProgramLaunch
 
 
-def run_call(folder: Path, report: Report) -> Trace:
+def run_call(folder: Path, report: Report, patience: float | None) -> Trace:
     """Run the call in a folder and return its trace; its memories in the folder then hold the results.
 
-    `report(done, total)` is called as blocks end. A launch that is too large runs a sample of its blocks. Raises
-    LoadError, also if Numba does not compile the kernel for a GPU.
+    `report(done, total)` is called as blocks end. patience: seconds of CPU time for a block, None for no limit.
+    A launch that is too large runs a sample of its blocks. Raises LoadError, also if Numba does not
+    compile the kernel for a GPU.
     """
     call = load_call(folder)
     impersonate_program(call)
@@ -37,7 +39,7 @@ def run_call(folder: Path, report: Report) -> Trace:
         check_size(call.grid, call.block)
         check_limits(configured.fn.__name__, call.grid, call.block, call.shared_bytes)
         launch = _sample(describe_launch(configured, checked, RecordingOptions(call.schedule)))
-        trace = _trace(launch, configured, checked, report)
+        trace = _trace(launch, configured, checked, report, patience)
     except (NotRebuiltError, LaunchRefusedError, TypeError, ValueError) as error:
         raise LoadError(
             f"{call.functions[0].name} can't be launched: {str(error).removesuffix('.')}."
@@ -46,13 +48,19 @@ def run_call(folder: Path, report: Report) -> Trace:
     return trace
 
 
-def _trace(launch: Launch, configured: Any, arguments: tuple[Any, ...], report: Report) -> Trace:
+def _trace(
+    launch: Launch, configured: Any, arguments: tuple[Any, ...], report: Report, patience: float | None
+) -> Trace:
     refusal = refusal_of_launch(configured, arguments)
     if refusal is not None:
         raise refused_kernel(configured.fn.__name__, refusal)
     names = tuple(inspect.signature(configured.fn).parameters)
     attempt = ProgramLaunch()
-    with record_launch(launch, names, report, attempt.choose):
+    with (
+        attempt.bounded(launch, attempt.choose, patience) as bounded,
+        looking_periodically(bounded.look),
+        record_launch(launch, names, call_both(report, bounded.ended), bounded.perform),
+    ):
         configured(*arguments)
     attempt.note_stores()
     if attempt.trace is None:

@@ -169,9 +169,9 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
 
 
 def _trace_of(job: Job, engine: Engine, send: Send) -> Trace:
-    listener = _listener(job, send)
     if job.call:
-        return _trace_call(job, listener)
+        return _trace_call(job, reporter(job.job, send))
+    listener = _listener(job, send)
     launch = decode(bytes(job.launch).decode())
     options: dict[str, Any] = {"early": lambda trace: _send_early(trace, job, send)} if job.early else {}
     if job.patience is None and is_cuda_cpp_launch(launch):
@@ -196,7 +196,7 @@ def _send_early(trace: Trace, job: Job, send: Send) -> None:
 def _trace_call(job: Job, report: Report) -> Trace:
     from .run_call import run_call  # lazy: only calls need it
 
-    return run_call(Path(job.call), report)
+    return run_call(Path(job.call), report, job.patience)
 
 
 def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:

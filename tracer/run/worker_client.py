@@ -143,12 +143,17 @@ class Worker:
             return _result(end)
 
     def run_call(
-        self, call: DescribedCall, progress: Callable[[int, int], None], output: Callable[[str], None]
+        self,
+        call: DescribedCall,
+        progress: Callable[[int, int], None],
+        output: Callable[[str], None],
+        patience: float | None = None,
     ) -> Path:
         """Trace a call of this process; its arguments then hold the kernel's results.
 
         After an exception, or if only some blocks ran, they hold the partial results. Returns the path of the trace
-        file, which belongs to the caller until `close` removes its folder. Raises the same errors as `run`.
+        file, which belongs to the caller until `close` removes its folder. patience: seconds of CPU time that a block
+        may take. A launch that is stopped has a trace with that error. Raises the same errors as `run`.
         """
 
         def listen(event: WorkerMessage) -> None:
@@ -158,7 +163,7 @@ class Worker:
                 progress(event.done, event.total)
 
         with self._turn, self._call_folder(call) as folder:
-            end = self._do_job(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
+            end = self._do_job(lambda job, out: Job(job, NO_LAUNCH, out, patience, call=str(folder)), listen)
             path = Path(_done(end).path)
             with _file_errors_as_worker_errors():
                 call.memories.read_back(folder)

@@ -16,7 +16,8 @@ class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):
     job: int  # its number, which the answers bear
     launch: msgspec.Raw  # JSON, see `tracer.model.launch`; null for a call
     out: str  # path of the trace file
-    patience: float | None = None  # seconds; a launch that would take more is stopped with `Slow`
+    # Seconds: a launch that would take more is stopped with `Slow`, and a call if one block takes more.
+    patience: float | None = None
     early: bool = False  # whether to send a compiled trace before the launch is run again in lockstep
     call: str = ""  # folder of a call, see `tracer.calls.call`
 

@@ -92,6 +92,7 @@ class _Meta(Struct, frozen=True):
     made_by: str  # the engine, and the reason for the choice
     outside: tuple[str, ...]  # OutOfBounds.text
     missing: tuple[MissingLanes, ...]
+    segment_ends: tuple[int, ...] = ()  # of an explicit order
 
 
 _OWN_FIELDS = ("format", "version", "packed", "outside")

@@ -83,6 +83,8 @@ class Meta(Protocol):
     @property
     def resident(self) -> int: ...
     @property
+    def segment_ends(self) -> tuple[int, ...]: ...
+    @property
     def accesses(self) -> int: ...
     @property
     def totals(self) -> dict[str, int]: ...
@@ -199,6 +201,7 @@ def _check_sizes(meta: Meta) -> None:
     _require(math.prod(meta.grid) * math.prod(meta.block_dim) <= MOST_THREADS, "threads of the launch")
     _require(1 <= meta.resident < 2**63, "resident blocks")
     _require(0 <= meta.accesses < 2**62, "number of accesses")
+    _require(_within(meta.segment_ends, 0, 2**62), "ends of the order's segments")
     _require(not meta.totals or meta.totals.keys() == set(NAMES), "names of the totals")
     _require(_within(meta.totals.values(), 0, 2**62), "totals")
     _require(len(meta.sites) <= MOST_SITES, "number of sites")

@@ -15,7 +15,6 @@ from ..policy.policy import Policy, read_script
 from ..policy.suppressions import SuppressionError
 from ..reports.outputs import FORMATS, Output, chosen_outputs, output_format
 
-CHECK_PATIENCE = 6.0  # seconds of CPU time for a block
 OPTIONS_WITH_VALUE = (
     "--output-format", "--format", "--select", "--ignore", "--baseline", "--add-to-baseline", "--add-ignore",
     "--schedules", "--witnesses",

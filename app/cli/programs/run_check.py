@@ -6,29 +6,25 @@ import json
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.processes.supervised import continue_in_child
-from ....tracer.run.long_launch import MEMORY_A_SECOND
+from ....tracer.run.long_launch import CHECK_PATIENCE, MEMORY_A_SECOND, RUN_PATIENCE
 from ....tracer.run.original_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
 from ..common.text_output import print_error
 from ..reports.report import FindingData, split_cells
 from .behind_program import BackgroundWriter
 from .check_settings import (
-    CHECK_PATIENCE,
     CheckSettings,
     add_report_arguments,
     configuration_here,
     settings_of,
     with_limits,
-)
-from .check_settings import (
-    OPTIONS_WITH_VALUE as REPORT_OPTIONS,
 )
 from .check_verdict import CrashReport, Verdict, reporting_at_os_exit
 from .compiled_launches import CheckedLaunches, CompiledLaunches
@@ -68,76 +64,17 @@ if TYPE_CHECKING:
     from ....tracer.type_inference.question import Refusal
 
 MAX_IMMEDIATE_BYTES = 1 << 18  # traces up to this size are saved faster than queued
-OPTIONS_WITH_VALUE = (
-    "--engine",
-    "--schedule",
-    "--seed",
-    "--resident",
-    "--blocks",
-    "--out",
-    "--json",
-    "--text",
-    "--patience",
-    "--where",
-    *REPORT_OPTIONS,
-)
-PATIENCE = {"check": CHECK_PATIENCE, "run": 20.0}  # seconds
-
-
-def parse(parser: Parser, words: Sequence[str]) -> Namespace:
-    """Parse the options, and add the program as `program`: all words from the script on belong to it."""
-    options, program = split_command_line(words)
-    chosen = parser.parse_args(options)
-    chosen.program = program
-    return chosen
-
-
-def parse_check(parser: Parser, words: Sequence[str]) -> Namespace:
-    """Parse as `parse` does; without a program, those that pyproject.toml lists are checked.
-
-    Raises UsageError if there are none.
-    """
-    try:
-        options, program = split_command_line(words)
-    except UsageError as error:
-        if not configuration_here().programs:
-            raise UsageError(f"{str(error)[:-1]}, or list `programs` in pyproject.toml.") from None
-        options, program = list(words), ProgramToRun("", [], False)
-    chosen = parser.parse_args(options)
-    chosen.program = program
-    return chosen
-
-
-def split_command_line(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
-    """Split the words into (our options, the program): all words from the script on belong to the program.
-
-    Raises UsageError if no program is named.
-    """
-    index = 0
-    while index < len(words):
-        word = words[index]
-        if word == "-m" and index + 1 < len(words):
-            return list(words[:index]), ProgramToRun(words[index + 1], list(words[index + 2 :]), True)
-        if word == "--" and index + 1 < len(words) and not Path(words[index + 1]).is_file():
-            return list(words[:index]), ProgramToRun(
-                words[index + 1], list(words[index + 2 :]), False, is_command=True
-            )
-        if not word.startswith("-"):
-            return list(words[:index]), ProgramToRun(word, list(words[index + 1 :]), False)
-        index += 2 if word in OPTIONS_WITH_VALUE else 1
-    if "-h" in words or "--help" in words:
-        return ["--help"], ProgramToRun("", [], False)
-    raise UsageError("no program is named; name a script or a notebook, or use -m and a module.")
 
 
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
     """Add the arguments of both `run` and `check`."""
-    patience = PATIENCE[command]
+    patience = CHECK_PATIENCE if command == "check" else RUN_PATIENCE
+    more = " ..." if command == "check" else ""
     usage = (
-        "{0} [OPTIONS] SCRIPT | NOTEBOOK | FILE.cu [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ...\n"
+        "{0} [OPTIONS] SCRIPT | NOTEBOOK | FILE.cu{1} [-- ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ...\n"
         "       {0} [OPTIONS] -- make ..."
     )
-    parser.usage = usage.format(parser.prog)
+    parser.usage = usage.format(parser.prog, more)
     parser.description = description
     parser.add_argument(
         "--engine",
@@ -217,7 +154,7 @@ def add_run_arguments(parser: Parser) -> None:
 
 def execute_run(chosen: Namespace) -> int:
     """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
-    chosen.patience = chosen.patience or PATIENCE["run"]
+    chosen.patience = chosen.patience or RUN_PATIENCE
     program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
@@ -431,7 +368,8 @@ def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str
 def add_check_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
-        "Run a program, a notebook or a CUDA C++ file and print the errors of its kernels: races, barriers, bounds.",
+        "Run programs, notebooks or CUDA C++ files, one after the other, and print the errors of their kernels: "
+        "races, barriers, bounds. The exit status is the worst of them.",
         "check",
     )
     add_report_arguments(parser)
@@ -451,10 +389,13 @@ def execute_check(chosen: Namespace) -> int:
     configuration = configuration_here()
     program: ProgramToRun = chosen.program
     if not program.name:
-        from .check_project import check_project
+        from .check_programs import check_programs, check_project
 
-        return check_project(chosen, configuration, settings_of(chosen, configuration, ""))
-    with_limits(chosen, configuration, PATIENCE["check"])
+        settings = settings_of(chosen, configuration, "")
+        if chosen.programs:
+            return check_programs(chosen, chosen.programs, settings)
+        return check_project(chosen, configuration, settings)
+    with_limits(chosen, configuration, CHECK_PATIENCE)
     program.find()
     script = "" if program.is_module or program.is_command else full_path(program.name)
     settings = settings_of(chosen, configuration, script if Path(script).is_file() else "")

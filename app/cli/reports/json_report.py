@@ -21,6 +21,8 @@ def json_object(report: Report) -> str:
         "not_selected": report.not_selected,
         "suppressed": [split_cells(finding) for finding in report.suppressed],
     }
+    if report.programs:
+        data["programs"] = list(report.programs)
     if report.launches is not None:
         data["launches"] = report.launches
     return json.dumps(data, indent=1) + "\n"

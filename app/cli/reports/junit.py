@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 from .report import FindingData, Report, traced_text
@@ -14,17 +15,18 @@ UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def junit(report: Report) -> str:
     """Print a suite with a test case for each finding, which fails unless it is advice or suppressed.
 
-    A run without findings is one test case that passes: readers refuse an empty suite. A run that did not end, or that
-    launched no kernel, is one that has an error.
+    A run without findings is one test case that passes: readers refuse an empty suite. A program that did not end, or
+    that launched no kernel, is one that has an error.
     """
     cases = [_case(finding) for finding in report.findings]
     cases += [_skipped(finding) for finding in report.suppressed]
-    if not report.is_complete or not report.traced["launches"]:
-        cases.append(_broken(report))
-    elif not cases:
-        cases.append(
-            ElementTree.Element("testcase", name="no findings", classname=_printable(report.program))
-        )
+    launches = report.traced["launches"]
+    programs = report.programs or [
+        {"program": report.program, "complete": report.is_complete, "launches": launches}
+    ]
+    broken = [_broken(part) for part in programs if not (part["complete"] and part["launches"])]
+    passed = [] if cases or broken else [_passed(part["program"]) for part in programs]
+    cases += broken + passed
     counts = {
         "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
@@ -62,10 +64,13 @@ def _skipped(finding: FindingData) -> ElementTree.Element:
     return case
 
 
-def _broken(report: Report) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", name="the program", classname=_printable(report.program))
-    launched = report.traced["launches"] > 0
-    message = "it did not run to its end" if launched or not report.is_complete else "it launched no kernel"
+def _passed(program: str) -> ElementTree.Element:
+    return ElementTree.Element("testcase", name="no findings", classname=_printable(program))
+
+
+def _broken(part: dict[str, Any]) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", name="the program", classname=_printable(part["program"]))
+    message = "it launched no kernel" if part["complete"] else "it did not run to its end"
     ElementTree.SubElement(case, "error", message=message, type="program")
     return case
 

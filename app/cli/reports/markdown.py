@@ -24,7 +24,10 @@ def markdown(report: Report) -> str:
     """Print what was traced, the number of findings of each rule as a table and as a chart, and the findings."""
     texts = [not_traced_text(report.traced), suppressed_text(report), not_selected_text(report)]
     traced = traced_text(report.traced) if report.traced["launches"] else "no kernel was launched."
-    state = [] if report.is_complete else ["**The program did not run to its end.**"]
+    broken = [_escaped(part["program"]) for part in report.programs if not part["complete"]]
+    state = (
+        [] if report.is_complete else [f"**{', '.join(broken) or 'The program'} did not run to its end.**"]
+    )
     parts = [HEADING, *state, _sentence(traced), *(_sentence(text) for text in texts if text)]
     if report.findings:
         parts += [_table(report.findings), _chart(report.findings), _list(report.findings)]

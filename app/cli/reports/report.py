@@ -25,6 +25,9 @@ class Report(NamedTuple):
     not_selected: dict[str, int]  # the number of findings that are not reported, by code
     has_baseline: bool = False
     launches: list[dict[str, Any]] | None = None  # the counters of each launch, if asked for
+    programs: Sequence[
+        dict[str, Any]
+    ] = ()  # of a run over several: `program`, `complete` and `launches` of each
 
     @property
     def empty_text(self) -> str:

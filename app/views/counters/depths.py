@@ -20,7 +20,7 @@ from ..common.view import View
 from ..common.wording import COMPILED, MARKS, MEASURED, count_text, plural
 
 HEIGHT, SIDE, GAP, TEXT = 22, 10, 18, 11  # pixels at the normal text size
-LARGE_HEIGHT, LARGE_TEXT = 32, 16  # in a lecture
+LARGE_HEIGHT, LARGE_TEXT = 32, 13  # in a lecture
 OFFER = "as compiled: the kernel came with this file; click to run it"
 SAME = "compiled: the same requests"
 SAME_MEASURED = "compiled and measured: the same requests"

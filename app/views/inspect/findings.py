@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -31,6 +32,7 @@ from .page_dialog import PageDialog
 from .race_card import RaceCard, shown_access
 
 NONE = "No findings: there are no errors and no avoidable costs."
+NONE_HERE = "No findings in this launch."
 NO_MATCH = "No finding matches the filter."
 PROOF = "Tried in four orders: the finding disappears. Undo takes the change back."
 LOOKING = "Analysing the launch…"
@@ -40,6 +42,7 @@ class FindingsView(View):
     """A filter, the list, a card for a race, and a button for a proven remedy.
 
     It asks for the line of the clicked finding. fix_asked: apply the remedy of a finding to the kernel's text.
+    errors_elsewhere: returns a sentence about errors in other launches of a program, "" for none.
     """
 
     fix_asked = Signal(object)
@@ -48,6 +51,7 @@ class FindingsView(View):
         super().__init__(theme, parent)
         self.setAccessibleName("Findings")
         self.list, self.card, self.empty = FindingsList(theme), RaceCard(theme), PlainLabel()
+        self.errors_elsewhere: Callable[[], str] = str
         self.order = PlainLabel()  # the result of a search for another order
         self.severities = {name: QPushButton() for name in SEVERITIES}
         self.kind, self.text = Combo("Kind of finding"), QLineEdit()
@@ -177,7 +181,10 @@ class FindingsView(View):
         self.empty.setVisible(not shown)
         self.kind.setVisible(bool(findings))
         self.text.setVisible(bool(findings))
-        empty_text = NONE if self.session and self.session.is_examined else LOOKING
+        is_program = self.session is not None and self.session.scenario is None
+        elsewhere = self.errors_elsewhere() if is_program else ""
+        none = f"{NONE_HERE} {elsewhere}" if elsewhere else NONE
+        empty_text = none if self.session and self.session.is_examined else LOOKING
         self.empty.setText("" if not self.session else NO_MATCH if findings else empty_text)
         self._show_card()
         count = self.count()

@@ -29,6 +29,7 @@ from . import text as words
 from .cell_values import TEXT_FROM, ValueText, choose_value_text
 from .highlighted_cells import HighlightedBuffers, find_highlighted_cells
 from .layout.buffer_position import BufferPosition, MemoryLayout, Metrics
+from .layout.ghosts import LARGEST
 from .layout.layout import arrange
 from .view_data import ColourGroup, MemoryViewData, Tops
 
@@ -120,6 +121,14 @@ class MemoryArrangement:
         """Compute the space for the buffers: the view without margins and legend."""
         margin, top = (float(self.theme.px(length)) for length in ((4, 3) if state.large else (12, 6)))
         return Box(0, 0, state.width, state.height).inset(margin, top, margin, self._legend_height(state))
+
+    def _room_of_arrays(self, state: ViewState) -> Box:
+        """Compute the space for the buffers without margins for cells outside arrays."""
+        outside = self.data.session.trace.outside
+        if not len(outside.block):
+            return self.room(state)
+        has_negative = any("-" in text for text in outside.text)
+        return self.room(state).inset(left=LARGEST if has_negative else 0, right=LARGEST)
 
     def clip(self, state: ViewState) -> Box:
         """Compute the visible part of a magnified picture: the view without the legend."""
@@ -228,7 +237,7 @@ class MemoryArrangement:
             large,
             is_paired and needs.strip,
         )
-        return arrange(buffers, roles, self.room(state), metrics, self.data.stored, shown)
+        return arrange(buffers, roles, self._room_of_arrays(state), metrics, self.data.stored, shown)
 
     def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
         """Compute the largest counts of the scales without other panes, by measure and space."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
 from ....tracer.model.trace import Buffer
 from ...widgets.theme import Theme
@@ -175,7 +175,7 @@ def _in_one_line(room: QRectF, text_by_style: Mapping[str, str], theme: Theme) -
     title, small = _caption_font("title", theme), _caption_font("text", theme)
     if QFontMetricsF(title).height() > room.height() + theme.px(4):
         return []
-    texts = [fit_text(room, text_by_style["title"], title, theme.colour("text"), MIDDLE)]
+    texts = [_on_a_veil(room, text_by_style["title"], title, theme.colour("text"))]
     room = room.adjusted(text_width(text_by_style["title"], title) + theme.px(8), 0, 0, 0)
     text = (
         text_by_style["text"]
@@ -183,8 +183,14 @@ def _in_one_line(room: QRectF, text_by_style: Mapping[str, str], theme: Theme) -
         else text_by_style.get("brief", "")
     )
     if room.width() > theme.px(20):
-        texts.append(fit_text(room, text, small, theme.colour("muted"), MIDDLE))
+        texts.append(_on_a_veil(room, text, small, theme.colour("muted")))
     return texts
+
+
+def _on_a_veil(room: QRectF, text: str, font: QFont, colour: QColor) -> PlacedText:
+    """Place a text on a line, readable over passing loads."""
+    veil = QFontMetricsF(font).boundingRect(room, int(MIDDLE), text).intersected(room)
+    return fit_text(room, text, font, colour, MIDDLE, veil)
 
 
 def _first_line(room: QRectF, text: str, font: QFont, theme: Theme) -> list[PlacedText]:

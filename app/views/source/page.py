@@ -408,8 +408,10 @@ class Page(QTextEdit):
         return self.document().documentLayout().blockBoundingRect(block)
 
     def _target(self, line: int) -> int:
-        """Return the top line that makes a line visible."""
-        return top_line(self._first, line, self._end, self.viewport().height())
+        """Return the top line that makes a line visible: the first one if all lines fit."""
+        height = self.viewport().height()
+        fits = self._end(self.document().blockCount()) <= height
+        return 1 if fits else top_line(self._first, line, self._end, height)
 
     def _end(self, line: int) -> float:
         """Return the bottom of a line in the document; missing lines end with the last one."""

@@ -106,6 +106,10 @@ class TracedText(QObject):
         """Delete all drafts; the editor's text stays."""
         self._drafts.clear()
 
+    def delete_draft(self, text: str) -> None:
+        """Delete the drafts with this text."""
+        self._drafts = {key: draft for key, draft in self._drafts.items() if draft.text != normalised(text)}
+
     def drafts(self) -> list[str]:
         """List the drafts of files that are not shown."""
         return [draft.text for (_, base), draft in self._drafts.items() if draft.text != normalised(base)]

@@ -227,7 +227,8 @@ class SourceView(View):
         self.editor.revert()
 
     def write(self, text: str) -> None:
-        """Replace the text of the kernel's file as one edit by the user."""
+        """Replace the text of the kernel's file as one edit by the user; a draft with that text is no longer needed."""
+        self._traced.delete_draft(text)
         if not self._shows_home():
             self._show_file(self._home, reload=True)
         self.editor.replace(text)

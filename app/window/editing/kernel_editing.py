@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from ...control.remedy_job import RemedyJob
 from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.kernel_source import kernel_file
-from ...model.session import Session
+from ...model.session import Session, are_versions
 from ...views.inspect.race_card import shown_access
 from ...views.source.view import SourceView
 from ...widgets.command import LINE, Command
@@ -29,7 +30,7 @@ from ...widgets.notice import Notice
 from ...widgets.theme import Theme
 from .difference_bar import BarRequests, DifferenceBar
 from .live_editing import LiveEditing, Programs
-from .version_differences import are_versions, version_differences
+from .version_differences import version_differences
 
 BAR_PLACE = 1  # index in the body of a window, below the caption
 PROGRAMS = "Python files (*.py)"
@@ -63,7 +64,7 @@ class KernelEditing(QObject):
         change_setups: Callable[[tuple[Setup, ...]], None],
     ) -> None:
         super().__init__(window)
-        self.window, self.stage, self.notice = window, stage, places.notice
+        self.window, self.stage, self.notice, self.places = window, stage, places.notice, places
         self.source = source = places.source
         self.editing = LiveEditing(stage, source, places.notice, programs, change_setups)
         self._focus_pictures = places.focus_pictures
@@ -167,7 +168,7 @@ class KernelEditing(QObject):
             self._mark_problems()
 
     def _mark_problems(self) -> None:
-        """Mark the lines of an edited kernel that have errors."""
+        """Mark the lines that have errors, of an edited kernel or one from a file."""
         setup, session = self.editing.setup(), self.stage.focused()
         if (
             self.editing.is_suspended()
@@ -176,12 +177,47 @@ class KernelEditing(QObject):
             or session is not self.source.session
         ):
             return
-        if not self.editing.is_edited(setup) and not self.source.is_edited():
+        is_lecture = self.stage.store.state.is_lecture
+        is_own = self.editing.is_edited(setup) or (bool(setup.file) and not is_lecture)
+        if not is_own and not self.source.is_edited():
             self.source.set_problems([])  # of a version that is no longer shown
-        if not self.editing.is_edited(setup) or not session.is_examined:
+        if not is_own or not session.is_examined:
             return
         file = kernel_file(session)
-        self.source.set_problems(problems_of(session, file), traced=True)
+        faults = self.editing.programs.faults_of(setup.file) if setup.file else []
+        self.source.set_problems([*problems_of(session, file), *faults], traced=True)
+
+    # An edit that would be lost.
+
+    def set_aside(self) -> None:
+        """Offer to bring the edited text back, before the user's program shows launches of another text."""
+        setup = self.editing.setup()
+        path = self.editing.programs.program_of(setup.file) if setup and setup.file else None
+        text = self._edited_text(setup) if setup and path and not self.editing.is_suspended() else ""
+        if path is not None and text and text != read_text(path):
+            self._offer_back(path, text)
+
+    def _edited_text(self, setup: Setup) -> str:
+        """Return the panel's text if it has not run, else that of a shown version written here, "" for none."""
+        if self.source.is_edited() and self.source.session is self.stage.focused():
+            return self.source.text()
+        return next((text for _, text in self.editing.unsaved_texts()), "")
+
+    def _offer_back(self, path: Path, text: str) -> None:
+        sentence = f"{path.name} was changed elsewhere. Your edited text was set aside."
+        self.notice.ask(
+            sentence, [("Bring it back", partial(self._bring_back, path, text))], "edit set aside"
+        )
+
+    def _bring_back(self, path: Path, text: str) -> None:
+        """Write the text into the panel as an edit, if the panel shows its file."""
+        session = self.stage.focused()
+        if session is None or session is not self.source.session or kernel_file(session) != str(path):
+            self.notice.inform(f"Show a kernel of {path.name} first.")
+            self._offer_back(path, text)
+            return
+        self.places.show_tab("source")
+        self.source.write(text)
 
     # Saving and leaving.
 
@@ -250,6 +286,14 @@ class KernelEditing(QObject):
             buttons.Save | buttons.Discard | buttons.Cancel, buttons.Save,
         )  # fmt: skip
         return answer == buttons.Discard or (answer == buttons.Save and self.save())
+
+
+def read_text(path: Path) -> str:
+    """Read a program's text, "" if it is gone or no longer text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def problems_of(session: Session, file: str) -> list[tuple[int, str, str]]:

@@ -25,15 +25,14 @@ from ....tracer.run.worker_client import LaunchTooSlowError, WorkerError
 from ...control.loading import Loading
 from ...control.stage import Stage
 from ...model.bookmark import Setup
-from ...model.session import Session
+from ...model.session import Session, are_versions
 from ...model.setup_launch import launch_of_setup
 from ...views.common.wording import join_with_and
 from ...views.source.lines import normalised
 from ...views.source.traced_text import FileText
 from ...views.source.view import SourceView
-from ...widgets.notice import Notice
+from ...widgets.notice import UNDO, Notice
 from .kernel_text import changed_constants, differ_only_in_functions, line_of, without_location
-from .version_differences import are_versions
 
 MOST_BARRIERS = 6  # barriers whose removal is compiled in advance
 TYPING_PAUSE = 300  # milliseconds after the last key before the text is checked
@@ -58,6 +57,9 @@ class Programs(Protocol):
 
     def program_of(self, path: str) -> Path | None:
         """Return the file of the program that made a trace, None for another trace."""
+
+    def faults_of(self, path: str) -> list[tuple[int, str, str]]:
+        """List line, sentence and severity of the faults of the host code in the run that made a trace."""
 
     def try_text(
         self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
@@ -324,7 +326,7 @@ class LiveEditing(QObject):
             self.notice.inform(attempt.note)
         if attempt and attempt.remedy:
             undo = partial(self._undo_remedy, before)
-            self.notice.ask(APPLIED.format(attempt.remedy), [("Undo", undo)], "edit")
+            self.notice.ask(APPLIED.format(attempt.remedy), [(UNDO, undo)], "edit")
 
     def _undo_remedy(self, before: tuple[Setup, ...]) -> None:
         """Show the versions from before a remedy again."""
@@ -427,8 +429,9 @@ class LiveEditing(QObject):
     # Typing.
 
     def note_typed(self) -> None:
-        """Check the typed text soon."""
+        """Check the typed text soon; an error of the text before is no longer true."""
         if not self.is_suspended():
+            self.notice.clear("error", "edit")
             self._typing_timer.start()
 
     def _check_typed(self) -> None:

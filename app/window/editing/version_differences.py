@@ -53,14 +53,6 @@ class VersionDifferences(Struct, frozen=True):
     is_part: bool  # whether the counters of either version cover only a part of its launch
 
 
-def are_versions(before: Session, after: Session) -> bool:
-    """Return True if two sessions run different texts of one kernel on the same data."""
-    old, new = before.launch, after.launch
-    same = (old.kernel, old.grid, old.block, old.arguments, old.scenario, old.constants)
-    changed = (new.kernel, new.grid, new.block, new.arguments, new.scenario, new.constants)
-    return same == changed and old.source != new.source
-
-
 def version_differences(before: Session, after: Session) -> VersionDifferences:
     """Compare two versions."""
     are_examined = before.is_examined and after.is_examined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtGui import QAction
@@ -13,13 +13,15 @@ from ...model.visible_text import escape_controls
 from ...widgets.command import LINE, Command
 from .controller import ExerciseController
 
-ALWAYS = ("Open exercises…", "Next exercise")  # available without an open exercise
+FOLDER = "Open folder of exercises…"
+ALWAYS = ("Open exercise…", FOLDER, "Next exercise")  # available without an open exercise
 
 
-def exercise_commands(exercises: ExerciseController) -> list[Command]:
-    """List the commands that open, use and leave an exercise."""
+def exercise_commands(exercises: ExerciseController, choose: Callable[[], object]) -> list[Command]:
+    """List the commands that open, use and leave an exercise; choose: shows the list of exercises."""
     return [
-        Command("Open exercises…", "Ctrl+Alt+E", exercises.ask_for_folder),
+        Command("Open exercise…", "Ctrl+Alt+E", choose),
+        Command(FOLDER, "", exercises.ask_for_folder),
         LINE,
         Command("Next exercise", "Ctrl+Shift+N", exercises.next),
         Command("Next hint", "Ctrl+Shift+H", exercises.hint),
@@ -32,7 +34,7 @@ def exercise_commands(exercises: ExerciseController) -> list[Command]:
 
 def allow_exercise(entries: Mapping[str, QAction], exercises: ExerciseController) -> None:
     """Enable the commands of an exercise while one is open."""
-    names = [command.text for command in exercise_commands(exercises) if command.text]
+    names = [command.text for command in exercise_commands(exercises, lambda: None) if command.text]
 
     def update() -> None:
         for name in names:

@@ -55,6 +55,7 @@ class ExerciseParts(NamedTuple):
     source: SourceView  # where the student writes
     notice: Notice  # for questions and errors
     show_tab: Callable[[str], None]  # of the inspector
+    cover: Callable[[str], None]  # the panes with a sentence, "" for no cover
 
 
 class ExerciseController(QObject):
@@ -95,6 +96,7 @@ class ExerciseController(QObject):
         self.work.typed.connect(self._keep_text)
         self.work.failed.connect(self._fail)
         places.stage.loaded.connect(lambda _: self._note_panes())
+        self.changed.connect(self._uncover)
         lectures.player.changed.connect(self._leave_for_lecture)
 
     # State.
@@ -138,7 +140,7 @@ class ExerciseController(QObject):
 
     def ask_for_folder(self) -> None:
         """Ask for a folder of exercises."""
-        folder = QFileDialog.getExistingDirectory(self.window, "Open exercises", str(home_folder()))
+        folder = QFileDialog.getExistingDirectory(self.window, "Open folder of exercises", str(home_folder()))
         if folder:
             self.open_folder(Path(folder))
 
@@ -214,6 +216,8 @@ class ExerciseController(QObject):
             exercise = exercise.in_language(record.language)
         self.exercise = exercise
         self._show_panel(exercise)
+        if not self.work.is_here():
+            self.places.cover(f"Running {exercise.title} …")
         self.work.begin(exercise, record.text_of(exercise) or exercise.stub)
         self.changed.emit()
         return True
@@ -322,7 +326,8 @@ class ExerciseController(QObject):
             self._share_width()
 
     def _note_panes(self) -> None:
-        """Offer to return if the window does not show the exercise."""
+        """Uncover the panes; offer to return if they do not show the exercise."""
+        self.places.cover("")
         if self.panel is not None and self.exercise is not None:
             self.panel.offer_return(not self.work.is_here())
 
@@ -360,6 +365,11 @@ class ExerciseController(QObject):
             self.notice.error(sentence)
         elif self.panel is not None:
             self.panel.show_error(sentence)
+
+    def _uncover(self) -> None:
+        """Show the panes once no exercise is open."""
+        if self.exercise is None:
+            self.places.cover("")
 
     def _keep_text(self) -> None:
         if self.exercise is not None:

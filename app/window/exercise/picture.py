@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QImage, QImageReader, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QImage, QImageReader, QPainter, QPaintEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -25,6 +25,7 @@ ELEMENTS = {
     "tspan", "linearGradient", "radialGradient", "stop", "clipPath",
 }  # fmt: skip
 ELEMENT = re.compile(r"<\s*([^\s/>!?][^\s/>]*)")
+HEX_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}\b")
 DECLARATION = re.compile(r"\s*<\?xml.*?\?>", re.DOTALL)  # it may name another encoding
 
 
@@ -39,6 +40,7 @@ class PictureView(QWidget):
         super().__init__()
         self.theme = theme
         self._drawing: QSvgRenderer | QImage | None = None
+        self._svg_text, self._path = "", Path()
         self._natural_size, self._share = QSizeF(), 1.0
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
@@ -52,16 +54,22 @@ class PictureView(QWidget):
         if path is None:
             return
         content = _content(path)
-        self._drawing = _svg(path, content) if path.suffix.lower() == ".svg" else _png(path, content)
-        svg = isinstance(self._drawing, QSvgRenderer)
+        svg = path.suffix.lower() == ".svg"
+        self._svg_text = _svg_text(path, content) if svg else ""
+        self._drawing = _svg(path, self._svg_text, self.theme) if svg else _png(path, content)
+        self._path = path
         self._natural_size = self._drawing.viewBoxF().size() if svg else QSizeF(self._drawing.size())  # type: ignore[union-attr]
         self.setAccessibleName(text or "Picture of the task")
         self.updateGeometry()
         self.show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Apply the text size."""
+        """Apply the text size, and the colours of an SVG."""
+        repaints = self._svg_text and theme.name != self.theme.name
         self.theme = theme
+        if repaints:
+            self._drawing = _svg(self._path, self._svg_text, theme)
+            self.update()
         self.updateGeometry()
 
     def shrink(self, share: float) -> None:
@@ -115,8 +123,8 @@ def _content(path: Path) -> bytes:
         raise TaskPictureError(f"The picture {escape_controls(path)} {error}.") from None
 
 
-def _svg(path: Path, content: bytes) -> QSvgRenderer:
-    """Create the renderer of an SVG; raises TaskPictureError."""
+def _svg_text(path: Path, content: bytes) -> str:
+    """Return the text of an SVG; raises TaskPictureError for elements that are not allowed."""
     text = DECLARATION.sub("", content.decode("utf-8", "replace").removeprefix("\ufeff"), count=1)
     if not text.lstrip().startswith("<"):  # checked first: other text may contain what looks like elements
         raise _no_svg(path)
@@ -127,12 +135,29 @@ def _svg(path: Path, content: bytes) -> QSvgRenderer:
             f"The picture {escape_controls(path)} contains <{escape_controls(name)[:40]}>, which is not supported. "
             "Remove it."
         )
+    return text
+
+
+def _svg(path: Path, text: str, theme: Theme) -> QSvgRenderer:
+    """Create the renderer of an SVG in the colours of a theme; raises TaskPictureError."""
+    if theme.name == "dark":
+        panel = theme.colour("panel")
+        text = HEX_COLOUR.sub(lambda match: _inverted(QColor(match[0]), panel).name(), text)
     renderer = QSvgRenderer()
     renderer.setAnimationEnabled(False)
     renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
     if not renderer.load(QByteArray(text.encode())) or renderer.viewBoxF().isEmpty():
         raise _no_svg(path)
     return renderer
+
+
+def _inverted(colour: QColor, ground: QColor) -> QColor:
+    """Invert the lightness of a colour but not its hue; white becomes the ground."""
+    parts = colour.red(), colour.green(), colour.blue()
+    grounds = ground.red(), ground.green(), ground.blue()
+    change = 255 - max(parts) - min(parts)
+    pairs = zip(parts, grounds, strict=True)
+    return QColor(*(back + (part + change) * (255 - back) // 255 for part, back in pairs))
 
 
 def _no_svg(path: Path) -> TaskPictureError:

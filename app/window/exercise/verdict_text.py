@@ -54,9 +54,9 @@ def summary(verdict: Verdict) -> str:
     """Summarise a verdict: "2 of 4 cases right, 1 error, 1 of 2 goals met"."""
     cases, goals = verdict.cases, verdict.goals
     errors = sum(finding.severity == "error" for finding in verdict.findings)
-    parts = [
-        f"{sum(case.correct for case in cases)} of {count_noun(len(cases), 'case')} right" if cases else ""
-    ]
+    done = sum(case.correct != verdict.asks_wrong and not case.error for case in cases)
+    goal = "wrong, as asked" if verdict.asks_wrong else "right"
+    parts = [f"{done} of {count_noun(len(cases), 'case')} {goal}" if cases else ""]
     parts.append(count_noun(errors, "error") if errors else "")
     parts.append(f"{sum(g.met for g in goals)} of {count_noun(len(goals), 'goal')} met" if goals else "")
     return ", ".join(filter(None, parts)) or NOTHING
@@ -71,12 +71,13 @@ def rows_of(verdict: Verdict, exercise: Exercise, file: str, shown: Visibility =
     goals = [_goal_row(g, met, verdict) for g, met in zip(exercise.goals, verdict.goals, strict=False)]
     if verdict.error:
         yield Row("error", _at_line(verdict.line, verdict.error), verdict.line)
-    yield from _wrong_cases(verdict)
+    missed, done = (_wrong_cases, _right_cases) if not verdict.asks_wrong else (_right_cases, _wrong_cases)
+    yield from missed(verdict)
     yield from _findings(verdict, "error", file, hide)
     yield from (row for row in goals if row.sign == "error")
     yield from _findings(verdict, "warning", file, hide)
     yield from (row for row in goals if row.sign == "right")
-    yield from _right_cases(verdict)
+    yield from done(verdict)
 
 
 def _wrong_cases(verdict: Verdict) -> Iterator[Row]:
@@ -89,14 +90,15 @@ def _wrong_cases(verdict: Verdict) -> Iterator[Row]:
     if others:
         text = "; ".join(f"{case_name(case, number)} ({_how_much(case)})" for number, case in others)
         tip = "\n".join(case_text(case, number) for number, case in others)
-        yield Row("error", f"Also wrong: {text}", tip=tip)
+        yield Row("right" if verdict.asks_wrong else "error", f"Also wrong: {text}", tip=tip)
     yield from (_case_row(number, case, "", "", verdict) for number, case in wrong[1:] if case.error)
 
 
 def _case_row(number: int, case: CaseResult, launch: str, wrong: str, verdict: Verdict) -> Row:
     ended = ENDLESS if _is_explained(case, verdict) else result_text(case)
     text = f"{case_name(case, number)}{launch}: {ended if case.error else wrong}"
-    return Row("error", text, case.line, tip=case_text(case, number))
+    sign: Sign = "right" if verdict.asks_wrong and not case.error else "error"
+    return Row(sign, text, case.line, tip=case_text(case, number))
 
 
 def _is_explained(case: CaseResult, verdict: Verdict) -> bool:
@@ -124,7 +126,9 @@ def _how_much(case: CaseResult) -> str:
 def _right_cases(verdict: Verdict) -> Iterator[Row]:
     """Yield one row for all cases that are right."""
     right = [case_name(case, number) for number, case in enumerate(verdict.cases, 1) if case.correct]
-    if right:
+    if right and verdict.asks_wrong:
+        yield Row("error", f"Still right in this order: {'; '.join(right)}")
+    elif right:
         yield Row("right", f"Right: {'; '.join(right)}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...views.source.problems import Problem
 from ...views.source.view import SourceView
-from ...widgets.notice import Notice
+from ...widgets.notice import UNDO, Notice
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from .judging import Judged, JudgeJob
 
@@ -87,8 +88,8 @@ class ExerciseWork(QObject):
         self.end()
         self.exercise, self.text = exercise, text
         self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, self._why_it_stays
-        self._text_pending = True
-        self.job.ask(exercise, exercise.stub if _syntax_problem(exercise, text) else text)
+        self._text_pending, self._judges_stub = True, _syntax_problem(exercise, text) is not None
+        self.job.ask(exercise, exercise.stub if self._judges_stub else text)
 
     def end(self) -> None:
         """End the exercise; its text must have been stored."""
@@ -140,7 +141,7 @@ class ExerciseWork(QObject):
             return
         self.source.write(fixed)
         self.notice.ask(
-            APPLIED.format(finding.remedy), [("Undo", partial(self._undo_fix, before, fixed))], "edit"
+            APPLIED.format(finding.remedy), [(UNDO, partial(self._undo_fix, before, fixed))], "edit"
         )
 
     def _undo_fix(self, before: str, fixed: str) -> None:
@@ -150,6 +151,18 @@ class ExerciseWork(QObject):
             self.source.write(before)
         else:
             self.notice.inform(EDITED_SINCE)
+
+    def write_order(self, text: str) -> bool:
+        """Write an order into the student's text; return False if no exercise about orders is shown."""
+        if self.exercise is None or not self.exercise.order or not self.is_here():
+            return False
+        name = re.escape(self.exercise.order)
+        changed, count = re.subn(rf"(?m)^({name}\s*=\s*)[^#\n]*?(\s*(?:#.*)?)$", rf'\1"{text}"\2', self.text)
+        if count and self._shows_text():
+            self.source.write(changed)
+        else:
+            self.notice.inform(f"There is no line {self.exercise.order} = ... to write the order to.")
+        return True
 
     def go_to(self, line: int) -> None:
         """Move the cursor to a line of the text."""
@@ -290,7 +303,9 @@ class ExerciseWork(QObject):
             self._text_pending = False
             if _plain(self.source.text()) != self.text:
                 self.source.editor.replace(self.text)
-            if self._last is not None and self._last.text == self.text:
+            if self._last is None:
+                self.look()  # it has a syntax error, so the stub was judged for its picture
+            elif self._last.text == self.text:
                 self._mark(self._last.verdict)
 
     def _show_state(self) -> None:

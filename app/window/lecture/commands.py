@@ -34,7 +34,7 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         Command("Show the answer", "", player.reveal),
         LINE,
         Command("Blank the screen", "B, .", player.toggle_blank, lambda: player.is_blank),
-        Command("Show timer", "T", lectures.toggle_clock, lambda: lectures.has_clock),
+        Command("Show timer", "T", lectures.toggle_clock, lambda: is_clock_shown(lectures)),
         Command("Restart timer", "", lectures.restart_clock),
         LINE,
         Command("Check this lecture", "", lectures.check),
@@ -43,6 +43,11 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         LINE,
         Command("Leave the lecture", "", lectures.leave),
     ]
+
+
+def is_clock_shown(lectures: Lectures) -> bool:
+    """Return True if a lecture is presented with its timer."""
+    return lectures.has_clock and lectures.player.lecture is not None
 
 
 def allow(entries: Mapping[str, QAction], lectures: Lectures) -> None:

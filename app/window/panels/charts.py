@@ -37,6 +37,7 @@ class Charts(QObject):
         self._refuse = refuse
         self._fitted: tuple[LayoutChoice, int] = ("ordinary", 0)  # layout and height of the window
         self._stage, self._theme, self._column, self._panes = stage, theme, column, panes
+        self.is_covered: Callable[[], bool] = lambda: False  # whether a page is shown instead of the panes
         self.times_panel: ChartPanel | None = None
         self.gpu_panel: GpuPanel | None = None
         self.recorded = RecordedTimelines(self)
@@ -60,10 +61,14 @@ class Charts(QObject):
             except ValueError as error:
                 self._refuse(str(error))
                 self.show("")
-        self._panes.setVisible(not self.text)  # first, so that a hidden chart does not keep the focus
+        self.show_panes()  # first, so that a hidden chart does not keep the focus
         for panel in self._panels():
             panel.setVisible(panel is shown and bool(self.text))
             panel.show_layout(*self._fitted)
+
+    def show_panes(self) -> None:
+        """Show the panes unless a chart or a page covers them."""
+        self._panes.setVisible(not self.text and not self.is_covered())
 
     def _panels(self) -> list[ChartPanel | GpuPanel]:
         return [panel for panel in (self.times_panel, self.gpu_panel) if panel is not None]

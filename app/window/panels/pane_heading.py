@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from ....tracer.model.finding import index_in
 from ....tracer.model.trace import Trace
 from ....tracer.storage.recorded_traces import device_of
 from ...model.session import Session
@@ -326,7 +327,8 @@ def _verdicts(session: Session | None) -> tuple[str, str, str]:
         return "", "", ""
     if trace.error is not None:
         error = trace.error
-        where = f"{error.type} in block {error.block}, thread {error.thread}, line {error.line}"
+        block, thread = index_in(error.block, trace.grid), index_in(error.thread, trace.block_dim)
+        where = f"{error.type} in block {block}, thread {thread}, line {error.line}"
         return where, error.type, ""
     assert trace.check is not None
     if is_right_by_luck(session):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from PySide6.QtCore import Qt, SignalInstance
@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import Finding
+from ....tracer.model.order import Order
 from ...model.bookmark import TABS, TracedValue
 from ...model.explanation import Explanation
 from ...model.session import Selection, Session, count_by_severity
@@ -25,6 +26,7 @@ from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 from .source_pair import SourcePair
 
+ON_DEMAND = ("why", "order")  # tabs that are hidden until they are needed
 SIGNS = 0.85  # the size of the severity signs, relative to the text of the tab
 # (text size, gap on each side) of the tabs, from wide to narrow; the smallest are for a large text scale.
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))
@@ -68,6 +70,13 @@ class ShowsOutput(Protocol):
 
 
 @runtime_checkable
+class ShowsProgramErrors(Protocol):
+    """A view that mentions errors in other launches of a program."""
+
+    errors_elsewhere: Callable[[], str]
+
+
+@runtime_checkable
 class AsksForFix(Protocol):
     """A view that asks for the proven remedy of a finding."""
 
@@ -78,6 +87,23 @@ def _why(theme: Theme) -> View:
     from ...views.inspect.why import WhyView
 
     return WhyView(theme)
+
+
+def _order(theme: Theme) -> View:
+    from ...views.inspect.order import OrderView
+
+    return OrderView(theme)
+
+
+@runtime_checkable
+class ChoosesOrder(Protocol):
+    """A view that changes the order of the threads, and counts final values."""
+
+    order_chosen: SignalInstance
+    values_asked: SignalInstance
+
+    def show_values(self) -> None:
+        """Show the final values that were counted for the session."""
 
 
 @runtime_checkable
@@ -97,7 +123,7 @@ def _code(theme: Theme) -> View:
 # The factories of the views; only the visible tab's view is created at the start.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
-    "code": _code, "output": _output, "why": _why,
+    "code": _code, "output": _output, "why": _why, "order": _order,
 }  # fmt: skip
 
 
@@ -110,6 +136,8 @@ class SideRequests(NamedTuple):
     list_code: Callable[[Session], object] = nothing  # of a session's kernel
     fix: Callable[[Finding], object] = nothing  # the cause of a finding
     trace_value: Callable[[TracedValue | None], object] = nothing  # show the path of a value
+    choose_order: Callable[[Order], object] = nothing  # of the threads
+    count_values: Callable[[str], object] = nothing  # of an element, over the orders
 
 
 class Inspector(QFrame):
@@ -143,9 +171,11 @@ class Inspector(QFrame):
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
         self.output = ""  # of the shown program
+        self.program_errors = ""  # a sentence about its launches
         self.shown = SideView()
         self.bar.setTabVisible(TABS.index("output"), False)
-        self.bar.setTabVisible(TABS.index("why"), False)
+        for name in ON_DEMAND:
+            self.bar.setTabVisible(TABS.index(name), False)
         self.tab = TABS[0]  # the name of the current one
         self.bar.currentChanged.connect(self._note_tab)
         self.column = QVBoxLayout(self)
@@ -163,6 +193,8 @@ class Inspector(QFrame):
     def _add_view(self, name: str, view: View) -> None:
         if isinstance(view, ShowsOutput):
             view.output_of = lambda: self.output
+        if isinstance(view, ShowsProgramErrors):
+            view.errors_elsewhere = lambda: self.program_errors
         self._views[name] = view
         view.listing_asked.connect(self._ask.list_code)
         self.stack.addWidget(self.sources if view is self.source else view)
@@ -175,6 +207,9 @@ class Inspector(QFrame):
             view.show_explanation(self.shown.traced, self.shown.explanation)
         if isinstance(view, AsksForFix):
             view.fix_asked.connect(self._ask.fix)
+        if isinstance(view, ChoosesOrder):
+            view.order_chosen.connect(self._ask.choose_order)
+            view.values_asked.connect(self._ask.count_values)
 
     def render_view(self, view: SideView) -> None:
         """Show everything but the session and the moment."""
@@ -189,18 +224,21 @@ class Inspector(QFrame):
         for shown in self._views.values():
             if isinstance(shown, ShowsExplanation):
                 shown.show_explanation(view.traced, view.explanation)
-        has_path = view.traced is not None or view.tab == "why"
-        if has_path:
-            self._show_path_tab(has_path)
+        wanted = {
+            "why": view.traced is not None or view.tab == "why",
+            "order": view.has_order or view.tab == "order",
+        }
+        self._show_tabs([name for name in ON_DEMAND if wanted[name]], is_shown=True)
         if view.tab != self.tab:
             self.show_tab(view.tab)
-        if not has_path:
-            self._show_path_tab(has_path)
+        self._show_tabs([name for name in ON_DEMAND if not wanted[name]], is_shown=False)
 
-    def _show_path_tab(self, is_shown: bool) -> None:
-        """Show or hide the tab of the path; hide it only while another tab is current, which Qt would change."""
-        if self.bar.isTabVisible(TABS.index("why")) != is_shown:
-            self.bar.setTabVisible(TABS.index("why"), is_shown)
+    def _show_tabs(self, names: Sequence[str], *, is_shown: bool) -> None:
+        """Show or hide tabs; hide them only while another tab is current, which Qt would change."""
+        changing = [name for name in names if self.bar.isTabVisible(TABS.index(name)) != is_shown]
+        for name in changing:
+            self.bar.setTabVisible(TABS.index(name), is_shown)
+        if changing:
             self._fit_tabs(self.theme)
 
     def show_tab(self, name: str) -> None:
@@ -215,6 +253,13 @@ class Inspector(QFrame):
     def _note_tab(self, index: int) -> None:
         if TABS[index] != self.tab:
             self._ask.pick_tab(TABS[index])
+
+    def note_program_errors(self, sentence: str) -> None:
+        """Show a sentence about errors in the launches of a program where a launch has no findings."""
+        self.program_errors = sentence
+        view = self._views.get("findings")
+        if view is not None:
+            view.load(self.session)
 
     def show_output(self, text: str) -> None:
         """Show a program's output in a tab, which is visible once there is output."""
@@ -243,6 +288,12 @@ class Inspector(QFrame):
         shown = self._views.get("findings")
         if shown is not None and session is shown.session:
             shown.load(session)
+
+    def show_values(self, session: Session) -> None:
+        """Update the final values of a session if it is shown."""
+        shown = self._views.get("order")
+        if isinstance(shown, ChoosesOrder) and session is self.session:
+            shown.show_values()
 
     def _show_line(self, file: str, line: int) -> None:
         """Mark the line of a finding in the source."""

@@ -97,6 +97,7 @@ class Transport(QFrame):
     def __init__(self, theme: Theme, ask: TransportRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme, self._ask = theme, ask
+        self.is_picture = False  # whether it is printed, so that it offers no choices of colours
         self.setObjectName("transport")
         self.flow = FlowLayout(self)
         self._build_buttons()
@@ -183,6 +184,10 @@ class Transport(QFrame):
         longest = max(panes, key=len, default="") if len(sessions) > 1 else ""
         self.position.keep_room_for(position_text(end, end, longest), where)
 
+    def show_as_picture(self) -> None:
+        """Show only what a printed picture needs."""
+        self.position.hint, self.is_picture = "", True
+
     def set_slim(self, slim: bool) -> None:
         """Make the row low for a lecture, without speed and link, which have keys; or restore it."""
         self.flow.unsetContentsMargins()
@@ -227,14 +232,15 @@ class Transport(QFrame):
         widths = [widget.sizeHint().width() for widget in buttons]
         widths += [chip.width_with(detail.captions) for chip in chips]
         widths += [self.position.width_with(detail.where)]
-        widths += [self.colour_chip.width_with(True)] if detail.colour else []
+        has_colour = detail.colour and not self.is_picture
+        widths += [self.colour_chip.width_with(True)] if has_colour else []
         widths += [self.legend.width_with(detail.labels)] if detail.legend else []
         return sum(widths) + self.flow.spacing() * len(widths) + margins_of(self.flow)
 
     def _show_detail(self, detail: TransportDetail) -> None:
         self.legend.set_labels(detail.labels)
         self.legend.setVisible(detail.legend)
-        self.colour_chip.setVisible(detail.colour)
+        self.colour_chip.setVisible(detail.colour and not self.is_picture)
         for chip in (self.speed_chip, self.link_chip):
             chip.caption.setVisible(detail.captions)
         for end in (self.steps[0], self.steps[-1], self.loop):

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
 from msgspec import Struct, field
 
 from ....kernels.scenarios.catalogue import find
 from ...control.measured_job import MeasuredTimes
+from ...model.explanation import Explanation
 from ...model.session import Session
 from ...model.setup_edits import differences
 from ...model.visible_text import escape_controls
+from ...views.common.value_marks import TimelineMark, timeline_marks
 from ...views.counters.numbers import has_conflicts
 from ...widgets.patterns import LOOKS, WAITING, mixed
 from ...widgets.theme import DARK, LIGHT, MONO, SANS, Theme
@@ -153,8 +156,17 @@ class ReplayDocument:
         return session_data(shown.session, say, moments, blocks, shown.wavefronts)
 
 
+def _marks_of(session: Session, explanation: Explanation) -> dict[str, list[TimelineMark]]:
+    """List the marks of a path by block; in JSON each is warp, moment and whether there is a fault."""
+    blocks = np.unique(session.trace.block[explanation.rows]).tolist()
+    return {str(block): timeline_marks(session, explanation, block) for block in blocks}
+
+
 def _path_of(showing: Showing, looks: list[PaneLook]) -> dict[str, Any]:
-    """Return the path of the traced value in each pane: its title, and sentences with their moments and depths."""
+    """Return the path of the traced value in each pane.
+
+    It has a title, sentences with their moments and depths, and the marks in the timeline of each block.
+    """
     if showing.look.traced is None:
         return {}
     paths = []
@@ -168,6 +180,7 @@ def _path_of(showing: Showing, looks: list[PaneLook]) -> dict[str, Any]:
                 "sentences": [
                     [escape_controls(theme.translate(s.text)), s.moment, s.depth, s.fault] for s in sentences
                 ],
+                "marks": _marks_of(showing.sessions[pane], explanation) if explanation else {},
             }
         )
     return {"paths": paths}

@@ -97,6 +97,7 @@ class Track:
             "block": self._blocks.written(),
             "place": self._positions.written(),
             "says": self._descriptions.written(),
+            "saysInPicture": self.look.histogram,
             "phase": self._phases.written(),
             "site": self._sites.written(),
             "lines": [[files.index(f), line] for f, line in sorted(highlight.lines) if f in files]

@@ -86,6 +86,7 @@ class Toolbar(QFrame):
         self.scenarios = {scenario.name: scenario for group in groups.values() for scenario in group}
         self.setups: tuple[Setup, ...] = ()
         self.names: tuple[str, ...] = ()  # of the trace files that panes show
+        self._launches_heading, self._launches = "", tuple[tuple[str, str], ...]()  # text and path of each
         self.focus, self.shared = 0, True
         self._fitting: tuple[Parameter, str] | None = (
             None  # the block that fits, if the chosen one is too large
@@ -270,6 +271,12 @@ class Toolbar(QFrame):
         if self.setups:
             self._fill()
 
+    def offer_launches(self, heading: str, launches: Sequence[tuple[str, str]]) -> None:
+        """Offer launches of a program in the lists of the panes: the text and the path of each."""
+        self._launches_heading, self._launches = heading, tuple(launches)
+        for i, combo in enumerate(self.scenario_combos):
+            self._show_scenario(i, combo)
+
     def _drop_edits(self) -> None:
         self._typing_timer.stop()
         self._touched.clear()
@@ -280,11 +287,15 @@ class Toolbar(QFrame):
         items: list[tuple[str, object]] = [(ONE_PANE, None)] if i == 1 else []
         for heading, group in self.groups.items():
             items += [(heading, HEADING), *((s.title, s.name) for s in group)]
-        if setup is not None and setup.file:
+        paths = [path for _, path in self._launches]
+        if setup is not None and setup.file and setup.file not in paths:
             name = self.names[i] if i < len(self.names) else ""
             items.insert(i, (name or Path(setup.file).name, ""))
+        if self._launches:
+            items[i:i] = [(self._launches_heading, HEADING), *self._launches]
         lessons: dict[object, str] = {name: scenario.lesson for name, scenario in self.scenarios.items()}
-        combo.offer(items, None if setup is None else "" if setup.file else setup.scenario, lessons)
+        chosen = None if setup is None else setup.file or setup.scenario
+        combo.offer(items, "" if setup and setup.file and setup.file not in paths else chosen, lessons)
 
     def _parameters_of(self, setup: Setup) -> list[Parameter]:
         return parameters_of(self.scenarios.get(setup.scenario), setup)
@@ -420,13 +431,15 @@ class Toolbar(QFrame):
         return self.options[name] if name in self.options else cast(Field, self.fields[name])
 
     def pick(self, pane: int, name: object) -> None:
-        """Choose another scenario for a pane, None for a single pane; keep parameters with the same names."""
+        """Choose another scenario or launch for a pane, None for a single pane; keep parameters with the same names."""
         if name == "":
             return
         setups = list(self.setups)
         self.sizes = remember_sizes(self.sizes, [*setups, *setups[pane : pane + 1]], self.scenarios)
         if name is None:
             setups = setups[:1]
+        elif name in [path for _, path in self._launches]:
+            setups[pane : pane + 1] = [Setup(file=str(name))]
         else:
             template, scenario = setups[min(pane, len(setups) - 1)], self.scenarios[str(name)]
             setups[pane : pane + 1] = [self._with_sizes(scenario, template)]

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from .caption_editor import CaptionEditor
     from .panel import LecturePanel, PanelHeading
 
-ALWAYS = ("Add the screen as a step", "Edit lecture", "Save lecture…")  # available without a lecture
+ALWAYS = (
+    "Add the screen as a step",
+    "Edit lecture",
+    "Undo edit",
+    "Save lecture…",
+)  # available without a lecture
 LECTURES = "Lectures (*.md)"
 WRITING = "writing"  # the cause of messages about edits
 UNSAVED = "unsaved lecture"  # the cause of the offer to save a lecture that was left
@@ -116,8 +121,9 @@ class LectureAuthoring(QObject):
             self.writer.add_screen()
 
     def undo(self) -> None:
-        """Undo the last edit."""
-        self.writer.undo()
+        """Undo what the newest message offers to undo, else the lecture's last edit."""
+        if not self.notice.undo():
+            self.writer.undo()
 
     def redo(self) -> None:
         """Redo the last undone edit."""

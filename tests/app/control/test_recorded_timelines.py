@@ -21,7 +21,7 @@ def own(monkeypatch, tmp_path):
     return own_folder()
 
 
-def test_timelines(timelines):
+def timelines_of_test_gpu(timelines):
     return [timeline for timeline in timelines if timeline.head.device.name == "NVIDIA Test"]
 
 
@@ -38,7 +38,7 @@ def test_they_are_read_in_a_thread_once(own):
         QTest.qWait(10)
     recorded.close()
     assert len(notices) == 1
-    (kept,) = test_timelines(notices[0])
+    (kept,) = timelines_of_test_gpu(notices[0])
     assert kept.head == small_timeline().head
     assert (kept.segments.end == small_timeline().segments.end).all()
     recorded.want()
@@ -49,4 +49,4 @@ def test_a_hidden_picture_gets_findings_at_once(own):
     recorded = RecordedTimelines()
     recorded.waits = False
     recorded.want()
-    assert len(test_timelines(recorded.timelines)) == 1
+    assert len(timelines_of_test_gpu(recorded.timelines)) == 1

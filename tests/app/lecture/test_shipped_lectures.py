@@ -21,6 +21,7 @@ NAMES = (
     "compiler",
     "cuda-cpp",
     "why",
+    "first",
 )
 
 
@@ -31,7 +32,7 @@ def sessions():
     worker.close()
 
 
-def test_there_are_ten_in_the_order_in_which_they_are_taught():
+def test_there_are_eleven_in_the_order_in_which_they_are_taught():
     assert tuple(map(lecture_name, shipped_lectures())) == NAMES
 
 

@@ -17,7 +17,7 @@ from tilescope.app.views.memory.footprints import footprints_of
 from tilescope.app.views.memory.layout.buffer_position import Metrics
 from tilescope.app.views.memory.layout.layout import arrange
 from tilescope.app.views.memory.layout.sheet import sheet_of, slice_text
-from tilescope.app.views.memory.text import find_name_box
+from tilescope.app.views.memory.text import find_name_box, place_caption
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Buffer
 from views import LOAD, buffer_number, first_moment, show_memory
@@ -156,3 +156,11 @@ def test_a_launch_without_races_reports_it_next_to_one_with_races():
     rows = view._picture._legend(view._state())
     assert next(item.before for row in rows for _, item in row) == "no accesses in a race"
     assert view.hover_text(QPointF(-5, -5)) == ""
+
+
+def test_a_caption_on_one_line_has_a_veil_over_passing_loads():
+    theme = Theme.named("light")
+    lines = [("title", "Warp 0 now"), ("text", "reads 32 elements of A"), ("brief", "reads A")]
+    texts = place_caption(Box(0, 0, 400, theme.px(22)), lines, theme)
+    assert [text.text for text in texts] == ["Warp 0 now", "reads 32 elements of A"]
+    assert all(text.veil is not None and text.veil.width() > 0 for text in texts)

@@ -54,6 +54,13 @@ def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled)
     assert lines[view.editor.line - 1].strip() == "c[row, col] = total" and view.editor.line in page
 
 
+def test_a_text_that_fits_is_shown_from_its_first_line(tiled):
+    lines = len(tiled.launch.source.splitlines())
+    view = show_panel(SourceView, tiled, float(tiled.end), size=(900, 40 * lines))
+    grab_image(view)  # lays it out
+    assert view.editor.lines_in_sight()[0][0] == 1
+
+
 def test_a_page_that_the_user_scrolled_stays_until_the_line_is_in_sight(tiled):
     view = show_panel(SourceView, tiled, 1, size=(420, 120))
     grab_image(view)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from tilescope.app.views.common import cell_colours
 from tilescope.app.views.memory.paint import colour_table
 from tilescope.app.widgets.theme import Theme
+from windows import PAIR, open_window, settle
 
 THEMES = [Theme.named("light"), Theme.named("dark")]
 
@@ -61,3 +62,16 @@ def test_every_text_follows_the_text_size(window, scale):
     window.look.scale_text(1.0)
     QApplication.processEvents()
     assert [part.fontInfo().pixelSize() for part in parts] == before
+
+
+def test_a_printed_picture_offers_no_choice_of_colours(window):
+    transport = window.central.transport
+    window.resize(1700, 900)
+    settle(window)
+    assert transport.colour_chip.isVisible()
+    with open_window(PAIR) as printed:
+        printed.central.transport.show_as_picture()
+        printed.resize(1700, 900)
+        settle(printed)
+        assert not printed.central.transport.colour_chip.isVisible()
+    window.resize(1280, 800)

@@ -120,3 +120,17 @@ def test_a_proven_remedy_is_put_into_the_text_by_its_button(window, tmp_path):
     assert [races(session) for session in window.stage.sessions] == [1, 0]
     assert editor(window).file_text().count("    __syncthreads();\n") == 1
     window.editing.editing.undo_all()  # else the window asks before it closes
+
+
+def test_memory_that_is_not_freed_is_marked_in_the_source_and_printed(tmp_path):
+    path = tmp_path / "leak.cu"
+    path.write_text(REVERSE.replace("    cudaFree(data);\n", ""))
+    with open_window(program=str(path)) as window:
+        wait_until(lambda: kernels(window) == ["reverse"])
+        settle(window)
+        (problem,) = window.side.source.problems.problems
+        assert (problem.line, problem.severity) == (10, "warning")
+        assert problem.sentence == "256 bytes of cudaMalloc are not freed; call cudaFree."
+        act(window, ShowTab("output"))
+        window.draw()
+        assert "leak.cu:10: warning: 256 bytes" in window.side.view("output").text.toPlainText()

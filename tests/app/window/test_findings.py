@@ -188,3 +188,16 @@ def test_what_numba_refuses_is_added_to_the_list(tmp_path):
         assert window.focused_session().findings[0] is finding
         act(window, ShowTab("source"))
         assert window.side.source.editor.pointed == source_location(finding, changed)[1]
+
+
+def test_the_news_of_a_click_names_the_moment_that_is_shown(tmp_path):
+    arrays = (Array((192,), fill="arange"), Array((192,)))
+    recorded = trace(tmp_path, KERNEL, arrays, grid=(3, 1, 1), block=(64, 1, 1), resident=1)
+    save(recorded, tmp_path / "wrong.npz")
+    with open_window(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "wrong.npz")),))) as shown:
+        act(shown, ShowTab("findings"))
+        shown.stage.seek(0, shown.focused_session().end)
+        shown.draw()
+        finding = click(shown, "race")
+        assert shown.stage.moments() == (finding.moment,)
+        wait_until(lambda: f"moment {finding.moment} ·" in shown.notice.news.sentence.text())

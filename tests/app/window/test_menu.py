@@ -22,6 +22,7 @@ def test_what_is_on_is_checked(window):
     window.look.show("light", 1.0, False, "own")
     assert checked(window, "View") == {"Inspector", "Toolbar", OWN}
     assert checked(window, "Play") == set()
+    assert "Show timer" not in checked(window, "Lectures")  # without a lecture
     for name in (DARK, "Reduced motion", WORK_ITEM, "Loop"):
         window.commands[name].trigger()
     assert checked(window, "View") >= {DARK, "Reduced motion", WORK_ITEM} and OWN not in checked(

@@ -212,3 +212,8 @@ def test_the_key_of_the_presenters_window_opens_and_closes_it(lecturing):
     QTest.keyClick(window.presenting.window, Qt.Key.Key_F7)
     wait_until(lambda: not window.presenting.is_open)
     assert window.isVisible()
+
+
+def test_a_message_about_a_text_disappears_at_the_first_key(edited):
+    QTest.keyClicks(edited.side.source.editor, " ")
+    wait_until(lambda: not edited.notice.isVisible())

@@ -93,3 +93,13 @@ def test_the_help_menu_opens_the_tour(window):
     assert window.lectures.player.lecture.path == TOUR
     window.lectures.leave()
     settle(window)
+
+
+def test_the_key_for_exercises_lists_them_all_and_a_folder(window):
+    press(window, "Ctrl+Alt+E")
+    (listed,) = [w for w in window.findChildren(Palette) if w.isVisible()]
+    kinds = [entry.kind for entry in listed.shown]
+    assert kinds == ["Exercise"] * 15 + ["Exercises"]
+    QTest.keyClicks(listed.words, "stencil")
+    assert "stencil" in chosen(listed).title
+    press(window, "Escape")

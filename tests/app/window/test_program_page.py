@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from tilescope.app.model.first_bookmark import first_bookmark
-from tilescope.app.state.actions import ShowTab
+from tilescope.app.state.actions import ShowChart, ShowTab
 from windows import act, open_window, wait_until
 
 RIGHT = """
@@ -32,6 +33,10 @@ def shown(tmp_path, text):
         page = window.central.page
         assert page.isVisible() and not window.central.down.isVisible()
         assert page.status.text().startswith("Running mine.py … 0 s")
+        act(window, ShowChart(""))
+        window.store.invalidate()
+        QApplication.processEvents()
+        assert not window.central.down.isVisible()  # rendering does not show the empty panes
         yield window, page
 
 
@@ -81,6 +86,29 @@ def test_an_endless_program_shows_its_time_and_line_until_it_is_ended(tmp_path):
         wait_until(lambda: page.status.text().startswith("Running mine.py") and page.marked in (3, 4))
         page.end.click()
         assert "was ended" in page.status.text()
+
+
+ENDLESS = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def spin(a):
+    while True:
+        a[0] += 1
+
+spin[1, 1](np.zeros(1, np.int32))
+"""
+
+
+def test_an_endless_kernel_is_reported_with_its_time_and_ended_with_a_finding(tmp_path):
+    with shown(tmp_path, ENDLESS) as (window, page):
+        wait_until(lambda: "line 10: spin has run for" in page.status.text())
+        wait_until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["spin"])
+        wait_until(lambda: window.stage.sessions[0].is_examined)
+        assert any("does not end" in f.message for f in window.stage.sessions[0].findings)
+        wait_until(lambda: "LaunchTimeoutError: The launch " in window.notice.sentence.text())
+        assert "(line 10)" in window.notice.sentence.text() and "tracer" not in window.notice.sentence.text()
 
 
 def test_a_program_that_is_mended_while_its_page_is_there_gets_its_panes(tmp_path):

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.state.actions import Focus, ShowTab
-from windows import act, open_window, settle, wait_until
+from windows import act, open_window, press, settle, wait_until
 
 
 def test_the_button_applies_the_remedy_and_undo_reverts_it():
@@ -36,3 +36,54 @@ def test_the_button_applies_the_remedy_and_undo_reverts_it():
         window.editing.editing.undo_all()  # else the window asks about the edit when it closes
         settle(window)
         assert written == before
+
+
+TWO_FAULTS = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def shift(a, out):
+    tile = cuda.shared.array(66, np.float32)
+    t = cuda.threadIdx.x
+    tile[t] = a[t]
+    out[t] = tile[t] + tile[t + 1]
+
+shift[1, 64](np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
+"""
+
+
+def test_another_fault_of_the_program_hides_no_remedy(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(TWO_FAULTS)
+    with open_window(program=str(path)) as window:
+        wait_until(lambda: any(window.stage.sessions))
+        settle(window)
+        act(window, ShowTab("findings"))
+        wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
+        findings = window.side.view("findings")
+        kinds = [finding.kind for finding in window.focused_session().findings]
+        assert {"race", "unwritten"} <= set(kinds)
+        findings.list.setCurrentRow(kinds.index("race"))
+        assert findings.fix.isVisible()
+        assert "put cuda.syncthreads() between line 9 and line 10" in findings.chosen().remedy
+        act(window, ShowTab("source"))
+        assert {problem.line for problem in window.side.source.problems.problems} == {10}
+        act(window, ShowTab("findings"))
+        QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
+        wait_until(lambda: len(window.stage.sessions) == 2 and all(window.stage.sessions))
+        settle(window)
+        headings = [pane.heading for pane in window.central.panes]
+        assert [heading.shown.difference for heading in headings] == ["before the edit", "after the edit"]
+        press(window, "Ctrl+Z")
+        wait_until(lambda: len(window.stage.setups) == 1)
+        settle(window)
+        assert window.side.source.text() == TWO_FAULTS
+
+
+def test_undo_in_the_message_leaves_the_focus_in_the_pictures():
+    with open_window(mark=Bookmark(panes=(Setup("sum-sequential", without=(39,)),))) as window:
+        window.notice.ask("A remedy was applied.", [("Undo", lambda: None)], "edit")
+        window.notice.answers[0].setFocus()
+        window.notice.answers[0].click()  # as a screen reader does
+        assert window.central.panes[0].hasFocus()

@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.settings import load
+from tilescope.app.state.actions import Focus, ShowTab
 from tilescope.app.window.editing.version_differences import OTHER_INPUTS
-from windows import open_window, settle, wait_until
+from windows import act, open_window, settle, wait_until
 
 COPY = """
 import numpy as np
@@ -118,8 +119,10 @@ def test_launches_are_called_by_kernel_program_and_number(window, tmp_path):
     settle(window)
     names = ["copy · mine.py · launch 1", "copy · mine.py · launch 2"]
     assert [session.title for session in window.stage.sessions] == names
-    assert [combo.currentText() for combo in window.toolbar.scenario_combos] == names
-    assert [answer.text() for answer in window.notice.answers] == [f"copy · launch {n}" for n in (1, 2, 3, 4)]
+    assert [combo.currentText() for combo in window.toolbar.scenario_combos] == [
+        "copy · launch 1",
+        "copy · launch 2",
+    ]
 
 
 def test_traces_that_go_with_the_window_are_not_remembered(tmp_path):
@@ -189,6 +192,7 @@ def test_another_order_is_chosen_for_an_ordinary_program_without_a_question(wind
     assert window.notice.sentences() == []
     assert window.stage.setups[0].schedule.kind == "random"
     assert window.side.source.text() == path.read_text()
+    assert window.stage.sessions[0].title == "total · sum.py · launch 1"
 
 
 def test_versions_with_other_random_inputs_are_not_compared(window, tmp_path):
@@ -205,5 +209,112 @@ def test_versions_with_other_random_inputs_are_not_compared(window, tmp_path):
     texts = window.editing.bar.texts()
     assert any("race" in text and "fewer" in text for text in texts)
     assert OTHER_INPUTS in texts and not any("the result" in text for text in texts)
+    window.commands["Undo all edits"].trigger()
+    settle(window)
+
+
+MANY = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def shift(a, out, by):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i + by]
+
+for n in range(20):
+    shift[1, 32](np.zeros(32, np.int32), np.zeros(32, np.int32), n // 15)
+"""
+
+
+def combo_texts(combo):
+    return [combo.itemText(n) for n in range(combo.count())]
+
+
+def test_the_first_launch_with_an_error_is_shown_and_all_are_listed(window, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MANY)
+    window.files.run_program(str(path))
+    wait_until(
+        lambda: (
+            [s and s.title for s in window.stage.sessions]
+            == [f"shift · mine.py · launch {n}" for n in (16, 17)]
+        )
+    )
+    wait_until(lambda: "20 launches" in window.notice.news.sentence.text())
+    assert window.notice.news.sentence.text() == (
+        "The program mine.py made 20 launches. 5 of 20 launches have errors, the first is launch 16. "
+        "The list of each pane has all launches."
+    )
+    assert window.notice.sentences() == []
+    combo = window.toolbar.scenario_combos[0]
+    assert combo_texts(combo)[:2] == ["Launches of mine.py", "shift · launch 1"]
+    assert combo_texts(combo)[20] == "shift · launch 20 · 1 error"
+    assert combo.currentText() == "shift · launch 16 · 1 error"
+    combo.setCurrentIndex(7)
+    combo.activated.emit(7)
+    wait_until(lambda: window.stage.sessions[0] and window.stage.sessions[0].title.endswith("launch 7"))
+    settle(window)
+    act(window, Focus(0))
+    act(window, ShowTab("findings"))
+    wait_until(lambda: window.stage.sessions[0].is_examined)
+    settle(window)
+    findings = window.side.view("findings")
+    wait_until(lambda: "launch 16" in findings.empty.text())
+    assert findings.empty.text() == (
+        "No findings in this launch. 5 of 20 launches have errors, the first is launch 16."
+    )
+
+
+def test_a_scenario_chosen_while_launches_are_listed_replaces_one(window, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MANY.replace("n // 15", "0"))
+    window.files.run_program(str(path))
+    wait_until(lambda: "No error was found" in window.notice.news.sentence.text())
+    assert [setup.file[-13:] for setup in window.stage.setups] == ["000-shift.npz", "001-shift.npz"]
+    combo = window.toolbar.scenario_combos[0]
+    index = combo.findData("vector-double")
+    combo.setCurrentIndex(index)
+    combo.activated.emit(index)
+    wait_until(lambda: window.stage.setups[0].scenario == "vector-double" and window.stage.is_settled())
+    assert "shift · launch 20" in combo_texts(combo)
+
+
+PLAIN = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def copy(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i]
+
+copy[2, 8](np.arange(16, dtype=np.float32), np.zeros(16, np.float32))
+"""
+
+
+@pytest.mark.parametrize("runs_edit", [False, True])
+def test_an_edit_outlives_a_save_of_the_file_in_another_editor(window, tmp_path, runs_edit):
+    path = tmp_path / "mine.py"
+    path.write_text(PLAIN)
+    window.files.run_program(str(path))
+    wait_until(lambda: launches(window) == [("copy", 32)] and window.stage.is_settled())
+    settle(window)
+    source, edited = window.side.source, path.read_text().replace("= a[i]", "= a[i] + 1")
+    source.write(edited)
+    if runs_edit:
+        window.commands["Run the edited kernel"].trigger()
+        wait_until(lambda: len(window.stage.sessions) == 2 and window.stage.is_settled())
+        settle(window)
+    path.write_text(path.read_text().replace("copy[2, 8]", "copy[1, 8]"))
+    wait_until(lambda: launches(window) == [("copy", 16)] and window.stage.is_settled())
+    settle(window)
+    assert source.text() == path.read_text()
+    assert window.notice.sentences() == ["mine.py was changed elsewhere. Your edited text was set aside."]
+    (answer,) = window.notice.answers
+    assert answer.text() == "Bring it back"
+    answer.click()
+    assert source.text() == edited
     window.commands["Undo all edits"].trigger()
     settle(window)

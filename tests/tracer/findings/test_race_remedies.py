@@ -233,3 +233,16 @@ def test_no_barrier_is_advised_in_a_branch_that_a_function_is_called_in(tmp_path
         ended = trace(tmp_path, source.format(line), FLOATS, block=(64, 1, 1))
         findings = [f.remedy for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
         assert any(text.startswith(remedy) for text in findings), (line, findings)
+
+
+def test_one_finding_counts_the_elements_and_names_the_lines_of_all_races_that_its_barrier_mends(tmp_path):
+    body = f"{S}s[t + 1] = arg0[t]\nif t < 1:\n    s[65] = 7\narg1[t] = s[t + 2]"
+    ended = trace_kernel(tmp_path, body, *FLOATS, block=64, grid=1)
+    (race,) = (f for f in findings_of(ended, requests_of(ended)) if f.kind == "race")
+    assert len({int(index) for index in ended.index[race.rows]}) == race.count
+    lines = sorted({ended.sites[int(site)].line for site in ended.site[race.rows]})
+    assert len(lines) == 3
+    written, read = f"written on lines {lines[0]} and {lines[1]}", f"read on line {lines[2]}"
+    assert race.message.startswith(
+        f"{race.count} elements of s are {written} and {read} by threads of one block"
+    )

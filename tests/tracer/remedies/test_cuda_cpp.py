@@ -43,7 +43,7 @@ def test_a_remedy_mends_its_program(program, old, new, remedy, output, tmp_path)
     text = (FOLDER / f"{program}.cu").read_text().replace(old, new)
     trace = run_text(tmp_path, text).traces[0]
     findings = findings_of(trace, requests_of(trace))
-    proven = Trials(60).prove_findings(trace, findings)
+    proven = Trials(60).prove_findings(trace, findings, findings)
     assert remedy in [fix.remedy for _, fix in proven]
     fixed = next(fix.text for _, fix in proven if fix.remedy == remedy)
     ran = run_text(tmp_path, fixed)

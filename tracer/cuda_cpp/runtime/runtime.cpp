@@ -107,6 +107,14 @@ struct Row {
 };
 static_assert(sizeof(Row) == 32, "the layout is known to rows.py");
 
+// A row that is counted and dropped; `tracer/compiled/state.py` has the same layout.
+struct CountedRow {
+  uint64_t address;
+  uint32_t key, context;
+  uint64_t unused[2];
+};
+static_assert(sizeof(CountedRow) == sizeof(Row), "both lie in the same memory");
+
 struct Arrival {
   uint64_t reach;
   uint32_t row, block, site;
@@ -152,6 +160,8 @@ struct Meeting {
 
 struct Block {
   uint32_t number;
+  uint32_t first_number;  // of its first phase, for counted rows
+  bool is_paused;  // does not run before the recorded blocks have ended
   int alive, waiting, grid_waiting;
   int votes[3];  // of the barrier's threads: how many are true
   int results[3];
@@ -169,7 +179,10 @@ struct Allocation {
 };
 
 const size_t STACK = 512 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
-const size_t MOST_ARRIVALS = 1 << 22, COUNTED_AT_ONCE = 1 << 18;
+const size_t MOST_ARRIVALS = 1 << 22;
+const size_t COUNTED_AT_ONCE = 1 << 19, COUNTED_BETWEEN_BLOCKS = 1 << 18;  // rows that are handed over
+const uint32_t MOST_NUMBERS = 1 << 20;  // phases until counted rows are handed over
+const uint32_t MOST_COUNTED_SITES = 1 << 14;
 const uint32_t POLLS = 256;  // reads of the same value before a thread counts as waiting
 
 int control = -1;  // the socket; -1 if nobody records
@@ -195,9 +208,13 @@ bool is_recording;
 uint32_t recorded_below;  // only accesses of blocks below this number are recorded
 bool has_volatile;  // the kernel has volatile accesses, as code has that relies on the lockstep of a warp
 bool is_counting;  // rows are counted and dropped: blocks run one after the other, which gives rows in their order
+uint32_t number_step;  // between the numbers of a block's phases, for counted rows
+bool are_paused;  // some blocks wait until the recorded ones have ended
+bool is_lost;  // some accesses were neither recorded nor counted
+uint32_t begun;  // blocks of the launch
 std::vector<uint32_t> chosen_blocks;  // that run, instead of all
 uint64_t sampled, grid_blocks;  // of a launch that is too large: how many blocks run, evenly from all
-uint64_t rows_before, capacity;  // rows handed over before those in the buffer
+uint64_t rows_before, capacity, recorded_at_once;  // rows handed over before those in the buffer
 void (*body)(void*);
 void* closure;
 int error_now, sticky_error;
@@ -218,7 +235,7 @@ std::deque<Queued> queued;
 struct Poison { uint64_t offset, size; int width; };
 std::vector<Poison> shared_poison;
 struct Symbol { uint64_t offset, size; };
-std::vector<Symbol> symbols;
+std::vector<Symbol> symbols, constants;
 // What the host must wait for: launches and asynchronous copies are numbered, and the host has waited for some of them.
 uint32_t work_count, work_done;
 std::vector<std::string> unfinished;  // the names of those it has not waited for
@@ -351,6 +368,7 @@ inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_p
 
 void hand_over(bool is_end);
 void run_fast();
+void resume_blocks();
 
 // A launch or a copy begins, for which the host must wait.
 void begin_work(const char* name) {
@@ -477,6 +495,44 @@ inline void check_host_range(void* pc, const void* pointer, uint64_t size, bool 
   if (size && (uint64_t)pointer - (uint64_t)arena < ARENA) check_host(pc, (uint64_t)pointer, size, writes);
 }
 
+// The space of memory other than allocations, an index in `counted_rows.SPACES`.
+inline uint32_t space_of_variable(uint64_t address) {
+  if (address - (uint64_t)shared_base - shared_low < shared_high - shared_low || address - (uint64_t)tilescope_dynamic < TILESCOPE_MAX_SHARED) return 1;
+  for (auto& constant : constants) if (address - image_base - constant.offset < constant.size) return 2;
+  return 0;
+}
+
+// Whether a thread seems to wait for another: it reads the same address again and again.
+inline bool is_polling(Fiber* fiber, uint64_t address, bool is_read) {
+  if (!is_read) fiber->polls = 0;
+  else if (fiber->polled != address) fiber->polled = address, fiber->polls = 0;
+  else if (++fiber->polls >= POLLS) return fiber->polls = 0, true;
+  return false;
+}
+
+// Record an access in a row that is counted and dropped, unless it is outside its array.
+inline void count_access(Fiber* fiber, uint64_t address, unsigned size, unsigned operation, uint32_t site, uint32_t allocation) {
+  bool is_outside = fiber->is_outside && !allocation;
+  fiber->is_misaligned = false;
+  if (allocation) {
+    const Allocation& place = allocations[allocation - 1];
+    uint64_t offset = address - place.address;
+    is_outside = offset >= place.size || offset + size > place.size;
+  } else {
+    fiber->is_outside = false;
+  }
+  if (is_outside) return;
+  if (site >= MOST_COUNTED_SITES) {
+    is_lost = true, is_recording = false;
+    return;
+  }
+  CountedRow* r = (CountedRow*)row++;
+  uint32_t space = allocation ? 0 : space_of_variable(address);
+  r->address = address;
+  r->key = (space * 5 + __builtin_ctz(size)) << 16 | site * 4 | operation;
+  r->context = (block_now->first_number + fiber->phase * number_step) * threads_per_block + fiber->number;
+}
+
 void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   Fiber* fiber = now;
   uint64_t address = (uint64_t)pointer;
@@ -490,14 +546,13 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   }
   fiber->latest = pc;
   bool is_read = operation != TILESCOPE_STORE;
-  if (order != SEQUENTIAL) {
-    yield_to_host();
-  } else if (is_read) {
-    if (fiber->polled != address) fiber->polled = address, fiber->polls = 0;
-    else if (++fiber->polls >= POLLS) fiber->polls = 0, yield_to_host();
-  } else {
-    fiber->polls = 0;
+  if (order == SEQUENTIAL || are_paused) {
+    if (is_polling(fiber, address, is_read)) {
+      resume_blocks();
+      if (order == SEQUENTIAL) yield_to_host();
+    }
   }
+  if (order != SEQUENTIAL || block_now->is_paused) yield_to_host();
   complete_store();
   bool is_recorded = is_recording && block_now->number < recorded_below;
   if (!is_recorded && (size & (size - 1)) == 0 && !(address & (size - 1)) && is_allowed(address, size, operation != TILESCOPE_LOAD)) return;
@@ -521,7 +576,11 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
   if (!is_recorded) return;
   if (row == rows_end) {
     hand_over(false);
-    if (!is_recording || block_now->number >= recorded_below) return;
+    if (!is_recording || (block_now->number >= recorded_below && !block_now->is_paused)) return;
+  }
+  if (is_counting) {
+    count_access(fiber, address, size, operation, site.number, allocation);
+    return;
   }
   Row* r = row++;
   r->address = address;
@@ -571,11 +630,18 @@ void copy_recorded(void* pc, void* target, const void* source, size_t size) {
   }
 }
 
+// A volatile access, as of code that relies on the lockstep of a warp: threads no longer run fast.
+inline void note_volatile() {
+  if (!now || has_volatile) return;
+  has_volatile = true;
+  order = wanted_order;
+}
+
 // --- arrivals
 
 void arrive(void* pc, unsigned kind, uint64_t reach, uint32_t part) {
   complete_store();
-  if (!is_recording || block_now->number >= recorded_below || arrival_count == MOST_ARRIVALS) return;
+  if (!is_recording || is_counting || block_now->number >= recorded_below || arrival_count == MOST_ARRIVALS) return;
   uint32_t step = rows_before + (row - rows);
   arrivals[arrival_count++] = {reach, step, block_now->number, site_of(pc), now->number, now->phase, part, kind};
 }
@@ -828,6 +894,37 @@ void run_fast() {
   if (!has_volatile) order = SEQUENTIAL;
 }
 
+// Number the phases of the running blocks for counted rows: those of the first phase, then of the second.
+void number_blocks() {
+  number_step = 0;
+  for (auto& block : resident) if (block.alive) block.first_number = number_step++;
+  if (!number_step) number_step = 1;
+}
+
+// Let all blocks run again, which loses the accesses of those that were paused.
+void resume_blocks() {
+  if (!are_paused) return;
+  for (auto& block : resident) block.is_paused = false;
+  are_paused = false;
+  is_lost = true;
+}
+
+// The context below which counted rows are complete: no thread makes another access there.
+uint64_t complete_context() {
+  uint64_t complete = UINT32_MAX;
+  for (auto& block : resident) {
+    if (!block.alive) continue;
+    for (int i = 0; i < threads_per_block; i++) {
+      Fiber& fiber = block.fibers[i];
+      if (fiber.state != READY && fiber.state != AT_WARP) continue;
+      uint64_t context = (uint64_t)(block.first_number + fiber.phase * number_step) * threads_per_block + i / 32 * 32;
+      if (context < complete) complete = context;
+      break;  // those behind it are of the same phase, or of a later one
+    }
+  }
+  return complete;
+}
+
 // Give the running blocks `patience` seconds of CPU time until the next of them ends.
 void restart_timer(double seconds) {
   if (patience <= 0 || control < 0) return;
@@ -846,11 +943,12 @@ uint32_t block_number(uint64_t n) {
 
 // Run `end` blocks, as many at once as `resident` holds.
 void run_blocks(uint32_t end) {
-  uint32_t next = 0;
+  uint32_t& next = begun;
   for (size_t i = 0; i < resident.size(); i++) {
     if (next < end) begin_block(resident[i], block_number(next++), i);
     else resident[i].alive = 0;
   }
+  number_blocks();
   std::vector<std::pair<uint32_t, uint32_t>> ready;
   for (;;) {
     if (fault.type) return;
@@ -858,7 +956,7 @@ void run_blocks(uint32_t end) {
     if (order == RANDOM) {
       ready.clear();
       for (uint32_t b = 0; b < resident.size(); b++) {
-        if (!resident[b].alive) continue;
+        if (!resident[b].alive || resident[b].is_paused) continue;
         for (int i = 0; i < threads_per_block; i++) {
           if (resident[b].fibers[i].state == READY) ready.push_back({b, (uint32_t)i});
         }
@@ -868,7 +966,7 @@ void run_blocks(uint32_t end) {
         auto& pick = ready[next_random() % ready.size()];
         Fiber& fiber = resident[pick.first].fibers[pick.second];
         has_moved = true;
-        for (uint64_t length = 1 + next_random() % 4; length && fiber.state == READY; length--) {
+        for (uint64_t length = 1 + next_random() % 4; length && fiber.state == READY && !resident[pick.first].is_paused; length--) {
           run_turn(resident[pick.first], fiber);
         }
         if (fault.type) break;
@@ -876,7 +974,7 @@ void run_blocks(uint32_t end) {
     } else {
       for (auto& block : resident) {
         if (!block.alive) continue;
-        for (int i = 0; i < threads_per_block; i++) {
+        for (int i = 0; i < threads_per_block && !block.is_paused; i++) {
           Fiber& fiber = block.fibers[i];
           if (fiber.state != READY) continue;
           has_moved = true;
@@ -888,18 +986,33 @@ void run_blocks(uint32_t end) {
     }
     if (fault.type) return;
     for (size_t i = 0; i < resident.size(); i++) {
-      if (!resident[i].alive && next < end && !is_counting) begin_block(resident[i], block_number(next++), i), restart_timer(patience);
+      if (!resident[i].alive && next < end && !is_counting && !are_paused) begin_block(resident[i], block_number(next++), i), restart_timer(patience);
       is_alive |= resident[i].alive > 0;
     }
     if (!is_alive && next >= end) return;
     if (is_recording && recorded_below != UINT32_MAX) {  // once the recorded blocks have ended, the others may run fast
       bool is_any_recorded = false;
       for (auto& block : resident) is_any_recorded |= block.alive && block.number < recorded_below;
+      if (!is_any_recorded && are_paused) {  // the answer is to count the others
+        hand_over(false);
+        restart_timer(patience);
+        continue;
+      }
       if (!is_any_recorded) is_recording = false, run_fast();
     }
     if (is_counting && !is_alive) {  // the blocks that were resident have ended
-      if (row - rows > (ptrdiff_t)COUNTED_AT_ONCE) hand_over(false);
+      uint32_t next_phase = 0;
+      for (int i = 0; i < threads_per_block; i++) {
+        uint32_t after = resident[0].first_number + resident[0].fibers[i].phase + 1;
+        if (after > next_phase) next_phase = after;
+      }
+      if (number_step > 1 || row - rows > (ptrdiff_t)COUNTED_BETWEEN_BLOCKS || next_phase > MOST_NUMBERS) hand_over(false), next_phase = 0;
       begin_block(resident[0], block_number(next++), 0), restart_timer(patience);
+      resident[0].first_number = next_phase, number_step = 1;
+      continue;
+    }
+    if (!has_moved && are_paused) {  // the recorded blocks wait for the others
+      resume_blocks();
       continue;
     }
     if (!has_moved && !release_grid_barrier() && !release_stuck_warp()) {
@@ -1121,8 +1234,7 @@ void start() {
   connect_session();
   int arena_file = -1, rows_file = -1, arrivals_file = -1;
   capacity = 12000000;  // as many as are kept, see `Limits`
-  if (const char* limit = getenv("TILESCOPE_CUDA_ROWS")) capacity = strtoull(limit, nullptr, 10);
-  capacity += 1 << 16;
+  recorded_at_once = capacity += 1 << 16;
   if (control >= 0) {
     const char* given = getenv("TILESCOPE_CUDA_MEMORY");  // the file of a program in Python, which holds its device memory
     arena_file = given ? atoi(given) : shared_file("tilescope-memory", ARENA);
@@ -1135,7 +1247,6 @@ void start() {
   arena_next = arena + 2 * GAP;
   last_written = (uint32_t*)reserve(ARENA, -1), last_read = (uint32_t*)reserve(ARENA, -1);
   rows = row = (Row*)reserve(capacity * sizeof(Row), rows_file);
-  rows_end = rows + capacity;
   arrivals = (Arrival*)reserve(MOST_ARRIVALS * sizeof(Arrival), arrivals_file);
   stacks = (char*)reserve(STACK * MOST_THREADS, -1);
   wanted_order = SEQUENTIAL;
@@ -1155,12 +1266,26 @@ void start() {
     shared_poison.push_back({offset, size, (int)next_number()});
   }
   dynamic_poison_width = next_number();
-  for (long long n = next_number(); n > 0; n--) {
-    uint64_t offset = next_number();
-    symbols.push_back({offset, (uint64_t)next_number()});
+  for (auto list : {&symbols, &constants}) {
+    for (long long n = next_number(); n > 0; n--) {
+      uint64_t offset = next_number();
+      list->push_back({offset, (uint64_t)next_number()});
+    }
   }
+  recorded_at_once = next_number();
+  if (recorded_at_once > capacity) recorded_at_once = capacity;
   watch_signals();
   atexit(say_goodbye);
+}
+
+// Count all rows from now on.
+void start_counting() {
+  is_counting = true;
+  are_paused = false;
+  for (auto& block : resident) block.is_paused = false;
+  recorded_below = UINT32_MAX;
+  rows_end = rows + (COUNTED_AT_ONCE < capacity ? COUNTED_AT_ONCE : capacity);
+  run_fast();
 }
 
 void hand_over(bool is_end) {
@@ -1170,7 +1295,9 @@ void hand_over(bool is_end) {
                             (unsigned long long)(row - rows), (unsigned long long)arrival_count);
   for (size_t i = sites_sent; i < sites.size(); i++) text += format("%s%llu", i > sites_sent ? "," : "", (unsigned long long)sites[i]);
   sites_sent = sites.size();
-  text += "],\"running\":[";
+  int alive = 0;
+  for (auto& block : resident) alive += block.alive > 0;
+  text += format("],\"done\":%u,\"complete\":%llu,\"is_lost\":%s,\"running\":[", begun - alive, (unsigned long long)complete_context(), is_lost ? "true" : "false");
   bool is_first = true;
   if (!is_end) {
     for (auto& block : resident) {
@@ -1195,8 +1322,13 @@ void hand_over(bool is_end) {
   send_text(text + "}\n");
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
-  if (reply == "count" || reply == "stop") is_counting = true, run_fast();
-  if (reply.compare(0, 5, "keep ") == 0) recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
+  if (reply == "count" || reply == "stop") start_counting(), number_blocks();
+  if (reply.compare(0, 5, "keep ") == 0) {
+    recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
+    for (auto& block : resident) {
+      if (block.alive && block.number >= recorded_below && !is_lost) block.is_paused = are_paused = true;
+    }
+  }
   rows_before += row - rows;
   row = rows;
   arrival_count = 0;
@@ -1213,7 +1345,7 @@ extern "C" {
   void __tsan_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }                \
   void __tsan_unaligned_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }        \
   void __tsan_unaligned_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }      \
-  void __tsan_volatile_read##n(void* a) { has_volatile |= now != nullptr, record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }         \
+  void __tsan_volatile_read##n(void* a) { note_volatile(); record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }                \
   void __tsan_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); }       \
   void __tsan_unaligned_volatile_read##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_LOAD); }   \
   void __tsan_unaligned_volatile_write##n(void* a) { record(TILESCOPE_PC, a, n, TILESCOPE_STORE); } \
@@ -1595,6 +1727,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   }
   dl_iterate_phdr(find_image, nullptr);  // thread-local memory is another one in each host thread
   is_recording = control >= 0;
+  bool is_counted = false;
   if (control >= 0) {
     text += ",\"allocations\":[";
     bool is_first = true;
@@ -1611,14 +1744,16 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     }
     send_text(text);
     std::string reply = receive_line();
-    sampled = reply.compare(0, 7, "sample ") ? 0 : strtoul(reply.c_str() + 7, nullptr, 10);
+    is_recording = reply != "no";
+    is_counted = !reply.compare(0, 5, "count");
     chosen_blocks.clear();
-    if (!reply.compare(0, 7, "blocks ")) {
-      words_at = reply.c_str() + 7;
+    sampled = 0;
+    if (is_recording) {  // how many blocks run, evenly from all, and the numbers of those that run instead of all
+      words_at = reply.c_str() + reply.find(' ');
+      sampled = next_number();
       for (long long n = next_number(); n > 0; n--) chosen_blocks.push_back(next_number());
-      blocks = chosen_blocks.size();
+      if (!chosen_blocks.empty()) blocks = chosen_blocks.size();
     }
-    is_recording = sampled || !chosen_blocks.empty() || reply == "go";
     grid_blocks = blocks < UINT32_MAX ? blocks : UINT32_MAX;
     if (sampled) blocks = sampled;
   }
@@ -1628,10 +1763,13 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   tilescope_blockDim_x = b[0], tilescope_blockDim_y = b[1], tilescope_blockDim_z = b[2];
   tilescope_gridDim_x = g[0], tilescope_gridDim_y = g[1], tilescope_gridDim_z = g[2];
   body = launch->run, closure = launch->closure;
-  is_counting = false;
+  is_counting = are_paused = is_lost = false;
+  begun = 0;
   recorded_below = UINT32_MAX;
   has_volatile = false;
   order = wanted_order;
+  rows_end = rows + recorded_at_once;
+  if (is_counted) start_counting();
   row = rows, arrival_count = 0, rows_before = 0, pending = nullptr;
   mask_faults.clear();
   fault = {};

@@ -20,6 +20,7 @@ class Ghost(NamedTuple):
 
     box: tuple[float, float, float, float]  # x, y, width, height
     label: str  # its index, "" at its true position
+    is_far: bool = False  # whether it is not at its true position
 
 
 def ghosts_of(
@@ -38,14 +39,20 @@ def ghosts_of(
 
 
 def _merge_ghosts(ghosts: Sequence[Ghost]) -> Ghost:
-    """Merge ghosts at one position into one, with the first index and the number of others."""
-    suffix = f" +{len(ghosts) - 1}" if len(ghosts) > 1 else ""
-    return ghosts[0]._replace(label=f"{ghosts[0].label}{suffix}") if ghosts[0].label else ghosts[0]
+    """Merge ghosts at one position into one, with an index and the number of others."""
+    first, is_far = ghosts[0], any(ghost.is_far for ghost in ghosts)
+    others = f" +{len(ghosts) - 1}" if len(ghosts) > 1 else ""
+    return first._replace(label=f"{first.label}{others}" if is_far else "")
 
 
 def _ghost(access: OutsideAccess, buffer: Buffer, place: BufferPosition, window: Box) -> Ghost:
     row, col = _cell_of(access.index, buffer, place)
     near_row, near_col = _clamp_near(row, place.sheet.rows), _clamp_near(col, place.sheet.cols)
+    step = max(place.cell, SMALLEST)  # the margins hold whole ghosts, of which none covers another or a cell
+    before, after = (
+        max(1, int(room // step)) for room in (place.x - window.x, window.right - place.box.right)
+    )
+    near_col = min(max(near_col, -before), place.sheet.cols - 1 + after)
     width, height = (min(max(side, SMALLEST), LARGEST) for side in (place.cell, place.row))
     x = place.x + (near_col + 0.5) * place.cell - width / 2
     y = place.y + (near_row + 0.5) * place.row - height / 2
@@ -55,7 +62,7 @@ def _ghost(access: OutsideAccess, buffer: Buffer, place: BufferPosition, window:
         y = max(y, place.box.bottom + 1)
     clamped = min(max(x, window.x), window.right - width), min(max(y, window.y), window.bottom - height)
     is_far = (near_row, near_col) != (row, col) or clamped != (x, y)
-    return Ghost((*clamped, width, height), f"[{', '.join(map(str, access.index))}]" if is_far else "")
+    return Ghost((*clamped, width, height), f"[{', '.join(map(str, access.index))}]", is_far)
 
 
 def _cell_of(index: tuple[int, ...], buffer: Buffer, place: BufferPosition) -> tuple[int, int]:
@@ -73,8 +80,8 @@ def _cell_of(index: tuple[int, ...], buffer: Buffer, place: BufferPosition) -> t
         return 0, number
     if number < 0:
         return 0, number
-    if row == sheet.rows and col < NEAR and sheet.count == sheet.rows * sheet.width:
-        return sheet.rows - 1, sheet.width + col  # right after the last element
+    if row >= sheet.rows:
+        return sheet.rows - 1, number - (sheet.rows - 1) * sheet.width  # right of the last row
     return row, col
 
 

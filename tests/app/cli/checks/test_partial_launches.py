@@ -174,3 +174,15 @@ def test_arguments_in_one_memory_are_both_named(script, tmp_path, engine):
     assert "(src and dst lie in one array)" in done.stdout
     apart = script(SHIFT + "a = cuda.to_device(np.arange(65.0))\nshift[1, 64](a, a.copy_to_host())\n")
     assert "src/dst" not in run_tilescope("check", "--engine", engine, str(apart), folder=tmp_path).stdout
+
+
+def test_blocks_that_no_grid_has_are_refused_with_those_it_has(script, tmp_path):
+    path = script(COPY.replace("copy[2, 32]", "copy[4, 10]"))
+    refused = run_tilescope("check", "--blocks", "99", str(path), folder=tmp_path)
+    assert refused.returncode == 2 and refused.stdout == ""
+    assert (
+        "\nLaunchRefusedError: the grid of copy has blocks 0 to 3, and --blocks names none of them\n"
+        in refused.stderr
+    )
+    some = run_tilescope("check", "--blocks", "2,99", str(path), folder=tmp_path)
+    assert "only block 2 of 4 was examined" in some.stdout

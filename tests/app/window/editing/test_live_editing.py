@@ -10,11 +10,13 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox, QPushButton
 
+from tilescope.app.model.bookmark import TracedValue
+from tilescope.app.state.actions import TraceValue
 from tilescope.app.views.source.gutter import Gutter
 from tilescope.app.window.editing.live_editing import TYPING_PAUSE, UNCHANGED
 from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.model.skipped_lines import barrier_lines
-from windows import open_window, press, settle, wait_until
+from windows import act, open_window, press, settle, wait_until
 
 SPEC = "matmul-tiled:m=8,k=8,n=8,tile=4"
 FILE, TEXT = kernel_source("tilescope.kernels.matmul:tiled")
@@ -140,6 +142,14 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
     click_gutter(window, SECOND)
     assert [setup.is_edited for setup in window.stage.setups] == [False]  # as it was before
     assert not window.editing.bar.isVisible()
+
+
+def test_a_path_is_compared_with_the_version_before_the_edit(window):
+    click_gutter(window, FIRST)
+    act(window, TraceValue(TracedValue("C[0, 0]"), appears=True))
+    view = window.side.view("why")
+    assert view.list.item(0).text() == "Every write on the path equals that of the version before the edit."
+    act(window, TraceValue(None))
 
 
 def test_a_skipped_barrier_offers_the_race_and_reports_that_the_result_is_right_by_luck(window):

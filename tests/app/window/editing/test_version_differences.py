@@ -5,8 +5,8 @@ from functools import cache
 from msgspec.structs import replace
 
 import launching  # noqa: F401  # numba is to be its simulator
-from tilescope.app.model.session import build_session
-from tilescope.app.window.editing.version_differences import are_versions, version_differences
+from tilescope.app.model.session import are_versions, build_session
+from tilescope.app.window.editing.version_differences import version_differences
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.plan import kernel_source, launch_of
 from tilescope.tracer.model.skipped_lines import barrier_lines

@@ -37,6 +37,23 @@ def test_a_drawing_has_its_declared_size_grows_with_the_text_and_shrinks_with_th
     assert picture_view.grab().toImage().pixelColor(25, 12) == QColor("#ff0000")
 
 
+def test_a_drawing_is_dark_in_the_dark_theme_and_keeps_its_hues(tmp_path):
+    drawn = view(
+        tmp_path / "a.svg",
+        SVG.format(RED.replace("ff0000", "FFFFFF") + '<rect width="9" height="9" fill="#cc0000"/>'),
+    )
+    drawn.resize(200, 100)
+    assert drawn.grab().toImage().pixelColor(100, 50) == QColor("#FFFFFF")
+    dark = Theme.named("dark")
+    drawn.set_theme(dark)
+    image = drawn.grab().toImage()
+    assert image.pixelColor(100, 50) == dark.colour("panel")
+    red = image.pixelColor(3, 3)
+    assert red.red() > 2 * max(red.green(), red.blue())
+    drawn.set_theme(Theme.named("light"))
+    assert drawn.grab().toImage().pixelColor(100, 50) == QColor("#FFFFFF")
+
+
 def test_a_png_is_drawn_too(tmp_path):
     image = QImage(40, 20, QImage.Format.Format_RGB32)
     image.fill(QColor("#00ff00"))
@@ -46,7 +63,7 @@ def test_a_png_is_drawn_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content, said",
+    ("content", "message"),
     [
         (SVG.format('<image href="/etc/passwd"/>'), "<image>"),
         (SVG.format('<g><use href="#a"/></g>'), "<use>"),

@@ -72,6 +72,14 @@ def at_work(window, path):
     return window.exercises.panel
 
 
+def test_no_other_kernel_is_shown_before_the_first_verdict(window, folder):
+    assert window.central.down.isVisible()
+    assert window.exercises.open_path(folder / "01-add-ten.md")
+    assert window.central.waiting.isVisible() and not window.central.down.isVisible()
+    wait_until(lambda: window.central.down.isVisible())
+    assert window.exercises.work.is_here() and not window.central.waiting.isVisible()
+
+
 def editor(window):
     return window.side.source.editor
 
@@ -125,6 +133,8 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
         "Also wrong: n = 1,000 (1,000 of 1,000)",
     ]
     assert "out[0] is 0.0, expected 10.0" in panel.rows.rows[1].tip
+    kinds = {finding.kind for finding in window.stage.focused().findings}
+    assert "block size" not in kinds  # the task asks for blocks of 4 threads
     window.exercises.leave()
     settle(window)
     assert window.stage.setups == before, window.notice.sentence.text()
@@ -188,8 +198,12 @@ def test_unfinished_python_is_reported_at_its_line_and_the_verdict_stays(window,
     assert texts(panel) == labels and panel.is_stale
     assert "out[i] = 0 +" in remembered(folder)["text"]
     window.exercises.leave()
-    panel = at_work(window, folder / "01-add-ten.md")  # which shows the stub's picture and the text
-    wait_until(lambda: "out[i] = 0 +" in editor(window).text())
+    assert window.exercises.open_path(folder / "01-add-ten.md")  # which shows the stub's picture and the text
+    wait_until(lambda: window.exercises.work.is_here() and "out[i] = 0 +" in editor(window).text())
+    settle(window)
+    panel = window.exercises.panel
+    assert [problem.line for problem in editor(window).problems] == [LINE]
+    assert panel.verdict is None and "previous" not in panel.head.line.text()  # the stub was not judged
     QTest.keyClicks(editor(window), "1")
     type_in(window, LINE, 2, "")
     wait_until(lambda: not panel.is_stale)

@@ -28,6 +28,8 @@ Text.
 """
 PICTURE = "const c = document.querySelector('.pane canvas'); return c.toDataURL()"
 
+TIMELINE = "const c = document.querySelector('.timeline canvas'); return c.toDataURL()"
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
@@ -41,13 +43,20 @@ def page(tmp_path_factory):
 
 
 def test_step_shows_the_path_and_its_sentences_lead_to_moments(page):
-    plain = page.run(PICTURE)
+    page.run("replay.openStep(0)")
+    plain, plain_timeline = page.run(PICTURE), page.run(TIMELINE)
     assert page.run("return document.querySelector('.path')") is None
     page.run("replay.openStep(1)")
     assert page.run("return replay.position") == 21
     assert page.run("return document.querySelector('.side h3').textContent") == "Why C[1, 1]?"
     assert "wrote C[1, 1]" in page.text(".path")
     assert page.run(PICTURE) != plain
+    assert page.run(TIMELINE) != plain_timeline
+    marks = page.run("return replay.timelines[0].timeline.marks")
+    moments = page.run("return replay.current.paths[0].sentences.map(s => s[1]).filter(m => m > 0)")
+    assert list(marks) == ["0"]  # the block that writes C[1, 1]
+    assert {moment for _, moment, _ in marks["0"]} >= set(moments)
+    assert not any(has_fault for _, _, has_fault in marks["0"])
     page.run("[...document.querySelectorAll('.path button')].find(b => b.textContent === 'moment 7').click()")
     assert page.run("return replay.position") == 7
     assert page.console_messages() == []

@@ -1,4 +1,4 @@
-"""Check all programs that pyproject.toml lists, each in its own process, and report on them as one run."""
+"""Check several programs, each in its own process, and report on them as one run."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..common.text_output import print_error
 from ..policy.configuration import Configuration
-from ..reports.report import FindingData, Report, merged_traced
+from ..reports.json_report import json_object
+from ..reports.report import FindingData, Report, merged_traced, traced_data
 from .check_conclusion import Conclusion
 from .check_settings import CheckSettings
+from .command_line import SEPARATOR
 from .findings_output import sort_findings
+from .program_to_run import ProgramToRun
 from .run_as_main import INTERRUPTED
 
 PASSED_ON = (
@@ -23,20 +27,40 @@ PASSED_ON = (
 )  # fmt: skip
 FLAGS = ("stop_at_errors", "counters")
 FINDINGS_REPORTED = (0, 1)  # statuses of a check that went to its end
+FAILED = 2  # the status of a check of a program that failed
 
 
 def check_project(chosen: Namespace, configuration: Configuration, settings: CheckSettings) -> int:
-    """Check the programs of a project; return the status as for one program.
+    """Check the programs of a project; return the worst of their statuses.
 
     Names of files are relative to the folder of pyproject.toml.
     """
     words = _words(chosen)
     os.chdir(configuration.folder)
-    reports, statuses = [], []
-    for number, program in enumerate(configuration.programs, 1):
+    return _check("the project", [list(program) for program in configuration.programs], words, settings)
+
+
+def check_programs(chosen: Namespace, programs: Sequence[ProgramToRun], settings: CheckSettings) -> int:
+    """Check files one after the other; return the worst of their statuses.
+
+    Raises ProgramError before the first runs if one is missing.
+    """
+    for program in programs:
+        program.find()
+    lines = [[program.name, SEPARATOR, *program.arguments] for program in programs]
+    return _check(", ".join(program.name for program in programs), lines, _words(chosen), settings)
+
+
+def _check(name: str, programs: Sequence[list[str]], words: list[str], settings: CheckSettings) -> int:
+    """Check each program in a process of its own, and report on all of them.
+
+    name: of the run. programs: the words of each. words: the options for each.
+    """
+    reports: list[dict[str, Any]] = []
+    for number, program in enumerate(programs, 1):
         folder = ["--witnesses", str(settings.witnesses / str(number))] if settings.witnesses else []
-        name = " ".join(program)
-        print_error(f"checking {name}")
+        shown = " ".join(word for word in program if word != SEPARATOR)
+        print_error(f"checking {shown}")
         command = [
             sys.executable,
             "-P",
@@ -53,16 +77,14 @@ def check_project(chosen: Namespace, configuration: Configuration, settings: Che
             done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
         except KeyboardInterrupt:
             return INTERRUPTED
-        statuses.append(done.returncode)
-        data = _report(done.stdout)
-        if data is not None:
-            reports.append(data)
-    if INTERRUPTED in statuses:
-        return INTERRUPTED
-    failed = any(status not in FINDINGS_REPORTED for status in statuses)
-    report = _merged(reports, settings, is_complete=not failed)
+        if done.returncode == INTERRUPTED:
+            return INTERRUPTED
+        reports.append(_report(done.stdout, shown) | {"status": done.returncode})
+    report = _merged(name, reports, settings)
     launched = report.traced["launches"] > 0 or bool(report.findings)
-    return Conclusion(settings, configuration.folder, sys.stdout).conclude(report, int(failed), launched)
+    failed = not all(part["status"] in FINDINGS_REPORTED for part in reports)
+    concluded = Conclusion(settings, Path.cwd(), sys.stdout).conclude(report, int(failed), launched)
+    return max(concluded, FAILED) if failed else concluded
 
 
 def _words(chosen: Namespace) -> list[str]:
@@ -77,15 +99,16 @@ def _words(chosen: Namespace) -> list[str]:
     return [*words, *(f"--{flag.replace('_', '-')}" for flag in FLAGS if getattr(chosen, flag))]
 
 
-def _report(output: bytes) -> dict[str, Any] | None:
+def _report(output: bytes, name: str) -> dict[str, Any]:
+    """Parse the report of a program; one that printed none launched nothing."""
     try:
         data: dict[str, Any] = json.loads(output)
     except ValueError:
-        return None
+        data = json.loads(json_object(Report(name, [], [], traced_data(), False, {})))
     return data
 
 
-def _merged(reports: list[dict[str, Any]], settings: CheckSettings, *, is_complete: bool) -> Report:
+def _merged(name: str, reports: list[dict[str, Any]], settings: CheckSettings) -> Report:
     """Merge reports: equal findings are one, and a comment is unused if no program needs it."""
     suppressed = _different([f for report in reports for f in report["suppressed"]])
     used = {(f["file"], f["suppression"].get("line")) for f in suppressed}
@@ -100,14 +123,18 @@ def _merged(reports: list[dict[str, Any]], settings: CheckSettings, *, is_comple
     launches = [launch for report in reports for launch in report.get("launches", [])]
     has_counters = any("launches" in report for report in reports)
     return Report(
-        "the project",
+        name,
         sort_findings(_different(findings)),
         suppressed,
         merged_traced([report["traced"] for report in reports]),
-        is_complete,
+        all(report["complete"] for report in reports),
         counts,
         settings.policy.baseline is not None,
         [launch | {"launch": number} for number, launch in enumerate(launches)] if has_counters else None,
+        [
+            {"program": part["program"], "complete": part["complete"], "launches": part["traced"]["launches"]}
+            for part in reports
+        ],
     )
 
 

@@ -1,0 +1,187 @@
+"""The order of threads: who goes next, the parts chosen so far, and the final values over all orders."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from ....tracer.model.order import Order, OrderTextError, Segment, parse_order, segment_words
+from ...model.session import Selection, Session
+from ...model.thread_turns import (
+    UNITS,
+    TurnChoice,
+    Unit,
+    choices_of,
+    order_of,
+    unlimited,
+    with_moved_part,
+    with_part,
+    without_part,
+)
+from ...widgets.plain_text import PlainLabel, plain_tip
+from ...widgets.switch import Switch
+from ...widgets.theme import Theme, text_palette
+from ..common.view import View
+from .order_lists import ChoiceList, PartList
+from .value_bars import ValueBars, mark_of, values_text
+
+NEXT = "Who goes next?"
+NEXT_HINT = "Return: one access. Shift+Return: until it waits or ends. Or drag a line into the order."
+PARTS_HINT = "No thread goes before its turn: all threads take turns in step."
+PARTS_TIP = "Drag a part, or move it with Alt+Up and Alt+Down. Delete removes it."
+NONE_CAN_GO = "No thread can go: all threads have ended, or the launch is too large."
+EXAMPLE = "t3x2+b1t0"
+
+
+class OrderView(View):
+    """Shows the order of the pane in focus and changes it.
+
+    order_chosen: an `Order` that the launch should have. values_asked: the element whose final values are counted.
+    """
+
+    order_chosen = Signal(object)
+    values_asked = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.unit: Unit = UNITS[0]
+        self.order = Order(())
+        self.choices: tuple[TurnChoice, ...] = ()
+        self._block = -1  # whose choices are listed
+        self.titles = [PlainLabel(text, self) for text in ("The order", NEXT, "Final values")]
+        self.hint, self.next_hint = PlainLabel(PARTS_HINT, self), PlainLabel(NEXT_HINT, self)
+        self.units = Switch({unit: f"{unit.capitalize()}s" for unit in UNITS}, "Who is listed", self)
+        self.units.show_choice(self.unit)
+        self.units.chosen.connect(self._choose_unit)
+        self.list = ChoiceList(self)
+        self.list.chosen.connect(self._choose)
+        self.parts = PartList(self.list, self)
+        self.parts.setToolTip(plain_tip(PARTS_TIP))
+        self.parts.moved.connect(lambda row, before: self._ask(with_moved_part(self.order, row, before)))
+        self.parts.inserted.connect(lambda row, before: self._choose(row, False, before))
+        self.parts.removed.connect(lambda row: self._ask(without_part(self.order, row)))
+        self.text, self.problem = QLineEdit(self), PlainLabel(parent=self)
+        self.text.setAccessibleName("The order as a text")
+        self.text.setPlaceholderText(EXAMPLE)
+        self.text.returnPressed.connect(self._take_text)
+        self.problem.setObjectName("wrong")
+        self.element, self.count = QLineEdit(self), QPushButton("Count", self)
+        self.element.setAccessibleName("The element whose final values are counted")
+        self.element.setPlaceholderText("out[0]")
+        self.count.setAccessibleName("Count the final values over all orders")
+        self.element.returnPressed.connect(self._ask_values)
+        self.count.clicked.connect(lambda _checked: self._ask_values())
+        self.mark, self.bars = PlainLabel(parent=self), ValueBars(theme, self)
+        self.bars.asked.connect(self._take_example)
+        self._arrange()
+        self.set_theme(theme)
+
+    def _arrange(self) -> None:
+        ask = QHBoxLayout()
+        ask.addWidget(self.element, 1)
+        ask.addWidget(self.count)
+        order, following, values = self.titles
+        column = QVBoxLayout(self)
+        for label in (self.hint, self.next_hint, self.problem, self.mark):
+            label.setWordWrap(True)
+        column.addWidget(following)
+        column.addWidget(self.units)
+        column.addWidget(self.list, 3)
+        for widget in (self.next_hint, order, self.text, self.problem, self.hint):
+            column.addWidget(widget)
+        column.addWidget(self.parts, 2)
+        column.addWidget(values)
+        column.addLayout(ask)
+        column.addWidget(self.mark)
+        column.addWidget(self.bars)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use another theme and text size."""
+        super().set_theme(theme)
+        for title in self.titles:
+            title.setFont(theme.font(14, bold=True))
+            title.setPalette(text_palette(theme, "text"))
+        for label in (self.hint, self.next_hint, self.mark):
+            label.setFont(theme.font(12.5))
+            label.setPalette(text_palette(theme, "muted"))
+        for widget in (self.text, self.element, self.count, self.problem):
+            widget.setFont(theme.font(12.5))
+        for part in (self.list, self.parts, self.bars):
+            part.set_theme(theme)
+
+    def load(self, session: Session | None) -> None:
+        """Load a session."""
+        super().load(session)
+        self.order = order_of(session) if session else Order(())
+        self._block = -1
+        self.problem.hide()
+        with QSignalBlocker(self.text):
+            self.text.setText(str(self.order))
+        self.parts.show_lines(
+            [
+                f"{segment}   {words}"
+                for segment, words in zip(
+                    self.order.segments, segment_words(self.order.segments), strict=True
+                )
+            ]
+        )
+        self.parts.setVisible(bool(self.order.segments))
+        self.hint.setVisible(not self.order.segments)
+        self.show_values()
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """List who can go in the selected block."""
+        super().render_moment(moment, selection)
+        if selection.block != self._block:
+            self._block = selection.block
+            self._list_choices()
+
+    def show_values(self) -> None:
+        """Show the final values that were counted for the session."""
+        result = self.session.final_values if self.session else None
+        self.bars.show_result(result)
+        self.bars.setVisible(bool(result and result.values))
+        self.mark.setVisible(result is not None)
+        if result is not None:
+            self.mark.setText(mark_of(result) if result.values else result.verdict)
+            self.mark.setToolTip(plain_tip(values_text(result)))
+            self.element.setText(result.element)
+
+    def _choose_unit(self, unit: str) -> None:
+        self.unit = next(name for name in UNITS if name == unit)
+        self._list_choices()
+
+    def _list_choices(self) -> None:
+        self.choices = choices_of(self.session, self.unit, max(0, self._block)) if self.session else ()
+        self.list.show_lines([self.theme.translate(choice.words) for choice in self.choices])
+        self.next_hint.setText(NEXT_HINT if self.choices else NONE_CAN_GO)
+
+    def _choose(self, row: int, until_it_waits: bool, before: int | None = None) -> None:
+        if 0 <= row < len(self.choices):
+            segment: Segment = self.choices[row].segment
+            self._ask(with_part(self.order, unlimited(segment) if until_it_waits else segment, before))
+
+    def _take_text(self) -> None:
+        self._take_order(self.text.text())
+
+    def _take_example(self, text: str) -> None:
+        """Show an order that gives a value; "" is the launch's own."""
+        if text:
+            self._take_order(text)
+
+    def _take_order(self, text: str) -> None:
+        try:
+            order = parse_order(text.strip()) if text.strip() else Order(())
+        except OrderTextError as error:
+            self.problem.setText(str(error))
+            self.problem.show()
+            return
+        self._ask(order)
+
+    def _ask(self, order: Order) -> None:
+        self.problem.hide()
+        self.order_chosen.emit(order)
+
+    def _ask_values(self) -> None:
+        if self.session is not None and self.element.text().strip():
+            self.values_asked.emit(self.element.text().strip())
