@@ -59,7 +59,7 @@ def function_lines(text: str, name: str) -> tuple[int, int]:
         return cpp_text.function_lines(text, name)
     functions = [n for n in ast.walk(syntax_tree(text)) if isinstance(n, ast.FunctionDef) and n.name == name]
     if not functions:
-        return 1, 0
+        return cpp_text.function_lines(text, name) if cpp_text.holds_cpp(text) else (1, 0)
     first = min([functions[0].lineno, *(d.lineno for d in functions[0].decorator_list)])
     return first, functions[0].end_lineno or first
 

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from ..model.embedded_cpp import MARK
+from ..model.launch import decode, is_cuda_cpp, is_cuda_cpp_launch
 from ..model.syntax_tree import syntax_tree
 from ..model.trace import Site, Trace
 
@@ -174,6 +176,16 @@ def returns_before(trace: Trace, site: Site) -> tuple[int, ...] | None:
 def kernel_file(trace: Trace) -> str:
     """Return the file of the kernel, the first of the sources."""
     return next(iter(trace.sources), "")
+
+
+def is_in_cuda_cpp(trace: Trace) -> bool:
+    """Return True if the kernel of a trace is in CUDA C++."""
+    return is_cuda_cpp(kernel_file(trace)) or _has_mark(trace.launch)
+
+
+@lru_cache(maxsize=16)
+def _has_mark(text: str) -> bool:
+    return MARK in text and is_cuda_cpp_launch(decode(text))
 
 
 def _is_in_kernel(trace: Trace, site: Site) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import DecodeError, Struct
 from numpy.typing import NDArray
 
+from ..analysis.kernel_structure import is_in_cuda_cpp
 from ..dataflow.load_uses import uses_of_loads
 from ..dataflow.replay_program import Program, program_of, run_kernel
 from ..dataflow.replay_state import (
@@ -24,7 +25,7 @@ from ..dataflow.replay_state import (
 from ..dataflow.replay_values import UNKNOWN, ArrayValue, wrapped
 from ..model.array_types import Ints
 from ..model.grouping import group_starts, positions_in_group
-from ..model.launch import Array, Launch, Scalar, decode, is_cuda_cpp
+from ..model.launch import Array, Launch, Scalar, decode
 from ..model.trace import VOTED_NO, VOTED_YES, WARP, Op, Trace, unravel
 from .memory_order import MemoryOrder
 
@@ -157,14 +158,14 @@ class ThreadFlows:
     @cached_property
     def _program(self) -> Program | None:
         file = next(iter(self._trace.sources), "")
-        if is_cuda_cpp(file) or self._launch is None:
+        if is_in_cuda_cpp(self._trace) or self._launch is None:
             return None
         constants = tuple(sorted(self._launch.constants.items()))
         return program_of(self._trace.sources.get(file, ""), self._trace.kernel, constants)
 
     @property
     def _no_program(self) -> str:
-        if is_cuda_cpp(next(iter(self._trace.sources), "")):
+        if is_in_cuda_cpp(self._trace):
             return "threads of CUDA C++ are not replayed"
         return "the trace has no source text that defines its kernel once"
 
@@ -291,7 +292,7 @@ class ThreadFlows:
         """List the sites whose loads may reach a store according to the source text; all if that is not known."""
         trace, every = self._trace, np.arange(len(self._trace.sites))
         file = next(iter(trace.sources), "")
-        if is_cuda_cpp(file):
+        if is_in_cuda_cpp(trace):
             return every
         uses = uses_of_loads(trace.sources.get(file, ""), trace.kernel)
         if uses is None:

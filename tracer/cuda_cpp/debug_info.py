@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import io
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,11 @@ class DebugInfo:
         self._functions: list[tuple[int, int, str]] = []
         self._layouts: dict[int, Layout] = {}
         self.files: dict[str, None] = {}  # that the user wrote, in the order of the units
+        self._segments = [
+            (segment["p_vaddr"], segment.data())
+            for segment in elf.iter_segments()
+            if segment["p_type"] == "PT_LOAD"
+        ]
         if elf.has_dwarf_info():
             info = elf.get_dwarf_info()
             for unit in info.iter_CUs():
@@ -86,6 +92,21 @@ class DebugInfo:
             return None
         _, _, file, line, column = self._lines[index]
         return Site(self.function(address), file, line, max(0, column - 1))
+
+    def parameters_of(self, function: str, count: int) -> list[tuple[str, Layout]]:
+        """Return the parameters of a function, of the version with this number of them if there are several."""
+        versions = self.parameters.get(function, [])
+        return next(
+            (version for version in versions if len(version) == count), versions[0] if versions else []
+        )
+
+    def initial_content(self, variable: Variable) -> bytes:
+        """Return the content of a variable at the start of the program."""
+        for start, content in self._segments:
+            if start <= variable.offset < start + len(content):
+                piece = content[variable.offset - start :][: variable.size]
+                return piece + bytes(variable.size - len(piece))
+        return bytes(variable.size)
 
     def function(self, address: int) -> str:
         """Return the name of the function at an address, without template arguments; "" if it is unknown."""
@@ -286,3 +307,13 @@ def _length(entry: DIE) -> int:
         return int(entry.attributes["DW_AT_count"].value)
     bound = entry.attributes.get("DW_AT_upper_bound")
     return int(bound.value) + 1 if bound is not None and isinstance(bound.value, int) else 0
+
+
+@lru_cache(maxsize=16)
+def _read(program: Path, changed: int) -> DebugInfo:
+    return DebugInfo(program)
+
+
+def debug_info_of(program: Path) -> DebugInfo:
+    """Return the debug information of an executable, read once; raises as `DebugInfo` does."""
+    return _read(program, program.stat().st_mtime_ns)

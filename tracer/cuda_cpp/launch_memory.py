@@ -75,11 +75,8 @@ class LaunchMemory:
         self.views = [Views(region) for region in self.regions]
 
     def _kernel_parameters(self) -> list[tuple[str, Layout]]:
-        versions = self._facts.debug.parameters.get(self._kernel, [])
         count = len([argument for argument in self._event.arguments if "@" not in argument[1]])
-        return next(
-            (version for version in versions if len(version) == count), versions[0] if versions else []
-        )
+        return self._facts.debug.parameters_of(self._kernel, count)
 
     def _make_regions(self, symbols: NDArray[np.uint8]) -> list[Region]:
         names: dict[int, list[str]] = {}

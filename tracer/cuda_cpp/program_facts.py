@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .debug_info import DebugInfo
+from .debug_info import DebugInfo, debug_info_of
 from .rewrite import without_comments
 
 _QUALIFIED = re.compile(r"__(constant|device|managed)__([^;(){}=]*?)\b(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|;|\{|,)")
@@ -32,12 +32,20 @@ class ProgramFacts(Struct, frozen=True):
     compiler: str
 
 
+def variable_spaces(text: str) -> dict[str, str]:
+    """Return the space of each variable with a qualifier in a text without comments, by name."""
+    return {
+        match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
+        for match in _QUALIFIED.finditer(text)
+    }
+
+
 def facts_of(program: Path, texts: dict[Path, str] | None, compiler: str) -> ProgramFacts:
     """Collect the facts of a program; raises OSError or ELFError for a file that is no program.
 
     texts: of its files, None to read those that its debug information names.
     """
-    debug = DebugInfo(program)
+    debug = debug_info_of(program)
     if texts is None:
         texts = {
             Path(file): Path(file).read_text("utf-8", "replace")
@@ -45,11 +53,7 @@ def facts_of(program: Path, texts: dict[Path, str] | None, compiler: str) -> Pro
             if Path(file).is_file()
         }
     plain = [without_comments(text) for text in texts.values()]
-    spaces = {
-        match[3]: "constant" if match[1] == "constant" or "__constant__" in match[2] else "global"
-        for text in plain
-        for match in _QUALIFIED.finditer(text)
-    }
+    spaces = {name: space for text in plain for name, space in variable_spaces(text).items()}
     dynamic = [
         (match[2], _SCALARS.get(" ".join(match[1].split()), "|u1"))
         for text in plain

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ..dataflow.load_uses import depends_on_outside
+from ..model.embedded_cpp import cpp_text_of, is_embedded
 from ..model.launch import Array, Launch, encode
 from ..model.trace import STOPPED, Check, Trace
 from ..recording.kernel_loader import create_array, kernel_file
@@ -50,10 +51,12 @@ def call_of(launch: Launch) -> KernelCall:
 
 def call_on(launch: Launch, arguments: Sequence[KernelArgument]) -> KernelCall:
     """Describe a launch on these arguments."""
+    file, _, kernel = launch.kernel.rpartition(":")
+    text = (cpp_text_of(launch.source, kernel) or "") if is_embedded(file) else launch.source
     return KernelCall(
         Path(kernel_file(launch)),
-        launch.source,
-        launch.kernel.rpartition(":")[2],
+        text,
+        kernel,
         arguments,
         launch.grid,
         launch.block,

@@ -144,11 +144,18 @@ class Session:
         self._selector.register(self._server, selectors.EVENT_READ, None)
 
     def run(
-        self, command: Sequence[str], environment: Mapping[str, str] | None = None, folder: Path | None = None
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+        files: Sequence[int] = (),
     ) -> ProgramEnd:
-        """Run a program, or one that runs others, to its end; raises OSError if it can't be started."""
+        """Run a program, or one that runs others, to its end; raises OSError if it can't be started.
+
+        files: descriptors that the program inherits.
+        """
         settings = dict(os.environ if environment is None else environment) | {VARIABLE: self.path}
-        process = subprocess.Popen(command, env=settings, cwd=folder)
+        process = subprocess.Popen(command, env=settings, cwd=folder, pass_fds=files)
         interrupted = 0.0
         while True:
             try:

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from ..model import cpp_text
 from ..model.trace import Buffer, Dim3, Trace
 from .build import BuildOptions, BuiltProgram, build
+from .device_memory import VARIABLE as MEMORY_VARIABLE
+from .device_memory import DeviceMemory
 from .session import ProgramFault, Session, SessionOptions
 
 VARIABLE = "TILESCOPE_LAUNCH"  # names the file to the child
@@ -30,7 +32,7 @@ _HEADER = np.dtype(
     [
         ("grid", "<u4", 3), ("block", "<u4", 3), ("shared", "<u8"), ("cooperative", "<i4"), ("line", "<i4"),
         ("count", "<i4"), ("variables", "<i4"), ("status", "<i4"), ("which", "<i4"), ("parent", "<i8"),
-        ("expected", "S64"),
+        ("adopted", "<u8"), ("table", "<u8"), ("is_driven", "<i8"), ("expected", "S64"),
     ]
 )  # fmt: skip
 _GIVEN = np.dtype(
@@ -75,6 +77,12 @@ class KernelCall(Struct, frozen=True):
     )  # contents of variables, by name
     is_cooperative: bool = False
     checks_types: bool = True  # whether the elements of arrays must have the type of the parameter
+    expression: str = (
+        ""  # C++ that names the kernel, such as "ns::scale<float>"; "" for the kernel's own name
+    )
+    # Memory that the arguments point to. Then arguments are bits, as for CUDA's driver: bytes or NumPy's numbers.
+    device: DeviceMemory | None = None
+    shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # of arrays in it, by argument
     build: BuildOptions = BuildOptions()
 
 
@@ -84,6 +92,7 @@ class LaunchedKernel(Struct, frozen=True):
     trace: Trace
     arrays: dict[int, NDArray[np.generic]]  # contents afterwards, by the position of the argument
     names: tuple[str, ...]  # of the parameters
+    variables: dict[str, NDArray[np.generic]]  # contents afterwards
     faults: tuple[ProgramFault, ...]  # that no trace shows
 
 
@@ -106,7 +115,11 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
             lambda program: (built.sources.texts, built.compiler.version),
         )
         try:
-            session.run([str(built.path)], os.environ | {VARIABLE: str(path)})
+            settings = {VARIABLE: str(path)}
+            files = () if call.device is None else (call.device.file,)
+            if call.device is not None:
+                settings[MEMORY_VARIABLE] = str(call.device.file)
+            session.run([str(built.path)], os.environ | settings, files=files)
         finally:
             session.close()
         written = path.read_bytes()
@@ -116,16 +129,27 @@ def launch_kernel(call: KernelCall, options: SessionOptions | None = None) -> La
         if fault is None:
             raise KernelLaunchError(f"the launch of {call.kernel} left no trace.", str(call.file), line)
         raise KernelLaunchError(fault.text, fault.file or str(call.file), fault.line or line, fault.kind)
-    facts = session.facts
-    versions = facts.debug.parameters.get(call.kernel, []) if facts else []
-    names = tuple(name for name, _ in versions[0]) if versions else ()
+    names = (
+        tuple(name for name, _ in session.facts.debug.parameters_of(call.kernel, len(call.arguments)))
+        if session.facts
+        else ()
+    )
     arrays = {
         number: np.frombuffer(written, array.dtype, array.size, positions[number]).reshape(array.shape).copy()
         for number, array in enumerate(call.arguments)
         if isinstance(array, np.ndarray)
     }
-    shapes = {name: arrays[number].shape for number, name in enumerate(names) if number in arrays}
-    return LaunchedKernel(_with_shapes(traces[0], shapes), arrays, names, tuple(session.faults))
+    count = len(call.arguments)
+    variables = {
+        name: np.frombuffer(written, array.dtype, array.size, positions[count + number])
+        .reshape(array.shape)
+        .copy()
+        for number, (name, array) in enumerate(call.variables.items())
+    }
+    given = {number: array.shape for number, array in arrays.items()} | dict(call.shapes)
+    shapes = {name: given[number] for number, name in enumerate(names) if number in given}
+    trace = _with_shapes(traces[0], shapes)
+    return LaunchedKernel(trace, arrays, names, variables, tuple(session.faults))
 
 
 def build_call(call: KernelCall) -> BuiltProgram:
@@ -154,7 +178,8 @@ def _entry(call: KernelCall, function: cpp_text.Function) -> tuple[str, str]:
         macros += "#define main tilescope_user_main\n"
     chosen = [constants[name] for name in parameters if name in constants]
     scopes = cpp_text.namespaces(call.text, function)
-    expression = "::".join((*scopes, call.kernel)) + (f"<{', '.join(chosen)}>" if chosen else "")
+    own_name = "::".join((*scopes, call.kernel)) + (f"<{', '.join(chosen)}>" if chosen else "")
+    expression = call.expression or own_name
     shown = str(call.file.absolute()).replace("\\", "\\\\").replace('"', '\\"')
     sets = "".join(f"  launch.set({name});\n" for name in call.variables)
     after = (
@@ -182,9 +207,10 @@ def _encode(call: KernelCall, line: int) -> tuple[bytes, dict[int, int]]:
             f"{call.kernel} has more than {MOST_ARGUMENTS} arguments.", str(call.file), line
         )
     header = np.zeros(1, _HEADER)
+    table = np.empty((0, 3), np.uint64) if call.device is None else call.device.table()
     header[0] = (
         call.grid, call.block, call.shared_bytes, call.is_cooperative, line, len(call.arguments), len(call.variables),
-        0, 0, os.getpid(), b"",
+        0, 0, os.getpid(), len(table), 0, call.device is not None, b"",
     )  # fmt: skip
     given = np.zeros(len(arguments), _GIVEN)
     offset = _aligned(header.nbytes + given.nbytes)
@@ -208,7 +234,9 @@ def _encode(call: KernelCall, line: int) -> tuple[bytes, dict[int, int]]:
             given[number] = (_ARRAY, shown.encode(), position, argument.nbytes, memory, 0, 0.0)
             positions[number] = position
             content = argument.tobytes() if memory == number else b""
-        elif isinstance(argument, bytes | np.float16 | np.void):
+        elif isinstance(argument, bytes | np.float16 | np.void) or (
+            call.device and isinstance(argument, np.generic)
+        ):
             content = argument if isinstance(argument, bytes) else argument.tobytes()
             given[number] = (_BYTES, b"", offset, len(content), number, 0, 0.0)
         elif isinstance(argument, bool | int | np.integer | np.bool_):
@@ -221,8 +249,9 @@ def _encode(call: KernelCall, line: int) -> tuple[bytes, dict[int, int]]:
         if content:
             pieces.append(content + bytes(_aligned(len(content)) - len(content)))
             offset += len(pieces[-1])
+    header["table"] = offset
     start = header.tobytes() + given.tobytes()
-    return b"".join([start + bytes(_aligned(len(start)) - len(start)), *pieces]), positions
+    return b"".join([start + bytes(_aligned(len(start)) - len(start)), *pieces, table.tobytes()]), positions
 
 
 def _as_int64(value: int) -> int:

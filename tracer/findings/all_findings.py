@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..analysis.kernel_structure import kernel_file
+from ..analysis.kernel_structure import is_in_cuda_cpp
 from ..analysis.requests import Requests
 from ..model.finding import Finding, sort_key
-from ..model.launch import is_cuda_cpp
 from ..model.trace import ALIAS_SEPARATOR, Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
@@ -46,7 +45,7 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
     ]
     findings = merge_return_warnings(findings, trace, missed)
     findings = [_naming_aliases(finding, trace) for finding in merge_by_cause(findings, trace)]
-    if is_cuda_cpp(kernel_file(trace)):
+    if is_in_cuda_cpp(trace):
         findings = [in_cuda_cpp(finding) for finding in findings]
     return sorted(findings, key=lambda f: sort_key(f.severity, f.kind, f.moment))
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from ..analysis.kernel_structure import kernel_file
+from ..analysis.kernel_structure import is_in_cuda_cpp
 from ..model.finding import Finding
-from ..model.launch import decode, is_cuda_cpp
+from ..model.launch import decode
 from ..model.launch_limits import BLOCK, GRID, THREADS
 from ..model.trace import Trace
 
@@ -51,7 +51,7 @@ def _shared(trace: Trace) -> Iterator[tuple[int, str, str]]:
     dynamic = decode(trace.launch).shared_bytes if trace.launch else 0
     ends = [b.address + b.size * b.unit for b in trace.buffers if b.space == "shared"]
     total = max([*ends, dynamic])
-    if total <= SHARED or is_cuda_cpp(kernel_file(trace)):  # CUDA C++ may ask the driver for more
+    if total <= SHARED or is_in_cuda_cpp(trace):  # CUDA C++ may ask the driver for more
         return
     effect = "the launch fails" if dynamic else "the kernel does not compile"
     text = f"{total:,} bytes of shared memory in a block, where Numba gets {SHARED:,} at most: {effect}"

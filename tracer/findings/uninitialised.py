@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs
-from ..analysis.kernel_structure import called_name, is_statement, kernel_file
+from ..analysis.kernel_structure import called_name, is_in_cuda_cpp, is_statement
 from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlapping_buffers, unit_accesses
 from ..analysis.requests import Requests
 from ..dataflow.load_uses import find_unused_loads
 from ..model.array_types import Ints, Mask
 from ..model.finding import Finding, access_element, count_noun, line_text, thread_text
-from ..model.launch import Array, decode, is_cuda_cpp
+from ..model.launch import Array, decode
 from ..model.trace import ALIAS_SEPARATOR, Op, Trace, poison
 from ..races.conflicting_accesses import WritersByKey
 from .source.index_expressions import kernel_parameters
@@ -153,7 +153,7 @@ def _pieces_without_content(trace: Trace, group: list[int]) -> Mask | None:
 
 def _is_allocated_only(trace: Trace, number: int) -> bool:
     """Check whether an argument in a buffer is memory that the host allocated and partly left unwritten."""
-    if not trace.launch or is_cuda_cpp(kernel_file(trace)):  # cudaMalloc fills memory with poison
+    if not trace.launch or is_in_cuda_cpp(trace):  # cudaMalloc fills memory with poison
         return True
     names, arguments = kernel_parameters(trace), decode(trace.launch).arguments
     by_name = dict(zip(names, arguments, strict=False))

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from .embedded_cpp import only_cpp
 from .syntax_tree import syntax_tree
 
 BARRIERS = re.compile(r"(?:__syncthreads\w*|__syncwarp|[\w.]*\bsync)\s*\(")
@@ -51,11 +52,20 @@ def is_cpp(source: str) -> bool:
     return "__global__" in source and not syntax_tree(source).body
 
 
+def holds_cpp(source: str) -> bool:
+    """Return True for a text with CUDA kernels in C++, also in strings of a Python program."""
+    return is_cpp(source) or only_cpp(source) is not None
+
+
 @lru_cache(maxsize=16)
 def plain(source: str) -> str:
-    """Return the text with comments, strings and preprocessor lines as spaces; positions and lines stay."""
+    """Return the text with comments, strings and preprocessor lines as spaces; positions and lines stay.
+
+    Of a Python program only its strings with kernels stay.
+    """
     if len(source) > LONGEST:
         return ""
+    source = only_cpp(source) or source
     text = _PIECE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), source)
     return re.sub(
         r"^[ \t]*#(?:\\\n|[^\n])*",
@@ -103,6 +113,13 @@ def function_lines(source: str, name: str) -> tuple[int, int]:
     """Return the first and last line (from 1) of a function; 1 and 0 if there is none."""
     function = next((function for function in functions(source) if function.name == name), None)
     return (function.first, function.last) if function else (1, 0)
+
+
+def definition_line(source: str, kernel: str) -> int:
+    """Return the line (from 1) on which the name of a kernel is defined or declared; 0 if it is not."""
+    pattern = rf"__global__[^;{{}}]*?\b({re.escape(kernel)})\s*\("
+    match = re.search(pattern, plain(source))
+    return plain(source).count("\n", 0, match.start(1)) + 1 if match else 0
 
 
 def template_parameters(source: str, function: Function) -> tuple[str, ...]:
@@ -172,6 +189,8 @@ def barrier_lines(source: str, name: str) -> tuple[int, ...]:
 
 def statements_on(source: str, line: int) -> list[Statement]:
     """List the statements that begin, continue or end on a line."""
+    if not holds_cpp(source):
+        return []
     return [
         statement
         for function in functions(source)

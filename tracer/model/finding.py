@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
+from . import cpp_text
 from .array_types import AnyInts
 from .rules import code_of, confidence_of
 from .trace import Buffer, Dim3, Trace, unravel
@@ -122,9 +122,10 @@ def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
 def definition_of(trace: Trace) -> tuple[str, int]:
     """Return (file, line from 1) of the kernel's definition."""
     for file, text in trace.sources.items():
+        if "__global__" in text and (first := cpp_text.definition_line(text, trace.kernel)):
+            return file, first
         for number, line in enumerate(text.splitlines(), 1):
-            is_cpp = "__global__" in line and re.search(rf"\b{re.escape(trace.kernel)}\s*\(", line)
-            if is_cpp or line.split("(")[0].split() == ["def", trace.kernel]:
+            if line.split("(")[0].split() == ["def", trace.kernel]:
                 return file, number
     return next(iter(trace.sources), trace.kernel), 1
 

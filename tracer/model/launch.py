@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from .embedded_cpp import is_embedded
+
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
 ScheduleKind = Literal["lockstep", "sequential", "random", "measured", "order"]
@@ -86,7 +88,7 @@ class Launch(msgspec.Struct, frozen=True):
     """A kernel, its arguments, and how to run it."""
 
     # `module:function`, `path/to/file.py:function`, `path/to/notebook.ipynb [3]:function`, `path/to/file.cu:function`,
-    # or `module.cu:function`
+    # `module.cu:function`, or `path/to/file.py [C++]:function` for a kernel in a string of a Python program
     kernel: str
     # The text of that file; for a cell, with the definitions it uses of others (see `notebook_cells`). This text runs,
     # so an edited kernel is another launch.
@@ -145,5 +147,5 @@ def is_cuda_cpp_launch(launch: Launch) -> bool:
 
 
 def is_cuda_cpp(file: str) -> bool:
-    """Return True for the name of a file in CUDA C++."""
-    return file.lower().endswith(CUDA_CPP_SUFFIXES)
+    """Return True for the name of a file in CUDA C++, and for that of a launch from a string of a Python program."""
+    return is_embedded(file) or file.lower().endswith(CUDA_CPP_SUFFIXES)

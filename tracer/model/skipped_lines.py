@@ -67,7 +67,7 @@ def barrier_lines(source: str, function: str) -> tuple[int, ...]:
         for node in ast.walk(syntax_tree(source))
         if isinstance(node, DEFINITIONS) and node.name == function
     ]
-    if not functions and cpp_text.is_cpp(source):
+    if not functions and cpp_text.holds_cpp(source):
         return cpp_text.barrier_lines(source, function)
     statements = (node for definition in functions[:1] for node in _statements(definition))
     return tuple(sorted(node.lineno for node in statements if _waits(node)))
@@ -81,7 +81,7 @@ def _waits(node: ast.stmt) -> bool:
 
 def _replacement(source: str, line: int) -> tuple[int, int, str]:
     """Return the first and last line to skip, and their replacement; raises SkippedLineError."""
-    if cpp_text.is_cpp(source):
+    if cpp_text.is_cpp(source) or cpp_text.statements_on(source, line):
         return _cpp_replacement(source, line)
     statements = _by_line(source).get(line, ())
     if not statements:

@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..analysis.kernel_structure import kernel_file
+from ..analysis.kernel_structure import is_in_cuda_cpp
 from ..model.definitions_only import definitions_only
 from ..model.finding import count_noun, element_text
-from ..model.launch import Launch, Schedule, decode, is_cuda_cpp
+from ..model.launch import Launch, Schedule, decode
 from ..model.order import Order, order_of_turns
 from ..model.trace import Op, Trace, poison
 from ..processes.process_client import RunCancelledError
@@ -101,7 +101,7 @@ def order_case(trace: Trace, folder: Path) -> OrderCase | None:
     """
     size = sum(content.nbytes for content in trace.initial.values())
     unusable = trace.error is not None or trace.is_part or trace.value is None or not trace.launch
-    if unusable or len(trace) > MOST_ACCESSES or size > MOST_INPUT_BYTES or is_cuda_cpp(kernel_file(trace)):
+    if unusable or len(trace) > MOST_ACCESSES or size > MOST_INPUT_BYTES or is_in_cuda_cpp(trace):
         return None
     launch = decode(trace.launch)
     try:

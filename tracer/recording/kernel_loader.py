@@ -21,6 +21,7 @@ from ...kernels.scenarios.npy_file import npy_header
 from ...kernels.scenarios.scenario import CatalogueError
 from ..model.cuda_cpp_file import cuda_cpp_file
 from ..model.definitions_only import definitions_only, without_launches
+from ..model.embedded_cpp import is_embedded, program_file
 from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch, is_cuda_cpp
 from ..model.notebook_cells import cell_of, tree_of
@@ -164,6 +165,8 @@ def kernel_file(launch: Launch) -> str:
 
 def _file_and_package(source: str) -> tuple[str, str]:
     """Resolve a path or a module name to a file and its package."""
+    if is_embedded(source):
+        return str(Path(program_file(source)).absolute()), ""
     if source.endswith(".py") or cell_of(source):
         return str(Path(source).absolute()), ""
     if is_cuda_cpp(source):

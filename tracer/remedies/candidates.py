@@ -7,11 +7,10 @@ import re
 from itertools import pairwise
 from typing import Protocol
 
-from ..analysis.kernel_structure import kernel_file, site_in_kernel
+from ..analysis.kernel_structure import is_in_cuda_cpp, kernel_file, site_in_kernel
 from ..findings.race_barrier_placement import WARP_BARRIER
 from ..model import cpp_text
 from ..model.finding import Finding
-from ..model.launch import is_cuda_cpp
 from ..model.trace import Trace
 from .barrier_edits import barrier_fixes
 from .cpp_edits import barrier_moves, race_fixes
@@ -48,7 +47,7 @@ def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
     lines = _lines(trace, finding)
     if not lines or not is_mechanical(finding):
         return []
-    if is_cuda_cpp(kernel_file(trace)):
+    if is_in_cuda_cpp(trace):
         return _cpp_candidates(trace, finding, lines, source)
     try:
         text = KernelText(source)

@@ -21,6 +21,7 @@ from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
 from ..simulator.host.unsupported import print_once
 from ..simulator.quick_imports import without_collections, without_driver
+from ..stand_ins.imports import install as install_stand_ins
 from .launch_size import (
     LaunchRefusedError,
     check_size,
@@ -33,6 +34,7 @@ from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
 from .original_builtins import original_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported when the program needs them, not before it starts
+    from ..cuda_cpp.session import ProgramFault
     from ..model.trace import Dim3, KernelError, Trace
     from ..type_inference.question import Refusal
 
@@ -63,6 +65,8 @@ class RecordingOptions(NamedTuple):
     refused: Callable[[Any, Refusal], None] | None = None
     # Gets each kernel that receives an array of another type than declared, and the sentence about it.
     on_mismatch: Callable[[Any, str], None] = lambda kernel, sentence: print_once(f"{sentence}.")
+    # Gets what is wrong with a launch of a kernel in CUDA C++, and what no trace shows.
+    on_fault: Callable[[ProgramFault], None] = lambda fault: None
 
 
 MAX_CACHED_KERNELS = 64  # kernels whose source texts are cached
@@ -89,6 +93,29 @@ def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     after_import("numba", lambda: None, without_collections)
     after_import("numba.cuda", lambda: _wrap_launches(options, recorded), without_driver)
+    install_stand_ins(lambda: _trace_cuda_cpp(options, recorded))
+
+
+def _trace_cuda_cpp(options: RecordingOptions, recorded: Recorded) -> None:
+    """Trace the launches of kernels that the program has as texts in CUDA C++."""
+    from ..cuda_cpp.session import SessionOptions
+    from ..stand_ins.driver import settings
+
+    notified: set[str] = set()
+
+    def sample(kernel: str, grid: Dim3, block: Dim3) -> int:
+        if options.every_block or not is_too_large(grid, block):
+            return 0
+        count = len(choose_sample_blocks(grid, block))
+        if kernel not in notified:
+            notified.add(kernel)
+            options.notify(sampling_notice(kernel, grid, count))
+        return count
+
+    settings.options = SessionOptions(
+        options.schedule, options.resident, options.patience, options.limits, sample, options.blocks
+    )
+    settings.take, settings.note = recorded, options.on_fault
 
 
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SECONDS = 600.0  # for all launches of a program
 KEPT_BYTES = 1 << 31  # of copies of arrays
 NOT_COUNTED: dict[str, Any] = {"compiled_counters": None, "compiled": {"reason": "It did not run."}}
+IN_CUDA_CPP = "It is CUDA C++; only Numba kernels are counted as compiled."
 TOO_LATE = "The program made too many launches to count them as compiled; count fewer at a time."
 
 
@@ -21,7 +22,7 @@ class CompiledLaunches:
 
     def __init__(self) -> None:
         self._waiting: LiveLaunch | None = None  # the launch that started last
-        self._launches: list[LiveLaunch] = []
+        self._launches: list[LiveLaunch | None] = []  # None for one in CUDA C++
 
     def begin(self, kernel: Any, arguments: tuple[Any, ...], blocks: tuple[int, ...] | None = None) -> None:
         """Describe a launch that starts."""
@@ -30,9 +31,13 @@ class CompiledLaunches:
         self.drop()
         self._waiting = LiveLaunch(kernel, arguments, blocks)
 
-    def end(self) -> None:
-        """Keep the launch that started last: it has ended."""
-        if self._waiting is not None:
+    def end(self, trace: Trace) -> None:
+        """Keep the launch that started last: it has ended with this trace."""
+        from ....tracer.analysis.kernel_structure import is_in_cuda_cpp
+
+        if is_in_cuda_cpp(trace):
+            self._launches.append(None)
+        elif self._waiting is not None:
             self._launches.append(self._waiting)
             self._waiting = None
 
@@ -54,6 +59,9 @@ class CompiledLaunches:
         entries = []
         try:
             for launch in self._launches:
+                if launch is None:
+                    entries.append(compiled_data(CompiledCounters(reason=IN_CUDA_CPP)))
+                    continue
                 if launch.job is None:
                     answer = CompiledCounters(reason=launch.reason)
                 elif time.monotonic() > end:
@@ -83,7 +91,7 @@ class CheckedLaunches:
         from ....tracer.analysis.counters import counters_of
         from ....tracer.analysis.requests import requests_of
 
-        self._compiled.end()
+        self._compiled.end(trace)
         self._entries.append(
             {
                 "launch": len(self._entries), "kernel": trace.kernel, "grid": list(trace.grid),

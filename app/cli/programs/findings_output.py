@@ -209,6 +209,10 @@ class CompilerFindings:
 
     def note(self, number: int, key: str, trace: Trace, requests: Requests) -> None:
         """Store the data of a launch of the program's own kernel, with the key of its question."""
+        from ....tracer.analysis.kernel_structure import is_in_cuda_cpp
+
+        if is_in_cuda_cpp(trace):
+            return
         self._launches.append((number, key, trace.kernel, _moments(trace, requests)))
 
     def findings(self) -> dict[int, list[FindingData]]:

@@ -29,7 +29,10 @@ _LEADING = (  # files whose frames lead to the program
     "<frozen runpy>",
 )
 _TRACER = f"{Path(__file__).parents[3] / 'tracer'}{os.sep}"
-_RAISING_ON_PURPOSE = tuple(f"{_TRACER}{room}{os.sep}" for room in (os.path.join("simulator", "host"), "run"))  # noqa: PTH118
+_RAISING_ON_PURPOSE = tuple(
+    f"{_TRACER}{room}{os.sep}"
+    for room in (os.path.join("simulator", "host"), "run", "stand_ins")  # noqa: PTH118
+)
 _SIMULATOR = os.path.join("numba", "cuda", "simulator", "")  # noqa: PTH118  # a part of a path
 replaced_text: Callable[[str], bytes | None] | None = None  # returns a script's text instead of its file's
 _has_folder = not sys.flags.safe_path  # whether sys.path begins with a script's folder

@@ -44,12 +44,20 @@ from .findings_output import (
 from .forked_launches import ForkedLaunches, record_here
 from .program_to_run import ProgramToRun
 from .run_as_main import full_path
-from .run_cuda_cpp import CudaProgram, check_options, collect_faults, is_cuda_cpp_program, report_faults
+from .run_cuda_cpp import (
+    CudaProgram,
+    check_options,
+    collect_faults,
+    is_cuda_cpp_program,
+    note_fault,
+    report_faults,
+)
 from .where import write_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ....tracer.cuda_cpp.session import ProgramFault
     from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
     from ....tracer.run.program_hook import RecordingOptions
@@ -153,7 +161,8 @@ def execute_run(chosen: Namespace) -> int:
     if is_cuda_cpp_program(program):
         chosen.program = program
         return _run_cuda_cpp(chosen, saver)
-    options_of_run = _options(chosen)
+    faults: list[FindingData] = []
+    options_of_run = _options(chosen)._replace(on_fault=lambda fault: note_fault(faults, fault))
     if chosen.json:
         options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
     forked = record_here(options_of_run, saver.save_launch)
@@ -170,6 +179,7 @@ def execute_run(chosen: Namespace) -> int:
         if os.getpid() == own:  # else a child that the program forked
             with original_builtins():
                 saver.close()
+                report_faults(faults)
                 forked.report()
                 if chosen.open and saver.saved:
                     _open_window(saver.saved[0])
@@ -239,7 +249,7 @@ class LaunchSaver:
 
     def save_launch(self, trace: Trace, seconds: float) -> None:
         """Save a launch, at once or in the background."""
-        self._compiled.end()
+        self._compiled.end(trace)
         caller = (
             caller_of(trace) if self.lines is not None else None
         )  # must be found while the launch is on the stack
@@ -415,6 +425,15 @@ def execute_check(chosen: Namespace) -> int:
         if os.getpid() == own:
             collector.mismatch(kernel, sentence)
 
+    faults: list[FindingData] = []
+
+    def fail(fault: ProgramFault) -> None:
+        if os.getpid() == own:
+            count = len(faults)
+            note_fault(faults, fault)
+            for data in faults[count:]:
+                collector.add_fault(data)
+
     def begin(launch: Launch) -> None:
         nonlocal blocks
         blocks = launch.blocks
@@ -432,6 +451,7 @@ def execute_check(chosen: Namespace) -> int:
         launched=launched,
         refused=refuse,
         on_mismatch=mismatch,
+        on_fault=fail,
     )
     forked = record_here(options_of_check, take)
     with _output_to_stderr() as output:

@@ -49,7 +49,7 @@ class CudaProgram:
             print_error(str(error))
             return 2
         except BuildError as error:
-            self._add("compile", "error", error.file or str(path), error.line or 1, str(error))
+            add_fault(self.faults, "compile", "error", error.file or str(path), error.line or 1, str(error))
             return 2
         session = Session(
             _options(self._chosen),
@@ -86,23 +86,28 @@ class CudaProgram:
 
     def _judge(self, end: ProgramEnd, path: Path) -> int:
         for fault in end.faults:
-            self._note(fault, path)
+            note_fault(self.faults, fault, str(path))
         if end.was_interrupted:
             return INTERRUPTED
         return end.status if end.status >= 0 else 128 - end.status
 
-    def _note(self, fault: ProgramFault, path: Path) -> None:
-        severity = "warning" if fault.kind == LEAKS else "error"
-        self._add("launch", severity, fault.file or str(path), fault.line or 1, fault.text)
 
-    def _add(self, kind: str, severity: str, file: str, line: int, text: str) -> None:
-        fault: FindingData = {
-            "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
-            "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
-        }  # fmt: skip
-        data = with_rule(fault)
-        if data not in self.faults:
-            self.faults.append(data)
+def note_fault(faults: list[FindingData], fault: ProgramFault, file: str = "") -> None:
+    """Add a fault of a program to a list; file: that of faults without one."""
+    kind = "compile" if fault.kind == "compile" else "launch"
+    severity = "warning" if fault.kind == LEAKS else "error"
+    add_fault(faults, kind, severity, fault.file or file, fault.line or 1, fault.text)
+
+
+def add_fault(faults: list[FindingData], kind: str, severity: str, file: str, line: int, text: str) -> None:
+    """Add a fault to a list, as a finding."""
+    fault: FindingData = {
+        "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
+        "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
+    }  # fmt: skip
+    data = with_rule(fault)
+    if data not in faults:
+        faults.append(data)
 
 
 def is_cuda_cpp_program(program: ProgramToRun) -> bool:

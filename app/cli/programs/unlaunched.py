@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ....tracer.model.notebook_cells import is_notebook
+
+FORMATTED = " [line "  # in the name of a text that a line of a program has put together
 CPP_COMMENT = re.compile(r"//[^\n]*")
 CPP_KERNEL = re.compile(r"__global__[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)\s*)?[^;{}()]*?\b(\w+)\s*\(")
 
@@ -23,7 +26,7 @@ class KernelLines(NamedTuple):
 
 def kernels_never_launched(files: Iterable[str], launched: Iterable[tuple[str, str]]) -> list[KernelLines]:
     """List the kernels in these files that are not among the launched ones, which are pairs of name and file."""
-    names = set(launched)
+    names = {(name, file.partition(FORMATTED)[0]) for name, file in launched}
     return [
         kernel
         for file in dict.fromkeys(files)
@@ -33,14 +36,15 @@ def kernels_never_launched(files: Iterable[str], launched: Iterable[tuple[str, s
 
 
 def _kernels(file: str) -> list[KernelLines]:
+    if is_notebook(file):
+        return []
     text = "".join(linecache.getlines(file))
-    if "__global__" in text:
-        return _cpp_kernels(file, text)
+    in_cpp = _cpp_kernels(file, text) if "__global__" in text else []
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
-        return []
-    return [
+        return in_cpp
+    return in_cpp + [
         KernelLines(node.name, file, node.lineno, node.end_lineno or node.lineno)
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and any(map(_makes_a_kernel, node.decorator_list))

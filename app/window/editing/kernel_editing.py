@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMessageBox, QWidget
 
 from .... import ROOT
 from ....kernels.scenarios.catalogue import find
+from ....tracer.model.embedded_cpp import program_file
 from ....tracer.model.finding import Finding, source_location
 from ....tracer.model.plan import source_without_lines
 from ....tracer.model.skipped_lines import skip_refusal, statement_lines
@@ -251,7 +252,7 @@ class KernelEditing(QObject):
         """Suggest a file name: the user's own file, or a copy for one of Tilescope's kernels."""
         if setup.file:
             launch = self.stage.launch_in(setup.file)
-            own = Path(launch.kernel.rpartition(":")[0]) if launch else Path("kernel.py")
+            own = Path(program_file(launch.kernel.rpartition(":")[0])) if launch else Path("kernel.py")
             return own if own.suffix == ".py" else home_folder() / "kernel.py"
         stem = find(setup.scenario).kernel.rpartition(":")[0].rpartition(".")[2]
         return home_folder() / f"{stem}_edited.py"

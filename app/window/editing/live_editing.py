@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.cpp_text import is_cpp
+from ....tracer.model.embedded_cpp import program_file
 from ....tracer.model.finding import Finding
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
@@ -283,7 +284,7 @@ class LiveEditing(QObject):
         """Return the user's program that made a setup's launch if the kernel is in that file."""
         path = self.programs.program_of(setup.file) if setup.file else None
         launch = self.stage.launch_in(setup.file) if path else None
-        return path if launch and launch.kernel.rpartition(":")[0] == str(path) else None
+        return path if launch and program_file(launch.kernel.rpartition(":")[0]) == str(path) else None
 
     def _launch(self, setup: Setup) -> Launch:
         """Return the launch of a setup; raises CatalogueError."""

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #define TILESCOPE_MAX_SHARED (227 * 1024)
+#define TILESCOPE_DEVICE_MEMORY 0x200000000000ull  // where the memory of a program in Python lies, see `device_memory.py`
 enum { TILESCOPE_LOAD, TILESCOPE_STORE, TILESCOPE_ATOMIC, TILESCOPE_REDUCTION };
 enum { TILESCOPE_OUTSIDE = 8, TILESCOPE_MISALIGNED = 16 };  // bits of recorded operations
 enum { TILESCOPE_SYNC, TILESCOPE_COUNT, TILESCOPE_AND, TILESCOPE_OR };
@@ -46,6 +47,7 @@ void tilescope_trap(void* pc, const char* type);
 [[noreturn]] void tilescope_missing(const char* name, const char* file, int line);
 // Memory of the device. kind: 0 device, 1 managed, 2 pinned.
 void* tilescope_allocate(size_t size, int kind);
+void tilescope_adopt(uint64_t address, uint64_t size, int state);  // memory of a Python program, by ascending addresses; 1 live, 2 written
 int tilescope_free(void* pointer);  // 0, or 1 for a pointer that was not allocated
 int tilescope_is_device(const void* pointer);  // 0, or 1 more than the kind
 uint64_t tilescope_size_of(const void* pointer);  // bytes from it to the end of its allocation

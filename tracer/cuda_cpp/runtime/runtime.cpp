@@ -1236,11 +1236,14 @@ void start() {
   capacity = 12000000;  // as many as are kept, see `Limits`
   recorded_at_once = capacity += 1 << 16;
   if (control >= 0) {
-    arena_file = shared_file("tilescope-memory", ARENA);
+    const char* given = getenv("TILESCOPE_CUDA_MEMORY");  // the file of a program in Python, which holds its device memory
+    arena_file = given ? atoi(given) : shared_file("tilescope-memory", ARENA);
+    if (given) arena = (char*)mmap((void*)TILESCOPE_DEVICE_MEMORY, ARENA, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, arena_file, 0);
     rows_file = shared_file("tilescope-rows", capacity * sizeof(Row));
     arrivals_file = shared_file("tilescope-arrivals", MOST_ARRIVALS * sizeof(Arrival));
   }
-  arena = (char*)reserve(ARENA, arena_file);
+  if (arena == MAP_FAILED) _exit(112);
+  if (!arena) arena = (char*)reserve(ARENA, arena_file);
   arena_next = arena + 2 * GAP;
   last_written = (uint32_t*)reserve(ARENA, -1), last_read = (uint32_t*)reserve(ARENA, -1);
   rows = row = (Row*)reserve(capacity * sizeof(Row), rows_file);
@@ -1580,6 +1583,11 @@ void* tilescope_allocate(size_t size, int kind) {
   uint64_t pc = (uint64_t)__builtin_return_address(2) - image_base;
   allocations.push_back({(uint64_t)memory, size, kind, true, kind != 0, pc, false});
   return memory;
+}
+
+void tilescope_adopt(uint64_t address, uint64_t size, int state) {
+  start();
+  allocations.push_back({address, size, 0, (state & 1) != 0, (state & 2) != 0, 0, false});
 }
 
 int tilescope_free(void* pointer) {

@@ -1,5 +1,6 @@
 // Launches one kernel of a text without its `main`. A file holds the launch and its arguments (see `single_launch.py`);
-// afterwards it holds the contents of the arrays.
+// afterwards it holds the contents of the arrays and variables. A launch of a Python program passes the bits of each
+// argument, as CUDA's driver does, and its memory is that of the program.
 #pragma once
 enum { TILESCOPE_ARRAY, TILESCOPE_INTEGER, TILESCOPE_REAL, TILESCOPE_BYTES };
 enum { TILESCOPE_DONE, TILESCOPE_STARTED, TILESCOPE_COUNT_DIFFERS, TILESCOPE_KIND_DIFFERS, TILESCOPE_TYPE_DIFFERS, TILESCOPE_SIZE_DIFFERS };
@@ -19,6 +20,8 @@ struct TilescopeGivenLaunch {
   int32_t is_cooperative, line, count, variables;  // line: of the kernel; count: of arguments, which the variables follow
   int32_t status, which;  // one of TILESCOPE_DONE to TILESCOPE_SIZE_DIFFERS, and the argument
   int64_t parent;
+  uint64_t adopted, table;  // number of the Python program's allocations, and where in the file their table begins
+  int64_t is_driven;        // whether the arguments are bits for the driver
   char expected[64];  // the type of the parameter that an argument does not fit
 };
 
@@ -44,6 +47,11 @@ struct TilescopeGivenFile {
   }
   template <class T> TILESCOPE_HELPER T value(int i) {
     const TilescopeGiven* argument = given(i);
+    if (launch()->is_driven) {
+      alignas(T) char bits[sizeof(T)] = {};
+      memcpy(bits, content + argument->offset, argument->size < sizeof bits ? argument->size : sizeof bits);
+      return *(T*)bits;
+    }
     if constexpr (std::is_pointer<T>::value) {
       typedef std::remove_cv_t<std::remove_pointer_t<T>> Element;
       if (argument->kind == TILESCOPE_INTEGER && !argument->integer) return nullptr;
@@ -73,14 +81,18 @@ struct TilescopeGivenFile {
 
 struct TilescopeSingleLaunch {
   TilescopeGivenFile file;
+  void* variables[128];
   int variable = 0;
   TILESCOPE_HELPER TilescopeSingleLaunch() {
     file.content = tilescope_map_launch();
     if (!file.content || !tilescope_die_with(file.launch()->parent)) _Exit(2);
     file.launch()->status = TILESCOPE_STARTED;
+    const uint64_t* table = (const uint64_t*)(file.content + file.launch()->table);
+    for (uint64_t i = 0; i < file.launch()->adopted; i++) tilescope_adopt(table[3 * i], table[3 * i + 1], (int)table[3 * i + 2]);
   }
   // Set the content of a variable, in the order of the file.
   template <class T> TILESCOPE_HELPER void set(T& target) {
+    variables[variable] = (void*)&target;
     int i = file.launch()->count + variable++;
     if (file.given(i)->size > sizeof target) file.end(TILESCOPE_SIZE_DIFFERS, i);
     memcpy((void*)&target, file.content + file.given(i)->offset, file.given(i)->size);
@@ -104,6 +116,10 @@ struct TilescopeSingleLaunch {
       const TilescopeGiven* argument = file.given(i);
       if (argument->kind != TILESCOPE_ARRAY) continue;
       memcpy(file.content + argument->offset, file.memories[argument->memory], argument->size);
+    }
+    for (int i = 0; i < variable; i++) {
+      const TilescopeGiven* given = file.given(launch.count + i);
+      memcpy(file.content + given->offset, variables[i], given->size);
     }
     for (void*& pointer : file.memories) {
       if (pointer) tilescope_free(pointer);
