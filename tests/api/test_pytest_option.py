@@ -288,7 +288,7 @@ def test_a_mistake_in_the_settings_is_named_with_its_line(project):
 
 
 def test_the_verdict_needs_no_terminal(project):
-    done = run_pytest(
+    done = run_tests(
         project, TESTS, "--tilescope", "-p", "no:terminal", "--junitxml=out.xml", "-k", "test_race"
     )
     assert done.returncode == 1 and "tilescope: TS101 in kernels.py:9" in (project / "out.xml").read_text()
