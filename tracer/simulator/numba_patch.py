@@ -165,7 +165,9 @@ def refusal_error(kernel: str, refusal: Refusal) -> Exception:
     from numba.core import errors
 
     kind = getattr(errors, refusal.error, errors.LoweringError)
-    error: Exception = kind(str(refused_kernel(kernel, refusal)))
+    text = str(refused_kernel(kernel, refusal))
+    error: Exception = kind(text)
+    error.args = (text,)  # without the colours that Numba adds if colorama is installed
     return error
 
 

@@ -88,7 +88,11 @@ class _Finder(importlib.abc.MetaPathFinder):
                 return None
         if package not in _TITLES or sys.platform != "linux" or self._is_installed(package):
             return None
-        if package not in sys.modules and not _is_wanted():
+        if package in sys.modules:
+            spec = sys.modules[package].__spec__
+            if spec is None or not isinstance(spec.loader, _Loader):
+                return None  # the installed package, which a library imported
+        elif not _is_wanted():
             return None
         if not self._modules:
             self._begin()

@@ -8,7 +8,6 @@ import tokenize
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ....tracer.model.embedded_cpp import only_cpp
 from ....tracer.model.rules import CODES
 from .chosen_rules import unknown_rule_text
 
@@ -48,6 +47,8 @@ def read_suppressions(name: str, text: str, is_cpp: bool) -> list[Suppression]:
     """
     if "tilescope:" not in text:
         return []
+    from ....tracer.model.embedded_cpp import only_cpp  # imports packages that help does not need
+
     cpp = text if is_cpp else only_cpp(text) or ""  # a Python program may have kernels in strings
     places = [*_cpp_comments(cpp), *(() if is_cpp else _python_comments(text))]
     return [

@@ -6,7 +6,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ....tracer.model.launch import is_cuda_cpp
 from ....tracer.model.notebook_cells import is_notebook
 from ..common.arguments import Parser, UsageError
 from ..common.text_output import print_error
@@ -87,6 +86,8 @@ def _programs(first: ProgramToRun, parser: Parser) -> list[ProgramToRun]:
 
 
 def _names_program(word: str) -> bool:
+    from ....tracer.model.launch import is_cuda_cpp  # imports packages that help does not need
+
     return word.endswith(".py") or is_notebook(word) or is_cuda_cpp(word)
 
 

@@ -8,12 +8,12 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent, QTextDocument
+from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
 from PySide6.QtWidgets import QGraphicsTextItem, QSizePolicy, QWidget
 
 from ...charts.choice import Sight
 from ...charts.figure import BarPanel, Figure, PointPanel, number_texts
-from ...widgets.plain_text import markup
+from ...widgets.plain_text import RichDocument, markup
 from ...widgets.theme import Theme
 from ..common.view import guard_handler
 from ..plotting.axis import AxisLabel
@@ -110,9 +110,11 @@ class ChartView(PlotView):
             return
         self._head, self._foot = QGraphicsTextItem(), QGraphicsTextItem()
         for item, html in ((self._head, head_html(figure, theme)), (self._foot, foot_html(figure, theme))):
-            item.document().setDocumentMargin(0)
+            document = RichDocument(item)
+            document.setDocumentMargin(0)
+            item.setDocument(document)
             item.setFont(theme.font(13))
-            item.setHtml(html)
+            document.show_html(html)
             item.setParentItem(self.page)
         self._groups = [] if figure.is_empty else [self._group(panels) for panels in groups_of(figure)]
         self._ask_height()
@@ -291,10 +293,10 @@ def foot_html(figure: Figure, theme: Theme) -> str:
 
 
 def _text_height(html: str, width: float, theme: Theme) -> float:
-    document = QTextDocument()
+    document = RichDocument()
     document.setDocumentMargin(0)
     document.setDefaultFont(theme.font(13))
-    document.setHtml(html)
+    document.show_html(html)
     document.setTextWidth(max(width, 1.0))
     return document.size().height()
 

@@ -301,7 +301,7 @@ def test_a_click_that_moves_the_time_is_announced_and_back_returns(window):
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot.toPoint())
     wait_until(lambda: window.stage.moments()[1] != 3)
     moment = int(window.stage.moments()[1])
-    assert window.notice.news.isVisible()
+    wait_until(window.notice.news.isVisible)
     assert f"moment {moment}" in window.notice.news.sentence.text()
     assert window.notice.news.sentence.text().startswith("Block (1, 1)")
     press(window, "Alt+Left")

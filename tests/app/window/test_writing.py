@@ -543,7 +543,7 @@ def test_a_launch_of_a_program_is_named_by_its_program(window, tmp_path):
 
 
 def test_keys_for_writing_belong_to_others_without_a_lecture(window, tmp_path):
-    names = ("Undo edit", "Redo edit", "Edit caption and notes")
+    names = ("Redo edit", "Edit caption and notes")
     assert not any(window.commands[name].isEnabled() for name in names)
     presented(window, tmp_path / "mine.md")
     assert all(window.commands[name].isEnabled() for name in names)

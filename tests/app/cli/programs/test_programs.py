@@ -26,7 +26,9 @@ def test_a_program_runs_as_under_python(script, tmp_path):
         sys.exit(7)
         """
     )
-    ours = run_tilescope("run", "--quiet", str(path), "-x", "--json", "words", folder=tmp_path, input="typed")
+    ours = run_tilescope(
+        "run", "--quiet", str(path), "--", "-x", "--json", "words", folder=tmp_path, input="typed"
+    )
     plain = subprocess.run(
         [sys.executable, str(path), "-x", "--json", "words"],
         capture_output=True,
@@ -248,15 +250,21 @@ def test_memory_that_no_thread_writes(script, tmp_path, text, printed):
     assert (done.returncode, done.stdout.strip()) == (0, printed), done.stderr
 
 
-def test_numba_is_imported_without_what_a_gpu_needs_and_leaves_nothing_in_its_place(script, tmp_path):
+def test_numba_is_imported_without_what_a_gpu_needs_and_leaves_nothing_in_its_place(
+    script, tmp_path, tmp_path_factory
+):
     pytest.importorskip("numba_cuda")
+    site = tmp_path_factory.mktemp("site-packages")  # the imports of a library get no stand-ins
+    (site / "views.py").write_text(
+        "from cuda.core import Buffer\nfrom cuda.core.utils import StridedMemoryView\n"
+    )
     path = script(
-        """
+        f"""
         import gc, sys
         from numba import cuda
         print([name for name in sys.modules if name.startswith("cuda.core")], gc.isenabled())
-        from cuda.core import Buffer
-        from cuda.core.utils import StridedMemoryView
+        sys.path.append({str(site)!r})
+        from views import Buffer, StridedMemoryView
         print(hasattr(Buffer, "from_handle"), hasattr(StridedMemoryView, "from_dlpack"))
         """
     )
