@@ -29,7 +29,7 @@ def position_of(node: ast.expr | ast.For) -> tuple[int, int]:
     """
     method = node.func if isinstance(node, ast.Call) else node
     if isinstance(method, ast.Attribute) and method.end_lineno != method.lineno:
-        return method.end_lineno or 0, (method.end_col_offset or 0) - len(method.attr)
+        return method.end_lineno or 0, (method.end_col_offset or 0) - len(method.attr.encode())
     return node.lineno, node.col_offset
 
 
