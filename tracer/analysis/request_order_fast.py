@@ -231,9 +231,8 @@ def _group_by_cost(trace: Trace, begin: Ints, shape: Shape, rules: Ints) -> tupl
     new[1:] |= (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
     kind = np.cumsum(new, axis=0, dtype=np.int64) * shape[2] + np.arange(shape[2])
     key = kind * PERIOD + (address & (PERIOD - 1))
-    if (
-        key.max() > SPARSE * key.size
-    ):  # as for a thread that runs long alone, where a table would take gigabytes
+    # One thread that runs much longer than all others makes keys so large that a table would take gigabytes.
+    if key.max() > SPARSE * key.size:
         _, first, number = np.unique(key, return_index=True, return_inverse=True)
         return number.reshape(key.shape), first
     first = np.full(int(key.max()) + 1, -1)

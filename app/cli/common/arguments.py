@@ -20,7 +20,7 @@ class Parser(ArgumentParser):
     """A parser that raises its errors, so that `main` prints them."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see {self.prog} --help.")
+        raise UsageError(f"{message.removesuffix('.')}; see {self.prog} --help.")
 
     def parse_args(  # type: ignore[override]  # the namespace type differs
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None

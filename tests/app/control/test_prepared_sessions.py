@@ -65,8 +65,8 @@ def jobs():
     for m in (4, 8, 12, 16, 20, 24, 28, 32, 36):
         launch(m)  # traced here, not in a thread
     session_jobs = SessionJobs(PatientWorker(), None)
-    session_jobs.told = []
-    session_jobs.prepared.connect(lambda key, why: session_jobs.told.append((key, why)))
+    session_jobs.reported = []
+    session_jobs.prepared.connect(lambda key, why: session_jobs.reported.append((key, why)))
     yield session_jobs
     session_jobs.worker.held.set()
     session_jobs.close()
@@ -82,7 +82,7 @@ def test_they_are_made_in_order_with_their_findings_and_held_beyond_what_is_usua
     jobs.prepare([launch(m) for m in sizes])
     wait_until(jobs.is_prepared)
     assert jobs.worker.asked == list(sizes)
-    assert jobs.told == [(launch(m).key(), "") for m in sizes]
+    assert jobs.reported == [(launch(m).key(), "") for m in sizes]
     assert all(held(jobs, *sizes)) and jobs.session_in_memory(launch(4)).is_examined
     jobs.prepare([launch(4)])
     assert held(jobs, *sizes) == [
@@ -134,7 +134,7 @@ def test_failures_are_reported_and_the_next_session_is_prepared(jobs):
     jobs.worker.wrong.add(4)
     jobs.prepare([launch(4), launch(8)])
     wait_until(jobs.is_prepared)
-    assert jobs.told == [(launch(4).key(), "There is no trace of 4."), (launch(8).key(), "")]
+    assert jobs.reported == [(launch(4).key(), "There is no trace of 4."), (launch(8).key(), "")]
 
 
 def test_no_more_are_made_ahead_than_memory_bears(jobs, monkeypatch):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 
 from cuda_cpp import needs_compiler
+from opened_programs import click_at, editor, kernels, races
 from tilescope.app.state.actions import ShowTab
 from tilescope.app.views.listing.view import CUDA_CPP
-from tilescope.app.views.source.gutter import Gutter
-from tilescope.tracer.races.detect import races_of
-from tilescope.tracer.races.missed_barriers import missed_barriers_of
 from windows import act, open_window, settle, wait_until
 
 pytestmark = needs_compiler
@@ -44,18 +42,6 @@ def window(tmp_path):
         yield opened
 
 
-def kernels(window) -> list[str]:
-    return [session.trace.kernel for session in window.stage.sessions if session is not None]
-
-
-def races(session) -> int:
-    return len(races_of(session.trace, missed_barriers_of(session.trace)))
-
-
-def editor(window):
-    return window.side.source.editor
-
-
 def test_no_line_about_compiled_counters_is_shown(tmp_path):
     with open_window(("matmul-tiled:m=8,k=8,n=8,tile=8",), compiled=True) as window:
         path = tmp_path / "reverse.cu"
@@ -70,13 +56,6 @@ def test_no_line_about_compiled_counters_is_shown(tmp_path):
         act(window, ShowTab("code"))
         settle(window)
         assert window.side.view("code").sentence.text() == CUDA_CPP
-
-
-def click_at(window, line: int) -> None:
-    """Click in the gutter of a line."""
-    editor(window).go_to(line)
-    top = next(top for number, top, _ in editor(window).lines_in_sight() if number == line)
-    QTest.mouseClick(editor(window).findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7))
 
 
 def test_a_barrier_is_removed_by_a_click_and_the_race_appears(window):

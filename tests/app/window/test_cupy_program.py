@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from cuda_cpp import needs_compiler
+from opened_programs import click_at, editor, kernels, races
 from tilescope.app.state.actions import ShowTab
-from tilescope.app.views.source.gutter import Gutter
-from tilescope.tracer.races.detect import races_of
-from tilescope.tracer.races.missed_barriers import missed_barriers_of
 from windows import act, open_window, settle, wait_until
 
 pytestmark = needs_compiler
@@ -41,25 +39,6 @@ def run(window, folder, text):
     window.files.run_program(str(path))
     wait_until(lambda: kernels(window) == ["reverse"])
     settle(window)
-
-
-def kernels(window) -> list[str]:
-    return [session.trace.kernel for session in window.stage.sessions if session is not None]
-
-
-def races(session) -> int:
-    return len(races_of(session.trace, missed_barriers_of(session.trace)))
-
-
-def editor(window):
-    return window.side.source.editor
-
-
-def click_at(window, line: int) -> None:
-    """Click in the gutter of a line."""
-    editor(window).go_to(line)
-    top = next(top for number, top, _ in editor(window).lines_in_sight() if number == line)
-    QTest.mouseClick(editor(window).findChild(Gutter), Qt.MouseButton.LeftButton, pos=QPoint(6, int(top) + 7))
 
 
 def test_a_barrier_is_removed_by_a_click_and_the_race_appears(window, tmp_path):
