@@ -16,6 +16,8 @@ from .recorded_traces import MEASURED
 from .trace_file import TraceFileError, load, save
 
 LIMIT = 1_000_000_000
+# Rises when traces hold something new, so that those of an older checkout run again. 2: ends of an order's segments.
+CONTENT = 2
 
 
 class TraceCache:
@@ -67,7 +69,9 @@ class TraceCache:
 
     def _path(self, launch: Launch) -> Path:
         """Return the file of a launch in this version of the program, since another may trace differently."""
-        key = hashlib.sha256(f"{__version__} {self._math_library()} {launch.key()}".encode()).hexdigest()
+        key = hashlib.sha256(
+            f"{__version__} {CONTENT} {self._math_library()} {launch.key()}".encode()
+        ).hexdigest()
         return self._folder / f"{key}.trace"
 
     def _trim(self) -> None:
