@@ -9,7 +9,7 @@ from msgspec import Struct
 from ....tracer.as_compiled.job import CompiledCounters
 from ....tracer.measure.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
-from ...compiled.compiled_counters import compiled_counters_of
+from ...compiled.model.compiled_counters import compiled_counters_of
 from ...model.session import Session
 from ...views.common.wording import COMPILED, EXACT, MEASURED, PART, count_text, mark_of
 from .text_output import align_columns
