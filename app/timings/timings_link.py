@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from ..widgets.appearance import Look
-from ..window.results import Results
+from .measured_job import MeasuredTimes
 
 if TYPE_CHECKING:
     from .model.choice import Choice
@@ -18,13 +18,20 @@ if TYPE_CHECKING:
 class TimingsLink:
     """Opens the timings window, for the panes or for one chart.
 
-    window: its parent. open_kernel: shows the kernel of a measured value.
+    window: its parent. measured: reads what the timings window saved. chart_of_panes: the chart of the panes' times
+    and its measurement, None without times. open_kernel: shows the kernel of a measured value.
     """
 
     def __init__(
-        self, window: QWidget, look: Look, results: Results, open_kernel: Callable[[Datum], object]
+        self,
+        window: QWidget,
+        look: Look,
+        measured: MeasuredTimes,
+        chart_of_panes: Callable[[], tuple[Choice, str] | None],
+        open_kernel: Callable[[Datum], object],
     ) -> None:
-        self.window, self.look, self.results, self.open_kernel = window, look, results, open_kernel
+        self.window, self.look, self.measured = window, look, measured
+        self._chart_of_panes, self._open_kernel = chart_of_panes, open_kernel
         self._shown: tuple[Choice, str] | None = None  # the chart shown last for the panes
         self._timings: QWidget | None = None  # the timings window, once it was opened
 
@@ -35,14 +42,14 @@ class TimingsLink:
         timings = show_timings(self.window, self.look)
         if timings is not self._timings:
             self._timings = timings
-            timings.kernel_asked.connect(self.open_kernel)
-            timings.job.saved.connect(self.results.measured.renew)
+            timings.kernel_asked.connect(self._open_kernel)
+            timings.job.saved.connect(self.measured.renew)
         if choice is not None:
             timings.show_measured(choice, measurement)
 
     def show_panes(self) -> None:
         """Show the timings of the panes; if these were shown last, leave the window as it is."""
-        chart = self.results.timings()
+        chart = self._chart_of_panes()
         if chart is None or chart == self._shown:
             self.show()
         else:

@@ -84,7 +84,9 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.files.show_output = self.side.show_output
         self.files.note_errors = self.side.note_program_errors
-        self.timings = TimingsLink(self, self.look, self.central.results, self.open_measured)
+        self.timings = TimingsLink(
+            self, self.look, self.central.results.measured, self.central.results.timings, self.open_measured
+        )
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice),
