@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
-
 import pytest
 
 from finding_kernels import ERRORS, KERNELS, PITFALLS
