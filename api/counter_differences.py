@@ -30,7 +30,6 @@ def difference_text(trace: Trace, counters: Mapping[str, int], differing: Mappin
 
 def _amounts(trace: Trace, name: str) -> Lines:
     """Return the part of a counter that each line adds, without those that add nothing."""
-    requests = requests_of(trace)
     by_line = totals_by_line(trace, requests_of(trace))
     amounts = {
         line: sum_of(counters, name) if name in SUMS else counters.get(name, 0)
