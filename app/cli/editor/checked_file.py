@@ -20,14 +20,15 @@ class LineReplacement(NamedTuple):
     """Lines of a file, and the lines that replace them."""
 
     first: int  # from 0
-    count: int  # of the lines that go
+    removed: int  # number of lines
     lines: tuple[str, ...]  # without line ends
 
 
 class LineCounters(NamedTuple):
     """The counters of a line, summed over the launches that reach it."""
 
-    kernels: tuple[str, ...]  # one for each launch
+    launches: int
+    kernels: tuple[str, ...]  # their names
     exact: Counters
     is_part: bool  # whether a launch kept only some accesses
     compiled: Counters | None  # None if a launch was not compiled
@@ -48,7 +49,7 @@ class CheckedFile(NamedTuple):
         if counters is None:
             return ""
         mark = "part" if counters.is_part else "exact"
-        rows = [f"| {_launches_text(counters.kernels)} | {mark} | compiled |", "| --- | ---: | ---: |"]
+        rows = [f"| {_launches_text(counters)} | {mark} | compiled |", "| --- | ---: | ---: |"]
         for name in NAMES:
             compiled = counters.compiled.get(name, 0) if counters.compiled is not None else None
             if counters.exact.get(name) or compiled:
@@ -108,6 +109,7 @@ def _counters_by_line(launches: list[dict[str, Any]]) -> dict[tuple[str, int], L
         about = launch["compiled"]
         for line in [*exact, *(line for line in compiled if line not in exact)]:
             own = LineCounters(
+                1,
                 (launch["kernel"],),
                 exact.get(line, {}),
                 launch["part"],
@@ -123,25 +125,26 @@ def _by_line(entries: list[dict[str, Any]]) -> dict[tuple[str, int], Counters]:
     return {(entry["file"], entry["line"]): entry["counters"] for entry in entries}
 
 
-def _sum(one: LineCounters, other: LineCounters) -> LineCounters:
-    is_compiled = one.compiled is not None and other.compiled is not None
+def _sum(left: LineCounters, right: LineCounters) -> LineCounters:
+    is_compiled = left.compiled is not None and right.compiled is not None
     return LineCounters(
-        one.kernels + other.kernels,
-        _added(one.exact, other.exact),
-        one.is_part or other.is_part,
-        _added(one.compiled or {}, other.compiled or {}) if is_compiled else None,
-        one.at_least | other.at_least,
-        tuple(dict.fromkeys(one.notes + other.notes)),
+        left.launches + right.launches,
+        tuple(dict.fromkeys(left.kernels + right.kernels)),
+        _added(left.exact, right.exact),
+        left.is_part or right.is_part,
+        _added(left.compiled or {}, right.compiled or {}) if is_compiled else None,
+        left.at_least | right.at_least,
+        tuple(dict.fromkeys(left.notes + right.notes)),
     )
 
 
-def _added(one: Counters, other: Counters) -> Counters:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+def _added(left: Counters, right: Counters) -> Counters:
+    return {name: left.get(name, 0) + right.get(name, 0) for name in {**left, **right}}
 
 
-def _launches_text(kernels: tuple[str, ...]) -> str:
-    names = ", ".join(dict.fromkeys(kernels))
-    return f"1 launch of {names}" if len(kernels) == 1 else f"{len(kernels):,} launches of {names}"
+def _launches_text(counters: LineCounters) -> str:
+    count = "1 launch" if counters.launches == 1 else f"{counters.launches:,} launches"
+    return f"{count} of {', '.join(counters.kernels)}"
 
 
 def _text_of(file: str) -> str | None:

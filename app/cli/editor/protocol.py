@@ -91,7 +91,7 @@ def _text_edits(replacements: list[LineReplacement], text: str) -> list[types.Te
     end = "\r\n" if "\r\n" in text else "\n"
     return [
         types.TextEdit(
-            _range(replacement.first, replacement.count),
+            _range(replacement.first, replacement.removed),
             "".join(f"{line}{end}" for line in replacement.lines),
         )
         for replacement in replacements

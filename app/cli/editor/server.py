@@ -131,13 +131,13 @@ class KernelServer(LanguageServer):
         for file in files:
             uri = from_fs_path(file) or ""
             document = self.workspace.get_text_document(uri)
-            found = {
+            findings = {
                 (finding["rule"], finding["line"], finding["message"]): finding
                 for checked in self._checked.values()
                 if file in checked
                 for finding in checked[file].findings
             }
-            diagnostics = [diagnostic_of(finding, document) for finding in found.values()]
+            diagnostics = [diagnostic_of(finding, document) for finding in findings.values()]
             self.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
             )
