@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ....tracer.as_compiled.job import CompiledCounters
-from ....tracer.measure.recorded_counters import recorded_counters_of
+from ....tracer.hardware.times.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
 from ...compiled.model.compiled_counters import compiled_counters_of
 from ...model.session import Session
