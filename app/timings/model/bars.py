@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ....kernels.scenarios.scenario import CUBLAS
-from ....tracer.measure.measurement import Row, TimingKind
+from ....tracer.hardware.times.measurement import Row, TimingKind
 from .choice import ChartSubject, Choice, slots_of, subject_of_key, timing_of, title_of
 from .figure import Axis, Bar, BarPanel, Datum, Mark
 from .published import published_for
