@@ -81,12 +81,12 @@ HERE = Path(__file__).resolve().parent
 # print of arrays, NumPy's functions. There such kernels are refused or run untyped.
 COMPILED_BY_NUMBA_CUDA = (
     "app/cli/programs/test_host_functions.py::test_programs_run_with_what_simulators_lack[ufuncs]",
-    "app/cli/programs/test_typed_programs.py::test_is_checked[array_method_in_kernel.py]",
-    "app/cli/programs/test_typed_programs.py::test_is_checked[device_array_by_name.py]",
-    "app/cli/programs/test_typed_programs.py::test_is_checked[np_sqrt_in_kernel.py]",
-    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[array_method_in_kernel.py",
-    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[device_array_by_name.py",
-    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[np_sqrt_in_kernel.py",
+    "app/cli/programs/test_typed_programs.py::test_is_checked_and_runs_in_the_simulator_as_on_a_gpu[array_method_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_is_checked_and_runs_in_the_simulator_as_on_a_gpu[device_array_by_name.py]",
+    "app/cli/programs/test_typed_programs.py::test_is_checked_and_runs_in_the_simulator_as_on_a_gpu[np_sqrt_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_runs_compiled_as_on_a_gpu[array_method_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_runs_compiled_as_on_a_gpu[device_array_by_name.py]",
+    "app/cli/programs/test_typed_programs.py::test_runs_compiled_as_on_a_gpu[np_sqrt_in_kernel.py]",
     "tracer/compiled/test_engine.py::test_the_simulator_takes_over_and_reports_the_reason",
     "tracer/compiled/test_launch_constants.py::test_numbers_that_only_affect_values_share_code[functions]",
     "tracer/compiled/test_more_of_python.py::test_alignment_changes_nothing_that_is_seen",
