@@ -14,7 +14,7 @@ from tilescope.tracer.analysis.atomic_additions import (
     private_histogram_buffer,
 )
 from tilescope.tracer.analysis.buffer_contents import contents_of
-from tilescope.tracer.analysis.histogram_launch import counted_total, histogram_launch_of
+from tilescope.tracer.analysis.histogram_launch import counted_total, histogram_launch_of, sum_of_additions
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.measure.recorded_outcomes import SEEDS, recorded_outcomes_of, seeded, seeds_for
 from tilescope.tracer.model.launch import Schedule
@@ -259,3 +259,12 @@ def test_what_stores_a_sum_with_the_element_is_a_counter(tmp_path, adds):
     source = f"@cuda.jit\ndef kernel(a, top):\n{LOADS}{adds}"
     vectors = Array((4,), "int32", "arange"), Array((1,), "int32")
     assert histogram_buffer(trace(tmp_path, source, vectors, block=(4, 1, 1)), {}) == 1
+
+
+@pytest.mark.parametrize("adds", ["    top[0] += own\n", "    cuda.atomic.add(top, 0, own)\n"])
+def test_a_counter_is_expected_to_hold_the_sum_of_what_is_added(tmp_path, adds):
+    source = f"@cuda.jit\ndef kernel(a, top):\n{LOADS}{adds}"
+    vectors = Array((4,), "int32", "arange"), Array((1,), "int32")
+    launch_trace = trace(tmp_path, source, vectors, block=(4, 1, 1))
+    additions = additions_of(launch_trace, requests_of(launch_trace), 1)
+    assert sum_of_additions(launch_trace, additions) == sum(launch_trace.initial[0].tolist())
