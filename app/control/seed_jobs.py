@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterable
 from functools import partial
@@ -94,8 +93,4 @@ def spread_key(session: Session) -> str:
     launch = seeded(session.launch, 0)
     if launch.scenario:
         return launch.key()
-    own = vars(session)
-    if "inputs digest" not in own:
-        contents = (content.tobytes() for _, content in sorted(session.trace.initial.items()))
-        own["inputs digest"] = hashlib.sha256(b"".join(contents)).hexdigest()
-    return f"{launch.key()} {own['inputs digest']}"
+    return f"{launch.key()} {sorted(session.input_digests.items())}"

@@ -50,7 +50,11 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
     def expected(self) -> int:
         """The value of the counter if no addition were lost."""
         expected = self.counting.expected
-        return sum_of_additions(self.session.trace, self.counting.result) if expected is None else int(expected[0])
+        return (
+            sum_of_additions(self.session.trace, self.counting.result)
+            if expected is None
+            else int(expected[0])
+        )
 
     def value(self, moment: int) -> int:
         """Read the value of the counter at a moment."""

@@ -254,7 +254,9 @@ def test_what_replaces_an_element_is_no_counter(tmp_path, kind):
     assert histogram_buffer(trace(tmp_path, source, vectors, block=(4, 1, 1)), {}) is None
 
 
-@pytest.mark.parametrize("adds", ["    top[0] += own\n", "    old = top[0]\n    new = old + 1\n    top[0] = new\n"])
+@pytest.mark.parametrize(
+    "adds", ["    top[0] += own\n", "    old = top[0]\n    new = old + 1\n    top[0] = new\n"]
+)
 def test_what_stores_a_sum_with_the_element_is_a_counter(tmp_path, adds):
     source = f"@cuda.jit\ndef kernel(a, top):\n{LOADS}{adds}"
     vectors = Array((4,), "int32", "arange"), Array((1,), "int32")
