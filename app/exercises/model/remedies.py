@@ -1,4 +1,4 @@
-"""Remedies of an exercise's findings: shown once a trial on the first case has proven them."""
+"""Remedies of an exercise's findings: shown once a trial on the pictured case has proven them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def leave_out_untried(findings: Sequence[JudgedFinding]) -> tuple[JudgedFinding,
 
 
 def with_remedies(verdict: Verdict, findings: Sequence[Finding], trace: Trace) -> Verdict:
-    """Add the proven remedies of the first case's findings to a verdict.
+    """Add the proven remedies of the pictured case's findings to a verdict.
 
-    A finding of another case gets the remedy of its line if the first case has one finding of that kind there.
+    A finding of another case gets the remedy of its line if the pictured case has one finding of that kind there.
     """
     if not any(finding.fixed_text for finding in findings):
         return verdict
@@ -56,7 +56,7 @@ def _known_part(finding: Finding) -> str:
 
 
 def prove_remedies(verdict: Verdict) -> Verdict:
-    """Try the remedies of the first case's findings, and add those that work."""
+    """Try the remedies of the pictured case's findings, and add those that work."""
     trace = verdict.trace
     if trace is None or not any(case.findings for case in verdict.cases):
         return verdict
