@@ -109,7 +109,11 @@ def _accessed_name(trace: Trace, requests: Requests, request: int) -> str:
     site, line = int(requests.site[request]), first_sites_on_lines(trace)[requests.site]
     name = trace.buffers[int(requests.buffer[request])].name
     alike = [values == values[request] for values in (requests.buffer, requests.op, line)]
-    index = index_text(trace, trace.sites[site]) if (requests.site[np.logical_and.reduce(alike)] != site).any() else ""
+    index = (
+        index_text(trace, trace.sites[site])
+        if (requests.site[np.logical_and.reduce(alike)] != site).any()
+        else ""
+    )
     return f"{name}[{index}]" if index else name
 
 
