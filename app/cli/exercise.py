@@ -6,14 +6,14 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from ..exercise.document import Exercise, language_of_file
-from ..exercise.judge import Judge
-from ..exercise.library import SHIPPED, exercise_named, exercises_in
-from ..exercise.matching import exercise_for, read_student_text
-from ..exercise.mistakes import ExerciseError
-from ..exercise.output import json_of, task_text, verdict_text
-from ..exercise.progress import Progress, stored_progress
-from ..exercise.remedies import prove_remedies
+from ..exercises.model.document import Exercise, language_of_file
+from ..exercises.model.judge import Judge
+from ..exercises.model.library import SHIPPED, exercise_named, exercises_in
+from ..exercises.model.matching import exercise_for, read_student_text
+from ..exercises.model.mistakes import ExerciseError
+from ..exercises.model.output import json_of, task_text, verdict_text
+from ..exercises.model.progress import Progress, stored_progress
+from ..exercises.model.remedies import prove_remedies
 from .common.arguments import Parser, UsageError
 from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise

@@ -15,19 +15,19 @@ from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QAbstractButton, QScrollArea, QWidget
 
 from ...tracer.storage.atomic_write import write_atomically
-from ..gpu.place import is_gpu
+from ..gpu_timelines.model.place import is_gpu
 from ..model.session import Selection, Session
 from ..model.visible_text import escape_controls
+from ..panels.legend import Legend
 from ..views.common.drawing import LEFT, MIDDLE, clipped, draw_text
 from ..views.common.wording import block_text, count_text, notice_text
 from ..views.warp.view import WarpView
 from ..widgets.vector_files import PictureParts, is_vector_file, pdf_of, svg_of
 from ..widgets.widget_picture import PictureError
 from .central_widget import CentralWidget
-from .panels.legend import Legend
 
 if TYPE_CHECKING:
-    from .panels.gpu_panel import GpuPanel
+    from ..gpu_timelines.gpu_panel import GpuPanel
 
 MARGIN, GAP = 12, 16  # around the picture, and between parts
 HEADING, SMALL = 15, 12  # font sizes

@@ -66,10 +66,10 @@ def mutant(number: int, content: bytes) -> tuple[str, bytes]:
 
 def examine(path: Path) -> str:
     """Open a file as `export timings --from` does, and build every chart of it."""
-    from tilescope.app.charts.build import build
-    from tilescope.app.charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_of_key
-    from tilescope.app.charts.sources import Source
-    from tilescope.app.charts.vocabulary import terminology_of, with_terminology
+    from tilescope.app.timings.model.build import build
+    from tilescope.app.timings.model.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_of_key
+    from tilescope.app.timings.model.sources import Source
+    from tilescope.app.timings.model.vocabulary import terminology_of, with_terminology
     from tilescope.tracer.measure.measurement import TIMING_KINDS, MeasurementError, load
 
     try:
@@ -92,7 +92,7 @@ def main() -> int:
     folder = common.scratch("measurements")
     os.environ["TILESCOPE_HOME"] = str(folder / "home")
     content, target, tally = base(), folder / "mutant.json", common.Tally("measurement_files")
-    import tilescope.app.charts.build  # noqa: F401
+    import tilescope.app.timings.model.build  # noqa: F401
 
     target.write_bytes(content)
     kind, text, *_ = common.limited(lambda: examine(target))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...compiled.depths import Depths, depth_text, depths_of, short_compiler
+from ...compiled.model.depths import Depths, depth_text, depths_of, short_compiler
 from ...model.counter_labels import COMPILED as LABEL
 from ...model.session import Session
 from ...model.spotlight import Highlight

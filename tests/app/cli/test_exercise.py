@@ -12,7 +12,7 @@ from exercises import EXERCISES, RIGHT, STUB, warm_judge, write_exercise
 from folders import ROOT
 from tilescope.app.cli import exercise as command
 from tilescope.app.cli.main import main
-from tilescope.app.exercise.progress import FILE
+from tilescope.app.exercises.model.progress import FILE
 from tilescope.tracer.model.counter_names import NAMES
 
 FOLDER = ("--folder", str(EXERCISES))

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from recorded_charts import choice_of
-from tilescope.app.charts.choice import CHARTS, ChartSubject
-from tilescope.app.charts.sources import own_folder
+from tilescope.app.timings.model.choice import CHARTS, ChartSubject
+from tilescope.app.timings.model.sources import own_folder
 from tilescope.app.timings.window import TimingsWindow, show_timings
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
