@@ -96,7 +96,8 @@ def cost_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> s
     """Describe the cost of a site's requests: 16 sectors for each load of a by a warp on line 12 ..."""
     request = site.worst
     verb = ("load", "store", "update", "update")[int(requests.op[request])]
-    access = f"{verb} of {_accessed_name(trace, requests, request)} by a warp on {line_text(trace, int(requests.site[request]))}"
+    line = line_text(trace, int(requests.site[request]))
+    access = f"{verb} of {_accessed_name(trace, requests, request)} by a warp on {line}"
     each, minimum = site.cost.mean(), site.minimum.mean()
     mean = "" if (site.cost == each).all() else " on average"
     return (
