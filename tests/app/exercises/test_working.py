@@ -477,3 +477,13 @@ def test_the_first_case_with_a_fault_is_in_the_pane(window, folder):
     write(window, "i < out.size", "i < min(out.size, 100)")
     assert title.text() == "add-ten, n = 1,000"
     assert window.stage.focused().trace.grid == (8, 1, 1)
+
+
+def test_the_source_states_that_the_picture_is_of_an_earlier_text(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    state = window.side.source.state
+    assert state.text() == "judged as you type"
+    write(window, ZERO, "out[i] = unknown")
+    wait_until(lambda: state.text().startswith("the pictures show an earlier text"))
+    write(window, "out[i] = unknown", RIGHT)
+    wait_until(lambda: state.text() == "judged as you type")
