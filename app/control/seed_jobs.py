@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from ...tracer.analysis.histogram_launch import counted_total
-from ...tracer.measure.recorded_outcomes import Spread, recorded_outcomes_of, seeded, seeds_for
+from ...tracer.hardware.times.recorded_outcomes import Spread, recorded_outcomes_of, seeded, seeds_for
 from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.processes.process_client import RunCancelledError
 from ...tracer.run.worker_client import WorkerError

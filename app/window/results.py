@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from ...tracer.measure.recorded_outcomes import Spread
+from ...tracer.hardware.times.recorded_outcomes import Spread
 from ..compiled.compiled_job import CompiledJob
 from ..compiled.listing_job import ListingJobs
 from ..control.causes_job import CausesJob, Question

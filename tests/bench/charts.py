@@ -48,7 +48,7 @@ def million() -> Any:
     from msgspec.structs import replace
 
     from tilescope.app.timings.model.sources import Source
-    from tilescope.tracer.measure.measurement import load, recorded_measurements
+    from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
 
     path = recorded_measurements()[0]
     measurement = load(path)
@@ -60,8 +60,9 @@ def million() -> Any:
 
 def main() -> dict[str, Any]:
     """Measure everything."""
-    from tilescope.app.window.start import application
+    from tilescope.app.window.start import application, load_qt
 
+    load_qt()  # as the window does
     application()
     from PySide6.QtWidgets import QApplication
 

@@ -78,7 +78,9 @@ class Judgement(msgspec.Struct, frozen=True):
     cases: tuple[CaseResult, ...] = ()  # in the judge's order, up to the first that did not finish
     count: int = 0  # number of the judge's cases
     stub_counters: dict[str, int] = {}  # counters of the stub on the last case
-    pictured: int = 0  # the case whose trace is saved, from 1: the first with a fault, else the first; 0 for none
+    pictured: int = (
+        0  # the case whose trace is saved, from 1: the first with a fault, else the first; 0 for none
+    )
     error: str = ""  # why the student's file can't be run at all: one sentence
     line: int = 0  # line of `error`, 0 if unknown
     fault: str = ""  # the mistake in the exercise's file: one sentence

@@ -35,7 +35,9 @@ class Verdict(Struct, frozen=True, eq=False):
     seconds: float = 0.0  # duration of the judging
     trace: Trace | None = None  # of the pictured case; its launch has the student's text as its source
     asks_wrong: bool = False  # whether the task is to make the cases wrong
-    pictured: int = 0  # the case of `trace`, from 1: the first with a fault, else the first; 0 without a trace
+    pictured: int = (
+        0  # the case of `trace`, from 1: the first with a fault, else the first; 0 without a trace
+    )
 
     @property
     def counters(self) -> Mapping[str, int]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ....kernels.scenarios.scenario import CUBLAS
-from ....tracer.measure.measurement import Row, TimingKind
+from ....tracer.hardware.times.measurement import Row, TimingKind
+from ...model.axis import Axis, Mark
 from .choice import ChartSubject, Choice, slots_of, subject_of_key, timing_of, title_of
-from .figure import Axis, Bar, BarPanel, Datum, Mark
+from .figure import Bar, BarPanel, Datum
 from .published import published_for
 from .sources import MeasuredRow, origin_among, sources_of
 from .wording import SHORT, number_text, problem_of, real_of, shape_of, time_text, unit_of

@@ -6,7 +6,7 @@ from math import floor, log10, prod
 
 import numpy as np
 
-from ....tracer.measure.measurement import TIMING_KINDS, Real, Row, TimingKind
+from ....tracer.hardware.times.measurement import TIMING_KINDS, Real, Row, TimingKind
 
 SHORT: dict[TimingKind, str] = {
     "first-call": "first call",

@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ....tracer.analysis.histogram_launch import HistogramLaunch, sum_of_additions
-from ....tracer.measure.recorded_outcomes import RecordedOutcomes, Spread
+from ....tracer.hardware.times.recorded_outcomes import RecordedOutcomes, Spread
 from ....tracer.model.array_types import Ints
 from ....tracer.storage.recorded_traces import device_of
 from ...model.session import Session
@@ -153,7 +153,7 @@ def seeds_text(spread: Spread) -> str:
         return "This launch is too large to be traced under many seeds; take fewer threads."
     if len(totals) < wanted:
         return f"Tracing random schedules: {len(totals)} of {wanted}…"
-    from ....tracer.measure.measurement import median  # not imported at start-up
+    from ....tracer.hardware.times.measurement import median  # not imported at start-up
 
     middle = f"{median(tuple(map(float, totals))):g}"
     return f"{plural(wanted, 'random schedule')}: {range_text(totals)}, median {middle}"

@@ -16,7 +16,7 @@ from tilescope.app.views.counters.view import tiles_of
 from tilescope.app.views.histogram.counter import CounterViewData, measured_text, seeds_text
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find
-from tilescope.tracer.measure.recorded_outcomes import Spread
+from tilescope.tracer.hardware.times.recorded_outcomes import Spread
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op

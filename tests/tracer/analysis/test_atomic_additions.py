@@ -16,7 +16,7 @@ from tilescope.tracer.analysis.atomic_additions import (
 from tilescope.tracer.analysis.buffer_contents import contents_of
 from tilescope.tracer.analysis.histogram_launch import counted_total, histogram_launch_of, sum_of_additions
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.measure.recorded_outcomes import SEEDS, recorded_outcomes_of, seeded, seeds_for
+from tilescope.tracer.hardware.times.recorded_outcomes import SEEDS, recorded_outcomes_of, seeded, seeds_for
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
