@@ -337,7 +337,8 @@ class ExerciseWork(QObject):
         if exercise is None or not self.is_here():
             return
         shown = visibility_of(exercise, self.hints())
-        session.hide_findings(partial(hide_places, kinds=exercise.hides, shown=shown))
+        hide = partial(hide_places, kinds=exercise.hides, shown=shown, keeps_kernel=bool(exercise.order))
+        session.hide_findings(hide)
 
     def _mark(self, verdict: Verdict) -> None:
         """Mark the lines of the text with errors and warnings; the panel shows the sentences."""
