@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...tracer.measure.measurement import TIMING_KINDS, load
+from ...tracer.hardware.times.measurement import TIMING_KINDS, load
 from ..model.vocabulary import WORD_CHOICES
 from ..timings.export import SUFFIXES, Page, write_figure
 from ..timings.model.build import build

@@ -1,4 +1,4 @@
-"""A student's text during typing: stored at every pause, judged if it parses, with its first case in the pane."""
+"""A student's text during typing: stored at every pause, judged if it parses, with a case of it in the pane."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ExerciseWork(QObject):
         self.text = ""  # the current text, with \n line ends
         self.hints: Callable[[], int] = lambda: 0  # the number that the student has seen
         self._last: Judged | None = None  # the last verdict
-        self._pictured: Judged | None = None  # its first case is in the pane
+        self._pictured: Judged | None = None  # a case of it is in the pane
         self._judges_stub = False  # whether the stub is judged only for its picture
         self._text_pending = False  # whether the editor does not have the text yet
         self._showing = False  # whether this object is changing the stage
@@ -259,7 +259,7 @@ class ExerciseWork(QObject):
             self.failed.emit(sentence, self._pictured is None)
 
     def _show(self, judged: Judged, *, reset: bool = False) -> None:
-        """Show the first case of a text in the pane; reset: replace the window's state, and show the source."""
+        """Show the pictured case of a text in the pane; reset: replace the window's state, and show the source."""
         self._pictured, self._showing = judged, True
         setup, exercise = Setup(file=judged.trace), judged.exercise
         self.stage.trust_text(f"{student_file(exercise).absolute()}:{exercise.kernel}", judged.text)

@@ -48,7 +48,7 @@ class ProgramPage(QFrame):
         self.heading = PlainLabel("Output")
         self._highlighter = Highlighter(self.text.document(), theme)
         self._path, self._line, self._mark = Path(), 0, 0
-        self._failed = False
+        self._failed, self._progress = False, ""
         self._clock, self._tick = QElapsedTimer(), QTimer(self, interval=TICK)
         self._tick.timeout.connect(self._show_status)
         self.end.setToolTip("End the program (Esc)")
@@ -98,7 +98,7 @@ class ProgramPage(QFrame):
 
     def begin(self, path: Path) -> None:
         """Show the text of a program that starts."""
-        self._path, self._line, self._failed = path, 0, False
+        self._path, self._line, self._failed, self._progress = path, 0, False, ""
         try:
             text = read_small_text(path, LARGEST, "program")
         except ValueError:
@@ -119,9 +119,14 @@ class ProgramPage(QFrame):
     def show_line(self, line: int) -> None:
         """Show and mark the program's current line, 0 if unknown."""
         if line != self._line:
-            self._line = line
+            self._line, self._progress = line, ""
             self._mark_line(line)
             self._show_status()
+
+    def show_progress(self, sentence: str) -> None:
+        """Show how long a launch has run."""
+        self._progress = sentence
+        self._show_status()
 
     def show_output(self, text: str) -> None:
         """Show the program's output so far."""
@@ -160,7 +165,8 @@ class ProgramPage(QFrame):
             return
         seconds = self._clock.elapsed() // 1000 if self._clock.isValid() else 0
         where = f", line {self._line}" if self._line else ""
-        self._say(f"Running {self._path.name} … {seconds} s{where}", "text")
+        progress = f": {self._progress}" if self._progress else ""
+        self._say(f"Running {self._path.name} … {seconds} s{where}{progress}", "text")
 
     def _say(self, sentence: str, colour: str) -> None:
         self.status.setText(sentence)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from ...tracer.measure.devices import DeviceList, DeviceListing
-from ...tracer.measure.measurement import MeasurementError
+from ...tracer.hardware.times.devices import DeviceList, DeviceListing
+from ...tracer.hardware.times.measurement import MeasurementError
 from ...tracer.processes.process_client import RunCancelledError
 from ..control.task import Task, TaskQueue
 

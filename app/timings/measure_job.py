@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from ...tracer.measure.cases import Case
-from ...tracer.measure.client import MeasureClient, Start
-from ...tracer.measure.measurement import MeasurementError, save
+from ...tracer.hardware.times.cases import Case
+from ...tracer.hardware.times.client import MeasureClient, Start
+from ...tracer.hardware.times.measurement import MeasurementError, save
 from ...tracer.processes.process_client import RunCancelledError
 from ..control.task import Task, TaskQueue
 from .model.sources import own_folder

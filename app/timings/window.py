@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from ...kernels.scenarios.catalogue import CatalogueError
-from ...tracer.measure.devices import DeviceList
-from ...tracer.measure.measurement import Measurement
+from ...tracer.hardware.times.devices import DeviceList
+from ...tracer.hardware.times.measurement import Measurement
 from ...tracer.storage.folders import home_folder
 from ..widgets.appearance import Look
 from ..widgets.controls import button

@@ -19,7 +19,7 @@ from mutants import NASTY_INTS, NASTY_TEXTS, _put, flip_bytes, foreign, splice, 
 
 def base() -> bytes:
     """Return a small measurement: some rows of the recorded one, since complete ones are large."""
-    from tilescope.tracer.measure.measurement import recorded_measurements
+    from tilescope.tracer.hardware.times.measurement import recorded_measurements
 
     file = json.loads(recorded_measurements()[0].read_bytes())
     rows, kept = file["measurement"]["rows"], []
@@ -70,7 +70,7 @@ def examine(path: Path) -> str:
     from tilescope.app.timings.model.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_of_key
     from tilescope.app.timings.model.sources import Source
     from tilescope.app.timings.model.vocabulary import terminology_of, with_terminology
-    from tilescope.tracer.measure.measurement import TIMING_KINDS, MeasurementError, load
+    from tilescope.tracer.hardware.times.measurement import TIMING_KINDS, MeasurementError, load
 
     try:
         measurement = load(path)

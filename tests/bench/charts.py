@@ -48,7 +48,7 @@ def million() -> Any:
     from msgspec.structs import replace
 
     from tilescope.app.timings.model.sources import Source
-    from tilescope.tracer.measure.measurement import load, recorded_measurements
+    from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
 
     path = recorded_measurements()[0]
     measurement = load(path)

@@ -39,7 +39,7 @@ from tilescope.tracer.hardware.accesses.notes import (
     NotesHead,
     head_words,
 )
-from tilescope.tracer.measure.measurement import Device
+from tilescope.tracer.hardware.times.measurement import Device
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import poison, poisoned, unravel
 from tilescope.tracer.recording.kernel_loader import create_arguments, load_kernel, set_constants

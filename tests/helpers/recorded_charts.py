@@ -6,7 +6,7 @@ import json
 
 from tilescope.app.timings.model.choice import ChartSubject, Choice
 from tilescope.app.timings.model.sources import Source
-from tilescope.tracer.measure.measurement import load, recorded_measurements
+from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
 
 FILE = recorded_measurements()[0]
 RAW = json.loads(FILE.read_bytes())["measurement"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ....tracer.as_compiled.line_counters import compiled_by_line
-from ....tracer.measure.recorded_counters import recorded_counters_of
+from ....tracer.hardware.times.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import NAMES
 from ...compiled.model.compiled_counters import compiled_counters_of
 from ...model.session import Session

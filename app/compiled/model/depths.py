@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ....kernels.scenarios.suggestions import joined_words
 from ....tracer.as_compiled.job import CompiledCounters
-from ....tracer.measure.recorded_counters import LaunchCounters, recorded_counters_of
+from ....tracer.hardware.times.recorded_counters import LaunchCounters, recorded_counters_of
 from ....tracer.model.counter_names import GROUPS, NAMES
 from ...model.session import Session
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ....kernels.scenarios.catalogue import CatalogueError
 from ....kernels.scenarios.suggestions import did_you_mean
-from ....tracer.measure.measurement import TimingKind
+from ....tracer.hardware.times.measurement import TimingKind
 from ...model.session import Session
 from ...timings.model.choice import subject_of_key, timing_of
 from ...timings.model.nearest_measured import nearest_times, query_of_launch

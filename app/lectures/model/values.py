@@ -11,7 +11,7 @@ import numpy as np
 
 from ....kernels.scenarios.suggestions import did_you_mean
 from ....tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
-from ....tracer.measure.recorded_counters import recorded_counters_of
+from ....tracer.hardware.times.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import NAMES, SUMS, sum_of
 from ....tracer.model.trace import WARP, Buffer
 from ...compiled.model.depths import short_compiler

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ....kernels.scenarios.scenario import CUBLAS
-from ....tracer.measure.measurement import Row, TimingKind
+from ....tracer.hardware.times.measurement import Row, TimingKind
 from ...model.axis import Axis, Mark
 from .choice import ChartSubject, Choice, slots_of, subject_of_key, timing_of, title_of
 from .figure import Bar, BarPanel, Datum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....tracer.measure.cases import Case, cases_of
+from ....tracer.hardware.times.cases import Case, cases_of
 from .choice import Choice, chosen_rows
 from .sources import Source
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ....kernels.scenarios.catalogue import Scenario, find, scenarios
 from ....kernels.scenarios.scenario import CUBLAS
-from ....tracer.measure.measurement import Row, Timing, TimingKind
+from ....tracer.hardware.times.measurement import Row, Timing, TimingKind
 from .sources import MeasuredRow, Source, all_parameters, rows_of
 from .wording import problem_of, real_of, shape_of, side_of
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....kernels.scenarios.suggestions import did_you_mean
-from ....tracer.measure.measurement import TIMING_KINDS
+from ....tracer.hardware.times.measurement import TIMING_KINDS
 from .choice import (
     CHARTS,
     SHOWN_OF,

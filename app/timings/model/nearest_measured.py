@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ....kernels.scenarios.catalogue import Values, find, settle
 from ....tracer.hardware.profiling.row_figures import RowFigures, figures_of
-from ....tracer.measure.measurement import NEWER, Row, Timing
+from ....tracer.hardware.times.measurement import NEWER, Row, Timing
 from ....tracer.model.launch import Array, Dim3, Launch
 from .bars import IN_SIZE_AND_SHAPE
 from .choice import LAUNCHED, ChartSubject, Choice, chosen_rows, timing_of

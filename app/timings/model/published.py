@@ -8,7 +8,7 @@ from importlib.resources import files
 import msgspec
 
 from .... import resources
-from ....tracer.measure.measurement import Row, TimingKind
+from ....tracer.hardware.times.measurement import Row, TimingKind
 from .figure import Published
 from .wording import time_text
 

@@ -18,8 +18,8 @@ from ....tracer.hardware.profiling.profile_text import (
     share_text,
 )
 from ....tracer.hardware.profiling.row_figures import RowFigures, figures_of
-from ....tracer.measure.measurement import Row
-from ....tracer.measure.traffic import Traffic, traffic_of
+from ....tracer.hardware.times.measurement import Row
+from ....tracer.hardware.times.traffic import Traffic, traffic_of
 from ...model.axis import Axis, Mark
 from .bars import ChartRows, datum_of, distinguishing_text
 from .choice import Choice, slots_of, timing_of

@@ -11,7 +11,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ....kernels.scenarios.catalogue import find
-from ....tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded_measurements
+from ....tracer.hardware.times.measurement import (
+    Measurement,
+    MeasurementError,
+    Row,
+    load,
+    recorded_measurements,
+)
 from ....tracer.storage.folders import data_folder
 
 Stamp = tuple[int, int, int]

@@ -7,7 +7,7 @@ from math import floor, log10, prod
 
 import numpy as np
 
-from ....tracer.measure.measurement import TIMING_KINDS, Real, Row, TimingKind
+from ....tracer.hardware.times.measurement import TIMING_KINDS, Real, Row, TimingKind
 from .figure import Datum
 
 SHORT: dict[TimingKind, str] = {

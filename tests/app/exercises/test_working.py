@@ -467,3 +467,13 @@ def test_an_exercise_is_continued_in_cuda_cpp_and_both_texts_are_kept(window):
     assert editor(window).text() == in_numba and panel.verdict.passed
     choose("cuda-cpp")
     assert editor(window).text() == in_cpp and panel.verdict.passed
+
+
+def test_the_first_case_with_a_fault_is_in_the_pane(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    title = window.central.panes[0].heading.title
+    write(window, ZERO, RIGHT)
+    assert title.text() == "add-ten"
+    write(window, "i < out.size", "i < min(out.size, 100)")
+    assert title.text() == "add-ten, n = 1,000"
+    assert window.stage.focused().trace.grid == (8, 1, 1)

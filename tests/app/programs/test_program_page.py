@@ -101,6 +101,15 @@ spin[1, 1](np.zeros(1, np.int32))
 """
 
 
+def test_the_page_shows_how_long_a_launch_has_run(tmp_path):
+    notice = "tilescope: spin has run for 5 seconds: 3 of 8 blocks; Ctrl+C ends it."
+    text = f"import sys\nprint({notice!r}, file=sys.stderr)\nwhile True:\n    pass\n"
+    with shown(tmp_path, text) as (_, page):
+        wait_until(lambda: ": spin has run for 5 seconds: 3 of 8 blocks" in page.status.text())
+        assert "Ctrl+C" not in page.status.text()
+        page.end.click()
+
+
 def test_an_endless_kernel_is_ended_with_a_finding(tmp_path):
     with shown(tmp_path, ENDLESS) as (window, _):
         wait_until(lambda: [s.trace.kernel for s in window.stage.sessions if s] == ["spin"])

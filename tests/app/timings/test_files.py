@@ -23,7 +23,7 @@ from tilescope.app.timings.model.choice import CHARTS, ChartSubject, Choice
 from tilescope.app.timings.model.sources import Source
 from tilescope.app.widgets.widget_picture import PictureError
 from tilescope.app.window.start import application
-from tilescope.tracer.measure.measurement import load, recorded_measurements
+from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
 
 SIZE = (960, 540)
 PAGE = Page(SIZE)

@@ -18,8 +18,8 @@ from tilescope.app.state.actions import Focus
 from tilescope.app.timings.model.sources import own_folder
 from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.widgets.controls import nothing
-from tilescope.tracer.measure.cases import row_of
-from tilescope.tracer.measure.measurement import Timing, median, save
+from tilescope.tracer.hardware.times.cases import row_of
+from tilescope.tracer.hardware.times.measurement import Timing, median, save
 from windows import act, enter, open_window, press, reset, settle, wait_until
 
 LEFT = Qt.MouseButton.LeftButton

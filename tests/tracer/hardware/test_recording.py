@@ -23,8 +23,8 @@ from tilescope.tracer.hardware.marks.events import (
 from tilescope.tracer.hardware.marks.process import file_name, serve
 from tilescope.tracer.hardware.marks.refusal import reason_for_refusal
 from tilescope.tracer.hardware.timeline_file import load
-from tilescope.tracer.measure.cases import launch_of_case
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.cases import launch_of_case
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 from tilescope.tracer.run.engine import run
 
 CASES = [case("transpose-tile", rows=40, cols=40), case("sum-sequential", count=256)]

@@ -15,7 +15,7 @@ from tilescope.app.gpu_timelines.model.recorded import (
 )
 from tilescope.app.model.bookmark import Setup
 from tilescope.kernels.scenarios.catalogue import find, scenarios, settle
-from tilescope.tracer.measure.cases import cases_of
+from tilescope.tracer.hardware.times.cases import cases_of
 
 
 def sized(**values):

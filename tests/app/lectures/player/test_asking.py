@@ -12,9 +12,31 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from presenting import go_to_step, present, wait_for_step, write_lecture
 from tilescope.app.lectures.player.question_card import ChoiceButton
 from tilescope.app.lectures.player.step_list import StepList
-from windows import press, wait_until
+from windows import press, settle, wait_until
 
 ASKS, NUMBER = 3, 4
+RACE = """# A race
+
+## How many?
+
+```tilescope
+show: count-racing:num_blocks=1,threads=2,schedule=sequential
+at: start
+play: to end over 0.2 s
+panel: source
+ask: What does the counter hold?
+choices: 1 | 2
+answer: 2
+```
+
+Nothing is lost in this order.
+
+## Its finding
+
+```tilescope
+panel: findings
+```
+"""
 
 
 @pytest.fixture
@@ -83,6 +105,34 @@ def test_no_pane_reports_the_end_of_its_launch_while_a_question_is_open(window, 
     player.close()
     wait_for_step(window)
     assert not any(pane.heading.sign.isHidden() for pane in window.central.panes)
+
+
+def test_an_open_question_shows_no_end_no_number_and_no_fault(window, tmp_path):
+    window.resize(1000, 640)
+    player = present(window, write_lecture(tmp_path, RACE))
+    central = window.central
+    memory, counters = central.panes[0].memory, central.panes[0].counters
+    wait_until(lambda: player.sessions()[0].is_examined)
+    assert player.moment().begin == window.playhead.moment == 0 and not window.playhead.playing
+    assert "1" not in counters.accessibleDescription() and "?" in counters.accessibleDescription()
+    assert central.side.signs.isHidden()
+    window.playhead.seek(player.moment().stand)  # the lecturer looks ahead
+    settle(window)
+    assert "Race" not in memory.accessibleDescription()
+    hidden = memory.grab().toImage()
+    press(window, "PageDown")
+    assert player.is_revealed and player.is_playing  # from the start again
+    wait_until(lambda: not player.is_playing)
+    settle(window)
+    assert window.playhead.moment == player.moment().stand
+    assert "Race" in memory.accessibleDescription() and "?" not in counters.accessibleDescription()
+    assert memory.grab().toImage() != hidden
+    assert central.side.signs.isHidden()  # until the lecture shows findings
+    press(window, "PageDown")
+    wait_for_step(window)
+    assert central.side.signs.isVisible()
+    player.close()
+    wait_for_step(window)
 
 
 def test_a_number_is_guessed_and_its_mark_shown(window, player):

@@ -27,8 +27,8 @@ from tilescope.app.timings.model.choice import (
 from tilescope.app.timings.model.sources import Source, own_folder, sources
 from tilescope.app.timings.model.vocabulary import terminology_of, with_terminology
 from tilescope.app.timings.model.wording import problem_of, shape_of
-from tilescope.tracer.measure.cases import row_of
-from tilescope.tracer.measure.measurement import Timing, load, recorded_measurements, save
+from tilescope.tracer.hardware.times.cases import row_of
+from tilescope.tracer.hardware.times.measurement import Timing, load, recorded_measurements, save
 
 # --- what is drawn
 

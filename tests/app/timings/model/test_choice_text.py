@@ -10,7 +10,7 @@ from recorded_charts import H200
 from tilescope.app.timings.model.choice import CHARTS, ChartSubject, Choice, problems, shapes, subjects_of
 from tilescope.app.timings.model.choice_text import blocks_word, choice_text, parse_choice, size_word
 from tilescope.kernels.scenarios.catalogue import CatalogueError
-from tilescope.tracer.measure.measurement import TIMING_KINDS
+from tilescope.tracer.hardware.times.measurement import TIMING_KINDS
 
 EVERY = Choice(subjects=tuple(subjects_of([H200])))
 

@@ -19,7 +19,7 @@ from tilescope.app.timings.model.nearest_measured import (
 )
 from tilescope.app.timings.model.sources import Source, sources
 from tilescope.kernels.scenarios.catalogue import CatalogueError
-from tilescope.tracer.measure.measurement import median, save
+from tilescope.tracer.hardware.times.measurement import median, save
 
 
 def cube(side, **values):

@@ -18,9 +18,9 @@ from tilescope.app.timings.model.table import COLUMNS, csv_text, json_text
 from tilescope.app.timings.model.wording import number_text, problem_of, time_text, unit_of
 from tilescope.app.views.common.geometry import log_range, powers_of_two, tick_text, ticks
 from tilescope.kernels.scenarios.catalogue import names
-from tilescope.tracer.measure import traffic
-from tilescope.tracer.measure.measurement import load, recorded_measurements
-from tilescope.tracer.measure.traffic import count, traffic_of
+from tilescope.tracer.hardware.times import traffic
+from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
+from tilescope.tracer.hardware.times.traffic import count, traffic_of
 from tilescope.tracer.run.worker_client import Worker
 
 RUNGS = ("matmul-column", "matmul-square", "matmul-wide", "matmul-two-buffers")

@@ -13,10 +13,10 @@ from measured import DEVICE, case, measurement
 from tilescope.app.cli.commands import parser_of, subcommand_of
 from tilescope.app.cli.measure import table
 from tilescope.kernels.scenarios.catalogue import CatalogueError, find, names, settle
-from tilescope.tracer.measure.cases import cases_of, groups_of_equal_size, launch_of_case, row_of
-from tilescope.tracer.measure.client import MeasureClient
-from tilescope.tracer.measure.cuda_c import function_of, source_of
-from tilescope.tracer.measure.events import (
+from tilescope.tracer.hardware.times.cases import cases_of, groups_of_equal_size, launch_of_case, row_of
+from tilescope.tracer.hardware.times.client import MeasureClient
+from tilescope.tracer.hardware.times.cuda_c import function_of, source_of
+from tilescope.tracer.hardware.times.events import (
     DeviceLost,
     DeviceOpened,
     Request,
@@ -24,8 +24,8 @@ from tilescope.tracer.measure.events import (
     RowStarted,
     SamplingProgress,
 )
-from tilescope.tracer.measure.measurement import MeasurementError, load
-from tilescope.tracer.measure.process import problem_of, serve
+from tilescope.tracer.hardware.times.measurement import MeasurementError, load
+from tilescope.tracer.hardware.times.process import problem_of, serve
 from tilescope.tracer.processes.process_client import RunCancelledError
 
 # --- rows
@@ -305,7 +305,7 @@ def test_the_table_has_medians_and_problems():
 
 def test_measuring_needs_neither_qt_nor_numba_in_its_callers_process():
     code = (
-        "import sys, tilescope.app.cli.measure, tilescope.tracer.measure.process\n"
+        "import sys, tilescope.app.cli.measure, tilescope.tracer.hardware.times.process\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('PySide6', 'numba', 'pyqtgraph')])"
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)

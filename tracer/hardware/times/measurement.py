@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from ... import ROOT
-from ..model.launch import Dim3
-from ..storage.atomic_write import write_atomically
+from .... import ROOT
+from ...model.launch import Dim3
+from ...storage.atomic_write import write_atomically
 
 FORMAT: Final = "tilescope measurement"
 VERSION: Final = 2

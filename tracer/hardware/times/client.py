@@ -12,14 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from ... import ROOT, __version__
-from ..processes.json_process import StartError, module_command
-from ..processes.process_client import ProcessClient, ProcessEndedError
+from .... import ROOT, __version__
+from ...processes.json_process import StartError, module_command
+from ...processes.process_client import ProcessClient, ProcessEndedError
 from .cases import Case, row_of
 from .events import DeviceOpened, MeasureMessage, Request, RowMeasured, RowStarted, SamplingProgress
 from .measurement import Host, Measurement, MeasurementError, Method, Row
 
-COMMAND = module_command("tilescope.tracer.measure.process")
+COMMAND = module_command("tilescope.tracer.hardware.times.process")
 MESSAGE: msgspec.json.Decoder[MeasureMessage] = msgspec.json.Decoder(MeasureMessage)
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
 NOTES = (

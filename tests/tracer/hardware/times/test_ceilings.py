@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from measured import case
-from tilescope.tracer.measure import ceilings
-from tilescope.tracer.measure.cases import launch_of_case, row_of
-from tilescope.tracer.measure.ceilings import Cublas, CublasError, Matrices, ceilings_of
-from tilescope.tracer.measure.cuda_c import source_of
-from tilescope.tracer.measure.measurement import MeasurementError
-from tilescope.tracer.measure.timed_calls import timed_call_of
+from tilescope.tracer.hardware.times import ceilings
+from tilescope.tracer.hardware.times.cases import launch_of_case, row_of
+from tilescope.tracer.hardware.times.ceilings import Cublas, CublasError, Matrices, ceilings_of
+from tilescope.tracer.hardware.times.cuda_c import source_of
+from tilescope.tracer.hardware.times.measurement import MeasurementError
+from tilescope.tracer.hardware.times.timed_calls import timed_call_of
 from tilescope.tracer.recording.reference_check import compare_results
 
 SMALL = (128, 256, 512)

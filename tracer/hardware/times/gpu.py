@@ -72,7 +72,7 @@ class Gpu:
     """The current device with its own stream. All times are in microseconds."""
 
     def __init__(self, cuda: Any) -> None:
-        from ...kernels import timing
+        from ....kernels import timing
 
         self.cuda, self._kernels = cuda, timing
         self.device = cuda.get_current_device()

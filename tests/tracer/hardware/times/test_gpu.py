@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tilescope.tracer.measure.gpu import Gpu
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.gpu import Gpu
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 
 
 class PlayedCuda:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.scenarios.catalogue import CudaC
-from ..model.launch import Launch
+from ....kernels.scenarios.catalogue import CudaC
+from ...model.launch import Launch
 from .cuda_c import CudaCKernel
 from .gpu import Gpu, median_of
 from .measurement import Ceilings, Peak, Real

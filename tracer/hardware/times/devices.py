@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from ..processes.json_process import StartError, module_command
-from ..processes.process_client import ProcessClient, ProcessEndedError
+from ...processes.json_process import StartError, module_command
+from ...processes.process_client import ProcessClient, ProcessEndedError
 from .measurement import MeasurementError
 
-COMMAND = module_command("tilescope.tracer.measure.list_devices")
+COMMAND = module_command("tilescope.tracer.hardware.times.list_devices")
 PATIENCE = 60.0  # seconds to wait for the driver
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..model.launch import Launch, Schedule
-from ..model.trace import Trace
+from ...model.launch import Launch, Schedule
+from ...model.trace import Trace
 
 SEEDS = 32
 LARGEST = 4_000_000  # accesses of all seeds together

@@ -1,7 +1,7 @@
 """Global memory traffic of measured rows: sectors counted from traces, and the file that stores them.
 
-`python -m tilescope.tracer.measure.traffic` counts the traffic of the recorded measurements and of all default cases,
-and writes the file.
+`python -m tilescope.tracer.hardware.times.traffic` counts the traffic of the recorded measurements and of all
+default cases, and writes the file.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from ... import ROOT, resources
-from ...kernels.scenarios import catalogue
-from ..analysis.counters import counters_of
-from ..analysis.request_cost import SECTOR
-from ..analysis.requests import requests_of
-from ..model.launch import Array, Launch, Schedule
-from ..model.plan import launch_of
-from ..run.worker_client import Worker
-from ..storage.atomic_write import write_atomically
+from .... import ROOT, resources
+from ....kernels.scenarios import catalogue
+from ...analysis.counters import counters_of
+from ...analysis.request_cost import SECTOR
+from ...analysis.requests import requests_of
+from ...model.launch import Array, Launch, Schedule
+from ...model.plan import launch_of
+from ...run.worker_client import Worker
+from ...storage.atomic_write import write_atomically
 from .cases import cases_of, row_of
 from .measurement import NEWER, Row, load, recorded_measurements
 
@@ -128,7 +128,7 @@ def _has_sector_aligned_pieces(launch: Launch) -> bool:
 def _sectors(worker: Worker, launch: Launch) -> int:
     trace = worker.run(launch)
     if trace.is_stopped:  # one block makes more accesses than can be held
-        from ..run.engine import run_counted  # imported late: charts read the file without Numba
+        from ...run.engine import run_counted  # imported late: charts read the file without Numba
 
         trace = run_counted(launch)
     total = trace.totals or counters_of(trace, requests_of(trace)).total

@@ -8,10 +8,10 @@ from typing import get_args
 import msgspec
 import numpy as np
 
-from ...kernels.scenarios import catalogue
-from ...kernels.scenarios.catalogue import Scenario
-from ..model.launch import Array, Launch
-from ..model.plan import launch_of, parse_spec
+from ....kernels.scenarios import catalogue
+from ....kernels.scenarios.catalogue import Scenario
+from ...model.launch import Array, Launch
+from ...model.plan import launch_of, parse_spec
 from .measurement import Engine, Row
 
 

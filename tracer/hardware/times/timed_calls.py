@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.scenarios import catalogue
-from ..model.launch import Array, Launch
-from ..recording.kernel_loader import create_array, load_kernel, set_constants
+from ....kernels.scenarios import catalogue
+from ...model.launch import Array, Launch
+from ...recording.kernel_loader import create_array, load_kernel, set_constants
 from .cases import Case, launch_of_case
 from .ceilings import Cublas, CublasError
 from .cuda_c import CudaCKernel

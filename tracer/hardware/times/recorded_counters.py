@@ -7,10 +7,10 @@ from importlib.resources import files
 
 import msgspec
 
-from ... import resources
-from ...kernels.scenarios.catalogue import find
-from ..model.launch import Array, Launch
-from ..model.plan import launch_of
+from .... import resources
+from ....kernels.scenarios.catalogue import find
+from ...model.launch import Array, Launch
+from ...model.plan import launch_of
 
 
 class LaunchCounters(msgspec.Struct, frozen=True):

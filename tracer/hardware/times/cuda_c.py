@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ... import ROOT
-from ...kernels.scenarios.catalogue import CudaC, Values
-from ..model.launch import Launch
+from .... import ROOT
+from ....kernels.scenarios.catalogue import CudaC, Values
+from ...model.launch import Launch
 
 FOLDER = ROOT / "kernels" / "cuda_c"
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from tilescope.tracer.measure import devices
-from tilescope.tracer.measure.devices import COMMAND, DeviceList, DeviceListing, facts
-from tilescope.tracer.measure.list_devices import device_list
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times import devices
+from tilescope.tracer.hardware.times.devices import COMMAND, DeviceList, DeviceListing, facts
+from tilescope.tracer.hardware.times.list_devices import device_list
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 from tilescope.tracer.processes.process_client import RunCancelledError
 
 DRIVER = SimpleNamespace(
@@ -67,7 +67,7 @@ def test_the_process_answers_on_a_computer_without_a_gpu_too():
     listing = DeviceListing().run()
     assert bool(listing.devices) != bool(listing.reason)
     assert listing.summary.endswith(".")
-    assert COMMAND[-1] == "tilescope.tracer.measure.list_devices"
+    assert COMMAND[-1] == "tilescope.tracer.hardware.times.list_devices"
 
 
 def test_a_valid_answer_is_read_and_any_other_is_reported():

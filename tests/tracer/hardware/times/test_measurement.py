@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measured import measurement
-from tilescope.tracer.measure.measurement import (
+from tilescope.tracer.hardware.times.measurement import (
     LARGEST,
     MeasurementError,
     load,
@@ -19,7 +19,7 @@ from tilescope.tracer.measure.measurement import (
     median_interval,
     save,
 )
-from tilescope.tracer.measure.sampling import (
+from tilescope.tracer.hardware.times.sampling import (
     FEWEST,
     SamplingError,
     StoppingCriterion,

@@ -1,7 +1,7 @@
-"""The measuring process: `python -m tilescope.tracer.measure.process` reads one Request and answers in lines of JSON.
+"""The measuring process: `python -m tilescope.tracer.hardware.times.process` reads one Request.
 
-It needs neither Qt nor a display. It ends when an error has made the device unusable (`DeviceLost`); its client then
-starts another process for the remaining rows.
+It answers in lines of JSON. It needs neither Qt nor a display. It ends when an error has made the device unusable
+(`DeviceLost`); its client then starts another process for the remaining rows.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ..processes.json_streams import make_sender, private_streams
-from ..processes.parent_death import die_with_parent
-from ..recording.reference_check import compare_results
+from ...processes.json_streams import make_sender, private_streams
+from ...processes.parent_death import die_with_parent
+from ...recording.reference_check import compare_results
 from .cases import Case, groups_of_equal_size, launch_of_case, row_of
 from .ceilings import ceilings_of
 from .events import (
@@ -169,7 +169,7 @@ class RequestHandler:
 
 def row_names(case: Case) -> list[str]:
     """List the names of a row's arguments."""
-    from ...kernels.scenarios.catalogue import find
+    from ....kernels.scenarios.catalogue import find
 
     return [argument.name for argument in find(case.scenario).plan(case.values).arguments]
 

@@ -12,7 +12,7 @@ import pytest
 
 from integer_program import MEASURED, PROGRAM
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer.measure.measurement import load
+from tilescope.tracer.hardware.times.measurement import load
 
 WRONG = {
     "matmul-tiled-row-on-x": "m=32,k=40,n=32",

@@ -1,4 +1,4 @@
-"""The process that lists GPUs: `python -m tilescope.tracer.measure.list_devices` answers in a line of JSON.
+"""The process that lists GPUs: `python -m tilescope.tracer.hardware.times.list_devices` answers in a line of JSON.
 
 It runs nothing on a device, and uses none of its memory; it only asks the driver.
 """
@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..processes.json_streams import make_sender, private_streams
-from ..processes.parent_death import die_with_parent
+from ...processes.json_streams import make_sender, private_streams
+from ...processes.parent_death import die_with_parent
 from .devices import DeviceList, ListedDevice
 from .gpu import OLDEST, first_line, no_device_reason, nvidia_smi, too_old_text
 
