@@ -30,10 +30,10 @@ def verdicts(folder, texts):
     done = run_tilescope("check", "--output-format", "json", "main.py", "--", *files, folder=folder)
     report = json.loads(done.stdout)
     assert report["complete"], done.stderr
-    found = {name: set() for name in texts}
+    verdict_of = {name: set() for name in texts}
     for finding in report["findings"]:
-        found[finding["file"].removesuffix(".py")].add((finding["rule"], finding["severity"]))
-    return found
+        verdict_of[finding["file"].removesuffix(".py")].add((finding["rule"], finding["severity"]))
+    return verdict_of
 
 
 def test_there_are_sixty_programs_which_differ_from_their_twins():
@@ -43,25 +43,25 @@ def test_there_are_sixty_programs_which_differ_from_their_twins():
 
 
 def test_each_fault_has_the_expected_verdict(tmp_path):
-    found = verdicts(tmp_path, {planted.name: planted.faulty for planted in PLANTED})
+    verdict_of = verdicts(tmp_path, {planted.name: planted.faulty for planted in PLANTED})
     missed = [
         planted.name for planted in PLANTED
-        if not any((planted.rule, severity) in found[planted.name] for severity in planted.severities)
+        if not any((planted.rule, severity) in verdict_of[planted.name] for severity in planted.severities)
     ]  # fmt: skip
     assert missed == []
     # An error of another rule would send the reader to the wrong place.
     other = {
-        planted.name: found[planted.name] for planted in PLANTED
-        if any(severity == "error" and rule != planted.rule for rule, severity in found[planted.name])
+        planted.name: verdict_of[planted.name] for planted in PLANTED
+        if any(severity == "error" and rule != planted.rule for rule, severity in verdict_of[planted.name])
     }  # fmt: skip
     assert other == {}
 
 
 def test_no_twin_has_the_finding_or_an_error(tmp_path):
-    found = verdicts(tmp_path, {planted.name: planted.fixed for planted in PLANTED})
+    verdict_of = verdicts(tmp_path, {planted.name: planted.fixed for planted in PLANTED})
     wrong = {
-        planted.name: found[planted.name] for planted in PLANTED
-        if any(severity == "error" or rule == planted.rule for rule, severity in found[planted.name])
+        planted.name: verdict_of[planted.name] for planted in PLANTED
+        if any(severity == "error" or rule == planted.rule for rule, severity in verdict_of[planted.name])
     }  # fmt: skip
     assert wrong == {}
 
@@ -72,8 +72,8 @@ def test_fix_mends_what_it_may(planted, tmp_path):
     program.write_text(planted.faulty)
     done = run_tilescope("check", "--fix", program.name, folder=tmp_path)
     assert done.returncode == 1 and "1 remedy written into" in done.stderr
-    (found,) = verdicts(tmp_path, {planted.name: program.read_text()}).values()
-    assert not any(severity == "error" or rule == planted.rule for rule, severity in found)
+    (given,) = verdicts(tmp_path, {planted.name: program.read_text()}).values()
+    assert not any(severity == "error" or rule == planted.rule for rule, severity in given)
 
 
 def test_fix_mends_at_least_twenty():
