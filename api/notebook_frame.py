@@ -5,14 +5,15 @@ from __future__ import annotations
 from html import escape
 
 HEIGHT = 720  # CSS pixels
-# Sends the notebook's theme to the frame: light text means dark colours. A canvas reads any notation of colour.
+# Sends the notebook's theme to the frame, now and at each change: light text means dark colours. No event reports a
+# change in all notebooks, so the frame looks twice a second. A canvas reads any notation of colour.
 SEND_THEME = (
-    "const c=document.createElement('canvas').getContext('2d');c.fillStyle=getComputedStyle(this).color;"
-    "c.fillRect(0,0,1,1);const [r,g,b]=c.getImageData(0,0,1,1).data;"
-    "this.contentWindow.postMessage({dark:r+g+b>382},'*')"
+    "const c=document.createElement('canvas').getContext('2d');let last;const send=()=>{if(!this.isConnected)return;"
+    "c.clearRect(0,0,1,1);c.fillStyle=getComputedStyle(this).color;c.fillRect(0,0,1,1);"
+    "const [r,g,b]=c.getImageData(0,0,1,1).data,dark=r+g+b>382;"
+    "if(dark!==last)this.contentWindow.postMessage({dark},'*');last=dark;setTimeout(send,500)};send()"
 )
-# The frame inherits the colour of text, so that a change of theme is the end of a transition.
-STYLE = f"display:block;width:100%;height:{HEIGHT}px;border:0;border-radius:8px;transition:color 1ms"
+STYLE = f"display:block;width:100%;height:{HEIGHT}px;border:0;border-radius:8px"
 BLOCKED = "Trust this notebook, or open it in Jupyter, VS Code or Colab, to play this replay."
 
 
@@ -24,7 +25,7 @@ def frame_of(page: str, title: str) -> str:
     """
     return (
         f'<iframe title="Replay of {escape(title)}" sandbox="allow-scripts" style="{STYLE}" '
-        f'onload="{SEND_THEME}" ontransitionend="{SEND_THEME}" srcdoc="{escape(page)}">{BLOCKED}</iframe>'
+        f'onload="{SEND_THEME}" srcdoc="{escape(page)}">{BLOCKED}</iframe>'
     )
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,11 +63,13 @@ class Replay:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page atomically, for any browser; raises TilescopeError."""
-        page = self.page
+        file, page = Path(path), self.page
         try:
-            write_atomically(Path(path), page.encode("utf-8"))
+            write_atomically(file, page.encode("utf-8"))
+        except FileNotFoundError as error:
+            raise TilescopeError(f"{file} can't be written: there is no folder {file.parent}.") from error
         except OSError as error:
-            raise TilescopeError(f"{fspath(path)} can't be written: {error.strerror or error}.") from error
+            raise TilescopeError(f"{file} can't be written: {error.strerror or error}.") from error
 
     def bundle(self, text: str) -> MimeBundle:
         """Return the frame that plays with a text, or else a sentence that states why there is none."""
