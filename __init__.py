@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .api.checking import FindingsError, check
     from .api.errors import PartialLaunchWarning, TilescopeError
+    from .api.exercises import Exercise, ExerciseVerdict, exercise
     from .api.findings import Edit, Finding
     from .api.launches import Accesses, KernelRaised, LaunchTimeoutError, TracedLaunch
     from .api.replays import Replay
@@ -17,6 +18,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Accesses",
     "Edit",
+    "Exercise",
+    "ExerciseVerdict",
     "Finding",
     "FindingsError",
     "KernelRaised",
@@ -27,6 +30,7 @@ __all__ = [
     "TracedLaunch",
     "__version__",
     "check",
+    "exercise",
     "trace",
     "trace_launches",
 ]
@@ -34,6 +38,7 @@ ROOT = Path(__file__).resolve().parent  # the folder of the package
 _PUBLIC = {
     "api.checking": ("FindingsError", "check"),
     "api.errors": ("PartialLaunchWarning", "TilescopeError"),
+    "api.exercises": ("Exercise", "ExerciseVerdict", "exercise"),
     "api.findings": ("Edit", "Finding"),
     "api.launches": ("Accesses", "KernelRaised", "LaunchTimeoutError", "TracedLaunch"),
     "api.replays": ("Replay",),

@@ -21,7 +21,7 @@ MAGIC = "tilescope"
 FIRST_LINE = "#\n"  # replaces the line of the magic, so that lines have the cell's numbers
 EDGES = {"error": "#d55e00", "warning": "#e69f00", "note": "#56b4e9"}  # as the window marks them
 LINE = "display:flex;flex-wrap:wrap;gap:0 1em;border-left:4px solid {edge};padding-left:6px"
-CODE = "flex:1 1 26em;white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
+CODE = "flex:1 1 26em;background:none;color:inherit;white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
 NOTE = "flex:1 1 22em"
 
 

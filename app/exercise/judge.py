@@ -43,18 +43,19 @@ class Judge:
 
     def judge(
         self, exercise: Exercise, text: str, file: Path | None = None,
-        output: Callable[[str], None] | None = None,
+        output: Callable[[str], None] | None = None, *, traces_failure: bool = False,
     ) -> Verdict:  # fmt: skip
         """Judge a student's text, after all earlier judgings.
 
         file: the name of the text in messages and in the trace; it need not exist. `output(text)` gets the printed
-        text, in the calling thread. Raises Cancelled after `cancel` or `close`, and ExerciseError if the exercise
-        itself is faulty.
+        text, in the calling thread. traces_failure: return the trace of the first case that fails, if one does.
+        Raises Cancelled after `cancel` or `close`, and ExerciseError if the exercise itself is faulty.
         """
         if exercise.mistakes:
             raise ExerciseError(f"The exercise {exercise.name} has a mistake: {exercise.mistakes[0]}")
         start = time.perf_counter()
         task = _task(exercise, text, file or student_file(exercise))
+        task = replace(task, traces_failure=traces_failure)
         questions: list[Question] = []
 
         def ask(question: Question) -> None:

@@ -33,7 +33,8 @@ class Verdict(Struct, frozen=True, eq=False):
     goals: tuple[GoalVerdict, ...] = ()  # none if the last case did not end
     stub_counters: Mapping[str, int] = field(default_factory=dict)  # of the stub as shipped, on the last case
     seconds: float = 0.0  # duration of the judging
-    trace: Trace | None = None  # of the first case, whose launch has the student's text as its source
+    # Of the first case, or of the first that fails, as requested. Its launch has the student's text as its source.
+    trace: Trace | None = None
     asks_wrong: bool = False  # whether the task is to make the cases wrong
 
     @property

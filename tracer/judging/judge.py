@@ -59,15 +59,21 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
     results: list[CaseResult] = []
     for number, case in enumerate(cases):
         begin(kernel, case.fresh_arguments())
-        folder = task.folder if number == 0 else ""
-        result, trace = _run_case(task, kernel, case, own_names, run_on, folder, order)
+        is_traced = number == 0 or (task.traces_failure and not any(map(_fails, results)))
+        result, trace = _run_case(
+            task, kernel, case, own_names, run_on, task.folder if is_traced else "", order
+        )
         results.append(result)
-        if number == 0 and trace is not None:
+        if trace is not None and (number == 0 or (is_traced and _fails(result))):
             save(trace, task.out, compress=False)
         if result.error:
             break
     traced = Path(task.out).exists()
     return Judgement(tuple(results), len(cases), stub_counters, traced)
+
+
+def _fails(result: CaseResult) -> bool:
+    return not result.correct or any(finding.severity == "error" for finding in result.findings)
 
 
 def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, ...], dict[str, int]]:

@@ -18,10 +18,13 @@ class JudgingTask(msgspec.Struct, frozen=True):
     student_file: str  # the student's file in messages and in the trace; it need not exist
     student_text: str  # the code that runs
     folder: str  # for the arrays of the first case, so that its launch can be run again
-    out: str  # path for the trace of the first case
+    out: str  # path for the trace of one case
     # The stub in CUDA C++ and its file, if the student writes CUDA C++; "" for Numba. The judge is the same.
     stub_file: str = ""
     stub_text: str = ""
+    traces_failure: bool = (
+        False  # keep the trace of the first case that fails, instead of that of the first case
+    )
     # The constant with the order in which the student breaks the kernel; "" if the student writes the kernel.
     order: str = ""
 
