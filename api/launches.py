@@ -245,8 +245,8 @@ class TracedLaunch:
         begin, end: moments such as "24", "phase 2" or "first load". large: draw it even if it takes longer than
         3 seconds or more than 3 MB.
         """
-        launches = (self,) if other is None else (self, other)
-        return Replay(launches, begin, end, is_large=large)
+        loads = (self._load,) if other is None else (self._load, other._load)
+        return Replay(loads, begin, end, is_large=large)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
         """Return the replay for a notebook, and the text."""

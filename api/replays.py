@@ -5,24 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from ..app.window.replay.drawing_request import MODULE, DrawingAnswer, DrawingRequest
+from ..tracer.model.trace import Trace
 from ..tracer.processes.json_process import StartError, module_command
 from ..tracer.processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from ..tracer.storage.atomic_write import write_atomically
 from .errors import TilescopeError
 from .notebook_frame import frame_of, notice_of
 from .pictures import saved_launches
-
-if TYPE_CHECKING:
-    from .launches import TracedLaunch
 
 SECONDS = 900.0  # until a page counts as not drawn
 NOTEBOOKS = "ipykernel", "marimo"  # modules of kernels that show HTML
@@ -41,14 +38,14 @@ class Replay:
     __module__ = "tilescope"  # where users find it
 
     def __init__(
-        self, launches: Sequence[TracedLaunch], begin: str | None, end: str | None, *, is_large: bool
+        self, loads: Sequence[Callable[[], Trace]], begin: str | None, end: str | None, *, is_large: bool
     ) -> None:
-        self._launches, self._range, self._is_large = tuple(launches), (begin, end), is_large
+        self._loads, self._range, self._is_large = tuple(loads), (begin, end), is_large
 
     @cached_property
     def page(self) -> str:
         """The page: one HTML document that fetches nothing. Raises TilescopeError if it can't be drawn."""
-        with saved_launches([launch._recorded[0] for launch in self._launches]) as (folder, files):
+        with saved_launches([load() for load in self._loads]) as (folder, files):
             output = folder / "replay.html"
             request = DrawingRequest(tuple(map(str, files)), str(output), *self._range, self._is_large)
             answer = _ask(request)
@@ -86,7 +83,7 @@ class Replay:
         return self._repr_mimebundle_()["text/html"]
 
     def __str__(self) -> str:
-        return " and ".join(dict.fromkeys(launch.kernel for launch in self._launches))
+        return " and ".join(dict.fromkeys(load().kernel for load in self._loads))
 
     def __repr__(self) -> str:
         return f"<Replay of {self}>"

@@ -22,11 +22,10 @@ class JudgingTask(msgspec.Struct, frozen=True):
     # The stub in CUDA C++ and its file, if the student writes CUDA C++; "" for Numba. The judge is the same.
     stub_file: str = ""
     stub_text: str = ""
-    traces_failure: bool = (
-        False  # keep the trace of the first case that fails, instead of that of the first case
-    )
     # The constant with the order in which the student breaks the kernel; "" if the student writes the kernel.
     order: str = ""
+    # Whether the trace is that of the first case that fails, if one does, instead of that of the first case.
+    traces_failure: bool = False
 
     @property
     def is_cuda_cpp(self) -> bool:
