@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .api.findings import Edit, Finding
     from .api.launches import Accesses, KernelRaised, LaunchTimeoutError, TracedLaunch
     from .api.replays import Replay
+    from .api.scenarios import scenario
     from .api.tracing import trace, trace_launches
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ __all__ = [
     "__version__",
     "check",
     "exercise",
+    "scenario",
     "trace",
     "trace_launches",
 ]
@@ -42,6 +44,7 @@ _PUBLIC = {
     "api.findings": ("Edit", "Finding"),
     "api.launches": ("Accesses", "KernelRaised", "LaunchTimeoutError", "TracedLaunch"),
     "api.replays": ("Replay",),
+    "api.scenarios": ("scenario",),
     "api.tracing": ("trace", "trace_launches"),
 }  # by module, which is imported when one of its names is first asked for
 _DEPRECATED = {"api.tracing": ("record",)}  # dropped by the next release

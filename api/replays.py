@@ -38,9 +38,10 @@ class Replay:
     __module__ = "tilescope"  # where users find it
 
     def __init__(
-        self, loads: Sequence[Callable[[], Trace]], begin: str | None, end: str | None, *, is_large: bool
-    ) -> None:
-        self._loads, self._range, self._is_large = tuple(loads), (begin, end), is_large
+        self, loads: Sequence[Callable[[], Trace]], at: int | None, begin: str | None, end: str | None, *,
+        is_large: bool,
+    ) -> None:  # fmt: skip
+        self._loads, self._range, self._is_large = tuple(loads), (at, begin, end), is_large
 
     @cached_property
     def page(self) -> str:

@@ -1,4 +1,4 @@
-"""`tilescope lecture`: list the shipped lectures, present or check one, or write its handout."""
+"""`tilescope lecture`: list the shipped lectures, present or check one, or write it as a handout or a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ..lecture.document import read_lecture
 from ..lecture.library import lecture_file, lecture_name, lecture_title, shipped_lectures
 from ..lecture.problems import LectureError
 from ..lecture.scenes import scenes_of
+from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError
+from .common.new_notebook import write_new_notebook
 from .common.text_output import align_columns, print_escaped
 from .pictures.handout import add_output, is_handout, write_output
 from .pictures.lecture_work import has_problems, open_sessions, progress_text, show_progress_on_terminal
@@ -73,11 +75,24 @@ def check(path: Path) -> int:
 
 def write(path: Path, chosen: Namespace) -> int:
     """Write a lecture's handout or pictures and print their names; if it has problems, print them and return 1."""
-    is_handout(chosen.output)  # raises for a bad output name
+    is_notebook = chosen.output.endswith(SUFFIX)
+    if not is_notebook:
+        is_handout(chosen.output)  # raises for a bad output name
     lecture = read_lecture(path)
     with open_sessions() as sessions:
         if has_problems(lecture, path, sessions):
             return 1
+        if is_notebook:
+            from .pictures.lecture_notebook import lecture_cells
+
+            cells = list(
+                lecture_cells(
+                    lecture, sessions, lambda step: show_progress_on_terminal(progress_text(lecture, step))
+                )
+            )
+            show_progress_on_terminal("")
+            write_new_notebook(Path(chosen.output), cells)
+            return 0
         for written in write_output(
             lecture, chosen, sessions, lambda step: show_progress_on_terminal(progress_text(lecture, step))
         ):
