@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec import Struct
 
-from ... import ROOT
 from ...tracer.model.launch import is_cuda_cpp
 from ...tracer.storage.folders import data_folder
 from .mistakes import ExerciseError
@@ -21,7 +20,6 @@ if TYPE_CHECKING:  # the window starts without the parsers
     from .program import Program
 
 Language = Literal["numba", "cuda-cpp"]
-SHIPPED = ROOT / "resources" / "exercises"
 SUFFIXES: dict[Language, str] = {"numba": ".py", "cuda-cpp": ".cu"}  # of a student's file
 FILE_NAME = re.compile(r"(\d+)-(.+)\.md")
 
@@ -58,11 +56,6 @@ class Exercise(Struct, frozen=True):
     def folder(self) -> Path:
         """The folder of its files."""
         return self.path.parent
-
-    @property
-    def is_shipped(self) -> bool:
-        """Whether it belongs to Tilescope, and not to a teacher."""
-        return self.folder == SHIPPED
 
     @property
     def stub(self) -> str:

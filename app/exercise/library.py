@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ... import ROOT
 from ...kernels.scenarios.suggestions import did_you_mean
 from ..model.visible_text import escape_controls
-from .document import FILE_NAME, SHIPPED, Exercise
+from .document import FILE_NAME, Exercise
 from .mistakes import ExerciseError, Mistake
+
+SHIPPED = ROOT / "resources" / "exercises"
 
 
 def exercises_in(folder: Path = SHIPPED) -> tuple[list[Exercise], list[Mistake]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ..model.notebook_file import NotebookCell, details
 from .document import Exercise, Picture
+from .library import SHIPPED
 
 FENCE = re.compile(r"^```exercise\n.*?^```\n?", re.DOTALL | re.MULTILINE)
 IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
@@ -24,7 +25,7 @@ def exercise_cells(exercise: Exercise) -> Iterator[NotebookCell]:
     goals = "".join(f"- Goal: {goal.words} (`{goal.expression.text}`)\n" for goal in exercise.goals)
     yield NotebookCell("markdown", f"{task.rstrip()}\n\n{goals}")
     yield NotebookCell("code", exercise.stub)
-    folder = "" if exercise.is_shipped else f", folder={str(exercise.folder.absolute())!r}"
+    folder = "" if exercise.folder == SHIPPED else f", folder={str(exercise.folder.absolute())!r}"
     check = f"tilescope.exercise({exercise.name!r}{folder}).check({exercise.kernel})"
     yield NotebookCell("code", f"import tilescope\n\n{check}")
     for number, hint in enumerate(hints, 1):

@@ -25,7 +25,7 @@ class NotebookCell(NamedTuple):
 
 def notebook_text(cells: Sequence[NotebookCell]) -> str:
     """Serialise a notebook without outputs; the same cells give the same text."""
-    written = [
+    written: list[dict[str, object]] = [
         {
             "cell_type": cell.kind,
             "id": f"cell-{number}",
@@ -40,9 +40,7 @@ def notebook_text(cells: Sequence[NotebookCell]) -> str:
 
 
 def write_notebook(path: Path, cells: Sequence[NotebookCell]) -> None:
-    """Write a notebook atomically; raises FileExistsError for a file that exists, and OSError."""
-    if path.exists():
-        raise FileExistsError(path)
+    """Write a notebook atomically; raises OSError."""
     write_atomically(path, notebook_text(cells).encode("utf-8"))
 
 

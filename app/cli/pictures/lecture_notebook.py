@@ -12,6 +12,7 @@ from ...lecture.document import Lecture
 from ...lecture.scenes import scenes_of
 from ...lecture.sessions import Sessions
 from ...model.notebook_file import NotebookCell, details
+from ...model.pane_moments import pane_moments
 from ...model.setup_text import spec_of
 from .handout import setups_below
 
@@ -70,9 +71,11 @@ def _code(step: ResolvedStep) -> str:
         launches = [f"tilescope.scenario({spec_of(setup)!r})" for setup in step.setups]
     except CatalogueError:
         return ""
-    moment, end = int(step.moment.begin), max(session.end for session in step.sessions)
+    ends = [session.end for session in step.sessions]
+    moment, end = int(step.moment.begin), max(ends)
     options = [*launches[1:], f"at={moment}"]
     if end > COMPLETE:
-        first, last = max(0, moment - AROUND), min(end, int(step.moment.stand) + AROUND)
-        options += [f'begin="{first}"', f'end="{last}"']
+        positions = max(0, moment - AROUND), min(end, int(step.moment.stand) + AROUND)
+        first, last = (int(pane_moments(position, ends, step.scene.look.link)[-1]) for position in positions)
+        options += [f'begin="{first}"', f'end="{max(first + 1, last)}"']
     return f"{launches[0]}.replay({', '.join(options)})"
