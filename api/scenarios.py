@@ -24,5 +24,6 @@ def scenario(spec: str) -> TracedLaunch:
         [setup] = setups_of([spec])
         traced = shared_worker().run(launch_of_setup(setup))
     except (CatalogueError, WorkerError) as error:
-        raise TilescopeError(str(error)) from None
+        sentence = str(error)
+        raise TilescopeError(sentence[:1].upper() + sentence[1:]) from None
     return TracedLaunch(lambda: traced)

@@ -74,7 +74,7 @@ def check(path: Path) -> int:
 
 
 def write(path: Path, chosen: Namespace) -> int:
-    """Write a lecture's handout, notebook or pictures and print their names; if it has problems, print them and return 1."""
+    """Write a lecture in another form and print the names of the files; if it has problems, print them and return 1."""
     is_notebook = chosen.output.endswith(SUFFIX)
     if is_notebook:
         check_new_file(Path(chosen.output))

@@ -11,7 +11,6 @@ from .document import Exercise, Picture
 from .library import SHIPPED
 
 FENCE = re.compile(r"^```exercise\n.*?^```\n?", re.DOTALL | re.MULTILINE)
-IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
@@ -21,7 +20,8 @@ def exercise_cells(exercise: Exercise) -> Iterator[NotebookCell]:
     task, *hints = re.split(r"^## Hint\n", FENCE.sub("", text), flags=re.MULTILINE)
     if exercise.picture is not None:
         picture = _image(exercise.picture)
-        task = IMAGE.sub(lambda _: picture, task)
+        link = rf"!\[.*?\]\({re.escape(exercise.picture.path.name)}\)"
+        task = re.sub(link, lambda _: picture, task, flags=re.DOTALL)
     goals = "".join(f"- Goal: {goal.words} (`{goal.expression.text}`)\n" for goal in exercise.goals)
     yield NotebookCell("markdown", f"{task.rstrip()}\n\n{goals}")
     yield NotebookCell("code", exercise.stub)
