@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..app.cli.programs.cell_text import python_of
-from ..app.exercise.judge import Judge
-from ..app.exercise.library import exercise_named
-from ..app.exercise.mistakes import ExerciseError
-from ..app.exercise.output import task_text, verdict_text
-from ..app.exercise.remedies import prove_remedies
+from ..app.exercises.model.judge import Judge
+from ..app.exercises.model.library import exercise_named
+from ..app.exercises.model.mistakes import ExerciseError
+from ..app.exercises.model.output import task_text, verdict_text
+from ..app.exercises.model.remedies import prove_remedies
 from ..app.model.visible_text import escape_controls
 from ..tracer.model.notebook_cells import cell_file, note_cell, with_definitions
 from ..tracer.run.worker_client import WorkerError
@@ -25,8 +25,8 @@ from .launches import TracedLaunch
 from .replays import MimeBundle
 
 if TYPE_CHECKING:
-    from ..app.exercise.document import Exercise as Document
-    from ..app.exercise.verdict import Verdict
+    from ..app.exercises.model.document import Exercise as Document
+    from ..app.exercises.model.verdict import Verdict
 
 _judges: list[Judge] = []  # at most one, started with the first check
 _CELL_NUMBER = re.compile(r"In\[(\d+)\]")
@@ -67,7 +67,7 @@ class Exercise:
         if not _judges:
             _judges.append(Judge())
         try:
-            verdict = _judges[0].judge(self._document, text, file, _print, traces_failure=True)
+            verdict = _judges[0].judge(self._document, text, file, _print)
             return ExerciseVerdict(prove_remedies(verdict), self._document, file)
         except (ExerciseError, WorkerError) as error:
             raise TilescopeError(str(error)) from None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..app.window.replay.drawing_request import MODULE, DrawingAnswer, DrawingRequest
+from ..app.replays.drawing_request import MODULE, DrawingAnswer, DrawingRequest
 from ..tracer.model.trace import Trace
 from ..tracer.processes.json_process import StartError, module_command
 from ..tracer.processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError

@@ -6,14 +6,14 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from ..exercise.document import Exercise, language_of_file
-from ..exercise.judge import Judge
-from ..exercise.library import SHIPPED, exercise_named, exercises_in
-from ..exercise.matching import exercise_for, read_student_text
-from ..exercise.mistakes import ExerciseError
-from ..exercise.output import json_of, task_text, verdict_text
-from ..exercise.progress import Progress, stored_progress
-from ..exercise.remedies import prove_remedies
+from ..exercises.model.document import Exercise, language_of_file
+from ..exercises.model.judge import Judge
+from ..exercises.model.library import SHIPPED, exercise_named, exercises_in
+from ..exercises.model.matching import exercise_for, read_student_text
+from ..exercises.model.mistakes import ExerciseError
+from ..exercises.model.output import json_of, task_text, verdict_text
+from ..exercises.model.progress import Progress, stored_progress
+from ..exercises.model.remedies import prove_remedies
 from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError
 from .common.new_notebook import write_new_notebook
@@ -119,7 +119,7 @@ def write_stub(exercise: Exercise, path: Path) -> int:
 
 def write_exercise_notebook(exercise: Exercise, path: Path) -> int:
     """Write an exercise as a notebook that judges it; raises UsageError if the file exists or can't be written."""
-    from ..exercise.notebook import exercise_cells
+    from ..exercises.model.notebook import exercise_cells
 
     _refuse_mistakes(exercise)
     write_new_notebook(path, list(exercise_cells(exercise)))

@@ -6,11 +6,11 @@ from argparse import Namespace
 from pathlib import Path
 
 from ...tracer.model.finding import count_noun
-from ..lecture.check import runs_program
-from ..lecture.document import read_lecture
-from ..lecture.library import lecture_file, lecture_name, lecture_title, shipped_lectures
-from ..lecture.problems import LectureError
-from ..lecture.scenes import scenes_of
+from ..lectures.model.check import runs_program
+from ..lectures.model.document import read_lecture
+from ..lectures.model.library import lecture_file, lecture_name, lecture_title, shipped_lectures
+from ..lectures.model.problems import LectureError
+from ..lectures.model.scenes import scenes_of
 from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError
 from .common.new_notebook import check_new_file, write_new_notebook

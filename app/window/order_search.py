@@ -17,12 +17,12 @@ from ..model.bookmark import Setup
 from ..model.pane_moments import playhead_moment
 from ..model.session import Selection, Session
 from ..model.thread_turns import chosen_moment, schedule_of
+from ..panels.side import Inspector
 from ..state.actions import ShowTab
 from ..views.inspect.value_bars import values_text
 from ..widgets.command import Command
 from ..widgets.notice import Notice
 from .navigation import Navigation
-from .panels.side import Inspector
 
 CHOOSE = "Choose who goes next"
 FIND = "Find an order that changes the result"

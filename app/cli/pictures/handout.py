@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ...lecture.changes import Pane
-from ...lecture.document import Lecture
-from ...lecture.scenes import scenes_of
-from ...lecture.sessions import Sessions
+from ...lectures.model.changes import Pane
+from ...lectures.model.document import Lecture
+from ...lectures.model.scenes import scenes_of
+from ...lectures.model.sessions import Sessions
 from ...model.bookmark import Bookmark, Setup
 from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt, write_png
@@ -21,7 +21,7 @@ from ..common.arguments import Parser, UsageError, add_look
 from ..common.interrupts import deferred_interrupts
 
 if TYPE_CHECKING:
-    from ...window.lecture.step_picture import ResolvedStep, StepPictures
+    from ...lectures.player.step_picture import ResolvedStep, StepPictures
 
 Size = tuple[int, int]
 Theme = Literal["light", "dark"]
@@ -91,7 +91,7 @@ def write_output(
     ):
         path = Path(chosen.output)
         if as_pdf:
-            from ...window.lecture.handout import HandoutLook, write_handout
+            from ...lectures.player.handout import HandoutLook, write_handout
 
             look = HandoutLook(
                 chosen.paper, chosen.theme, chosen.notes, chosen.text_size, answers=not chosen.no_answers
@@ -108,7 +108,7 @@ def step_drawing(
 ) -> Iterator[tuple[Callable[[int], ResolvedStep], StepPictures]]:
     """Yield the function that positions a step, and the window that draws it; Ctrl+C stops between two steps."""
     from ...control.session_jobs import SessionJobs
-    from ...window.lecture.step_picture import ResolvedStep, StepPictures, panes_below
+    from ...lectures.player.step_picture import ResolvedStep, StepPictures, panes_below
     from ...window.start import application, window_for_pictures
 
     application()

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ....kernels.scenarios.catalogue import CatalogueError
-from ...lecture.captions import fill_caption
-from ...lecture.document import Lecture
-from ...lecture.scenes import scenes_of
-from ...lecture.sessions import Sessions
+from ...lectures.model.captions import fill_caption
+from ...lectures.model.document import Lecture
+from ...lectures.model.scenes import scenes_of
+from ...lectures.model.sessions import Sessions
 from ...model.notebook_file import NotebookCell, details
 from ...model.pane_moments import pane_moments
 from ...model.setup_text import spec_of
 from .handout import setups_below
 
 if TYPE_CHECKING:
-    from ...window.lecture.step_picture import ResolvedStep
+    from ...lectures.player.step_picture import ResolvedStep
 
 COMPLETE, AROUND = (
     500,
@@ -32,7 +32,7 @@ def lecture_cells(
 
     progress: called with the number of each step before it is traced.
     """
-    from ...window.lecture.step_picture import ResolvedStep, panes_below
+    from ...lectures.player.step_picture import ResolvedStep, panes_below
 
     introduction = fill_caption(lecture.introduction, {}).html
     yield NotebookCell("markdown", f"# {lecture.title}\n\n{introduction}")

@@ -15,8 +15,8 @@ from PySide6.QtGui import QImage
 
 from tilescope.app.cli.main import main
 from tilescope.app.cli.pictures.snapshot import snapshot
+from tilescope.app.films import video_file
 from tilescope.app.widgets.widget_picture import PictureError
-from tilescope.app.window.recording import video_file
 from tilescope.tracer.storage.atomic_write import TEMPORARY
 from windows import PAIR
 

@@ -9,7 +9,7 @@ import nbformat
 
 from notebook_shell import outputs_of
 from tilescope.app.cli.main import main
-from tilescope.app.exercise.library import exercises_in
+from tilescope.app.exercises.model.library import exercises_in
 
 SOLUTIONS = Path(__file__).parents[2] / "data" / "exercises" / "solutions"
 EXERCISES = exercises_in()[0]

@@ -21,7 +21,7 @@ from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from tilescope.tracer.measure.cuda_c import source_of
+from tilescope.tracer.hardware.times.cuda_c import source_of
 
 LIGHT = Theme.named("light")
 SIZES = {"m": 16, "k": 16, "n": 16, "tile": 8}

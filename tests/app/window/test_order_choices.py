@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 
-from tilescope.app.exercise.library import exercise_named
+from tilescope.app.exercises.model.library import exercise_named
 from tilescope.app.window.order_search import CHOOSE
 from windows import open_window, settle, wait_until
 
