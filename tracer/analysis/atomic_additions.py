@@ -256,7 +256,7 @@ def _stores_a_sum(trace: Trace, rows: Ints, loads: Ints) -> Mask:
     if flow_of(next(iter(trace.sources.values()), ""), trace.kernel) is not None:
         is_sum[chosen] = LoadDestinations(trace).stores_of(loads[chosen]) == rows[chosen]
     elif len(chosen) and trace.value is not None:
-        steps = trace.value[rows[chosen]] - trace.value[loads[chosen]]
+        steps = np.subtract(trace.value[rows[chosen]], trace.value[loads[chosen]])
         is_sum[chosen] = bool(steps[0] != 0 and (steps == steps[0]).all())
     return is_sum
 

@@ -24,7 +24,9 @@ C_TOKENS = re.compile(
     r"""(?P<comment>//.*|/\*.*?(?:\*/|$))|(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
     rf"""|(?P<keyword>\#\s*\w+|\b(?:{"|".join(C_WORDS.split())})\b)|(?P<number>\b\d[\w.]*)"""
 )
-Scan = Callable[[str, int], tuple[list[Token], int]]  # from a line and the state before it to the state after it
+Scan = Callable[
+    [str, int], tuple[list[Token], int]
+]  # from a line and the state before it to the state after it
 
 
 def cuda_c_tokens(text: str) -> dict[int, list[Token]]:
