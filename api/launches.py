@@ -21,6 +21,7 @@ from ..tracer.model.trace import Op, Trace
 from .errors import TilescopeError
 from .findings import Finding, findings_of
 from .pictures import Theme, open_window, render_png, save_trace
+from .replays import MimeBundle, Replay
 
 if TYPE_CHECKING:
     from ..tracer.as_compiled.job import CompiledCounters
@@ -236,12 +237,34 @@ class TracedLaunch:
                 self._pictures[key] = render_png(self._load(), *key)
             return self._pictures[key]
 
-    def _repr_png_(self) -> bytes | None:
-        """Return the picture for a notebook, or None if none can be drawn: the notebook then shows the text."""
-        try:
-            return self.picture()
-        except TilescopeError:
-            return None
+    def replay(
+        self,
+        other: TracedLaunch | None = None,
+        *,
+        at: int | None = None,
+        begin: str | None = None,
+        end: str | None = None,
+        large: bool = False,
+    ) -> Replay:
+        """Return a replay of this launch, or of it and another side by side; at the end of a cell it plays.
+
+        at: the moment that it shows first; None is where the window would begin. begin, end: moments such as "24",
+        "phase 2" or "first load". large: draw it even if it takes longer than 3 seconds or more than 3 MB.
+        """
+        loads = (self._load,) if other is None else (self._load, other._load)
+        return Replay(loads, at, begin, end, is_large=large)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
+        """Return the replay for a notebook, and the text."""
+        return self._shown.bundle(self._text)
+
+    def _repr_html_(self) -> str:
+        """Return the replay for marimo, which reads only this."""
+        return self._repr_mimebundle_()["text/html"]
+
+    @cached_property
+    def _shown(self) -> Replay:
+        return self.replay()
 
     def __repr__(self) -> str:
         return self._text

@@ -92,7 +92,7 @@ def _user_errors() -> tuple[type[Exception], ...]:
     """Import the errors whose text is a sentence for the user; called only after an exception."""
     from ...kernels.scenarios.catalogue import CatalogueError
     from ...tracer.exports.access_table import ExportError
-    from ...tracer.measure.measurement import MeasurementError
+    from ...tracer.hardware.times.measurement import MeasurementError
     from ...tracer.run.worker_client import WorkerError
     from ...tracer.storage.trace_file import TraceFileError
     from ..explain.pages import UnknownPageError

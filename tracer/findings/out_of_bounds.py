@@ -34,7 +34,9 @@ def out_of_bounds_findings(trace: Trace, requests: Requests) -> list[Finding]:
     moments, line = outside_moments(trace, requests), first_sites_on_lines(trace)
     # One test of the indices that follow from a thread's number mends them all.
     of_data = np.array([comes_from_data(trace, site) for site in trace.sites], bool)
-    code = (outside.buffer.astype(np.int64) * len(trace.sites) + line[outside.site]) * 2 + of_data[outside.site]
+    code = (outside.buffer.astype(np.int64) * len(trace.sites) + line[outside.site]) * 2 + of_data[
+        outside.site
+    ]
     return [
         _outside_finding(trace, moments, np.flatnonzero(code == value), of_data=bool(value % 2))
         for value in np.unique(code)

@@ -188,7 +188,9 @@ def _bits(values: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _findings(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> list[Finding]:
-    keys = trace.buffer[rows].astype(np.int64) * len(trace.sites) + first_sites_on_lines(trace)[trace.site[rows]]
+    keys = (
+        trace.buffer[rows].astype(np.int64) * len(trace.sites) + first_sites_on_lines(trace)[trace.site[rows]]
+    )
     keys = keys * 2 + (trace.op[rows] == Op.LOAD)
     return [_finding(trace, requests, rows[keys == key], later[keys == key]) for key in np.unique(keys)]
 

@@ -52,7 +52,9 @@ OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 ELSEWHERE = "elsewhere"  # member with the locations of columns in other files, as JSON
 
 _FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
-_PROGRAM = "it is a program, not a trace; `tilescope open` shows its launches, and `tilescope run` traces them"
+_PROGRAM = (
+    "it is a program, not a trace; `tilescope open` shows its launches, and `tilescope run` traces them"
+)
 _PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX, *CUDA_CPP_SUFFIXES)
 _DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
 _TOO_LARGE = "{}, more than can be shown; trace the kernel with smaller ones"

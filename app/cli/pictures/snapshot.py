@@ -11,8 +11,8 @@ import msgspec
 
 from ....tracer.model.finding import count_noun
 from ....tracer.run.worker_client import Worker
-from ...lecture.scenes import scenes_of
-from ...lecture.time_anchors import TimeAnchorError
+from ...lectures.model.scenes import scenes_of
+from ...lectures.model.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Room
 from ...model.first_bookmark import first_bookmark
 from ...state.actions import HideVerdicts
@@ -161,7 +161,7 @@ def write_picture(
 
 def _caption(window: MainWindow, step: DisplayedStep) -> None:
     """Show a step's caption, with the numbers of the window's sessions."""
-    from ...window.lecture.step_picture import ResolvedStep, show_step_text
+    from ...lectures.player.step_picture import ResolvedStep, show_step_text
 
     scenes = scenes_of(step.lecture)
     sessions = [session.with_findings() for session in window.stage.sessions if session is not None]

@@ -11,8 +11,8 @@ import pytest
 
 from sessions import matmul
 from tilescope.app.cli.main import main
-from tilescope.app.lecture.expressions import ExpressionError, parse
-from tilescope.app.lecture.values import build_environment
+from tilescope.app.lectures.model.expressions import ExpressionError, parse
+from tilescope.app.lectures.model.values import build_environment
 from tilescope.app.model.session import Selection
 from tilescope.tracer.as_compiled.job import CompiledCounters
 from tilescope.tracer.model.counter_names import NAMES
@@ -116,6 +116,18 @@ def test_check_adds_the_counters_of_each_launch_where_asked(tmp_path):
     assert launch["compiled_counters"]["global_load_requests"] == 16
     assert "global_atomic_requests" in launch["compiled"]["at_least"]
     assert "global_load_requests" not in launch["compiled"]["at_least"]
+
+
+def test_the_counters_of_the_lines_of_a_launch_add_up(tmp_path):
+    (launch,) = checked(tmp_path, "--counters")["launches"]
+    assert not launch["part"]
+    for lines, totals in (("lines", "counters"), ("compiled_lines", "compiled_counters")):
+        sums = dict.fromkeys(NAMES, 0)
+        for line in launch[lines]:
+            assert (line["file"], line["line"]) == (str(tmp_path / "program.py"), 9)
+            for name, amount in line["counters"].items():
+                sums[name] += amount
+        assert sums == launch[totals]
 
 
 def test_check_counts_only_for_json(tmp_path, capsys):

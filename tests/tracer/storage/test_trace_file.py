@@ -317,7 +317,9 @@ def test_foreign_files(tmp_path: Path):
 @pytest.mark.parametrize("name", ["scan.py", "lesson.ipynb", "matmul.cu"])
 def test_programs_are_told_from_traces(tmp_path: Path, name: str):
     (tmp_path / name).write_text("text")
-    with pytest.raises(TraceFileError, match="it is a program, not a trace; `tilescope open` shows its launches"):
+    with pytest.raises(
+        TraceFileError, match="it is a program, not a trace; `tilescope open` shows its launches"
+    ):
         load(tmp_path / name)
 
 

@@ -96,7 +96,8 @@ def cost_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> s
     """Describe the cost of a site's requests: 16 sectors for each load of a by a warp on line 12 ..."""
     request = site.worst
     verb = ("load", "store", "update", "update")[int(requests.op[request])]
-    access = f"{verb} of {_accessed_name(trace, requests, request)} by a warp on {line_text(trace, int(requests.site[request]))}"
+    line = line_text(trace, int(requests.site[request]))
+    access = f"{verb} of {_accessed_name(trace, requests, request)} by a warp on {line}"
     each, minimum = site.cost.mean(), site.minimum.mean()
     mean = "" if (site.cost == each).all() else " on average"
     return (
@@ -109,7 +110,11 @@ def _accessed_name(trace: Trace, requests: Requests, request: int) -> str:
     site, line = int(requests.site[request]), first_sites_on_lines(trace)[requests.site]
     name = trace.buffers[int(requests.buffer[request])].name
     alike = [values == values[request] for values in (requests.buffer, requests.op, line)]
-    index = index_text(trace, trace.sites[site]) if (requests.site[np.logical_and.reduce(alike)] != site).any() else ""
+    index = (
+        index_text(trace, trace.sites[site])
+        if (requests.site[np.logical_and.reduce(alike)] != site).any()
+        else ""
+    )
     return f"{name}[{index}]" if index else name
 
 

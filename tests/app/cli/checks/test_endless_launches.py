@@ -260,9 +260,7 @@ def test_patience_is_a_number_of_seconds(script, tmp_path, patience):
     assert done.returncode == 2 and "--patience: must be a number" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "kill"), [(("check",), os.kill), (("check",), os.killpg), (("run", "--quiet"), os.kill)]
-)
+@pytest.mark.parametrize(("command", "kill"), [(("check",), os.killpg), (("run", "--quiet"), os.kill)])
 def test_ctrl_c_in_a_kernel_is_one_sentence_with_the_line(script, tmp_path, command, kill):
     with subprocess.Popen(
         [sys.executable, "-m", "tilescope", *command, "--patience", "1000", str(script(BUSY))],
