@@ -21,7 +21,7 @@ BLOCKED = "Trust this notebook, or open it in Jupyter, VS Code or Colab, to play
 def frame_of(page: str, title: str) -> str:
     """Embed a page in a frame that may run only the page's own scripts.
 
-    The sandbox gives it an origin of its own: it reaches neither the notebook nor its cookies. The text between the
+    The sandbox gives it an opaque origin: it reaches neither the notebook nor its cookies. The text between the
     tags is what remains where frames are removed, as in an untrusted notebook.
     """
     return (
