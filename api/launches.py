@@ -38,7 +38,7 @@ class Accesses(Mapping[str, NDArray[Any]]):
     has passed. op: 0 a load, 1 a store, 2 an atomic, 3 an atomic whose old value is not used (`OPERATIONS`). buffer:
     index in `buffers`. index: element of the buffer, in memory order. value: the value loaded, stored or left by an
     atomic, in the launch's widest type. step: the scheduler's count. line: of the source, from 1. All columns have one
-    entry for each access, and are read-only.
+    entry for each access, and are read-only: `trace["line"]`, or `trace.line`.
     """
 
     __module__ = "tilescope"  # where users find it
@@ -66,6 +66,11 @@ class Accesses(Mapping[str, NDArray[Any]]):
         column = self._column(name)
         column.flags.writeable = False
         return column
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        if name in COLUMNS:
+            return self[name]
+        raise AttributeError(f"{name!r} is no column of accesses; they are {', '.join(COLUMNS)}.")
 
     def _column(self, name: str) -> NDArray[Any]:
         trace = self._load()

@@ -63,8 +63,11 @@ def test_the_accesses_are_read_only_columns(doubled):
     assert set(trace["line"].tolist()) == {doubled._recorded[0].sources and 4 + _first_line(doubled)}
     with pytest.raises(ValueError, match="read-only"):
         trace["index"][0] = 1
+    assert trace.line.tolist() == trace["line"].tolist()
     with pytest.raises(KeyError):
         trace["site"]
+    with pytest.raises(AttributeError, match=r"'site' is no column .* block, thread"):
+        _ = trace.site
 
 
 def _first_line(traced):
