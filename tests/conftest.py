@@ -7,12 +7,13 @@ import signal
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from folders import link_caches
 
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -32,13 +33,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
 os.environ["TILESCOPE_HOME"] = HOME
 
-# Of two processes of tests each has its folder; what kernels were compiled to is shared, as by windows of one user.
-COMPILED = Path(os.environ.setdefault("TILESCOPE_TESTS_COMPILED", HOME)) / "cache" / "compiled"
-COMPILED.mkdir(parents=True, exist_ok=True)
-if not (compiled := Path(HOME) / "cache" / "compiled").exists():
-    compiled.parent.mkdir()
-    with suppress(OSError):  # where links are for administrators alone
-        compiled.symlink_to(COMPILED, target_is_directory=True)
+# Of two processes of tests each has its folder; what was compiled is shared, as by windows of one user.
+link_caches(Path(HOME), Path(os.environ.setdefault("TILESCOPE_TESTS_SHARED", HOME)))
 
 # Fewer random kernels than hypothesis makes by itself; script/test chooses it with --hypothesis-profile.
 settings.register_profile("few", max_examples=20)
