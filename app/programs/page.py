@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...tracer.model.launch import is_cuda_cpp
 from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import read_small_text
 from ..model.visible_text import escape_controls_in_lines, replace_controls
@@ -87,7 +88,7 @@ class ProgramPage(QFrame):
             box.setTabStopDistance(SPACES * box.fontMetrics().horizontalAdvance(" "))
         self.status.setFont(theme.font(15, bold=True))
         self.heading.setFont(theme.font(12, bold=True))
-        self._highlighter.show_colours(self.text.toPlainText(), theme)
+        self._show_colours()
         gap = theme.px(12)
         layout = self.layout()
         if layout is not None:
@@ -95,6 +96,11 @@ class ProgramPage(QFrame):
             layout.setSpacing(theme.px(8))
         self._show_status()
         self._mark_line(self._mark)
+
+    def _show_colours(self) -> None:
+        """Colour the program in its language."""
+        text = self.text.toPlainText()
+        self._highlighter.show_colours(text, self.theme, c=is_cuda_cpp(str(self._path)))
 
     def begin(self, path: Path) -> None:
         """Show the text of a program that starts."""
@@ -105,7 +111,7 @@ class ProgramPage(QFrame):
             text = ""
         text = "" if is_notebook(str(path)) else replace_controls(text)
         self.text.setPlainText(text)
-        self._highlighter.show_colours(text, self.theme)
+        self._show_colours()
         self.text.setVisible(bool(text))
         self.output.clear()
         self._mark_line(0)

@@ -232,4 +232,7 @@ class UserProgram(QObject):
         own_lines = [int(match[2]) for match in matches if match and match[1] == str(self.path)]
         self.failed_line = own_lines[-1] if own_lines else 0
         last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
+        if refused := re.search(rf"{re.escape(str(self.path))}:(\d+): ", last):  # a line of the kernel
+            self.failed_line, suffix = int(refused[1]), f" (line {refused[1]})"
+            last = last.replace(refused[0], "")
         return last.strip().removeprefix("tilescope: ").rstrip(".") + suffix

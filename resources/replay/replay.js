@@ -34,8 +34,7 @@ class Page {
     this.still = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.darkWish = window.matchMedia("(prefers-color-scheme: dark)");
     this.build();
-    this.setDark(this.darkWish.matches);
-    this.darkWish.addEventListener("change", (event) => this.setDark(event.matches));
+    this.followTheme();
     document.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.arrange()).observe(document.documentElement);
     window.addEventListener("resize", () => this.arrange());
@@ -83,6 +82,14 @@ class Page {
     this.legend = make("ul", { class: "legend", "aria-label": "Colours" });
     this.transport = make("div", { class: "transport" }, this.tools, this.speed, this.where, this.legend);
     this.foot = make("footer", { class: "foot" }, this.timelineRows, this.transport);
+  }
+
+  // Have the colours of the page around this one, which are sent here, or else those that the reader prefers.
+  followTheme() {
+    const follow = () => this.setDark(hostIsDark ?? this.darkWish.matches);
+    this.darkWish.addEventListener("change", follow);
+    window.addEventListener("hosttheme", follow);
+    follow();
   }
 
   setDark(dark) {
@@ -464,6 +471,14 @@ class Page {
     return [height / shape, height];
   }
 }
+
+// A notebook's output sends {dark} to the frame that this page is in, once it is loaded and at each change.
+let hostIsDark = null;
+window.addEventListener("message", (event) => {
+  if (event.source !== window.parent || window.parent === window || typeof event.data?.dark !== "boolean") return;
+  hostIsDark = event.data.dark;
+  window.dispatchEvent(new Event("hosttheme"));
+});
 
 async function main() {
   if (!("DecompressionStream" in window)) return; // as the page says by now

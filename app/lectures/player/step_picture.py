@@ -33,7 +33,7 @@ from ..model.expressions import ExpressionError
 from ..model.questions import Answer, answer_of
 from ..model.scenes import Moment, Scene, moment_of, scene_bookmark
 from ..model.values import Ask
-from .caption import CaptionBar
+from .caption import CaptionBar, unbroken
 from .question_card import QuestionCard, question_state
 
 NO_PICTURE = (
@@ -58,7 +58,7 @@ class ResolvedStep:
         ask: Ask | None = None,
     ) -> None:
         self.number, self.step, self.scene = number, lecture.steps[number], scenes[number]
-        self.place = f"step {number + 1} of {len(lecture.steps)}"
+        self.place = unbroken(f"step {number + 1} of {len(lecture.steps)}")
         self.setups, self.sessions = setups, sessions
         self.moment = moment_of(lecture, scenes, number, sessions) if sessions else None
         own = sessions if self.scene.panes else ()

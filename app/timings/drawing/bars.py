@@ -20,8 +20,7 @@ from ...views.plotting.plot import Plot, PlotMark, Span
 from ...views.plotting.style import TINT, colour_of, pen_of
 from ...widgets.theme import Theme
 from ..model.figure import Bar, BarPanel
-from ..model.wording import number_text, time_text
-from .wording import mark_text
+from ..model.wording import mark_text, number_text, time_text
 
 # Pixels: a normal bar, the thickest bar, the preferred row of a bar, and the row below which names shrink.
 BAR, THICK, ROW, SMALLEST_TEXT_ROW, ROOMY = 40, 110, 44, 15, 36

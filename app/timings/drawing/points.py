@@ -19,8 +19,7 @@ from ...views.plotting.plot import Plot, PlotMark, Span
 from ...views.plotting.style import DASHES, SIZE, colour_of, pen_of, symbol_of
 from ...widgets.theme import Theme
 from ..model.figure import Point, PointPanel, Roof, Series
-from ..model.wording import number_text, time_text
-from .wording import mark_text
+from ..model.wording import mark_text, number_text, time_text
 
 RING = 8  # pixels: the diameter of a ring
 ROOF_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)

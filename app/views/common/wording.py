@@ -216,7 +216,10 @@ def pitfall_text(scenario: Scenario | None) -> str:
         join_with_or([values_text(scenario, values) for values in cases])
         for cases in (scenario.works, scenario.breaks)
     )
-    ends = [f"The result is right {right}." if right else "", f"It is wrong {wrong}." if wrong else ""]
+    ends = [
+        f"In lockstep the result is right {right}." if right else "",
+        f"It is wrong {wrong}." if wrong else "",
+    ]
     return " ".join([scenario.pitfall, *(end for end in ends if end)])
 
 

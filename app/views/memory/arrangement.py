@@ -258,9 +258,10 @@ class MemoryArrangement:
         has_hatch = data.has_unwritten and any(group.measure == "value" for group in groups)
         trace, touched = data.session.trace, data.stored | data.loaded
         items = legend.legend_items(groups, trace.buffers, touched, has_hatch, mark_of(trace), self.theme)
-        if items and self.data.races and not state.hides_faults:
+        marks_faults = bool(items) and not state.hides_faults
+        if marks_faults and self.data.races:
             items.insert(-1, legend.LegendItem("", "race", "in a race"))
-        if items and len(outside_of(data.session)):
+        if marks_faults and len(outside_of(data.session)):
             items.insert(-1, legend.LegendItem("", "outside", "outside its array"))
         return legend.legend_rows(items, state.width - 2 * self.theme.px(12), state.legend, self.theme)
 

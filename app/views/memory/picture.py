@@ -594,7 +594,7 @@ class MemoryPicture(MemoryArrangement):
 
     def _legend_picture(self, state: ViewState, ratio: float) -> QPixmap:
         rows, width, height = self._legend(state), state.width, state.height - self.clip(state).bottom
-        key = (width, height, ratio, state.legend, self.data.races, *self._groups(state))
+        key = (width, height, ratio, ByIdentity(rows))
         return self._memoised(
             "legend picture", lambda: legend.legend_picture(rows, width, height, ratio, self.theme), key
         )

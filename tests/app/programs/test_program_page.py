@@ -62,6 +62,7 @@ def test_the_panes_come_once_a_kernel_was_launched_and_the_output_has_a_tab(tmp_
         ("x = 1\nraise ValueError('no luck')\n", "ValueError: no luck (line 2)", 2),
         ("def k(:\n", "SyntaxError", 1),
         (RIGHT.replace("double[1, 8]", "dubble[1, 8]"), "name 'dubble' is not defined", 10),
+        (RIGHT.replace("*= 2", "= a + 'x'"), "TypingError: Numba can't compile double", 7),
     ],
 )
 def test_a_program_that_fails_is_shown_with_its_line_and_output_and_no_other_kernel(

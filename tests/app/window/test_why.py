@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.model.bookmark import TracedValue, decode, encode
-from tilescope.app.state.actions import Focus, TraceValue
+from tilescope.app.state.actions import Focus, ShowTab, TraceValue
 from tilescope.app.widgets.widget_picture import picture_of
 from tilescope.tracer.model.launch import Schedule
 from views import element_point
@@ -103,6 +103,16 @@ def test_key_follows_the_value_that_the_thread_accessed_last_and_escape_ends_it(
     press(window, "Escape")
     assert window.bookmark().traced is None and window.side.tab == "source"
     assert all(pane.memory.explanation is None for pane in window.central.panes)
+
+
+def test_escape_returns_to_the_tab_before_the_path(window):
+    act(window, ShowTab("findings"))
+    window.stage.seek(1, 12)
+    press(window, "W")
+    assert window.side.tab == "why"
+    press(window, "Escape")
+    assert window.side.tab == "findings"
+    act(window, ShowTab("source"))
 
 
 def test_buttons_turn_and_hide_the_path(window):

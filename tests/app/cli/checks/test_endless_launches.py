@@ -74,10 +74,11 @@ def test_a_launch_that_never_ends_raises_and_names_the_line(script, tmp_path, te
     assert done.returncode == 1
     assert f"{path}:{number}: error: launch: 1 launch does not end: " in done.stdout
     assert (
-        f"LivelockError: tid=[0, 0, 0] ctaid=[{'1' if text == LOCK and schedule != 'random' else '0'}"
+        f"\nLivelockError: tid=[0, 0, 0] ctaid=[{'1' if text == LOCK and schedule != 'random' else '0'}"
         in done.stderr
     )
     assert f'File "{path}", line {number}, in' in done.stderr
+    assert "tracer" not in done.stderr  # no frame of ours
     assert "went on" not in done.stdout + done.stderr
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from presenting import go_to_step, present, wait_for_step, write_lecture
+from tilescope.app.lectures.player.caption import unbroken
 from tilescope.app.lectures.player.question_card import ChoiceButton
 from tilescope.app.lectures.player.step_list import StepList
 from windows import press, settle, wait_until
@@ -126,7 +127,8 @@ def test_an_open_question_shows_no_end_no_number_and_no_fault(window, tmp_path):
     settle(window)
     assert window.playhead.moment == player.moment().stand
     assert "Race" in memory.accessibleDescription() and "?" not in counters.accessibleDescription()
-    assert memory.grab().toImage() != hidden
+    shown, legend = memory.grab().toImage(), QRect(0, memory.height() - 20, memory.width(), 20)
+    assert shown != hidden and shown.copy(legend) != hidden.copy(legend)
     assert central.side.signs.isHidden()  # until the lecture shows findings
     press(window, "PageDown")
     wait_for_step(window)
@@ -180,13 +182,14 @@ def test_the_list_of_steps_filters_and_jumps(window, player):
     assert player.number == 5
 
 
-def test_the_foot_shows_step_and_moment(window, player):
-    foot = window.central.caption.foot
-    assert foot.text() == "Exact from the trace.   step 1 of 6"
+def test_the_foot_shows_step_and_moment_each_on_one_line(window, player):
+    foot, step = window.central.caption.foot, unbroken("step 1 of 6")
+    assert foot.text() == f"Exact from the trace.   {step}"
     press(window, "T")
-    assert foot.text().startswith("Exact from the trace.   step 1 of 6   0 min · ")
+    clock = foot.text().removeprefix(f"Exact from the trace.   {step}   ")
+    assert clock.startswith(unbroken("0 min · ")) and " " not in clock
     press(window, "T")
-    assert foot.text().endswith("step 1 of 6")
+    assert foot.text().endswith(step)
 
 
 def test_f5_shows_a_lecture_on_the_full_screen_and_escape_leaves_that_first(window, player):

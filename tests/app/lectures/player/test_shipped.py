@@ -28,7 +28,7 @@ def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: P
         assert UNKNOWN not in player.caption().text and not player.caption().problems
         player.reveal()
         player.show_final_moment()
-        for pane in window.central.panes:
+        for pane in window.central.panes if player.caption().foot else ():  # it has numbers
             counted = [t for t in pane.counters.tiles if t.label in pane.counters.highlighted]
             for text in (tile.text(int(player.moment().stand)) for tile in counted):
                 assert text in player.caption().text, (player.step.title, text)
