@@ -1,1 +1,1 @@
-"""Data and pictures that ship with the program; what makes and reads them is in tracer/measure and app."""
+"""Data and pictures that ship with the program; what makes and reads them is in tracer/hardware and app."""

@@ -97,13 +97,13 @@ def script(shell: str, commands: Sequence[CompletedCommand]) -> str:
 
 
 def _lectures() -> Iterable[str]:
-    from ..lecture.library import lecture_name, shipped_lectures
+    from ..lectures.model.library import lecture_name, shipped_lectures
 
     return map(lecture_name, shipped_lectures())
 
 
 def _exercises() -> Iterable[str]:
-    from ..exercise.library import exercises_in
+    from ..exercises.model.library import exercises_in
 
     return [exercise.name for exercise in exercises_in()[0]]
 

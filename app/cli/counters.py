@@ -23,7 +23,7 @@ from ...tracer.hardware.profiling.profile_text import (
 )
 from ...tracer.hardware.profiling.profiles import profile_of_launch, recorded_profiles
 from ...tracer.hardware.profiling.recorded_kernels import occupancy_of
-from ...tracer.measure.recorded_counters import recorded_counters_of
+from ...tracer.hardware.times.recorded_counters import recorded_counters_of
 from ...tracer.model.array_types import Ints
 from ...tracer.model.counter_names import NAMES
 from ...tracer.model.finding import block_text, line_text

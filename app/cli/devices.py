@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import msgspec
 
-from ...tracer.measure.devices import DeviceList, DeviceListing, facts
+from ...tracer.hardware.times.devices import DeviceList, DeviceListing, facts
 from .common.arguments import Parser
 from .common.text_output import align_columns, print_error, print_escaped
 

@@ -6,14 +6,14 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...tracer.measure.measurement import TIMING_KINDS, load
-from ..charts.build import build
-from ..charts.choice import CHARTS
-from ..charts.choice_text import choice_of_words
-from ..charts.sources import Source, sources
-from ..charts.vocabulary import terminology_of, with_terminology
+from ...tracer.hardware.times.measurement import TIMING_KINDS, load
 from ..model.vocabulary import WORD_CHOICES
 from ..timings.export import SUFFIXES, Page, write_figure
+from ..timings.model.build import build
+from ..timings.model.choice import CHARTS
+from ..timings.model.choice_text import choice_of_words
+from ..timings.model.sources import Source, sources
+from ..timings.model.vocabulary import terminology_of, with_terminology
 from ..widgets.widget_picture import use_offscreen_platform
 from .common.arguments import Parser, UsageError, number_between, picture_size
 from .common.text_output import print_escaped

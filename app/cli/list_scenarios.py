@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from ...kernels.scenarios.catalogue import scenarios
-from ..lecture.library import lecture_name, lecture_title, shipped_lectures
+from ..lectures.model.library import lecture_name, lecture_title, shipped_lectures
 from .common.arguments import Parser
 from .common.text_output import align_columns, print_escaped
 

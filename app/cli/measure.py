@@ -7,9 +7,16 @@ from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
-from ...tracer.measure.cases import cases_of
-from ...tracer.measure.client import MeasureClient
-from ...tracer.measure.measurement import TIMING_KINDS, Measurement, MeasurementError, Row, TimingKind, save
+from ...tracer.hardware.times.cases import cases_of
+from ...tracer.hardware.times.client import MeasureClient
+from ...tracer.hardware.times.measurement import (
+    TIMING_KINDS,
+    Measurement,
+    MeasurementError,
+    Row,
+    TimingKind,
+    save,
+)
 from ...tracer.model.launch import is_cuda_cpp
 from ...tracer.storage.folders import data_folder
 from ..model.visible_text import escape_controls

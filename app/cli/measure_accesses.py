@@ -14,7 +14,7 @@ from ...tracer.hardware.accesses.client import GpuNotes, check_size, notes_per_t
 from ...tracer.hardware.accesses.comparison import Comparison, compare, differ_beyond_rounding
 from ...tracer.hardware.accesses.measured_trace import MeasuredRun, measured_run
 from ...tracer.hardware.accesses.notes import Notes, NotesError
-from ...tracer.measure.measurement import MeasurementError
+from ...tracer.hardware.times.measurement import MeasurementError
 from ...tracer.model.launch import Launch
 from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.run.worker_client import Worker, WorkerError

@@ -20,8 +20,8 @@ from ...tracer.hardware.programs.program_times import ProgramTimes, base_name, s
 from ...tracer.hardware.programs.toolkit import Toolkit, build_program, build_timer, find_toolkit
 from ...tracer.hardware.recorded_timelines import own_folder
 from ...tracer.hardware.timeline_file import save as save_timeline
-from ...tracer.measure.client import revision
-from ...tracer.measure.measurement import MeasurementError
+from ...tracer.hardware.times.client import revision
+from ...tracer.hardware.times.measurement import MeasurementError
 from ..model.visible_text import escape_controls
 from .common.arguments import UsageError
 from .common.text_output import align_columns, print_error, print_escaped

@@ -17,9 +17,9 @@ from ...tracer.hardware.recorded_timelines import own_folder
 from ...tracer.hardware.segment_sums import kind_cycles
 from ...tracer.hardware.timeline import KernelCost, SegmentKind, Timeline
 from ...tracer.hardware.timeline_file import load
-from ...tracer.measure.cases import Case, cases_of
-from ...tracer.measure.client import case_spec
-from ...tracer.measure.measurement import MeasurementError, median
+from ...tracer.hardware.times.cases import Case, cases_of
+from ...tracer.hardware.times.client import case_spec
+from ...tracer.hardware.times.measurement import MeasurementError, median
 from .common.arguments import UsageError
 from .common.text_output import align_columns, print_error, print_escaped
 

@@ -91,9 +91,9 @@ def show_file(name: str) -> int:
 
 def _show_page(path: Path) -> int:
     """Show a Markdown file: as an exercise if its kernel is next to it, else as a lecture; raises UsageError."""
-    from ..exercise.document import FILE_NAME
-    from ..lecture.document import read_lecture
-    from ..lecture.problems import LectureError
+    from ..exercises.model.document import FILE_NAME
+    from ..lectures.model.document import read_lecture
+    from ..lectures.model.problems import LectureError
 
     if FILE_NAME.fullmatch(path.name) and path.with_suffix(".py").is_file():
         return show_exercise(path)

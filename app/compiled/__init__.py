@@ -1,1 +1,1 @@
-"""The compiled code of the panes' launches: counters at each depth, the fate of each access, lines of code."""
+"""The compiled code of the panes' launches: the jobs that count it and list it."""

@@ -16,7 +16,6 @@ from ...tracer.model.plan import PlanError, kernel_source
 from ...tracer.run.worker_client import LaunchTooSlowError
 from ...tracer.storage.launch_inputs import with_inputs
 from ...tracer.storage.temp_folders import new_process_folder
-from ..control.playhead import Playhead
 from ..model import phase_steps
 from ..model.bookmark import Link, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
@@ -24,6 +23,7 @@ from ..model.session import Selection, Session, scenario_of
 from ..model.setup_launch import edited_launch, launch_of_setup
 from ..state.actions import ChangeSetup, Focus, LinkBy, Select, ShowPanes
 from .loading import Loading
+from .playhead import Playhead
 from .session_jobs import SessionJobs, Source
 from .start_moment import StartMoment, at_first_load
 

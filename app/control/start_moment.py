@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from ..control.playhead import Playhead
 from ..model import phase_steps
 from ..model.bookmark import Link
 from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session
+from .playhead import Playhead
 
 
 class Panes(Protocol):

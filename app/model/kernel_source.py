@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...tracer.measure.cuda_c import source_of
+from ...tracer.hardware.times.cuda_c import source_of
 from ...tracer.model import cpp_text
 from ...tracer.model.launch import is_cuda_cpp_launch
 from ...tracer.model.syntax_tree import syntax_tree

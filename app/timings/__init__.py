@@ -1,1 +1,1 @@
-"""The timings window: choices, chart, export and measuring. The charts as data are in app/charts."""
+"""Measured times: the timings window, the chart in the main window, export and measuring; `model` has the data."""

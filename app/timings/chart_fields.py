@@ -9,7 +9,11 @@ from msgspec.structs import replace
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
-from ..charts.choice import (
+from ..widgets.controls import Chip, Combo
+from ..widgets.flow_layout import FlowLayout
+from ..widgets.theme import Theme, check_box_palette, check_box_sheet
+from ..widgets.translation import translate_widget
+from .model.choice import (
     Choice,
     Sight,
     chosen_rows,
@@ -19,12 +23,8 @@ from ..charts.choice import (
     problems,
     shapes,
 )
-from ..charts.sources import Source
-from ..charts.wording import SHORT, shape_of
-from ..widgets.controls import Chip, Combo
-from ..widgets.flow_layout import FlowLayout
-from ..widgets.theme import Theme, check_box_palette, check_box_sheet
-from ..widgets.translation import translate_widget
+from .model.sources import Source
+from .model.wording import SHORT, shape_of
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
-from ...tracer.measure.devices import DeviceList, ListedDevice, facts
+from ...tracer.hardware.times.devices import DeviceList, ListedDevice, facts
 from ..widgets.plain_text import RichLabel, markup
 from ..widgets.reading_dialog import show_text_dialog
 from ..widgets.theme import Theme

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ...tracer.storage.atomic_write import write_atomically
-from ..charts.choice import Sight
-from ..charts.figure import Figure
-from ..charts.script import script_text
-from ..charts.table import csv_text, json_text
 from ..widgets.vector_files import pdf_of, svg_of
 from ..widgets.widget_picture import PictureError, write_png
+from .model.choice import Sight
+from .model.figure import Figure
+from .model.script import script_text
+from .model.table import csv_text, json_text
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage, QPainter
@@ -37,8 +37,8 @@ class Page(Struct, frozen=True):
 
     def theme_for(self, figure: Figure) -> Theme:
         """Return the theme; the text grows with the page to be legible on a slide, as long as everything fits."""
-        from ..views.charts.view import fitting_theme
         from ..widgets.theme import Theme
+        from .drawing.view import fitting_theme
 
         shares = self.size[0] / NORMAL_SIZE[0], self.size[1] / NORMAL_SIZE[1]
         scale = self.text_size * sqrt(shares[0] * shares[1])
@@ -117,6 +117,6 @@ def _pdf(figure: Figure, page: Page) -> bytes:
 
 
 def _draw(painter: QPainter, figure: Figure, page: Page) -> None:
-    from ..views.charts.view import draw_figure
+    from .drawing.view import draw_figure
 
     draw_figure(painter, figure, page.size, page.theme_for(figure), page.sight)

@@ -21,18 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from ...kernels.scenarios.catalogue import CatalogueError
-from ...tracer.measure.devices import DeviceList
-from ...tracer.measure.measurement import Measurement
+from ...tracer.hardware.times.devices import DeviceList
+from ...tracer.hardware.times.measurement import Measurement
 from ...tracer.storage.folders import home_folder
-from ..charts.build import build
-from ..charts.cases import cases_to_measure
-from ..charts.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, Sight, title_of, with_chart
-from ..charts.script import script_text
-from ..charts.sources import Source, default_sources, own_folder, sources
-from ..charts.vocabulary import terminology_of, with_terminology
-from ..control.devices_job import DevicesJob
-from ..control.measure_job import MeasureJob
-from ..views.charts.view import ChartView
 from ..widgets.appearance import Look
 from ..widgets.controls import button
 from ..widgets.flow_layout import FlowLayout
@@ -43,7 +34,16 @@ from ..widgets.widget_picture import PictureError
 from . import export
 from .chart_fields import ChartFields
 from .devices import DevicesDialog
+from .devices_job import DevicesJob
+from .drawing.view import ChartView
 from .lists import KernelList, MeasurementList
+from .measure_job import MeasureJob
+from .model.build import build
+from .model.cases import cases_to_measure
+from .model.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, Sight, title_of, with_chart
+from .model.script import script_text
+from .model.sources import Source, default_sources, own_folder, sources
+from .model.vocabulary import terminology_of, with_terminology
 
 TABS = {
     "bars": "Time",

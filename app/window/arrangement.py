@@ -9,17 +9,17 @@ from msgspec.structs import replace
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSplitter, QVBoxLayout, QWidget
 
+from ..lectures.player.caption import CaptionBar
+from ..panels.charts import Charts
+from ..panels.pane import Pane
+from ..panels.side import Inspector
+from ..panels.transport import Transport
 from ..state.view_models import LayoutView, layout_view
 from ..state.window_state import FIRST_STATE
 from ..views.timeline.view import TimelineView
 from ..widgets.appearance import dress
 from ..widgets.controls import UNBOUND
 from ..widgets.theme import Theme
-from .panels.caption import CaptionBar
-from .panels.charts import Charts
-from .panels.pane import Pane
-from .panels.side import Inspector
-from .panels.transport import Transport
 from .toolbar.toolbar import Toolbar
 
 # Pixels at the normal text size below which some parts are left out.

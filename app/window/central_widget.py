@@ -16,10 +16,16 @@ from ...tracer.model.finding import Finding
 from ...tracer.model.order import Order
 from ..control.playhead import Playhead
 from ..control.stage import Stage
+from ..lectures.player.caption import CaptionBar
 from ..model.bookmark import PictureChoice, TracedValue
 from ..model.explanation import traced_at_moment
 from ..model.kernel_source import counterpart_of
 from ..model.session import Selection, Session
+from ..panels.blocks_ahead import BlocksAhead, Shown
+from ..panels.charts import Charts
+from ..panels.pane import Pane, PaneRequests
+from ..panels.side import Inspector, SideRequests
+from ..panels.transport import Transport, TransportRequests
 from ..state.actions import ChoosePicture, ShowTab, ToggleSide, TraceValue
 from ..state.view_models import (
     BarView,
@@ -40,19 +46,13 @@ from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
 from .arrangement import ArrangedParts, Arrangement
 from .pane_alignment import align_colour_scales, align_counters, align_headings, align_matrices
-from .panels.blocks_ahead import BlocksAhead, Shown
-from .panels.caption import CaptionBar
-from .panels.charts import Charts
-from .panels.pane import Pane, PaneRequests
-from .panels.side import Inspector, SideRequests
-from .panels.transport import Transport, TransportRequests
 from .results import Results
 from .toolbar.toolbar import PANE_NAMES, Toolbar, ToolbarRequests
 
 if TYPE_CHECKING:
-    from ..charts.choice import Choice
-    from ..charts.figure import Datum
-    from .program.page import ProgramPage
+    from ..programs.page import ProgramPage
+    from ..timings.model.choice import Choice
+    from ..timings.model.figure import Datum
 
 
 class WindowRequests(NamedTuple):

@@ -12,8 +12,8 @@ import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.plan import kernel_source
-from ..lecture.changes import look_lines
-from ..lecture.library import lecture_name, shipped_lectures
+from ..lectures.model.changes import look_lines
+from ..lectures.model.library import lecture_name, shipped_lectures
 from ..model.bookmark import Bookmark, Room, Setup
 from ..model.explanation import traced_lines
 from ..model.first_bookmark import setups_of

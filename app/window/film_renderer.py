@@ -23,15 +23,12 @@ from ...tracer.model.finding import count_noun
 from ...tracer.processes.json_streams import make_sender, private_streams
 from ...tracer.run.worker_client import Worker, WorkerError
 from ...tracer.storage.atomic_write import write_atomically
-from ..lecture.time_anchors import TimeAnchorError
-from ..widgets.widget_picture import PictureError, prepare_qt
-from .offscreen_window import offscreen_window
-from .recording.files import check_kind, check_output
-from .recording.film import Film
-from .recording.frames import WindowFrames, film_of
-from .recording.gif_palette import Frame
-from .recording.kinds import KINDS, PAGE, Kind, check_size, kind_of, rate_for
-from .recording.messages import (
+from ..films.files import check_kind, check_output
+from ..films.frames import WindowFrames, film_of
+from ..films.kinds import KINDS, PAGE, Kind, check_size, kind_of, rate_for
+from ..films.model.film import Film
+from ..films.model.gif_palette import Frame
+from ..films.model.messages import (
     Answer,
     Ask,
     Expected,
@@ -43,14 +40,17 @@ from .recording.messages import (
     Write,
     Written,
 )
-from .recording.pictures_file import image_of
-from .recording.recording import FilmRendering
-from .recording.wanted import FilmOptions
-from .replay.document import ReplayDocument
-from .replay.frames import Form
-from .replay.limits import ALL, check_bytes, check_moments
-from .replay.page import page_of
-from .replay.showing import cut, first_showing
+from ..films.model.pictures_file import image_of
+from ..films.model.wanted import FilmOptions
+from ..films.recording import FilmRendering
+from ..lectures.model.time_anchors import TimeAnchorError
+from ..replays.document import ReplayDocument
+from ..replays.frames import Form
+from ..replays.limits import ALL, check_bytes, check_moments
+from ..replays.page import page_of
+from ..replays.showing import cut, first_showing
+from ..widgets.widget_picture import PictureError, prepare_qt
+from .offscreen_window import offscreen_window
 from .room import apply_room
 
 PAGE_PICTURE = 420, 350  # logical pixels of a page's pictures, small enough for a phone

@@ -18,6 +18,11 @@ from ..control.playhead import Playhead
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment
+from ..editing.kernel_editing import KernelEditing, WindowParts
+from ..exercises.controller import ExerciseController, ExerciseParts
+from ..lectures.player.lectures import Lectures
+from ..lectures.player.lectures import WindowParts as LecturePlaces
+from ..lectures.writing.authoring import WRITING, LectureAuthoring
 from ..model.bookmark import Bookmark, Setup, with_look, without_edited_sources, without_panes
 from ..model.session import Session
 from ..model.settings import Settings, StoredSettings
@@ -25,29 +30,24 @@ from ..model.setup_edits import setup_of_measured
 from ..model.visible_text import escape_controls
 from ..state.actions import ShareChanges, Show, Spotlight, ToggleLayout
 from ..state.store import Store
+from ..timings.timings_link import TimingsLink
 from ..widgets.appearance import Look
 from ..widgets.controls import Combo
 from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .central_widget import CentralWidget, WindowRequests
-from .editing.kernel_editing import KernelEditing, WindowParts
-from .exercise.controller import ExerciseController, ExerciseParts
-from .lecture.lectures import Lectures
-from .lecture.lectures import WindowParts as LecturePlaces
 from .navigation import Navigation, WindowUpdates
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
 from .order_search import OrderSearch
 from .sharing import OutputParts, Outputs
-from .timings_link import TimingsLink
 from .toolbar.toolbar import ToolbarRequests
 from .window_menu import MenuParts, WindowCommands, WindowMenu
-from .writing.authoring import WRITING, LectureAuthoring
 
 if TYPE_CHECKING:
     from ...tracer.model.finding import Finding
-    from ..charts.figure import Datum
+    from ..lectures.presenter.presenting import Presenting
+    from ..timings.model.figure import Datum
     from ..widgets.vector_files import PictureParts
-    from .presenter.presenting import Presenting
 
 FRAME_INTERVAL = 16  # milliseconds between two frames
 DEFAULT_SIZE = QSize(1600, 900)
@@ -84,7 +84,9 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.files.show_output = self.side.show_output
         self.files.note_errors = self.side.note_program_errors
-        self.timings = TimingsLink(self, self.look, self.central.results, self.open_measured)
+        self.timings = TimingsLink(
+            self, self.look, self.central.results.measured, self.central.results.timings, self.open_measured
+        )
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice),
@@ -116,6 +118,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
+        self.exercises.changed.connect(self.central.focus_pictures)
         self.stage.is_own_file = self._is_temporary
         self.editing.remedies.proved.connect(self.exercises.work.take_proven)
         self.editing.editing.is_suspended = self.exercises.work.is_here
@@ -204,8 +207,8 @@ class MainWindow(QMainWindow):
     def toggle_presenter(self) -> None:
         """Open the presenter's window, close it if it is in front, or raise it."""
         if self.presenting is None:
-            from .lecture.step_picture import StepPictures  # loaded on first use
-            from .presenter.presenting import Presenting
+            from ..lectures.player.step_picture import StepPictures  # loaded on first use
+            from ..lectures.presenter.presenting import Presenting
 
             self.presenting = Presenting(
                 self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._make_picture_window),
@@ -360,7 +363,7 @@ class MainWindow(QMainWindow):
 
     def show_program(self, path: str, mark: Bookmark) -> None:
         """Run a program with the look of a bookmark, without its panes; show a page until the launches are traced."""
-        from .program.page import ProgramPage  # the window starts without it
+        from ..programs.page import ProgramPage  # the window starts without it
 
         self.store.dispatch(Show(mark))
         page = ProgramPage(self.central.theme)

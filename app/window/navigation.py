@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
-from ..gpu.place import GPU, is_gpu
+from ..gpu_timelines.model.place import GPU, is_gpu
 from ..model.bookmark import Bookmark, History, Setup, with_look
 from ..model.session import Selection
 from ..state.actions import Show, ShowChart

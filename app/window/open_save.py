@@ -23,12 +23,12 @@ from ..widgets.widget_picture import PictureError, picture_of, write_png
 from .toolbar.toolbar import Toolbar
 
 if TYPE_CHECKING:
-    from ..control.program_job import UserProgram
-    from ..lecture.changes import ProgramLaunch
+    from ..lectures.model.changes import ProgramLaunch
+    from ..programs.launches import ProgramLaunches
+    from ..programs.page import ProgramPage
+    from ..programs.program_job import UserProgram
     from ..widgets.vector_files import PictureParts
     from .copy_command import LectureStep
-    from .program.launches import ProgramLaunches
-    from .program.page import ProgramPage
 
 TRACES = "Traces (*.npz)"
 NO_RECORDINGS = (
@@ -126,7 +126,7 @@ class FileOperations:
             self.trial.recorded.disconnect()
             self.trial.failed.disconnect()
         else:
-            from ..control.program_job import UserProgram  # the window starts without it
+            from ..programs.program_job import UserProgram  # the window starts without it
 
             self.trial = UserProgram(self.window, watched=False)
             self.trial.noted.connect(partial(self.notice.error, cause="edit"))
@@ -144,7 +144,7 @@ class FileOperations:
         number = Path(path).name.partition("-")[0]
         if self.program is None or not path or not self.program.owns(path) or not number.isdigit():
             return None
-        from ..lecture.changes import ProgramLaunch  # the window starts without it
+        from ..lectures.model.changes import ProgramLaunch  # the window starts without it
 
         return ProgramLaunch(str(self.program.path), int(number) + 1)
 
@@ -184,7 +184,7 @@ class FileOperations:
         """Run a program under the tracer, now and whenever its file is saved, and show its launches."""
         program = self.program
         if program is None:
-            from ..control.program_job import UserProgram  # the window starts without it
+            from ..programs.program_job import UserProgram  # the window starts without it
 
             program = self.program = UserProgram(self.window)
             program.recorded.connect(self._show_launches)
@@ -192,6 +192,7 @@ class FileOperations:
             program.noted.connect(partial(self.notice.error, cause="program"))
             program.began.connect(self._begin)
             program.printed.connect(self._take_output)
+            program.delayed.connect(lambda text: self.page.show_progress(text) if self.page else None)
             program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
         self.notice.clear(cause="program")
         self._is_shown = False
@@ -245,7 +246,7 @@ class FileOperations:
 
     def _show_launches(self, traces: Sequence[Path]) -> None:
         """Show launches of the program in the panes, and offer all of them."""
-        from .program.launches import ProgramLaunches  # the window starts without it
+        from ..programs.launches import ProgramLaunches  # the window starts without it
 
         self.notice.clear(cause="program")
         self.before_launches()

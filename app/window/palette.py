@@ -22,15 +22,15 @@ from PySide6.QtWidgets import (
 )
 
 from ...kernels.scenarios.catalogue import Scenario
-from ..lecture.library import lecture_name, lecture_title, shipped_lectures
+from ..exercises.controller import ExerciseController
+from ..lectures.model.library import lecture_name, lecture_title, shipped_lectures
+from ..lectures.player.commands import LeftLectures
+from ..lectures.player.lectures import Lectures
 from ..model.visible_text import escape_controls
 from ..widgets.command import Commands
 from ..widgets.theme import Theme
 from .actions import PALETTE
 from .dialogs import FIELD_KEYS
-from .exercise.controller import ExerciseController
-from .lecture.commands import LeftLectures
-from .lecture.lectures import Lectures
 
 EMPTY = "Nothing matches"
 MOVING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.session import Selection
+from ..panels.pane import Pane
 from ..views.memory.arrangement import PairedSpace
-from .panels.pane import Pane
 
 if TYPE_CHECKING:
-    from ..charts.nearest_measured import MeasuredTime
+    from ..timings.model.nearest_measured import MeasuredTime
 
 
 def align_colour_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from ...tracer.measure.recorded_outcomes import Spread
+from ...tracer.hardware.times.recorded_outcomes import Spread
+from ..compiled.compiled_job import CompiledJob
+from ..compiled.listing_job import ListingJobs
 from ..control.causes_job import CausesJob, Question
-from ..control.compiled_job import CompiledJob
-from ..control.listing_job import ListingJobs
-from ..control.measured_job import MeasuredTimes
-from ..control.seed_jobs import SeedJobs, schedule_free_key
+from ..control.seed_jobs import SeedJobs, spread_key
 from ..control.stage import Stage
-from ..control.timeline_clocks import NOT_RECORDED, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
+from ..gpu_timelines.model.timeline_clocks import NOT_RECORDED, recorded_of
 from ..model.explanation import reference_of
 from ..model.session import Session
+from ..panels.pane import Pane
+from ..panels.side import Inspector
+from ..timings.measured_job import MeasuredTimes
 from ..views.timeline.view import TimelineView
 from .pane_alignment import align_times
-from .panels.pane import Pane
-from .panels.side import Inspector
 
 if TYPE_CHECKING:
-    from ..charts.choice import Choice
-    from ..charts.nearest_measured import MeasuredTime
+    from ..timings.model.choice import Choice
+    from ..timings.model.nearest_measured import MeasuredTime
 
 
 class Results(QObject):
@@ -143,7 +143,7 @@ class Results(QObject):
     def _show_spread(self, key: str, spread: Spread) -> None:
         """Show the totals of a racing counter under other seeds, in the panes of that launch."""
         for pane in self.panes:
-            if pane.session is not None and schedule_free_key(pane.session.launch) == key:
+            if pane.session is not None and spread_key(pane.session) == key:
                 pane.histogram.spread = spread
 
     # Compiled counters.
@@ -209,7 +209,7 @@ class Results(QObject):
 
     def chart_of(self, i: int) -> tuple[Choice, str] | None:
         """Return the chart of a pane's measured time, and the measurement's path; None without one."""
-        from ..charts.nearest_measured import comparison_chart  # the window starts without it
+        from ..timings.model.nearest_measured import comparison_chart  # the window starts without it
 
         times = self._times()
         time = times[i] if i < len(times) else None

@@ -12,10 +12,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from ...tracer.processes.json_process import module_command
-from ..lecture.document import Lecture
+from ..lectures.model.document import Lecture
+from ..lectures.player.commands import HANDOUT, LECTURE_FILM, LECTURE_PAGE, QUESTIONS
 from ..model.visible_text import escape_controls
 from ..widgets.notice import Notice
-from .lecture.commands import HANDOUT, LECTURE_FILM, LECTURE_PAGE, QUESTIONS
 
 NO_TRACE, NO_LECTURE = "no trace is shown", "no lecture is open"
 WRITING = "a lecture is being written"
@@ -34,7 +34,7 @@ class LectureOutput(NamedTuple):
 
 def lecture_outputs() -> dict[str, LectureOutput]:
     """List the files that can be written from an open lecture, by the text of their command."""
-    from .recording.kinds import KINDS, unavailable_reason  # loaded on first use
+    from ..films.kinds import KINDS, unavailable_reason  # loaded on first use
 
     films = [kind for kind in KINDS if kind.suffix and not unavailable_reason(kind)]
     pdf = "Handouts (*.pdf)", (".pdf",)

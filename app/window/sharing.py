@@ -8,11 +8,11 @@ import msgspec
 from PySide6.QtWidgets import QWidget
 
 from ..control.stage import Stage
+from ..exercises.controller import ExerciseController
+from ..lectures.player.lectures import Lectures
 from ..model.bookmark import Bookmark
 from ..widgets.appearance import Look
 from .central_widget import CentralWidget
-from .exercise.controller import ExerciseController
-from .lecture.lectures import Lectures
 from .open_save import FileOperations
 from .room import read_room
 from .share import ShareMenu, ShareParts
@@ -68,7 +68,7 @@ class Outputs:
 
     def open_render_dialog(self, suffix: str = "") -> None:
         """Open the dialog that renders the current window as a film or page, with a kind of file chosen."""
-        from .recording.opening import open_render_dialog  # loaded on first use
+        from ..films.opening import open_render_dialog  # loaded on first use
 
         parts = self.parts
         places, room = (parts.central.notice, parts.files.folder), read_room(parts.central)

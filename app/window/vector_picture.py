@@ -15,19 +15,19 @@ from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QAbstractButton, QScrollArea, QWidget
 
 from ...tracer.storage.atomic_write import write_atomically
-from ..gpu.place import is_gpu
+from ..gpu_timelines.model.place import is_gpu
 from ..model.session import Selection, Session
 from ..model.visible_text import escape_controls
+from ..panels.legend import Legend
 from ..views.common.drawing import LEFT, MIDDLE, clipped, draw_text
 from ..views.common.wording import block_text, count_text, notice_text
 from ..views.warp.view import WarpView
 from ..widgets.vector_files import PictureParts, is_vector_file, pdf_of, svg_of
 from ..widgets.widget_picture import PictureError
 from .central_widget import CentralWidget
-from .panels.legend import Legend
 
 if TYPE_CHECKING:
-    from .panels.gpu_panel import GpuPanel
+    from ..gpu_timelines.gpu_panel import GpuPanel
 
 MARGIN, GAP = 12, 16  # around the picture, and between parts
 HEADING, SMALL = 15, 12  # font sizes
@@ -232,20 +232,24 @@ class _Page:
             self.add_timelines()
 
     def add_gpu(self, panel: GpuPanel) -> None:
-        """Add the recordings of a GPU: the charts of the panes below each other, their facts, and the axis."""
-        width = float(panel.axis.width())
+        """Add the recordings of a GPU: the charts of the panes below each other, their facts, and the legend."""
+        width = float(panel.legend.width())
         for pane in panel.panes:
             height = self._add_line(pane.name_text(), MARGIN, self._below, width, is_title=True)
             height += self._add_line(pane.place_text(), MARGIN, self._below + height, width)
             self._below += height
             for part in (pane.view, pane.facts):
                 if not part.isHidden():
-                    self._add_widget(part, QRectF(MARGIN, self._below, part.width(), part.height()))
+                    box = QRectF(MARGIN, self._below, part.width(), part.height())
+                    if part is pane.view:
+                        self._add(box, pane.view.draw)
+                    else:
+                        self._add_widget(part, box)
                     self._below += part.height() + self.theme.px(SMALL) / 2
             self._below += GAP / 2
-        if not panel.axis.isHidden():
-            self._add_widget(panel.axis, QRectF(MARGIN, self._below, width, panel.axis.height()))
-            self._below += panel.axis.height() + GAP
+        if not panel.legend.isHidden():
+            self._add_widget(panel.legend, QRectF(MARGIN, self._below, width, panel.legend.height()))
+            self._below += panel.legend.height() + GAP
 
     def _timelines_width(self) -> int:
         return max((t.width() for t in self._central.timelines if t.isVisible()), default=0)

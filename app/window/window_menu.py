@@ -9,7 +9,13 @@ from typing import NamedTuple
 from PySide6.QtWidgets import QWidget
 
 from ..control.stage import Stage
-from ..lecture.library import TOUR
+from ..editing.kernel_editing import KernelEditing
+from ..exercises.commands import FOLDER, allow_exercise, exercise_commands, offer_exercises
+from ..exercises.controller import ExerciseController
+from ..lectures.model.library import TOUR
+from ..lectures.player.commands import allow, lecture_commands, offer_lectures
+from ..lectures.player.lectures import Lectures
+from ..lectures.writing.authoring import LectureAuthoring
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
 from .actions import (
@@ -24,15 +30,9 @@ from .actions import (
     view_commands,
 )
 from .central_widget import CentralWidget
-from .editing.kernel_editing import KernelEditing
-from .exercise.commands import FOLDER, allow_exercise, exercise_commands, offer_exercises
-from .exercise.controller import ExerciseController
-from .lecture.commands import allow, lecture_commands, offer_lectures
-from .lecture.lectures import Lectures
 from .navigation import Navigation
 from .open_save import FileOperations
 from .order_search import OrderSearch
-from .writing.authoring import LectureAuthoring
 
 PRESENTER = "Presenter's window"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from markdown import code_block, plain, replay_block, table
 from program import Program
 
-from tilescope.app.lecture.document import read_lecture
-from tilescope.app.lecture.library import lecture_name, shipped_lectures
+from tilescope.app.lectures.model.document import read_lecture
+from tilescope.app.lectures.model.library import lecture_name, shipped_lectures
 from tilescope.kernels.scenarios.catalogue import (
     CatalogueError,
     Parameter,

@@ -162,7 +162,7 @@ def _keys() -> str:
 
 def _schemas() -> str:
     from tilescope.tracer.hardware.timeline import TimelineHead
-    from tilescope.tracer.measure.measurement import Measurement
+    from tilescope.tracer.hardware.times.measurement import Measurement
     from tilescope.tracer.model.launch import Launch
 
     parts = [

@@ -81,7 +81,7 @@ CHUNKS = (
 
 def lectures() -> list[str]:
     """Return the texts of the shipped lectures."""
-    from tilescope.app.lecture.library import shipped_lectures
+    from tilescope.app.lectures.model.library import shipped_lectures
 
     return [path.read_text("utf-8") for path in shipped_lectures()]
 
@@ -177,10 +177,10 @@ class Watch:
 
 def check_here(folder: Path, texts: list[str], count: int, tally: common.Tally) -> None:
     """Check mutants in this process, one worker for all their launches."""
-    from tilescope.app.lecture.check import check_lecture
-    from tilescope.app.lecture.document import read_lecture
-    from tilescope.app.lecture.problems import LectureError
-    from tilescope.app.lecture.sessions import Sessions
+    from tilescope.app.lectures.model.check import check_lecture
+    from tilescope.app.lectures.model.document import read_lecture
+    from tilescope.app.lectures.model.problems import LectureError
+    from tilescope.app.lectures.model.sessions import Sessions
     from tilescope.tracer.run.worker_client import Worker
 
     worker, watch = Worker(), Watch()

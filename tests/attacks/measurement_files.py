@@ -19,7 +19,7 @@ from mutants import NASTY_INTS, NASTY_TEXTS, _put, flip_bytes, foreign, splice, 
 
 def base() -> bytes:
     """Return a small measurement: some rows of the recorded one, since complete ones are large."""
-    from tilescope.tracer.measure.measurement import recorded_measurements
+    from tilescope.tracer.hardware.times.measurement import recorded_measurements
 
     file = json.loads(recorded_measurements()[0].read_bytes())
     rows, kept = file["measurement"]["rows"], []
@@ -66,11 +66,11 @@ def mutant(number: int, content: bytes) -> tuple[str, bytes]:
 
 def examine(path: Path) -> str:
     """Open a file as `export timings --from` does, and build every chart of it."""
-    from tilescope.app.charts.build import build
-    from tilescope.app.charts.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_of_key
-    from tilescope.app.charts.sources import Source
-    from tilescope.app.charts.vocabulary import terminology_of, with_terminology
-    from tilescope.tracer.measure.measurement import TIMING_KINDS, MeasurementError, load
+    from tilescope.app.timings.model.build import build
+    from tilescope.app.timings.model.choice import CHARTS, DEFAULT_SUBJECTS, LADDER, Choice, subject_of_key
+    from tilescope.app.timings.model.sources import Source
+    from tilescope.app.timings.model.vocabulary import terminology_of, with_terminology
+    from tilescope.tracer.hardware.times.measurement import TIMING_KINDS, MeasurementError, load
 
     try:
         measurement = load(path)
@@ -92,7 +92,7 @@ def main() -> int:
     folder = common.scratch("measurements")
     os.environ["TILESCOPE_HOME"] = str(folder / "home")
     content, target, tally = base(), folder / "mutant.json", common.Tally("measurement_files")
-    import tilescope.app.charts.build  # noqa: F401
+    import tilescope.app.timings.model.build  # noqa: F401
 
     target.write_bytes(content)
     kind, text, *_ = common.limited(lambda: examine(target))

@@ -47,8 +47,8 @@ def million() -> Any:
     """Return a measurement with a million samples of one kernel."""
     from msgspec.structs import replace
 
-    from tilescope.app.charts.sources import Source
-    from tilescope.tracer.measure.measurement import load, recorded_measurements
+    from tilescope.app.timings.model.sources import Source
+    from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
 
     path = recorded_measurements()[0]
     measurement = load(path)
@@ -60,14 +60,15 @@ def million() -> Any:
 
 def main() -> dict[str, Any]:
     """Measure everything."""
-    from tilescope.app.window.start import application
+    from tilescope.app.window.start import application, load_qt
 
+    load_qt()  # as the window does
     application()
     from PySide6.QtWidgets import QApplication
 
-    from tilescope.app.charts.build import build
-    from tilescope.app.charts.choice import Choice
-    from tilescope.app.charts.sources import default_sources, sources
+    from tilescope.app.timings.model.build import build
+    from tilescope.app.timings.model.choice import Choice
+    from tilescope.app.timings.model.sources import default_sources, sources
     from tilescope.app.widgets.theme import Theme
 
     recorded, theme = default_sources(sources()[0]), Theme()
@@ -75,7 +76,7 @@ def main() -> dict[str, Any]:
 
     def show(figure: Any) -> Callable[[], None]:
         def draw() -> None:
-            from tilescope.app.views.charts.view import ChartView
+            from tilescope.app.timings.drawing.view import ChartView
 
             if not shown:
                 shown.append(ChartView(theme))

@@ -28,12 +28,12 @@ def main() -> None:
     worker = Worker()
     prepare_qt(1.0)
     from tilescope.app.control.start_moment import at_first_load
+    from tilescope.app.films.frames import WindowFrames, film_of
+    from tilescope.app.films.kinds import kind_of, rate_for
+    from tilescope.app.films.model.wanted import FilmOptions
+    from tilescope.app.films.recording import FilmRendering
     from tilescope.app.model.first_bookmark import first_bookmark
     from tilescope.app.window.offscreen_window import offscreen_window
-    from tilescope.app.window.recording.frames import WindowFrames, film_of
-    from tilescope.app.window.recording.kinds import kind_of, rate_for
-    from tilescope.app.window.recording.recording import FilmRendering
-    from tilescope.app.window.recording.wanted import FilmOptions
 
     window = offscreen_window(worker, first_bookmark((), None), at_first_load, (width, height))
     wanted = FilmOptions(

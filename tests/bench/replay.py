@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tilescope.app.cli.pictures.replay_file import write_replay_file
-from tilescope.app.window.replay.page import unpacked
+from tilescope.app.replays.page import unpacked
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
 from browser import CHROMIUM, DRIVER, open_browser  # the tests' own

@@ -101,7 +101,7 @@ def scrubbed(window: Any, step: float) -> list[float]:
     """Return the moments of a scrub, once all is painted that is left to be painted first, other blocks ahead too."""
     from PySide6.QtWidgets import QApplication
 
-    from tilescope.app.window.panels.blocks_ahead import BlocksAhead
+    from tilescope.app.panels.blocks_ahead import BlocksAhead
 
     wait_until(lambda: is_drawn(window))
     for _ in range(100):
@@ -406,7 +406,7 @@ def lectures(_: float) -> dict[str, float]:
     Of all steps of the shipped lectures but the first ones; the traces of those to come are made ahead, as while
     a lecturer speaks.
     """
-    from tilescope.app.lecture.library import shipped_lectures
+    from tilescope.app.lectures.model.library import shipped_lectures
 
     window = main_window()
     from PySide6.QtWidgets import QApplication

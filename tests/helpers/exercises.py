@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from folders import DATA
-from tilescope.app.exercise.document import Exercise
-from tilescope.app.exercise.judge import Judge
-from tilescope.app.exercise.reading import read_exercise
+from tilescope.app.exercises.model.document import Exercise
+from tilescope.app.exercises.model.judge import Judge
+from tilescope.app.exercises.model.reading import read_exercise
 
 EXERCISES = DATA / "exercises"
 TASK = "# Ten\n\nAdd ten.\n\n```exercise\nkernel: add_ten\n{goals}```\n"

@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from gpu_timelines import synthetic_timeline
 from sessions import application, matmul
-from tilescope.app.gpu.data import GpuData, gpu_data
-from tilescope.app.gpu.recorded import launch_of_pane
+from tilescope.app.gpu_timelines.gpu_panel import GpuPanel
+from tilescope.app.gpu_timelines.model.data import GpuData, gpu_data
+from tilescope.app.gpu_timelines.model.recorded import launch_of_pane
+from tilescope.app.gpu_timelines.shown import ChartView
+from tilescope.app.gpu_timelines.view import GpuRequests, GpuView, common_range
 from tilescope.app.model.bookmark import Setup
-from tilescope.app.views.gpu.shown import ChartView
-from tilescope.app.views.gpu.view import GpuRequests, GpuView, common_range
 from tilescope.app.widgets.controls import nothing
 from tilescope.app.widgets.theme import Theme
-from tilescope.app.window.panels.gpu_panel import GpuPanel
 from tilescope.kernels.scenarios.catalogue import find, settle
 from tilescope.tracer.hardware.timeline import Segments, Timeline
 

@@ -12,7 +12,7 @@ from tilescope.tracer.hardware.timeline import (
     Timeline,
     TimelineHead,
 )
-from tilescope.tracer.measure.measurement import Device
+from tilescope.tracer.hardware.times.measurement import Device
 from tilescope.tracer.model.launch import decode
 from tilescope.tracer.model.trace import Trace
 

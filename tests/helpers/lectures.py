@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sessions import matmul
-from tilescope.app.lecture.document import Lecture, parse_lecture
+from tilescope.app.lectures.model.document import Lecture, parse_lecture
 from tilescope.app.model.bookmark import Setup
 from tilescope.app.model.session import Session
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import msgspec
 
 from tilescope.kernels.scenarios.catalogue import find, settle
-from tilescope.tracer.measure.cases import Case, row_of
-from tilescope.tracer.measure.measurement import Ceilings, Device, Host, Measurement, Method, Peak, Timing
+from tilescope.tracer.hardware.times.cases import Case, row_of
+from tilescope.tracer.hardware.times.measurement import (
+    Ceilings,
+    Device,
+    Host,
+    Measurement,
+    Method,
+    Peak,
+    Timing,
+)
 
 DEVICE = Device("NVIDIA H200", (9, 0), 132, 150 << 30, 60 << 20, "580.1", (13, 0), None)
 

@@ -16,7 +16,6 @@ from typing import Any
 import greenlet
 import numpy as np
 
-import launching  # noqa: F401  # sets the environment, before numba is imported
 from tilescope.tracer.compiled.runtime.atomics import ATOMIC_UPDATES
 from tilescope.tracer.hardware.accesses.marked_kernel import ENTRY, MarkedKernel, noting_kernel
 from tilescope.tracer.hardware.accesses.notes import (
@@ -40,7 +39,7 @@ from tilescope.tracer.hardware.accesses.notes import (
     NotesHead,
     head_words,
 )
-from tilescope.tracer.measure.measurement import Device
+from tilescope.tracer.hardware.times.measurement import Device
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import poison, poisoned, unravel
 from tilescope.tracer.recording.kernel_loader import create_arguments, load_kernel, set_constants

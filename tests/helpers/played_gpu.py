@@ -164,7 +164,7 @@ def main(path: str, wanted: str, longer: str, slot: str) -> None:
     from measured import DEVICE
     from tilescope.tracer.hardware.marks import marked_call, record
     from tilescope.tracer.hardware.timeline_file import save
-    from tilescope.tracer.measure.cases import Case
+    from tilescope.tracer.hardware.times.cases import Case
 
     play()
     marked_call.SMALLEST_SLOT = int(slot)  # type: ignore[misc]

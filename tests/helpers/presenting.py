@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
+from tilescope.app.lectures.player.player import LecturePlayer
 from tilescope.app.model.bookmark import Bookmark
-from tilescope.app.window.lecture.player import LecturePlayer
 from tilescope.app.window.main_window import MainWindow
 from windows import settle, wait_until
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from tilescope.app.charts.choice import ChartSubject, Choice
-from tilescope.app.charts.sources import Source
-from tilescope.tracer.measure.measurement import load, recorded_measurements
+from tilescope.app.timings.model.choice import ChartSubject, Choice
+from tilescope.app.timings.model.sources import Source
+from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
 
 FILE = recorded_measurements()[0]
 RAW = json.loads(FILE.read_bytes())["measurement"]

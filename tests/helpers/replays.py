@@ -7,10 +7,10 @@ from pathlib import Path
 from sessions import application
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Session
-from tilescope.app.window.replay.document import ReplayDocument
-from tilescope.app.window.replay.frames import Form
-from tilescope.app.window.replay.page import page_of
-from tilescope.app.window.replay.showing import Showing, first_showing
+from tilescope.app.replays.document import ReplayDocument
+from tilescope.app.replays.frames import Form
+from tilescope.app.replays.page import page_of
+from tilescope.app.replays.showing import Showing, first_showing
 
 FORM = Form(420, 350, 1.0)
 

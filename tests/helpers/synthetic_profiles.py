@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilescope.tracer.hardware.profiling import profiles, row_figures
 from tilescope.tracer.hardware.profiling.profiles import Profile, Profiles
-from tilescope.tracer.measure.measurement import Device
+from tilescope.tracer.hardware.times.measurement import Device
 
 NUMBERS = {
     "dram_read": 33_024.0, "dram_written": 0.0, "l1_hits": 12.5, "l2_hits": 98.75, "warps_active": 12.4,

@@ -15,7 +15,7 @@ from tilescope.app.views.warp.view import WarpView
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from tilescope.tracer.measure.recorded_outcomes import RecordedOutcomes
+from tilescope.tracer.hardware.times.recorded_outcomes import RecordedOutcomes
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.simulator.numba_patch import run

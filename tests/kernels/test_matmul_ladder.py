@@ -8,7 +8,7 @@ from tilescope.kernels.scenarios.catalogue import CatalogueError, find, settle
 from tilescope.kernels.scenarios.matmul_ladder_scenarios import LADDER
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.measure.recorded_counters import recorded_launches
+from tilescope.tracer.hardware.times.recorded_counters import recorded_launches
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.run.worker_client import Worker

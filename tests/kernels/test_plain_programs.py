@@ -149,7 +149,7 @@ def test_a_broken_edited_program_is_reported(old, new, words):
 
 @pytest.mark.parametrize(("scenario", "baseline"), BASELINES, ids=lambda part: part.name)
 def test_baselines_do_the_work_of_their_kernels(scenario, baseline):
-    from tilescope.tracer.measure.timed_calls import CpuCall
+    from tilescope.tracer.hardware.times.timed_calls import CpuCall
     from tilescope.tracer.recording.reference_check import compare_results
 
     launch = launch_of(scenario, {})

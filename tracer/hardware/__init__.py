@@ -1,1 +1,1 @@
-"""What a GPU did and when: timelines of launches, their files, and figures derived from them."""
+"""What a GPU did and when: times, timelines of launches, their files, and figures derived from them."""

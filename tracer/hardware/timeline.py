@@ -9,8 +9,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ..measure.measurement import Device
 from ..model.launch import Dim3
+from .times.measurement import Device
 
 SegmentKind = Literal["load", "compute", "wait", "atomic", "store", "other"]
 # The activity of a warp between two marks; a segment's `kind` is an index into this.

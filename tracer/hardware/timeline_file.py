@@ -17,10 +17,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.measurement import MeasurementError
 from ..storage import npz
 from ..storage.atomic_write import write_atomically
 from .timeline import SEGMENT_KINDS, BlockSpans, Segments, Timeline, TimelineHead
+from .times.measurement import MeasurementError
 
 SUFFIX: Final = ".npz"
 FORMAT: Final = "tilescope timeline"

@@ -1,33 +1,23 @@
 """Faster imports of Numba for its simulator, which take most of a short run.
 
-Numba's modules hold a hundred thousand objects that never become garbage, so garbage collection is paused. numba-cuda
+Numba's modules hold a hundred thousand objects that never become garbage, so garbage collection is paused during the
+import and ignores them afterwards. numba-cuda
 also imports the driver's bindings, which only a GPU needs, because its module of types names two of their classes. In
 versions known to need nothing else, it gets stand-ins. A later import of the bindings loads the real ones.
 """
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from types import ModuleType
 
+from ..processes.garbage import without_collections
+
 VERIFIED_VERSIONS = ("0.30.",)  # prefixes of the versions for which this was verified
 STAND_INS = {"cuda.core": "Buffer", "cuda.core.utils": "StridedMemoryView"}  # class by module
-
-
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """Context manager that pauses garbage collection."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ....tracer.as_compiled.line_counters import compiled_by_line
-from ....tracer.measure.recorded_counters import recorded_counters_of
+from ....tracer.hardware.times.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import NAMES
-from ...compiled.compiled_counters import compiled_counters_of
+from ...compiled.model.compiled_counters import compiled_counters_of
 from ...model.session import Session
 from ...views.common.wording import COMPILED, EXACT, MEASURED, PART, count_text, mark_of
 from .text_output import align_columns

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ...lecture.changes import Pane
-from ...lecture.document import Lecture
-from ...lecture.scenes import scenes_of
-from ...lecture.sessions import Sessions
+from ...lectures.model.changes import Pane
+from ...lectures.model.document import Lecture
+from ...lectures.model.scenes import scenes_of
+from ...lectures.model.sessions import Sessions
 from ...model.bookmark import Bookmark, Setup
 from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt, write_png
@@ -21,7 +21,7 @@ from ..common.arguments import Parser, UsageError, add_look
 from ..common.interrupts import deferred_interrupts
 
 if TYPE_CHECKING:
-    from ...window.lecture.step_picture import ResolvedStep, StepPictures
+    from ...lectures.player.step_picture import ResolvedStep, StepPictures
 
 Size = tuple[int, int]
 Theme = Literal["light", "dark"]
@@ -31,7 +31,10 @@ Progress = Callable[[int], None]
 def add_output(parser: Parser) -> None:
     """Add `output` and the options for its look."""
     parser.add_argument(
-        "-o", "--output", metavar="FILE.pdf | FOLDER", help="write a handout, or a PNG file for each step"
+        "-o",
+        "--output",
+        metavar="FILE.pdf | FILE.ipynb | FOLDER",
+        help="write a handout, a notebook that replays the launches, or a PNG file for each step",
     )
     parser.add_argument(
         "--paper",
@@ -55,7 +58,9 @@ def is_handout(output: str) -> bool:
         _check_folder(path)
         return False
     if path.suffix.lower() != ".pdf":
-        raise UsageError(f"{output} must end with .pdf, or name a folder for a picture of each step.")
+        raise UsageError(
+            f"{output} must end with .pdf or .ipynb, or name a folder for a picture of each step."
+        )
     if not path.parent.is_dir():
         raise UsageError(f"{output} cannot be written: there is no folder {path.parent}.")
     if not os.access(path.parent, os.W_OK):
@@ -86,7 +91,7 @@ def write_output(
     ):
         path = Path(chosen.output)
         if as_pdf:
-            from ...window.lecture.handout import HandoutLook, write_handout
+            from ...lectures.player.handout import HandoutLook, write_handout
 
             look = HandoutLook(
                 chosen.paper, chosen.theme, chosen.notes, chosen.text_size, answers=not chosen.no_answers
@@ -103,7 +108,7 @@ def step_drawing(
 ) -> Iterator[tuple[Callable[[int], ResolvedStep], StepPictures]]:
     """Yield the function that positions a step, and the window that draws it; Ctrl+C stops between two steps."""
     from ...control.session_jobs import SessionJobs
-    from ...window.lecture.step_picture import ResolvedStep, StepPictures, panes_below
+    from ...lectures.player.step_picture import ResolvedStep, StepPictures, panes_below
     from ...window.start import application, window_for_pictures
 
     application()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ....tracer.run.kept_traces import trace_cache
 from ....tracer.run.worker_client import Worker
-from ...lecture.check import check_lecture
-from ...lecture.document import Lecture
-from ...lecture.sessions import PATIENCE, Sessions
+from ...lectures.model.check import check_lecture
+from ...lectures.model.document import Lecture
+from ...lectures.model.sessions import PATIENCE, Sessions
 from ..common.text_output import print_escaped, show_progress
 
 

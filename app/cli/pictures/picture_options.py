@@ -1,7 +1,7 @@
 """The options for the look of a picture: all fields of a bookmark, and the sizes of the window's areas.
 
-Options that steps of lectures share use the same keys (`app/lecture/changes.py`); `app/window/copy_command.py` writes
-all of them.
+Options that steps of lectures share use the same keys (`app/lectures/model/changes.py`).
+`app/window/copy_command.py` writes all of them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ....tracer.model.integers import parse_integer
 from ....tracer.model.launch import decode
 from ....tracer.model.plan import kernel_source
 from ....tracer.storage.trace_file import load
-from ...lecture.changes import COLOURS, PANELS, READERS, StepChange, apply_to_look
-from ...lecture.document import Lecture, read_lecture
-from ...lecture.library import lecture_file
-from ...lecture.problems import LectureError
+from ...lectures.model.changes import COLOURS, PANELS, READERS, StepChange, apply_to_look
+from ...lectures.model.document import Lecture, read_lecture
+from ...lectures.model.library import lecture_file
+from ...lectures.model.problems import LectureError
 from ...model.bookmark import Bookmark, Room, Setup
 from ...model.first_bookmark import first_bookmark
 from ...model.kernel_source import TextEdit, apply_edits

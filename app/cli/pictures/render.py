@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from ....tracer.model.integers import parse_integer
 from ....tracer.run.worker_client import Worker
-from ...lecture.document import Lecture, read_lecture
-from ...lecture.library import lecture_file, lecture_name, shipped_lectures
-from ...lecture.problems import LectureError
+from ...lectures.model.document import Lecture, read_lecture
+from ...lectures.model.library import lecture_file, lecture_name, shipped_lectures
+from ...lectures.model.problems import LectureError
 from ...model.bookmark import Bookmark
 from ...widgets.widget_picture import prepare_qt
 from ..common.arguments import Parser, UsageError, add_look, check_panes, number_between, positive_integer
@@ -25,9 +25,9 @@ from .lecture_work import has_problems, open_sessions
 from .picture_options import STEP_OPTIONS, add_picture_options, bookmark_of, room_of
 
 if TYPE_CHECKING:
-    from ...window.recording.kinds import Kind
-    from ...window.recording.recording import FilmEstimate, FilmRendering, Source
-    from ...window.recording.wanted import FilmOptions
+    from ...films.kinds import Kind
+    from ...films.model.wanted import FilmOptions
+    from ...films.recording import FilmEstimate, FilmRendering, Source
 
 NO_PICTURES = ("playhead", "step", "ranges")  # options that apply only to a single picture
 
@@ -85,9 +85,9 @@ def execute(chosen: Namespace) -> int:
     _check_options(chosen, is_lecture=lecture is not None)
     if lecture is None:
         check_panes(chosen.what)
-    from ...window.recording.files import check_output
-    from ...window.recording.kinds import check_size, kind_of
-    from ...window.recording.recording import FilmRendering
+    from ...films.files import check_output
+    from ...films.kinds import check_size, kind_of
+    from ...films.recording import FilmRendering
 
     kind, path = kind_of(chosen.output), Path(chosen.output)
     check_output(kind, path)
@@ -138,7 +138,7 @@ def _lecture(words: list[str]) -> Path | None:
 
 def _rate(kind: Kind, wanted: int | None) -> Fraction:
     """Return the frames a second, and report if a GIF needs another rate."""
-    from ...window.recording.kinds import FASTEST, rate_for
+    from ...films.kinds import FASTEST, rate_for
 
     if wanted is not None and wanted > FASTEST:
         raise UsageError(f"--fps must be {FASTEST} at most, not {wanted}.")
@@ -157,8 +157,8 @@ def _scenarios(chosen: Namespace, rate: Fraction) -> Iterator[Source]:
     worker.start()
     prepare_qt(chosen.scale)
     from ...control.start_moment import at_first_load
+    from ...films.frames import WindowFrames, film_of
     from ...window.offscreen_window import offscreen_window
-    from ...window.recording.frames import WindowFrames, film_of
     from ...window.room import apply_room
 
     chosen.scenario = chosen.what
@@ -173,7 +173,7 @@ def _scenarios(chosen: Namespace, rate: Fraction) -> Iterator[Source]:
 
 
 def _wanted(chosen: Namespace) -> FilmOptions:
-    from ...window.recording.wanted import HOLD, FilmOptions
+    from ...films.model.wanted import HOLD, FilmOptions
 
     return FilmOptions(
         begin=chosen.begin or "start", end=chosen.end or "end", hold=HOLD if chosen.hold is None else chosen.hold,
@@ -192,8 +192,8 @@ def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | N
             yield None
             return
         prepare_qt(chosen.scale)
-        from ...window.recording.film import Film
-        from ...window.recording.lecture_frames import LectureFrames, shots_of
+        from ...films.lecture_frames import LectureFrames, shots_of
+        from ...films.model.film import Film
 
         with step_drawing(lecture, sessions, lambda: None) as (stand, pictures):
             if chosen.part == "memory":

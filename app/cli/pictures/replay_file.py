@@ -12,14 +12,14 @@ import msgspec
 
 from ....tracer.model.integers import parse_integer
 from ....tracer.storage.atomic_write import write_atomically
-from ...lecture.captions import fill_caption
-from ...lecture.check import check_lecture
-from ...lecture.document import Lecture, read_lecture
-from ...lecture.library import lecture_file, lecture_name, shipped_lectures
-from ...lecture.problems import LectureError
-from ...lecture.scenes import scenes_of
-from ...lecture.sessions import PATIENCE, Sessions
-from ...lecture.time_anchors import TimeAnchorError
+from ...lectures.model.captions import fill_caption
+from ...lectures.model.check import check_lecture
+from ...lectures.model.document import Lecture, read_lecture
+from ...lectures.model.library import lecture_file, lecture_name, shipped_lectures
+from ...lectures.model.problems import LectureError
+from ...lectures.model.scenes import scenes_of
+from ...lectures.model.sessions import PATIENCE, Sessions
+from ...lectures.model.time_anchors import TimeAnchorError
 from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt
 from ..common.arguments import UsageError, check_scenarios
@@ -28,10 +28,7 @@ from .handout import setups_below
 from .lecture_work import open_sessions, progress_text, show_progress_on_terminal
 
 if TYPE_CHECKING:
-    from ...window.replay.document import ReplayDocument
-
-# Logical pixels: readable on a phone; larger screens scale it up.
-PICTURE = 420, 350
+    from ...replays.document import ReplayDocument
 
 
 def write_replay_file(chosen: Namespace) -> None:
@@ -54,7 +51,7 @@ def write_replay_file(chosen: Namespace) -> None:
         raise UsageError(str(error)) from None
     finally:
         show_progress_on_terminal("")
-    from ...window.replay.limits import check_bytes
+    from ...replays.limits import check_bytes
 
     check_bytes(page, chosen.output)
     _write(Path(chosen.output), page)
@@ -62,8 +59,8 @@ def write_replay_file(chosen: Namespace) -> None:
 
 def _page(chosen: Namespace) -> bytes:
     """Build the page; Ctrl+C stops between two moments."""
-    from ...window.replay.limits import check_moments
-    from ...window.replay.page import page_of
+    from ...replays.limits import check_moments
+    from ...replays.page import page_of
 
     lecture = names_lecture(chosen.what)
     with open_sessions(PATIENCE if lecture else None) as sessions:
@@ -87,27 +84,21 @@ def names_lecture(words: Sequence[str]) -> bool:
 
 def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     """Build the document of scenarios or a trace file, before it is drawn."""
-    from ...window.replay.document import ReplayDocument
-    from ...window.replay.frames import Form
-    from ...window.replay.limits import ALL
-    from ...window.replay.showing import cut, first_showing
+    from ...replays.launches import launches_document
 
-    mark = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
-    sessions_shown = tuple(sessions.session_of(setup).prepared().with_findings() for setup in mark.panes)
-    title = " and ".join(dict.fromkeys(session.title for session in sessions_shown))
-    document = ReplayDocument(title, Form(*PICTURE, chosen.text_size))
+    look = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
     begin, end = (vars(chosen).get(name) for name in ("begin", "end"))
-    showing = cut(first_showing(mark.panes, sessions_shown, mark), begin, end)
-    document.add_step({"title": title}, showing, ALL)
-    return document
+    shown = [sessions.session_of(setup) for setup in look.panes]
+    return launches_document(look, shown, chosen.text_size, begin, end)
 
 
 def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     """Build the document of a lecture, before it is drawn."""
-    from ...window.lecture.step_picture import ResolvedStep, panes_below
-    from ...window.replay.document import ReplayDocument
-    from ...window.replay.frames import Form
-    from ...window.replay.lecture_steps import add_lecture_step, trees_of
+    from ...lectures.player.step_picture import ResolvedStep, panes_below
+    from ...replays.document import ReplayDocument
+    from ...replays.frames import Form
+    from ...replays.launches import PICTURE
+    from ...replays.lecture_steps import add_lecture_step, trees_of
 
     path = lecture_file(chosen.what[0])
     lecture = read_lecture(path)

@@ -11,14 +11,15 @@ import msgspec
 
 from ....tracer.model.finding import count_noun
 from ....tracer.run.worker_client import Worker
-from ...lecture.scenes import scenes_of
-from ...lecture.time_anchors import TimeAnchorError
+from ...lectures.model.scenes import scenes_of
+from ...lectures.model.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Room
 from ...model.first_bookmark import first_bookmark
 from ...state.actions import HideVerdicts
 from ...widgets.vector_files import VIEWS, PictureParts, is_vector_file
 from ...widgets.widget_picture import PictureError, check_pixels, picture_of, prepare_qt, write_png
 from ..common.arguments import Parser, UsageError, add_look, add_scenarios, check_panes, non_negative_integer
+from ..common.interrupts import immediate_interrupts
 from ..common.text_output import print_error, print_escaped
 from .picture_options import DisplayedStep, add_picture_options, bookmark_of, room_of, step_of
 
@@ -60,7 +61,14 @@ def add_arguments(parser: Parser) -> None:
 
 
 def execute(chosen: Namespace) -> int:
-    """Write the picture and print its name."""
+    """Write the picture and print its name; Ctrl+C ends the process."""
+    with immediate_interrupts():
+        _execute(chosen)
+    print_escaped(chosen.output)
+    return 0
+
+
+def _execute(chosen: Namespace) -> None:
     check_panes(chosen.scenario)
     if chosen.view and not is_vector_file(chosen.output):
         raise UsageError(
@@ -72,8 +80,6 @@ def execute(chosen: Namespace) -> int:
     if start is not None and chosen.moment is not None:
         start = _with_notice(start, chosen.moment)
     write_picture(bookmark_of(chosen), chosen.output, start, chosen.size, chosen.scale, room, step, view)
-    print_escaped(chosen.output)
-    return 0
 
 
 def snapshot(
@@ -155,7 +161,7 @@ def write_picture(
 
 def _caption(window: MainWindow, step: DisplayedStep) -> None:
     """Show a step's caption, with the numbers of the window's sessions."""
-    from ...window.lecture.step_picture import ResolvedStep, show_step_text
+    from ...lectures.player.step_picture import ResolvedStep, show_step_text
 
     scenes = scenes_of(step.lecture)
     sessions = [session.with_findings() for session in window.stage.sessions if session is not None]

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...compiled.depths import Depths, depth_text, depths_of, short_compiler
+from ...compiled.model.depths import Depths, depth_text, depths_of, short_compiler
 from ...model.counter_labels import COMPILED as LABEL
 from ...model.session import Session
 from ...model.spotlight import Highlight
@@ -150,7 +150,7 @@ class DepthsView(View):
                 left = self._write(painter, room, left, amount, strong, "text")
                 left += theme.px(GAP / 3) if has_amounts else 0
             left += theme.px(GAP)
-        if self.highlight is not None and self.shows_highlight(self.highlight):
+        if items and self.highlight is not None and self.shows_highlight(self.highlight):
             draw_frame(painter, QRectF(self.rect()).adjusted(2, 2, -2, -2), theme)
 
     @staticmethod

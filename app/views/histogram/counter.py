@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ....tracer.analysis.histogram_launch import HistogramLaunch
-from ....tracer.measure.recorded_outcomes import RecordedOutcomes, Spread
+from ....tracer.analysis.histogram_launch import HistogramLaunch, sum_of_additions
+from ....tracer.hardware.times.recorded_outcomes import RecordedOutcomes, Spread
 from ....tracer.model.array_types import Ints
 from ....tracer.storage.recorded_traces import device_of
 from ...model.session import Session
@@ -50,7 +50,11 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
     def expected(self) -> int:
         """The value of the counter if no addition were lost."""
         expected = self.counting.expected
-        return len(self.counting.result) if expected is None else int(expected[0])
+        return (
+            sum_of_additions(self.session.trace, self.counting.result)
+            if expected is None
+            else int(expected[0])
+        )
 
     def value(self, moment: int) -> int:
         """Read the value of the counter at a moment."""
@@ -149,7 +153,7 @@ def seeds_text(spread: Spread) -> str:
         return "This launch is too large to be traced under many seeds; take fewer threads."
     if len(totals) < wanted:
         return f"Tracing random schedules: {len(totals)} of {wanted}…"
-    from ....tracer.measure.measurement import median  # not imported at start-up
+    from ....tracer.hardware.times.measurement import median  # not imported at start-up
 
     middle = f"{median(tuple(map(float, totals))):g}"
     return f"{plural(wanted, 'random schedule')}: {range_text(totals)}, median {middle}"

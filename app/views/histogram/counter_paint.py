@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
-from ....tracer.measure.recorded_outcomes import Spread
+from ....tracer.hardware.times.recorded_outcomes import Spread
 from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, MIDDLE, RIGHT, draw_text, panel_line_colour, pen, text_width
 from ..common.wording import count_text, mark_of

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
-from ....tracer.measure.recorded_outcomes import Spread
+from ....tracer.hardware.times.recorded_outcomes import Spread
 from ....tracer.model.grouping import group_starts, positions_in_group
 from ...widgets.theme import Theme
 from ..common.drawing import LEFT, MIDDLE, RIGHT, WRAP, draw_text, text_width

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ....tracer.measure.recorded_outcomes import Spread
+from ....tracer.hardware.times.recorded_outcomes import Spread
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
 from ....tracer.model.trace import WARP
-from ...compiled.listing_lines import (
+from ...compiled.model.listing_lines import (
     LANGUAGES,
     Language,
     Row,

@@ -9,7 +9,7 @@ from math import inf, log10
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from ...charts.figure import Axis
+from ...model.axis import Axis
 from ...model.visible_text import escape_controls
 from ...widgets.theme import Theme
 from ..common.geometry import powers_of_two, tick_text, ticks

@@ -8,7 +8,7 @@ from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPaintEngine, QPainter
 
-from ...charts.figure import Axis
+from ...model.axis import Axis
 from ...widgets.theme import Theme
 from ...widgets.vector_files import CLIP_BEGIN, CLIP_END, ClipMark
 from ..common.drawing import draw_clip_mark

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
 from ....tracer.model.finding import SEVERITIES
-from ...compiled.fates import LineFate
+from ...compiled.model.fates import LineFate
 from ...model.visible_text import replace_controls
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from ...compiled.fates import LineFate
+from ...compiled.model.fates import LineFate
 from ...widgets.theme import Theme
 from ..common.dimming import dim_theme
 from ..common.drawing import clipped, text_width

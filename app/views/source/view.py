@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP
-from ...compiled.fates import Fate, fates_of, line_fates
+from ...compiled.model.fates import Fate, fates_of, line_fates
 from ...model.kernel_source import cuda_c_of, function_lines, kernel_file, source_text
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight

@@ -14,8 +14,8 @@ from tilescope.app.cli.commands import RENAMED, SUBCOMMANDS, WINDOW, parser_of, 
 from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main
 from tilescope.app.cli.programs.command_line import OPTIONS_WITH_VALUE
-from tilescope.app.exercise.library import exercises_in
-from tilescope.app.lecture.library import lecture_name, shipped_lectures
+from tilescope.app.exercises.model.library import exercises_in
+from tilescope.app.lectures.model.library import lecture_name, shipped_lectures
 from tilescope.kernels.scenarios.catalogue import find, names
 from tilescope.tracer.model.plan import SPEC_OPTIONS
 

@@ -11,8 +11,8 @@ import pytest
 
 from sessions import matmul
 from tilescope.app.cli.main import main
-from tilescope.app.lecture.expressions import ExpressionError, parse
-from tilescope.app.lecture.values import build_environment
+from tilescope.app.lectures.model.expressions import ExpressionError, parse
+from tilescope.app.lectures.model.values import build_environment
 from tilescope.app.model.session import Selection
 from tilescope.tracer.as_compiled.job import CompiledCounters
 from tilescope.tracer.model.counter_names import NAMES

@@ -16,7 +16,11 @@ from synthetic_profiles import replace_recorded_profiles, synthetic_profile, syn
 from tilescope.app.cli.counters import GROUPINGS, counters_table, groups_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.analysis.counters import totals_by
-from tilescope.tracer.measure.recorded_counters import recorded_counters_of, recorded_launches, recordings
+from tilescope.tracer.hardware.times.recorded_counters import (
+    recorded_counters_of,
+    recorded_launches,
+    recordings,
+)
 from tilescope.tracer.model.counter_names import NAMES
 from traces import programs, trace_of
 

@@ -8,8 +8,8 @@ import pytest
 
 from tilescope.app.cli.devices import json_text, table
 from tilescope.app.cli.main import main
-from tilescope.tracer.measure.devices import DeviceList, DeviceListing, ListedDevice
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.devices import DeviceList, DeviceListing, ListedDevice
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 
 H200 = ListedDevice(0, "NVIDIA H200", (9, 0), (0, 29, 0), 150_109_880_320, 132, "")
 OLD = ListedDevice(1, "Quadro\x1b[31m P2000", (6, 1), (1, 59, 0), 5_368_709_120, 8, "too old")

@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 from pdf_text import text_of
 from tilescope.app.cli.main import main
 from tilescope.app.cli.pictures.handout import picture_name
-from tilescope.app.window.lecture.step_picture import StepPictures
+from tilescope.app.lectures.player.step_picture import StepPictures
 
 LECTURE = """\
 # Two products

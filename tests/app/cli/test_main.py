@@ -17,7 +17,7 @@ from folders import ROOT
 from tilescope import __version__
 from tilescope.app.cli.commands import SUBCOMMANDS
 from tilescope.app.cli.main import main
-from tilescope.app.lecture.library import lecture_name, shipped_lectures
+from tilescope.app.lectures.model.library import lecture_name, shipped_lectures
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.run.worker_client import Worker

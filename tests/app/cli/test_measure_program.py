@@ -8,9 +8,15 @@ import pytest
 
 from fake_toolkit import DEVICE, clocks_file, copy_record, fake_toolkit, kernel_record
 from tilescope.app.cli.main import main
-from tilescope.app.gpu.data import gpu_data
-from tilescope.app.gpu.facts import facts_of
-from tilescope.app.gpu.recorded import PaneLaunch, command_for, missing_text, own_recording, recorded_of
+from tilescope.app.gpu_timelines.model.data import gpu_data
+from tilescope.app.gpu_timelines.model.facts import facts_of
+from tilescope.app.gpu_timelines.model.recorded import (
+    PaneLaunch,
+    command_for,
+    missing_text,
+    own_recording,
+    recorded_of,
+)
 from tilescope.tracer.hardware.timeline_file import load
 
 TEXT = """#include <cstdio>

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from tilescope.app.cli.main import main
-from tilescope.app.exercise.library import SHIPPED as EXERCISES
-from tilescope.app.lecture.library import shipped_lectures
+from tilescope.app.exercises.model.library import SHIPPED as EXERCISES
+from tilescope.app.lectures.model.library import shipped_lectures
 
 
 @pytest.fixture

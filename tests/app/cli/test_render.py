@@ -15,8 +15,8 @@ from PySide6.QtGui import QImage
 
 from tilescope.app.cli.main import main
 from tilescope.app.cli.pictures.snapshot import snapshot
+from tilescope.app.films import video_file
 from tilescope.app.widgets.widget_picture import PictureError
-from tilescope.app.window.recording import video_file
 from tilescope.tracer.storage.atomic_write import TEMPORARY
 from windows import PAIR
 
@@ -156,6 +156,14 @@ def test_steps_of_a_lecture_stay_as_long_as_one_reads(tmp_path, capsys):
     different = [path.read_bytes() for path in frames]
     assert len(set(different)) > 8  # a question, its answer, and ten seconds of a kernel at work
     assert different[0] == different[1] != different[-1] == different[-2]
+
+
+def test_a_step_plays_after_the_answer_to_its_question(tmp_path):
+    look = ("--captions", "--size", "800x450", "--fps", "2", "--hold", "0", "--from", "2", "--to", "2")
+    assert render("first", "-o", tmp_path / "asked", *look) == 0
+    frames = [path.read_bytes() for path in sorted((tmp_path / "asked").iterdir())]
+    assert len(set(frames[:7])) == 1  # three seconds to think, and a frame
+    assert len(set(frames[7:])) > 4  # four accesses, from the first moment on
 
 
 def test_a_step_without_its_caption_asks_nothing(tmp_path):

@@ -13,10 +13,10 @@ import pytest
 from tilescope.app.cli.common.arguments import UsageError
 from tilescope.app.cli.pictures import replay_file
 from tilescope.app.cli.pictures.replay_file import names_lecture, write_replay_file
+from tilescope.app.replays import limits
+from tilescope.app.replays.document import ReplayDocument
+from tilescope.app.replays.page import unpacked
 from tilescope.app.widgets.widget_picture import PictureError
-from tilescope.app.window.replay import limits
-from tilescope.app.window.replay.document import ReplayDocument
-from tilescope.app.window.replay.page import unpacked
 from tilescope.kernels.scenarios.catalogue import CatalogueError
 from tilescope.tracer.storage.trace_file import TraceFileError
 

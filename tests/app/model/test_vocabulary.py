@@ -21,7 +21,7 @@ from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.kernels.scenarios.scenario import WORK_ITEM_WORDS
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from tilescope.tracer.measure.cuda_c import source_of
+from tilescope.tracer.hardware.times.cuda_c import source_of
 
 LIGHT = Theme.named("light")
 SIZES = {"m": 16, "k": 16, "n": 16, "tile": 8}
@@ -147,7 +147,7 @@ def test_cuda_c_is_coloured():
 def test_a_pitfall_names_its_fault_and_its_parameters(scenario):
     text = pitfall_text(scenario)
     assert text.startswith(scenario.pitfall)
-    assert " The result is right with " in text
+    assert " In lockstep the result is right with " in text
     by_order = (
         scenario.name == "matmul-tiled-one-barrier"
     )  # no parameters make it wrong in every order of threads

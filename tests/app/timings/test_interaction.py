@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from recorded_charts import H200, choice_of
-from tilescope.app.charts.build import build
-from tilescope.app.charts.choice import CHARTS, Choice, Sight, with_chart
-from tilescope.app.charts.choice_text import choice_text, parse_choice
+from tilescope.app.timings.drawing.view import ChartView
+from tilescope.app.timings.model.build import build
+from tilescope.app.timings.model.choice import CHARTS, Choice, Sight, with_chart
+from tilescope.app.timings.model.choice_text import choice_text, parse_choice
 from tilescope.app.timings.window import TimingsWindow
-from tilescope.app.views.charts.view import ChartView
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.start import application
 from windows import open_window, settle, wait_until

@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
 )
 
 from recorded_charts import choice_of
-from tilescope.app.charts.choice import CHARTS, ChartSubject
-from tilescope.app.charts.sources import own_folder
+from tilescope.app.timings.model.choice import CHARTS, ChartSubject
+from tilescope.app.timings.model.sources import own_folder
 from tilescope.app.timings.window import TimingsWindow, show_timings
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.start import application
-from tilescope.tracer.measure import client
-from tilescope.tracer.measure.client import MeasureClient
-from tilescope.tracer.measure.devices import DeviceList, DeviceListing, ListedDevice
-from tilescope.tracer.measure.events import DeviceOpened
-from tilescope.tracer.measure.measurement import MeasurementError, load, save
+from tilescope.tracer.hardware.times import client
+from tilescope.tracer.hardware.times.client import MeasureClient
+from tilescope.tracer.hardware.times.devices import DeviceList, DeviceListing, ListedDevice
+from tilescope.tracer.hardware.times.events import DeviceOpened
+from tilescope.tracer.hardware.times.measurement import MeasurementError, load, save
 from windows import open_window, press, wait_until
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier

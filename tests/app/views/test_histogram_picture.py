@@ -13,7 +13,7 @@ from tilescope.app.views.histogram.layout import bin_middle
 from tilescope.app.views.histogram.paint import BarAxes
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.app.widgets.patterns import mixed
-from tilescope.tracer.measure.recorded_outcomes import Spread
+from tilescope.tracer.hardware.times.recorded_outcomes import Spread
 from views import H200, LIGHT, counter_session, show_histogram
 
 SESSIONS = {

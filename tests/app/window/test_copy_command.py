@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 
 from tilescope.app.cli.commands import parser_of, subcommand_of
 from tilescope.app.cli.pictures.picture_options import bookmark_of, room_of
-from tilescope.app.lecture.library import lecture_file
+from tilescope.app.lectures.model.library import lecture_file
 from tilescope.app.model.bookmark import Bookmark, Room, Setup
 from tilescope.app.model.kernel_source import TextEdit, apply_edits, edits_between
 from tilescope.app.model.session import Selection

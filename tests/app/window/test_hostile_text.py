@@ -26,14 +26,14 @@ from PySide6.QtWidgets import (
 from measured import measurement
 from sessions import application, matmul, uneven_session
 from tilescope import app
-from tilescope.app.charts.build import build
-from tilescope.app.charts.choice import Choice
-from tilescope.app.charts.sources import Source
 from tilescope.app.cli.main import main
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.visible_text import escape_controls, escape_controls_in_lines, replace_controls
 from tilescope.app.state.actions import ShowTab
 from tilescope.app.timings.export import Page, write_figure
+from tilescope.app.timings.model.build import build
+from tilescope.app.timings.model.choice import Choice
+from tilescope.app.timings.model.sources import Source
 from tilescope.app.widgets.plain_text import PlainLabel, RichLabel, plain_tip
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.trace import KernelError, Trace

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from tilescope.app.exercise.library import SHIPPED
-from tilescope.app.lecture.library import TOUR
+from tilescope.app.exercises.model.library import SHIPPED
+from tilescope.app.lectures.model.library import TOUR
 from tilescope.app.window.palette import Entry, Palette, matched_letters, ranked
 from windows import press, settle, wait_until
 

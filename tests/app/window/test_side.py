@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication, QToolButton
 
 from sessions import matmul
 from tilescope.app.model.session import Selection
+from tilescope.app.panels.side import TABS, Inspector
 from tilescope.app.state.actions import ColourBy, Focus, ShowTab
 from tilescope.app.views.common.wording import plural
 from tilescope.app.widgets.theme import Theme
-from tilescope.app.window.panels.side import TABS, Inspector
 from tilescope.tracer.model.finding import SEVERITIES
 from windows import SMALL, act, open_window
 

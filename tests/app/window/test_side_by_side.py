@@ -8,9 +8,9 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from tilescope.app.panels.pane import detail_of
 from tilescope.app.state.actions import Focus
 from tilescope.app.views.common.wording import buffer_text
-from tilescope.app.window.panels.pane import detail_of
 from windows import act, open_window, press, settle
 
 SIZES = [

@@ -13,8 +13,8 @@ from sessions import matmul
 from tilescope.app.control import session_jobs
 from tilescope.app.model.first_bookmark import setups_of
 from tilescope.app.model.session import Selection
+from tilescope.app.timings.drawing.view import ChartView
 from tilescope.app.timings.window import show_timings
-from tilescope.app.views.charts.view import ChartView
 from tilescope.app.views.counters.view import CountersView
 from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.views.inspect.explain import ExplainView

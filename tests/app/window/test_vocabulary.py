@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget, QTabBar, QWidget
 
-from tilescope.app.charts.choice import CHARTS, Choice, subject_of_key
 from tilescope.app.model.vocabulary import text_in_words
 from tilescope.app.state.actions import ShowTab
+from tilescope.app.timings.model.choice import CHARTS, Choice, subject_of_key
 from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.widgets.translation import translate_widget

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 
 from folders import TESTS
 from tilescope.app.model.session import Selection
+from tilescope.app.panels.pane import Pane
+from tilescope.app.panels.side import Inspector
+from tilescope.app.panels.transport import Transport
 from tilescope.app.state.actions import Focus, Zoom
 from tilescope.app.window.actions import keys
-from tilescope.app.window.panels.pane import Pane
-from tilescope.app.window.panels.side import Inspector
-from tilescope.app.window.panels.transport import Transport
 from windows import PAIR, act, open_window, parameter_field, press, screen_environment, settle, wait_until
 
 # Time

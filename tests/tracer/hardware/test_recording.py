@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from gpu_timelines import synthetic_timeline
-from launching import launch  # noqa: F401  # sets the environment, before numba is imported
 from measured import DEVICE, case
 from tilescope.app.cli.main import main
 from tilescope.app.cli.measure_timelines import kernels_of, table
@@ -24,8 +23,8 @@ from tilescope.tracer.hardware.marks.events import (
 from tilescope.tracer.hardware.marks.process import file_name, serve
 from tilescope.tracer.hardware.marks.refusal import reason_for_refusal
 from tilescope.tracer.hardware.timeline_file import load
-from tilescope.tracer.measure.cases import launch_of_case
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.cases import launch_of_case
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 from tilescope.tracer.run.engine import run
 
 CASES = [case("transpose-tile", rows=40, cols=40), case("sum-sequential", count=256)]

@@ -7,7 +7,7 @@ import sys
 
 READING = """
 import sys, threading
-from tilescope.tracer.measure.measurement import load, recorded_measurements
+from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.model.plan import launch_of
 from tilescope.kernels.scenarios.catalogue import find

@@ -11,11 +11,11 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from ...measure.measurement import MeasurementError
 from ...model.launch import Launch
 from ...model.trace import Trace
 from ...processes.json_process import StartError, module_command
 from ...processes.process_client import ProcessClient, ProcessEndedError
+from ..times.measurement import MeasurementError
 from .notes import Notes, NotesError, NotesReply, NotesRequest, load
 
 COMMAND = module_command("tilescope.tracer.hardware.accesses.run_on_gpu")

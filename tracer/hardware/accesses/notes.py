@@ -13,8 +13,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ...measure.measurement import Device
 from ...model.launch import Launch
+from ..times.measurement import Device
 
 # Words of a note. VALUE is the bits of an access, OLD the bits before an atomic; for a wait, its reach and part.
 SITE, BASE, PLACE, BEFORE, AFTER, TIMER, VALUE, OLD = range(8)

@@ -16,13 +16,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measure.client import revision, versions
-from ...measure.gpu import Gpu, first_line, open_gpu
-from ...measure.measurement import Device, MeasurementError
 from ...model.launch import Launch
 from ...processes.json_streams import make_sender, private_streams
 from ...processes.parent_death import die_with_parent
 from ...recording.kernel_loader import LoadError, create_arguments, load_kernel, set_constants
+from ..times.client import revision, versions
+from ..times.gpu import Gpu, first_line, open_gpu
+from ..times.measurement import Device, MeasurementError
 from .marked_kernel import MarkedKernel, NotMarkable, noting_kernel
 from .notes import (
     COUNT,

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...measure.cases import Case
-from ...measure.client import case_spec, revision
-from ...measure.measurement import MeasurementError
 from ...processes.json_process import StartError, module_command
 from ...processes.process_client import ProcessClient, ProcessEndedError
+from ..times.cases import Case
+from ..times.client import case_spec, revision
+from ..times.measurement import MeasurementError
 from .events import (
     NoDevice,
     TimelineMessage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ...measure.cases import Case
+from ..times.cases import Case
 
 
 class TimelineRequest(msgspec.Struct, frozen=True):

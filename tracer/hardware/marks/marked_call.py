@@ -9,11 +9,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ...measure.gpu import Gpu
-from ...measure.measurement import MeasurementError, median
-from ...measure.timed_calls import NumbaCall
 from ...model.launch import Launch
 from ..timeline import KernelCost
+from ..times.gpu import Gpu
+from ..times.measurement import MeasurementError, median
+from ..times.timed_calls import NumbaCall
 from .calibration import CalibrationError, Clocks, calibrate
 from .decoding import NO_MARKS, WRITTEN_ROW, Warps, counts_of, with_complete_clocks
 from .marked_kernel import Room, marked_kernel

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from ...measure.cases import Case
-from ...measure.gpu import Gpu, open_gpu
-from ...measure.measurement import Device, MeasurementError
-from ...measure.process import problem_of
 from ...processes.json_streams import make_sender, private_streams
 from ...processes.parent_death import die_with_parent
 from ..timeline import Timeline
 from ..timeline_file import SUFFIX, save
+from ..times.cases import Case
+from ..times.gpu import Gpu, open_gpu
+from ..times.measurement import Device, MeasurementError
+from ..times.process import problem_of
 from .events import (
     NoDevice,
     TimelineMessage,

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ....kernels.scenarios import catalogue
-from ...measure.cases import Case, launch_of_case
-from ...measure.gpu import Gpu
-from ...measure.measurement import Device, MeasurementError
 from ...model.launch import Launch
 from ...recording.reference_check import compare_results
 from ..figures import blocks_at_once
 from ..timeline import BlockSpans, Detail, KernelCost, Segments, Timeline, TimelineHead
+from ..times.cases import Case, launch_of_case
+from ..times.gpu import Gpu
+from ..times.measurement import Device, MeasurementError
 from .decoding import DamagedMarksError, Warps, chosen_blocks, counts_of, segments_of, spans_of, warps_at_once
 from .marked_call import (
     MarkedCall,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....kernels.scenarios.catalogue import find
-from ...measure.cases import Case
+from ..times.cases import Case
 
 
 def reason_for_refusal(case: Case) -> str:

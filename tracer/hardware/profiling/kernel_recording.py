@@ -17,13 +17,13 @@ from msgspec import Struct
 
 from ....kernels.scenarios import catalogue
 from ....kernels.scenarios.catalogue import Scenario, Values
-from ...measure.cases import Case, cases_of, launch_of_case
-from ...measure.cuda_c import CudaCKernel, function_of, source_of
-from ...measure.gpu import Gpu
-from ...measure.measurement import MeasurementError
 from ...model.launch import Launch, Scalar
 from ...recording.kernel_loader import load_kernel, set_constants
 from ..occupancy import Capability
+from ..times.cases import Case, cases_of, launch_of_case
+from ..times.cuda_c import CudaCKernel, function_of, source_of
+from ..times.gpu import Gpu
+from ..times.measurement import MeasurementError
 from .recorded_kernels import CompiledKernel, dynamic_bytes, form_of
 
 FEW = 16  # a parameter with at most so many values is compiled for each

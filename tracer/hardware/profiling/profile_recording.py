@@ -21,11 +21,11 @@ import msgspec
 
 from ....kernels.scenarios import catalogue
 from ....kernels.scenarios.catalogue import Values
-from ...measure.cases import Case, cases_of, row_of
-from ...measure.client import case_spec
-from ...measure.gpu import Gpu, first_line, open_gpu
-from ...measure.measurement import MeasurementError, Row
-from ...measure.timed_calls import CudaCCall, NumbaCall, timed_call_of
+from ..times.cases import Case, cases_of, row_of
+from ..times.client import case_spec
+from ..times.gpu import Gpu, first_line, open_gpu
+from ..times.measurement import MeasurementError, Row
+from ..times.timed_calls import CudaCCall, NumbaCall, timed_call_of
 from .profiles import CacheState, Profile
 
 PROFILER: Final = ("ncu", "/usr/local/cuda/bin/ncu")  # the first that exists

@@ -12,10 +12,10 @@ import msgspec
 
 from .... import resources
 from ....kernels.scenarios.catalogue import CatalogueError, find
-from ...measure.measurement import Device
-from ...measure.traffic import row_key
 from ...model.launch import Array, Launch
 from ...model.plan import launch_of
+from ..times.measurement import Device
+from ..times.traffic import row_key
 
 FILE: Final = "profiles.json"  # of the resources
 LARGEST: Final = 16_000_000  # bytes of the file

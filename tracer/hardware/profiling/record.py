@@ -21,14 +21,14 @@ import msgspec
 
 from .... import ROOT
 from ....kernels.scenarios.catalogue import find
-from ...measure.cases import Case
-from ...measure.client import case_spec, revision, versions
-from ...measure.gpu import Gpu, first_line, open_gpu
-from ...measure.measurement import Device, MeasurementError, Row, TimingKind, load, recorded_measurements
-from ...measure.traffic import row_key
 from ...model.plan import launch_of
 from ...storage.atomic_write import write_atomically
 from ..occupancy import Capability, occupancy
+from ..times.cases import Case
+from ..times.client import case_spec, revision, versions
+from ..times.gpu import Gpu, first_line, open_gpu
+from ..times.measurement import Device, MeasurementError, Row, TimingKind, load, recorded_measurements
+from ..times.traffic import row_key
 from . import profiles, recorded_kernels
 from .kernel_recording import (
     DriverAnswer,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
-from ...measure.measurement import Device, Row, TimingKind
 from ...model.launch import Launch
 from ...model.plan import launch_of
+from ..times.measurement import Device, Row, TimingKind
 from .profile_text import basis_text, occupancy_text, origin_text, profile_text
 from .profiles import CacheState, Profile, profile_of, recorded_profiles
 from .recorded_kernels import LaunchOccupancy, occupancy_of

@@ -15,7 +15,6 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ...cuda_cpp.rewrite import Sources, write_mirror
-from ...measure.measurement import MeasurementError
 from ...model.launch import Dim3
 from ..marks.calibration import CalibrationError, calibrate
 from ..marks.decoding import (
@@ -30,6 +29,7 @@ from ..marks.decoding import (
 from ..marks.marking import Mark
 from ..timeline import KernelCost, Timeline, TimelineHead
 from ..timeline_file import SUFFIX
+from ..times.measurement import MeasurementError
 from .marked_source import with_marks
 from .program_times import KernelTimes, ProgramTimes, base_name
 from .toolkit import HERE, Toolkit, build_program

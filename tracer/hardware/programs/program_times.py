@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from ...measure.measurement import Device, MeasurementError, median, median_interval
 from ...model.launch import Dim3
 from ...storage.atomic_write import write_atomically
+from ..times.measurement import Device, MeasurementError, median, median_interval
 
 MOST_RUNS: Final = 30
 VARIABLE: Final = "TILESCOPE_TIMES"  # names the file of the records to the program

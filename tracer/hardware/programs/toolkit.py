@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...measure.measurement import MeasurementError
+from ..times.measurement import MeasurementError
 
 HERE = Path(__file__).parent
 OPTIONS = ("-O3", "-lineinfo", "-std=c++17", "--extended-lambda", "-arch=native", "-w")

@@ -19,7 +19,7 @@ from tilescope.tracer.hardware.accesses.notes import (
     load,
 )
 from tilescope.tracer.hardware.accesses.run_on_gpu import check_room
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.model.trace import Buffer, Op
 from tilescope.tracer.storage.trace_file import load as load_trace

@@ -10,7 +10,7 @@ from noted_on_host import DEVICE, HostRun, notes_on_host, pairs
 from tilescope.tracer.hardware.accesses import run_on_gpu
 from tilescope.tracer.hardware.accesses.measured_trace import measured_run
 from tilescope.tracer.hardware.accesses.notes import COUNT, NotesError, NotesRequest, load
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 from tilescope.tracer.model.plan import launch_of, parse_spec
 
 SPEC = "sum-sequential:count=64,threads=32"

@@ -15,7 +15,7 @@ from tilescope.tracer.hardware.occupancy import occupancy
 ANSWERS = """
 import msgspec
 from tilescope.tracer.hardware.profiling.kernel_recording import cases_to_compile, driver_answers, loaded_case
-from tilescope.tracer.measure.gpu import open_gpu
+from tilescope.tracer.hardware.times.gpu import open_gpu
 
 gpu = open_gpu()
 answers = list(driver_answers(gpu, [(case, loaded_case(case, gpu)) for case in cases_to_compile()[::8]]))

@@ -28,8 +28,8 @@ from tilescope.tracer.hardware.profiling.profiles import (
     recorded_profiles,
 )
 from tilescope.tracer.hardware.profiling.row_figures import figures_of
-from tilescope.tracer.measure.cases import Case, row_of
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.cases import Case, row_of
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 from tilescope.tracer.model.plan import launch_of, parse_spec
 
 NAMES = [

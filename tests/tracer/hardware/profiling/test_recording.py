@@ -20,9 +20,9 @@ from tilescope.tracer.hardware.profiling.kernel_recording import (
     loaded_kernel,
 )
 from tilescope.tracer.hardware.profiling.recorded_kernels import decode
-from tilescope.tracer.measure.cases import Case
-from tilescope.tracer.measure.measurement import MeasurementError
-from tilescope.tracer.measure.timed_calls import NumbaCall
+from tilescope.tracer.hardware.times.cases import Case
+from tilescope.tracer.hardware.times.measurement import MeasurementError
+from tilescope.tracer.hardware.times.timed_calls import NumbaCall
 from tilescope.tracer.model.plan import parse_spec
 
 COMMAND = (sys.executable, "-m", "tilescope.tracer.hardware.profiling.record")

@@ -8,7 +8,7 @@ import pytest
 
 from fake_toolkit import DEVICE, copy_record, kernel_record
 from tilescope.tracer.hardware.programs.program_times import MOST_RUNS, base_name, save, time_program
-from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.hardware.times.measurement import MeasurementError
 
 
 def program(folder, records, rest=""):

@@ -1,0 +1,1 @@
+"""Lectures: their files, the player, the presenter's window and writing in the window."""

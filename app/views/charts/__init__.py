@@ -1,1 +1,0 @@
-"""Drawing of charts, on screen and into files. The contents of charts come from app/charts."""
