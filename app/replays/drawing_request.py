@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-MODULE = "tilescope.app.replays.drawing_process"
+MODULE = "tilescope.app.window.drawing_process"
 
 
 class DrawingRequest(Struct, frozen=True):
