@@ -65,7 +65,7 @@ def _draw(request: DrawingRequest) -> DrawingAnswer:
 
     sessions = [session_of_file(Path(file)) for file in request.files]
     look = first_bookmark(request.files, None)
-    document = launches_document(look, sessions, begin=request.begin, end=request.end, at=request.at)
+    document = launches_document(look, sessions, begin=request.begin, end=request.end, moment=request.moment)
     name = Path(request.output).name
     check_moments(document, name)
     if document.moments > UNASKED_MOMENTS and not request.is_large:
