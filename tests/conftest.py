@@ -68,19 +68,20 @@ ENGINE = (
 )
 # Files that take longest, which go first: a process that began one of them last would leave the other idle.
 LONGEST = (
+    "docs/test_blocks.py",
     "tracer/compiled/test_random_kernels.py",
     "app/cli/programs/test_programs_that_went_wrong.py",
     "app/cli/checks/test_endless_launches.py",
     "app/cli/programs/test_typed_programs.py",
     "tracer/compiled/test_same_traces.py",
     "api/test_pytest_option.py",
-    "docs/test_blocks.py",
     "app/cli/programs/test_engines.py",
     "tracer/cuda_cpp/test_api.py",
     "attacks/test_attacks.py",
     "app/cli/checks/test_endings.py",
     "kernels/test_results.py",
     "tracer/cuda_cpp/test_homework.py",
+    "tracer/orders/test_explore.py",
     "app/cli/policy/test_suppressions.py",
     "app/cli/test_cuda_cpp_programs.py",
     "kernels/test_matrix_products.py",
