@@ -325,11 +325,9 @@ class Inspector(QFrame):
         """Show the number of findings on their tab."""
         self._name_tabs(self.theme, session)
         count = count_by_severity(session)
-        tab = TABS.index("findings")
         self._counts = count
         counted = [plural(number, severity) for severity, number in count.items() if number]
         nothing = "no findings" if session.is_examined else "looking for findings"
-        self.bar.setTabToolTip(tab, plain_tip(", ".join(counted) or nothing))
         self.signs.setAccessibleName(", ".join(counted) or nothing)
         self._fit_tabs(self.theme)
 
@@ -339,6 +337,8 @@ class Inspector(QFrame):
         self.signs.setPixmap(picture)
         self.signs.setFixedSize(picture.deviceIndependentSize().toSize())
         tab = TABS.index("findings")
+        tip = self.signs.accessibleName() if self.shown.counts_findings else ""
+        self.bar.setTabToolTip(tab, plain_tip(tip))
         has_some = self.shown.counts_findings and any(self._counts.values())
         self.bar.setTabButton(tab, QTabBar.ButtonPosition.RightSide, self.signs if has_some else None)
         self.signs.setVisible(has_some)

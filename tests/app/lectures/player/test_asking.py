@@ -13,6 +13,7 @@ from presenting import go_to_step, present, wait_for_step, write_lecture
 from tilescope.app.lectures.player.caption import unbroken
 from tilescope.app.lectures.player.question_card import ChoiceButton
 from tilescope.app.lectures.player.step_list import StepList
+from tilescope.app.panels.side import TABS
 from windows import press, settle, wait_until
 
 ASKS, NUMBER = 3, 4
@@ -116,7 +117,8 @@ def test_an_open_question_shows_no_end_no_number_and_no_fault(window, tmp_path):
     wait_until(lambda: player.sessions()[0].is_examined)
     assert player.moment().begin == window.playhead.moment == 0 and not window.playhead.playing
     assert "1" not in counters.accessibleDescription() and "?" in counters.accessibleDescription()
-    assert central.side.signs.isHidden()
+    findings = TABS.index("findings")
+    assert central.side.signs.isHidden() and central.side.bar.tabToolTip(findings) == ""
     window.playhead.seek(player.moment().stand)  # the lecturer looks ahead
     settle(window)
     assert "Race" not in memory.accessibleDescription()
@@ -132,7 +134,7 @@ def test_an_open_question_shows_no_end_no_number_and_no_fault(window, tmp_path):
     assert central.side.signs.isHidden()  # until the lecture shows findings
     press(window, "PageDown")
     wait_for_step(window)
-    assert central.side.signs.isVisible()
+    assert central.side.signs.isVisible() and "error" in central.side.bar.tabToolTip(findings)
     player.close()
     wait_for_step(window)
 
