@@ -40,12 +40,12 @@ from ..model.visible_text import escape_controls
 from ..views.common.wording import (
     EXACT,
     PART,
-    check_text,
     count_text,
     mark_of,
     notice_text,
     operands,
     times_text,
+    verdict_text,
 )
 from .common.arguments import Parser, UsageError, add_scenarios, check_scenarios
 from .common.depths import DEPTHS, compiled_lines_text, depths_table
@@ -154,7 +154,7 @@ def counters_table(compared: list[Session]) -> str:
     """Format the counters of complete launches, a column per session; each number carries its mark."""
     rows = [["", *(session.title for session in compared)], *_counter_rows(compared), *_read_rows(compared)]
     rows += _gpu_rows(compared)
-    rows.append(["result", *(check_text(session.trace)[0] for session in compared)])
+    rows.append(["result", *(verdict_text(session.with_findings())[0] for session in compared)])
     notes = [f"{s.title}: {notice_text(s.trace)}" for s in compared if notice_text(s.trace)]
     notes += [line for session in compared for line in (*_gpu_notes(session), *readings_text(session))]
     return "\n".join([*align_columns(rows), *notes])

@@ -135,6 +135,11 @@ def test_counters_are_those_of_the_trace():
     assert "equals NumPy" in done.stdout
 
 
+def test_a_result_that_is_right_by_luck_is_named_as_in_the_window():
+    done = tilescope("counters", "count-racing:num_blocks=1,threads=2,schedule=sequential")
+    assert "equals NumPy by luck: other orders may differ" in done.stdout, done.stderr
+
+
 def test_counters_of_chosen_blocks_are_marked_as_a_part():
     text = tilescope("counters", "matmul-tiled:blocks=0").stdout
     assert "part" in text
