@@ -63,7 +63,7 @@ def _endless(trace: Trace) -> Iterator[Finding]:
     if error is None or error.type not in (NEVER_ENDS, TIMEOUT):
         return
     if error.type == NEVER_ENDS:
-        message = f"1 launch does not end: {error.message}"
+        message = f"1 launch does not end: {error.message.removeprefix('the launch never ends: ')}"
         remedy = "change in the loop what it waits for, or let another thread, which runs at the same time, write it"
     else:
         message = f"1 launch does not end: {error.message[:1].lower()}{error.message[1:].removesuffix('.')}"

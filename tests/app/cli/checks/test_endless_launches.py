@@ -72,7 +72,7 @@ def test_a_launch_that_never_ends_raises_and_names_the_line(script, tmp_path, te
     path, number = script(text), 1 + text.splitlines().index(line)
     done = run_tilescope("check", "--schedule", schedule, str(path), folder=tmp_path)
     assert done.returncode == 1
-    assert f"{path}:{number}: error: launch: 1 launch does not end: " in done.stdout
+    assert f"{path}:{number}: error: launch: 1 launch does not end: on line {number} " in done.stdout
     assert (
         f"\nLivelockError: tid=[0, 0, 0] ctaid=[{'1' if text == LOCK and schedule != 'random' else '0'}"
         in done.stderr
