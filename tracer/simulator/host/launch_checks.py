@@ -135,8 +135,9 @@ def check_arguments(function: Callable[..., Any], arguments: Sequence[Any], *, c
     takes_any_number = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     required = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
     if not required <= len(arguments) <= (len(arguments) if takes_any_number else len(parameters)):
+        are = "is" if len(arguments) == 1 else "are"
         takes = f"{len(parameters)} {'argument' if len(parameters) == 1 else 'arguments'}"
-        raise TypeError(f"{function.__name__} takes {takes}, but {len(arguments)} are given.")
+        raise TypeError(f"{function.__name__} takes {takes}, but {len(arguments)} {are} given.")
     for index, value in enumerate(arguments if not converted else ()):
         problem = unsupported_argument(value)
         if problem:

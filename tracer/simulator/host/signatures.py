@@ -145,7 +145,7 @@ def _mismatch(signature: Signature, given: Sequence[Any], *, any_elements: bool)
     any_elements: whether it accepts arrays of any type whose bytes can be reinterpreted as the declared type.
     """
     if len(signature.args) != len(given):
-        return f"{len(given)} arguments are given"
+        return "1 argument is given" if len(given) == 1 else f"{len(given)} arguments are given"
     for index, (kind, value) in enumerate(zip(signature.args, given, strict=True)):
         ary = array_of(value)
         if not hasattr(kind, "ndim") or isinstance(ary, np.void):

@@ -243,6 +243,7 @@ REFUSED = {
     "k[0, 8](a)": "ValueError: k[0, 8]: 0 blocks along x of the grid, but a GPU needs at least 1, so the launch "
     "fails; skip the launch if there is nothing to do.",
     "k[1, 8]()": "TypeError: k takes 1 argument, but 0 are given.",
+    "cuda.jit(lambda a, b: None)[1, 8](a)": "TypeError: <lambda> takes 2 arguments, but 1 is given.",
     "k[1, 8]([1.0])": "TypeError: argument a of k is a list, which a kernel does not take; pass np.array(...) of it.",
     "k[1, 8](None)": "TypeError: argument a of k is None, which a kernel does not take; pass numbers and arrays.",
     "k[1, 8](a=a)": "TypeError: k takes only positional arguments; leave out a=.",
