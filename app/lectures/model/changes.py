@@ -70,6 +70,10 @@ class EditedKernel(Struct, frozen=True):
 Pane = Setup | ProgramLaunch | EditedKernel
 
 
+# Numbers of the pane in focus, or of the left and the right pane, where None keeps that pane's.
+PaneNumbers = tuple[int] | tuple[int | None, int | None]
+
+
 class Element(Struct, frozen=True):
     """An element of a buffer, by the buffer's name and an index."""
 
@@ -84,8 +88,8 @@ class StepChange(Struct, frozen=True):
     anchor: TimeAnchor | None = None  # the key `at`
     play: Play | None = None  # after the anchor, only in this step
     focus: int | None = None  # pane
-    block: int | None = None  # linear number
-    thread: int | None = None  # linear number in its block
+    block: PaneNumbers | None = None  # linear number
+    thread: PaneNumbers | None = None  # linear number in its block
     element: Element | None = None  # its writer is selected
     panel: str | None = None  # of PANELS
     colour: str | None = None  # of COLOURS
@@ -238,7 +242,35 @@ def _colour(value: str, folder: Path) -> str:
     return "wasted" if value in ("waste", "wasted") else _one_of(*COLOURS)(value, folder)
 
 
-def _number(value: str, _: Path) -> int:
+def _pane_numbers(value: str, _: Path) -> PaneNumbers:
+    """Parse 5, or numbers after the names of panes, such as left 5, right 3."""
+    if value.partition(" ")[0] not in PANES:
+        return (_number(value),)
+    numbers: dict[str, int] = {}
+    for part in value.split(","):
+        pane, _, number = part.strip().partition(" ")
+        if pane not in PANES or pane in numbers:
+            raise ValueError(f"{value!r} does not name each pane once; write for example left 5, right 3.")
+        numbers[pane] = _number(number.strip())
+    return numbers.get(PANES[0]), numbers.get(PANES[1])
+
+
+def pane_numbers_text(numbers: PaneNumbers) -> str:
+    """Format numbers as in a line of a step."""
+    if len(numbers) == 1:
+        return str(numbers[0])
+    named = zip(PANES, numbers, strict=True)
+    return ", ".join(f"{pane} {number}" for pane, number in named if number is not None)
+
+
+def number_in_pane(numbers: PaneNumbers | None, pane: int | None) -> int | None:
+    """Return the number that a line states for a pane by its name; pane None: for the pane in focus."""
+    if numbers is None or (pane is None) != (len(numbers) == 1):
+        return None
+    return numbers[pane or 0]
+
+
+def _number(value: str) -> int:
     number = parse_integer(value)
     if number is None or number >= 2**31:
         raise ValueError(f"{value!r} is not a whole number from 0 on.")
@@ -300,8 +332,8 @@ READERS: Final[dict[str, Reader]] = {
     "at": lambda value, _: parse_anchor(value),
     "play": _play,
     "focus": _focus,
-    "block": _number,
-    "thread": _number,
+    "block": _pane_numbers,
+    "thread": _pane_numbers,
     "element": _element,
     "panel": _one_of(*PANELS),
     "colour": _colour,

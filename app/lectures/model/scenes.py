@@ -13,7 +13,7 @@ from ...model import phase_steps
 from ...model.bookmark import Bookmark, Setup
 from ...model.pane_moments import pane_moments, playhead_moment
 from ...model.session import Selection, Session
-from .changes import Element, Pane, Play, StepChange, apply_to_look
+from .changes import PANES, Element, Pane, Play, StepChange, apply_to_look, number_in_pane
 from .document import Lecture
 from .time_anchors import TimeAnchor, TimeAnchorError, find_anchor
 
@@ -162,19 +162,32 @@ class _Stage:
         """Apply a step's block, thread and element to the selections; raises TimeAnchorError."""
         if change.element is not None:
             selections = self._with(writer_of(self.sessions[self.focus], change.element), selections)
-        here = selections[self.focus]
-        block = here.block if change.block is None else change.block
-        thread = here.thread if change.thread is None else change.thread
-        wanted = Selection(block, thread)
-        if wanted == here:
-            return selections
-        if phase_steps.clamp_selection(self.sessions[self.focus], wanted) != wanted:
-            trace = self.sessions[self.focus].trace
+        for named in (None, *range(len(PANES))):
+            block, thread = number_in_pane(change.block, named), number_in_pane(change.thread, named)
+            pane = self.focus if named is None else named
+            if block is None and thread is None:
+                continue
+            if pane >= len(self.sessions):
+                raise TimeAnchorError(f"This step has no {PANES[pane]} pane; leave out its number.")
+            here = selections[pane]
+            wanted = Selection(here.block if block is None else block, here.thread if thread is None else thread)
+            if wanted == here:
+                continue
+            self._require(pane, wanted)
+            if named is None:
+                selections = self._with(wanted, selections)
+            else:
+                selections = (*selections[:pane], wanted, *selections[pane + 1 :])
+        return selections
+
+    def _require(self, pane: int, wanted: Selection) -> None:
+        """Raise TimeAnchorError unless the launch of a pane has this block and thread."""
+        if phase_steps.clamp_selection(self.sessions[pane], wanted) != wanted:
+            trace = self.sessions[pane].trace
             raise TimeAnchorError(
-                f"There is no thread {thread} of block {block}: there are {trace.threads:,} threads in each of "
-                f"{int(np.prod(trace.grid)):,} blocks, counted from 0."
+                f"There is no thread {wanted.thread} of block {wanted.block}: there are {trace.threads:,} threads in "
+                f"each of {int(np.prod(trace.grid)):,} blocks, counted from 0."
             )
-        return self._with(wanted, selections)
 
     def _with(self, wanted: Selection, selections: tuple[Selection, ...]) -> tuple[Selection, ...]:
         """Replace the selection of the pane in focus, and of the other pane if it has the same shape."""

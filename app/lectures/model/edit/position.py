@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ....model import phase_steps
 from ....model.pane_moments import pane_moments
 from ....model.session import Selection, Session
-from ..changes import StepChange
+from ..changes import PaneNumbers, StepChange, pane_numbers_text
 from ..document import Lecture
 from ..scenes import Moment, Scene, moment_of
 from ..time_anchors import TimeAnchor, TimeAnchorError, anchor_text
@@ -82,12 +82,21 @@ class Trial:
         yield change
         places = [None, *self._places(wanted, relative)]
         focus = min(self.scenes[self.number].look.focus, len(self.sessions) - 1)
-        block, thread = wanted.selections[focus].block, wanted.selections[focus].thread
+        block, thread = (wanted.selections[focus].block,), (wanted.selections[focus].thread,)
+        numbers: list[tuple[PaneNumbers | None, PaneNumbers | None]] = [
+            (None, None), (None, thread), (block, None), (block, thread),
+        ]  # fmt: skip
+        if len(self.sessions) == 2:
+            left, right = wanted.selections
+            blocks, threads = (left.block, right.block), (left.thread, right.thread)
+            numbers += [(None, threads), (block, threads), (blocks, threads)]
         elements = dict.fromkeys((change.element, None))
         for element in elements:
-            for numbers in ((None, None), (None, thread), (block, None), (block, thread)):
+            for blocks_there, threads_there in numbers:
                 for place in places:
-                    yield replace(change, anchor=place, element=element, block=numbers[0], thread=numbers[1])
+                    yield replace(
+                        change, anchor=place, element=element, block=blocks_there, thread=threads_there
+                    )
 
     def _places(self, wanted: StepPosition, relative: bool) -> Iterator[TimeAnchor]:
         """Yield candidate places of the pane in focus, the most readable first."""
@@ -116,7 +125,7 @@ def place_lines(before: StepChange, after: StepChange) -> dict[str, str | None]:
     if before.element != after.element:
         values["element"] = None
     if before.block != after.block:
-        values["block"] = None if after.block is None else str(after.block)
+        values["block"] = None if after.block is None else pane_numbers_text(after.block)
     if before.thread != after.thread:
-        values["thread"] = None if after.thread is None else str(after.thread)
+        values["thread"] = None if after.thread is None else pane_numbers_text(after.thread)
     return values

@@ -28,6 +28,7 @@ from tilescope.tracer.model.launch import Schedule
 HERE = Path()
 EMPTY = lecture_of(new_lecture("Lecture"))
 ONE = setups_of([TILED])
+VECTOR = "vector-double:count=96,threads=32"
 
 
 def screen(setups=ONE, **fields):
@@ -69,6 +70,11 @@ def test_a_usual_parameter_is_not_written():
     text = "vector-double:count=96,schedule=random,seed=3,resident=all,blocks=0+2,keep=all"
     assert spec_of(odd) == text
     assert same_panes(setups_of([text]), (odd,))
+
+
+def test_threads_of_panes_with_different_shapes_are_written():
+    mark = screen(setups_of([TILED, VECTOR]), moment=0.0, selections=(Selection(0, 5), Selection(0, 30)))
+    assert lines(mark)[-1] == "thread: left 5, right 30"
 
 
 def test_an_unchanged_screen_writes_no_lines():
@@ -144,7 +150,7 @@ def test_skipped_lines_are_named_and_an_edited_text_must_be_in_the_folder_of_the
 def screens(draw):
     """Return a screen of one or two panes at any moment, with any thread looked at."""
     setups = setups_of(
-        draw(st.sampled_from([[TILED], [NAIVE], [NAIVE, TILED], ["vector-double:count=96,threads=32"]]))
+        draw(st.sampled_from([[TILED], [NAIVE], [NAIVE, TILED], [VECTOR], [TILED, VECTOR]]))
     )
     sessions = [session_of(setup) for setup in setups]
     focus = draw(st.integers(0, len(setups) - 1))

@@ -73,6 +73,17 @@ def test_panes_of_one_shape_are_looked_at_alike():
     assert [selection.thread for selection in here.selections] == [5, 5]
 
 
+def test_panes_of_different_shapes_are_looked_at_by_name():
+    both, one, own = stood(
+        f"show: {TILED} vector-double:count=96,threads=32\nthread: left 5, right 30\nat: start",
+        "thread: left 7\nfocus: right",
+        "thread: 8",
+    )
+    assert [selection.thread for selection in both.selections] == [5, 30]
+    assert [selection.thread for selection in one.selections] == [7, 30]
+    assert [selection.thread for selection in own.selections] == [7, 8]
+
+
 def test_the_same_step_stands_alike_from_wherever_one_comes():
     blocks = [
         f"show: {TILED}",
