@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,8 +63,12 @@ class ReplayDocument:
             shown_range = showing.moments(AGAIN if launches in self._shown_launches else limit)
             self._shown_launches.add(launches)
             looks = looks_of(showing, self.form)
+            if "question" in step and any(map(_shows_answers, showing.sessions, looks)):
+                step["asking"] = self._tracks_of(
+                    showing, [look.without_answers() for look in looks], shown_range
+                )
             step |= {
-                "tracks": [self._track(showing, pane, look, shown_range) for pane, look in enumerate(looks)],
+                "tracks": self._tracks_of(showing, looks, shown_range),
                 "link": showing.look.link,
                 "range": list(shown_range),
                 "begin": showing.moment.begin,
@@ -77,6 +81,10 @@ class ReplayDocument:
                 **self._headings(showing),
             }
         self.steps.append(step)
+
+    def _tracks_of(self, showing: Showing, looks: Sequence[PaneLook], shown_range: Range) -> list[int]:
+        """Return the numbers of the panes' tracks."""
+        return [self._track(showing, pane, look, shown_range) for pane, look in enumerate(looks)]
 
     def _track(self, showing: Showing, pane: int, look: PaneLook, shown_range: Range) -> int:
         """Return the number of a pane's track, which steps with the same content share."""
@@ -154,6 +162,12 @@ class ReplayDocument:
         moments = set().union(*(track.moments for track in shown.tracks))
         blocks = set().union(*(track.blocks for track in shown.tracks))
         return session_data(shown.session, say, moments, blocks, shown.wavefronts)
+
+
+def _shows_answers(session: Session, look: PaneLook) -> bool:
+    """Check whether a pane's picture has a path or faults, which can answer a question."""
+    check = session.trace.check
+    return bool(look.explanation or session.findings or (check and not check.equal))
 
 
 def _marks_of(session: Session, explanation: Explanation) -> dict[str, list[TimelineMark]]:

@@ -59,6 +59,11 @@ class PaneLook(NamedTuple):
     words: WordChoice = "own"  # the vocabulary
     warp: bool = False  # whether the request of the selected warp is shown next to it
     explanation: Explanation | None = None  # of the value whose path is drawn
+    hides_faults: bool = False  # because a question is open
+
+    def without_answers(self) -> PaneLook:
+        """Return the look while a question is open, as in the window."""
+        return self._replace(explanation=None, hides_faults=True)
 
 
 class Frames(Protocol):
@@ -112,8 +117,9 @@ class MemoryFrames:
         scales = look.colour_by, look.tops, Zoom()
         room = self.form.width, self.form.height, LEGEND, look.paired_space
         return ViewState(
-            *room, *scales, float(moment), selection, False, look.only, highlight, keep, look.explanation
-        )
+            *room, *scales, float(moment), selection, False, look.only, highlight, keep, look.explanation,
+            look.hides_faults,
+        )  # fmt: skip
 
     def words(self, moment: int, selection: Selection) -> str:
         """Describe the picture in words."""

@@ -134,9 +134,15 @@ class Page {
     if (shows && runs) this.run(step.stand);
   }
 
-  // A step with a question plays once its answer is shown: the end could give it away.
+  // Show what an open question hid. The step plays once its answer is shown: the end could give it away.
   playAnswer(step) {
-    if (!step.plays || step !== this.current) return;
+    if (step !== this.current) return;
+    if (step.asking) {
+      this.paneViews.forEach((view, i) => (view.track = this.tracks[step.tracks[i]]));
+      this.showTimelines();
+      this.arrange();
+    }
+    if (!step.plays) return;
     if (this.still.matches) this.seek(step.stand);
     else this.run(step.stand);
   }
@@ -158,7 +164,7 @@ class Page {
   }
 
   showPanes(step) {
-    const tracks = step.tracks.map((number) => this.tracks[number]);
+    const tracks = (step.asking || step.tracks).map((number) => this.tracks[number]);
     const sessions = tracks.map((track) => this.data.sessions[track.data.session]);
     this.ends = sessions.map((session) => session.end);
     this.range = step.range;
@@ -229,7 +235,8 @@ class Page {
       const canvas = make("canvas", {}), name = make("b", {}, view.title), block = make("span", {});
       const label = make("p", { class: "name" }, name, " ", block);
       const row = make("div", { class: "timeline", role: "slider", tabindex: 0, "aria-label": `Moment of ${view.title}` }, canvas);
-      const path = (this.current.paths || [])[i];
+      const asks = this.main.querySelector(".question:not(.revealed)");
+      const path = asks ? null : (this.current.paths || [])[i];
       const timeline = new Timeline(view.session, this.tables, canvas, path ? path.marks : {});
       row.addEventListener("pointerdown", (event) => this.take(event, row, timeline, i));
       row.addEventListener("pointermove", (event) => timeline.drag && this.drag(event, timeline, i));

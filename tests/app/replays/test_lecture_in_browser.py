@@ -48,6 +48,7 @@ chart: scaling matmul-naive-col-on-x matmul-tiled
 ```tilescope
 show: count-racing:num_blocks=1,threads=2,schedule=sequential
 at: start
+picture: memory
 play: to end over 0.2 s
 ask: What does the counter hold?
 choices: 1 | 2
@@ -134,6 +135,23 @@ def test_a_question_hides_its_caption_and_the_end_until_it_is_answered(page, fil
     assert "Nothing is lost" in page.run(seen)
     assert page.text(".verdict") == "equals NumPy by luck: other orders may differ"
     assert page.run("return document.querySelector('.verdict').className") == "verdict bad"
+
+
+def test_pictures_do_not_mark_faults_while_a_question_is_open(page, file):
+    end = unpacked(file.read_text("utf-8"))["sessions"][1]["end"]
+    pixels = "return document.querySelector('canvas.picture').toDataURL()"
+    page.run("replay.openStep(3)")
+    page.run(f"replay.seek({end})")
+    hidden = page.run(pixels)
+    assert "Race" not in page.text("figcaption")
+    page.run("document.querySelector('.reveal').click()")
+    page.wait(f"return !replay.playing && replay.position === {end}")
+    assert "Race" in page.text("figcaption")
+    assert page.run(pixels) != hidden
+    page.run("replay.openStep(3)")
+    page.run(f"replay.seek({end})")
+    assert page.run(pixels) == hidden
+    assert page.console_messages() == []
 
 
 def test_the_warp_is_shown_where_the_lecture_shows_it(page):
