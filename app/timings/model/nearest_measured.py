@@ -251,8 +251,8 @@ def _nearest(asked: LaunchQuery | None, rows: Sequence[MeasuredRow]) -> Measured
 def _distance(asked: LaunchQuery, row: Row) -> tuple[float, ...]:
     """Measure the distance of a row from a requested launch, the weightiest part first; zeros for the same launch.
 
-    The parts are: the types of the arrays, the kind of work (a stride, bins), the sizes of the arrays in octaves per
-    side, the threads, and the launch shape. The contents of matrices make no difference.
+    The parts are: the types of the arrays, the kind of work (a stride, bins), the sizes of the arrays in octaves, of the
+    side that differs most and of all sides, the threads, and the launch shape. The contents of matrices make no difference.
     """
     arrays = list(zip(asked.arrays, row.arrays.values(), strict=False))
     types = sum(type_asked != type_measured for (_, type_asked), (_, type_measured) in arrays)
@@ -265,7 +265,8 @@ def _distance(asked: LaunchQuery, row: Row) -> tuple[float, ...]:
     work = {n: v for n, v in asked.parameters.items() if n not in (*IN_SIZE_AND_SHAPE, *CONTENTS)}
     launched = {n: v for n, v in asked.parameters.items() if n in LAUNCHED}
     shape = _octaves(prod(asked.block), prod(row.block)) + _parameter_distance(launched, row)
-    return types, _parameter_distance(work, row), sum(_octaves(*pair) for pair in sides), threads, shape
+    octaves = [_octaves(*pair) for pair in sides]
+    return types, _parameter_distance(work, row), max(octaves, default=0.0), sum(octaves), threads, shape
 
 
 def _parameter_distance(given: Values, row: Row) -> float:

@@ -55,7 +55,7 @@ def test_otherwise_the_nearest_size_of_the_same_type_is_used_and_its_tooltip_lis
 @pytest.mark.parametrize(
     ("name", "values", "own", "nearest"),
     [
-        ("matmul-tiled", cube(8, tile=4), "8 × 8 × 8, tile 4", "4 × 256 × 4, tile 16"),
+        ("matmul-tiled", cube(8, tile=4), "8 × 8 × 8, tile 4", "64 × 64 × 64, tile 16"),
         ("matmul-tiled", cube(64, tile=8), "64 × 64 × 64, tile 8", "64 × 64 × 64, tile 16"),
         (
             "matmul-tiled",
