@@ -119,7 +119,7 @@ COUNTS = (
     _binned(
         name="histogram-floor",
         title="Histogram, bins by math.floor",
-        lesson="`math.floor` gives an integer on a GPU, so it can be the index of an atomic addition.",
+        lesson="math.floor gives an integer on a GPU, so it can be the index of an atomic addition.",
         kernel="tilescope.kernels.rounding:histogram_floor",
         plan=_histogram_plan,
         phases=(

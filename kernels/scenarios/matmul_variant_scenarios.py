@@ -100,7 +100,7 @@ VARIANTS = (
     matmul(
         name="matmul-tiled-ceil",
         title="Tiled, steps by math.ceil",
-        lesson="`range(math.ceil(k / tile))` counts the tiles in float64; the last one may reach past the edge.",
+        lesson="range(math.ceil(k / tile)) counts the tiles in float64; the last one may reach past the edge.",
         kernel="tilescope.kernels.rounding:tiled_by_ceil",
         parameters=matmul_parameters(60, 50, 60),
         plan=dynamic_plan,

@@ -42,6 +42,7 @@ def test_a_command_is_listed_with_its_key_and_runs(window, palette):
 def test_a_scenario_has_a_line_of_explanation_and_opens(window, palette):
     QTest.keyClicks(palette.words, "sum-sequential")
     entry = chosen(palette)
+    assert not any("`" in scenario.lesson for scenario in window.toolbar.scenarios.values())
     assert (entry.kind, entry.detail) == ("Scenario", window.toolbar.scenarios["sum-sequential"].lesson)
     QTest.keyClick(palette.words, Qt.Key.Key_Return)
     settle(window)
