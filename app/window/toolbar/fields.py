@@ -185,12 +185,15 @@ def _group_key(parameter: Parameter) -> str:
 
 
 def merged_parameters(parameters: Iterable[Parameter]) -> list[Parameter]:
-    """Merge parameters with the same name, and their choices."""
+    """Merge parameters with the same name, their choices, and their labels, from left to right."""
     merged: dict[str, Parameter] = {}
     for parameter in parameters:
         other = merged.get(parameter.name, parameter)
         choices = tuple(dict.fromkeys(other.choices + parameter.choices))
         free = not (other.choices and parameter.choices)
         top = max(other.maximum, parameter.maximum)
-        merged[parameter.name] = replace(other, choices=() if free else choices, maximum=top)
+        label = " / ".join(dict.fromkeys((other.label, parameter.label)))
+        merged[parameter.name] = replace(
+            other, label=label, choices=() if free else choices, maximum=top
+        )
     return list(merged.values())

@@ -58,6 +58,12 @@ def test_a_field_shows_the_value_of_the_other_pane():
         assert "right" not in " ".join(captions(window)).replace("Blocks, right", "")
 
 
+def test_a_field_has_both_labels_where_the_panes_name_it_differently():
+    small = "m=4,k=4,n=4,tile=2"
+    with open_window((f"matmul-naive-col-on-x:{small}", f"matmul-tiled:{small}")) as window:
+        assert "Block / Tile" in captions(window)
+
+
 def test_a_size_typed_for_both_panes_is_taken_by_both_and_no_longer_differs():
     with open_window(VECTORS) as window:
         window.toolbar.same.setChecked(True)
