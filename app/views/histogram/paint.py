@@ -34,6 +34,11 @@ from ..common.wording import count_text
 from .bins import BinArray, CurrentAdditions
 from .layout import HistogramLayout, Plot, bin_middle
 
+LEGEND_TEXTS = (  # from the longest to the shortest: of the scale, which begins at 1, and of the lanes of the moment
+    ("lanes that met in a bin: 1", "lanes adding now"),
+    ("lanes in a bin: 1", "adding now"),
+    ("lanes: 1", "now"),
+)
 HEADROOM = 0.86  # height of the largest count as a share of the field: lanes arrive from above the bars
 SMALL = 10.5
 
@@ -279,8 +284,18 @@ def draw_legend(
         draw_text(painter, QRectF(x, box.top(), width + 1, box.height()), text, small, muted, MIDDLE)
         x += width + gap
 
-    write_label("lanes that met in a bin: 1")
-    for step in range(max(warmest, 2) if warmest <= 8 else 8):
+    steps = max(warmest, 2) if warmest <= 8 else 8
+    squares = steps * theme.px(7) + height + 6 * gap
+    met, adding = next(
+        (
+            texts
+            for texts in LEGEND_TEXTS
+            if text_width(f"{texts[0]}{warmest}{texts[1]}", small) + squares <= box.width()
+        ),
+        LEGEND_TEXTS[-1],
+    )
+    write_label(met)
+    for step in range(steps):
         lanes = 1 + step * (warmest - 1) / (min(max(warmest, 2), 8) - 1)
         painter.fillRect(QRectF(x, y, theme.px(7), height), contention_colour(round(lanes), warmest, theme))
         x += theme.px(7)
@@ -289,8 +304,8 @@ def draw_legend(
     x += gap
     painter.fillRect(QRectF(x, y + 1, height - 2, height - 2), theme.colour(look))
     x += height + gap
-    write_label("lanes adding now")
-    if has_numpy and box.right() - x > theme.px(120):
+    write_label(adding)
+    if has_numpy and box.right() - x > 5 * gap + text_width("NumPy", small):
         x += gap
         painter.setPen(pen(theme.palette.muted, 1.0))
         painter.drawPolyline(

@@ -9,10 +9,12 @@ from PySide6.QtGui import QImage, QPainter
 
 from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection
+from tilescope.app.replays.paint_recorder import record_drawing, units
 from tilescope.app.views.histogram.layout import bin_middle
-from tilescope.app.views.histogram.paint import BarAxes
+from tilescope.app.views.histogram.paint import BarAxes, draw_legend
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
 from tilescope.app.widgets.patterns import mixed
+from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.hardware.times.recorded_outcomes import Spread
 from views import H200, LIGHT, counter_session, show_histogram
 
@@ -89,3 +91,20 @@ def test_the_dots_of_the_spread_stay_below_its_heading(high):
     line = round(text_line(LIGHT))
     apart = [image.pixelColor(x, y).name() for x in range(440) for y in range(line, line + 4)]
     assert set(apart) == {LIGHT.colour("panel").name()}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.3, 1.6])
+@pytest.mark.parametrize("width", [320, 420, 640, 1200])
+def test_the_legend_is_not_cut(scale, width):
+    theme = Theme.named("light", scale)
+
+    def draw(painter):
+        draw_legend(painter, QRectF(0, 0, width, 30), 8, "atomic", True, "exact", theme)
+
+    texts = [operation for operation in record_drawing(draw, width, 30).operations if operation[0] == "t"]
+    words = [str(operation[-1]) for operation in texts]
+    assert "8" in words and words[0].endswith("1") and not any("…" in text for text in words)
+    ends = [operation[3] + operation[5] for operation in texts]
+    assert max(ends) <= units(width)
+    if width == 1200:
+        assert words[0] == "lanes that met in a bin: 1"
