@@ -35,13 +35,14 @@ class LongLaunch:
     def __init__(self, kernel: str, first: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._kernel, self._notice_after, self._clock = kernel, first, clock
         self._done = self._total = 0
+        self._restarted = False
         self._start = self._attempt_start = self._reported = clock()
 
     def report(self, done: int, total: int) -> None:
         """Note that `done` of `total` blocks are done; a smaller `done` than before starts another attempt."""
         self._reported, previous = self._clock(), self._reported
         if done < self._done:
-            self._attempt_start = previous
+            self._attempt_start, self._restarted = previous, True
         self._done, self._total = done, total
 
     def seconds_to_notice(self) -> float:
@@ -65,7 +66,9 @@ class LongLaunch:
         elapsed = self._clock() - self._start
         text = f"{self._kernel} has run for {duration_text(elapsed)}"
         if self._total > 1:
-            text += f": {self._done:,} of {self._total:,} blocks"
+            text += (
+                f": {self._done:,} of {self._total:,} blocks{' since a restart' if self._restarted else ''}"
+            )
         if left := left_text(self._seconds_left()):
             text += f", {left}"
         return f"{text}; Ctrl+C ends it."

@@ -61,7 +61,9 @@ def test_a_forecast_is_of_the_attempt_that_runs():
     launch = LongLaunch("k", 5.0, lambda: now[0])
     for now[0], done in ((90.0, 300), (100.0, 10), (110.0, 20)):
         launch.report(done, 400)
-    assert "20 of 400 blocks, about 6 minutes left" in launch.notice()  # 20 seconds for 20 blocks
+    assert (
+        "20 of 400 blocks since a restart, about 6 minutes left" in launch.notice()
+    )  # 20 seconds for 20 blocks
 
 
 FORKING = """
