@@ -28,6 +28,13 @@ def print_error(sentence: object, file: TextIO | None = None) -> None:
             print(f"tilescope: {escape_controls(sentence)}", file=target, flush=True)
 
 
+def print_lines(text: str) -> None:
+    """Print lines that contain no control characters on Python's own standard output, unless it is closed."""
+    if sys.__stdout__ is not None:
+        with suppress(*_GONE):
+            print(escape_controls_in_lines(text), end="", file=sys.__stdout__, flush=True)
+
+
 def is_stderr_a_terminal() -> bool:
     """Check whether standard error is a terminal that no program has replaced."""
     with suppress(*_GONE):

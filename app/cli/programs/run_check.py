@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from ....tracer.processes.supervised import continue_in_child
 from ....tracer.run.long_launch import CHECK_PATIENCE, MEMORY_A_SECOND, RUN_PATIENCE
 from ....tracer.run.original_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
-from ..common.text_output import print_error
+from ..common.text_output import print_error, print_lines
 from ..reports.report import FindingData, split_cells
 from .behind_program import BackgroundWriter
 from .check_settings import (
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from ....tracer.type_inference.question import Refusal
 
 MAX_IMMEDIATE_BYTES = 1 << 18  # traces up to this size are saved faster than queued
+STANDARD_OUTPUT = "-"  # instead of a file
 
 
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
@@ -143,7 +145,9 @@ def add_run_arguments(parser: Parser) -> None:
         "run",
     )
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="the folder for the traces")
-    parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write one line of JSON for each launch; - prints them at the end"
+    )
     parser.add_argument("--quiet", action="store_true", help="save no traces")
     parser.add_argument("--text", metavar="FILE", help="a text that runs instead of the script's own")
     parser.add_argument(
@@ -230,6 +234,10 @@ class LaunchSaver:
         try:
             if self.folder is not None:
                 self.folder.mkdir(parents=True, exist_ok=True)
+            self._prints_lines = lines == STANDARD_OUTPUT
+            if self._prints_lines:
+                handle, lines = tempfile.mkstemp(".json", "tilescope-")
+                os.close(handle)
             self.lines = None if lines is None else Path(lines).absolute()
             if self.lines is not None:
                 self.lines.write_text("", encoding="utf-8")
@@ -348,6 +356,10 @@ class LaunchSaver:
                 self._complete_lines(self.lines)
             except OSError as error:
                 self._lose(f"Can't write {self.lines}: {error.strerror}.")
+        if self.lines is not None and self._prints_lines:
+            with suppress(OSError):
+                print_lines(self.lines.read_text(encoding="utf-8"))
+                self.lines.unlink()
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
             saved_of = "" if len(self.saved) == self.count else f"{len(self.saved)} of "

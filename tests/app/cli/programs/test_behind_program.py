@@ -120,6 +120,15 @@ def test_lines_come_in_the_order_of_launches_small_or_large(script, tmp_path):
     assert [line["accesses"] for line in lines] == [32768] * 3 + [64, 32768] * 3
 
 
+def test_a_dash_for_the_file_of_lines_is_standard_output(script, tmp_path):
+    path = script(LARGE + "twice[1, 32](a, out)\ntwice[64, 256](a, out)\nprint('done')\n")
+    done = run_tilescope("run", "--quiet", "--json", "-", str(path), folder=tmp_path)
+    printed, *lines = done.stdout.splitlines()
+    assert (done.returncode, printed, done.stderr) == (0, "done", "")
+    assert [json.loads(line)["accesses"] for line in lines] == [32768] * 3 + [64, 32768]
+    assert not (tmp_path / "-").exists()
+
+
 def test_large_traces_that_cannot_be_saved_are_reported_once(script, tmp_path):
     gone = "import os, shutil\nos.fork() or os._exit(0)\nos.wait()\nshutil.rmtree('tilescope-traces')\n"
     text = LARGE + gone + "for _ in range(2):\n    twice[64, 256](a, out)\nprint('on')\n"
