@@ -170,7 +170,9 @@ class _Stage:
             if pane >= len(self.sessions):
                 raise TimeAnchorError(f"This step has no {PANES[pane]} pane; leave out its number.")
             here = selections[pane]
-            wanted = Selection(here.block if block is None else block, here.thread if thread is None else thread)
+            wanted = Selection(
+                here.block if block is None else block, here.thread if thread is None else thread
+            )
             if wanted == here:
                 continue
             self._require(pane, wanted)

@@ -193,7 +193,5 @@ def merged_parameters(parameters: Iterable[Parameter]) -> list[Parameter]:
         free = not (other.choices and parameter.choices)
         top = max(other.maximum, parameter.maximum)
         label = " / ".join(dict.fromkeys((other.label, parameter.label)))
-        merged[parameter.name] = replace(
-            other, label=label, choices=() if free else choices, maximum=top
-        )
+        merged[parameter.name] = replace(other, label=label, choices=() if free else choices, maximum=top)
     return list(merged.values())

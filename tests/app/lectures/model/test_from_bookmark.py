@@ -149,9 +149,7 @@ def test_skipped_lines_are_named_and_an_edited_text_must_be_in_the_folder_of_the
 @st.composite
 def screens(draw):
     """Return a screen of one or two panes at any moment, with any thread looked at."""
-    setups = setups_of(
-        draw(st.sampled_from([[TILED], [NAIVE], [NAIVE, TILED], [VECTOR], [TILED, VECTOR]]))
-    )
+    setups = setups_of(draw(st.sampled_from([[TILED], [NAIVE], [NAIVE, TILED], [VECTOR], [TILED, VECTOR]])))
     sessions = [session_of(setup) for setup in setups]
     focus = draw(st.integers(0, len(setups) - 1))
     link = draw(st.sampled_from(["moment", "progress"]))
