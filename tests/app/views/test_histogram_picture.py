@@ -96,6 +96,7 @@ def test_the_dots_of_the_spread_stay_below_its_heading(high):
 @pytest.mark.parametrize("scale", [1.0, 1.3, 1.6])
 @pytest.mark.parametrize("width", [320, 420, 640, 1200])
 def test_the_legend_is_not_cut(scale, width):
+    application()
     theme = Theme.named("light", scale)
 
     def draw(painter):
