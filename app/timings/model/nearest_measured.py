@@ -251,9 +251,9 @@ def _nearest(asked: LaunchQuery | None, rows: Sequence[MeasuredRow]) -> Measured
 def _distance(asked: LaunchQuery, row: Row) -> tuple[float, ...]:
     """Measure the distance of a row from a requested launch, the weightiest part first; zeros for the same launch.
 
-    The parts are: the types of the arrays, the kind of work (a stride, bins), the sizes of the arrays in octaves, first of
-    the side that differs most and then of all sides, the threads, and the launch shape. The contents of matrices make
-    no difference.
+    The parts are: the types of the arrays, the kind of work (a stride, bins), the sizes of the arrays in octaves (of
+    the side that differs most, then of all sides), the threads, and the launch shape. The contents of matrices make no
+    difference.
     """
     arrays = list(zip(asked.arrays, row.arrays.values(), strict=False))
     types = sum(type_asked != type_measured for (_, type_asked), (_, type_measured) in arrays)
