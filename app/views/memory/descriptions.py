@@ -123,6 +123,8 @@ def _number_texts(value: np.floating[Any], digits: int) -> Iterator[str]:
     fixed = f"{number:.{digits}f}"
     if abs(number) < 1 <= abs(float(fixed)):
         yield fixed  # 0.998 has as many decimals as its neighbours: 1.00
+    if is_rounded and 1 <= abs(number) < 10:
+        yield fixed  # and so has 1.024: 1.02
     yield f"{number:#.{digits}g}".removesuffix(".") if is_rounded else text  # 1.0 is rounded, 1 is exact
     if abs(number) < 1:
         is_exact = float(fixed) and type(value)(fixed) == value
