@@ -132,7 +132,8 @@ class Transport(QFrame):
         self.link_chip = Chip("Link", [self.link])
         self.linked, self.slim = True, False
         self._shown: tuple[TransportDetail, bool] | None = None
-        self._wanted, self._is_fitting = self._shown, False
+        self._wanted = DETAILS[0], True
+        self._is_fitting = False
         self.speed_chip = Chip("Speed", [self.speed])
         for widget in (self.speed_chip, self.loop, self.link_chip):
             self.flow.add(widget)
@@ -228,7 +229,7 @@ class Transport(QFrame):
         self._is_fitting = True
         while self._wanted != self._shown:
             self._shown = self._wanted
-            self._show_detail(self._shown[0])
+            self._show_detail(self._wanted[0])
         self._is_fitting = False
 
     def _detail_at(self, width: int) -> TransportDetail:
