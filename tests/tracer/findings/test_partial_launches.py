@@ -18,7 +18,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.waste import site_costs
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.races import candidates
+from tilescope.tracer.races import detect
 from traces import BUFFERS, Programs, programs, trace_of
 
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
@@ -49,7 +49,7 @@ def pictures(trace: Trace) -> list[list[Any]]:
 
 def in_small_parts(change: pytest.MonkeyPatch) -> None:
     """Let each part hold as little as it can: one block, a few accesses, two requests."""
-    for module in (overlap, candidates, site_costs):
+    for module in (overlap, detect, site_costs):
         change.setattr(module, "RANGE", 3)
     for other in (minimum_cost, buffer_contents):
         change.setattr(other, "CHUNK", 2)
