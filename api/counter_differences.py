@@ -6,7 +6,7 @@ import linecache
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..tracer.analysis.counters import totals_by
+from ..tracer.analysis.counters import totals_by_line
 from ..tracer.analysis.requests import requests_of
 from ..tracer.model.counter_names import SUMS, sum_of
 from ..tracer.model.trace import Trace
@@ -30,13 +30,11 @@ def difference_text(trace: Trace, counters: Mapping[str, int], differing: Mappin
 
 def _amounts(trace: Trace, name: str) -> Lines:
     """Return the part of a counter that each line adds, without those that add nothing."""
-    requests = requests_of(trace)
-    by_site = totals_by(trace, requests, requests.site, len(trace.sites))
-    amounts: Lines = {}
-    for number, site in enumerate(trace.sites):
-        counts = {key: int(column[number]) for key, column in by_site.items()}
-        line = site.file, site.line
-        amounts[line] = amounts.get(line, 0) + (sum_of(counts, name) if name in SUMS else counts[name])
+    by_line = totals_by_line(trace, requests_of(trace))
+    amounts = {
+        line: sum_of(counters, name) if name in SUMS else counters.get(name, 0)
+        for line, counters in by_line.items()
+    }
     return {line: amount for line, amount in amounts.items() if amount}
 
 

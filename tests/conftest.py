@@ -17,6 +17,7 @@ from hypothesis import settings
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_NO_GUI_THREADPOOL", "1")  # as the window does
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # set before any test imports Numba; tests of programs remove it
 
 # Programs print through a buffer, and hundreds of processes don't each compile all modules anew, as for most users,
 # whatever this machine has set.

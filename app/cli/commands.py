@@ -132,6 +132,12 @@ def _orders() -> Implementation:
     return Implementation(orders.add_arguments, orders.execute)
 
 
+def _server() -> Implementation:
+    from . import server
+
+    return Implementation(server.add_arguments, server.execute)
+
+
 def _mutate() -> Implementation:
     from . import mutate
 
@@ -167,6 +173,7 @@ SUBCOMMANDS = (
     Subcommand("check", "check the kernels of programs for errors; for a course's CI", _check),
     Subcommand("orders", "find an order of the threads that changes a result", _orders),
     Subcommand("mutate", "find the faults that the tests of kernels miss", _mutate),
+    Subcommand("server", "show findings and counters in an editor, as a language server", _server),
     Subcommand("explain", "explain a finding or a counter, and how to fix it", _explain),
     Subcommand("why", "explain a value: the accesses that led to it, and the first fault", _why),
     Subcommand("frames", "draw key moments as pictures, and print the counters", _frames),

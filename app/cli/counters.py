@@ -48,7 +48,7 @@ from ..views.common.wording import (
     times_text,
 )
 from .common.arguments import Parser, UsageError, add_scenarios, check_scenarios
-from .common.depths import DEPTHS, compiled_by_line, depths_table
+from .common.depths import DEPTHS, compiled_lines_text, depths_table
 from .common.text_output import align_columns, print_escaped, show_progress
 
 MAX_SECONDS_WITHOUT_ASKING = 10.0  # seconds that a launch may take without asking the user
@@ -82,7 +82,7 @@ def execute(chosen: Namespace) -> int:
         raise UsageError("--by takes one depth: written, or compiled by line.")
     compared = trace_sessions(specs, wait=chosen.yes)
     if chosen.by and depths == ["compiled"]:
-        print_escaped("\n\n".join(map(compiled_by_line, compared)))
+        print_escaped("\n\n".join(map(compiled_lines_text, compared)))
         return 0
     if depths not in ([], ["written"]):
         print_escaped(depths_table(compared, depths))

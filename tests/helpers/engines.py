@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from launching import Array, Limits  # sets the environment, before numba is imported
+from launching import Array, Limits
 from tilescope.tracer.analysis import request_order
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import Requests, requests_of

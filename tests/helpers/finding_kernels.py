@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from launching import trace  # sets the environment, before numba is imported
+from launching import trace
 from tilescope.kernels.scenarios.catalogue import groups
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of

@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by a test
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # for programs that are run without conftest.py
 
 import numpy as np
 from numpy.typing import NDArray

@@ -16,7 +16,6 @@ from typing import Any
 import greenlet
 import numpy as np
 
-import launching  # noqa: F401  # sets the environment, before numba is imported
 from tilescope.tracer.compiled.runtime.atomics import ATOMIC_UPDATES
 from tilescope.tracer.hardware.accesses.marked_kernel import ENTRY, MarkedKernel, noting_kernel
 from tilescope.tracer.hardware.accesses.notes import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from launching import Array, launch  # sets the environment, before numba is imported
+from launching import Array, launch
 from racing_kernels import source_of
 from tilescope.tracer.model.launch import EngineName, Launch, Schedule
 from tilescope.tracer.model.trace import Trace

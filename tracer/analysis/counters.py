@@ -116,6 +116,18 @@ def totals_by(trace: Trace, requests: Requests, part: Ints, count: int) -> dict[
     }
 
 
+def totals_by_line(trace: Trace, requests: Requests) -> dict[tuple[str, int], dict[str, int]]:
+    """Compute the counters of each (file, line) of a launch, without those that are 0."""
+    by_site = totals_by(trace, requests, requests.site, len(trace.sites))
+    lines: dict[tuple[str, int], dict[str, int]] = {}
+    for number, site in enumerate(trace.sites):
+        counters = lines.setdefault((site.file, site.line), {})
+        for name, column in by_site.items():
+            if amount := int(column[number]):
+                counters[name] = counters.get(name, 0) + amount
+    return lines
+
+
 def _amounts(trace: Trace, requests: Requests, part: slice = ALL) -> list[tuple[str, Mask, Ints]]:
     """List per counter its name, the requests (of a part) that it counts, and the amount that each adds."""
     cost = requests.sectors[part] + requests.wavefronts[part]  # one of them is 0

@@ -1,6 +1,7 @@
 """Faster imports of Numba for its simulator, which take most of a short run.
 
-Numba's modules hold a hundred thousand objects that never become garbage, so garbage collection is paused. numba-cuda
+Numba's modules hold a hundred thousand objects that never become garbage, so garbage collection is paused during the
+import and ignores them afterwards. numba-cuda
 also imports the driver's bindings, which only a GPU needs, because its module of types names two of their classes. In
 versions known to need nothing else, it gets stand-ins. A later import of the bindings loads the real ones.
 """
@@ -20,12 +21,13 @@ STAND_INS = {"cuda.core": "Buffer", "cuda.core.utils": "StridedMemoryView"}  # c
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Context manager that pauses garbage collection."""
+    """Context manager that pauses garbage collection and excludes the objects made until its end."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if was_enabled:
             gc.enable()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ....tracer.as_compiled.job import CompiledCounters
+from ....tracer.as_compiled.line_counters import compiled_by_line
 from ....tracer.hardware.times.recorded_counters import recorded_counters_of
-from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
+from ....tracer.model.counter_names import NAMES
 from ...compiled.model.compiled_counters import compiled_counters_of
 from ...model.session import Session
 from ...views.common.wording import COMPILED, EXACT, MEASURED, PART, count_text, mark_of
@@ -75,33 +75,17 @@ def _measured_column(session: Session) -> Column:
     return Column(session.title, MEASURED, counters, (f"measured on an {recorded.device}.",))
 
 
-def compiled_by_line(session: Session) -> str:
+def compiled_lines_text(session: Session) -> str:
     """Format the compiled counters of each line, one a row, under the title and the mark."""
     compiled = compiled_counters_of(session)
     if compiled.reason:
         return f"{session.title}: not compiled: {compiled.reason}"
     rows: list[list[str]] = []
-    last = ""
-    for line, name, amount in sorted(_amounts(compiled), key=lambda row: row[0]):
-        text = f"line {line}" if line else "several lines"
-        rows.append([text if text != last else "", name.replace("_", " "), count_text(amount)])
-        last = text
+    by_line = sorted(compiled_by_line(compiled).items(), key=lambda item: item[0][1])
+    for (_, line), counters in by_line:
+        title = f"line {line}" if line else "several lines"
+        for number, (name, amount) in enumerate(counters.items()):
+            rows.append(["" if number else title, name.replace("_", " "), count_text(amount)])
     widths = (max((len(row[0]) for row in rows), default=0), 26, 13)
     title = f"{session.title}, by line ({COMPILED}, {compiled.compiler})"
     return "\n".join([title, *align_columns(rows, "<<>", widths)])
-
-
-def _amounts(compiled: CompiledCounters) -> Iterator[tuple[int, str, int]]:
-    totals: dict[tuple[int, str], int] = {}
-    for site in compiled.sites:
-        for group, (space, ops) in GROUPS.items():
-            if space == site.space and site.op in ops:
-                for measure in MEASURES[space]:
-                    amount = {
-                        "requests": site.requests, "instructions": site.requests, "sectors": site.cost,
-                        "wavefronts": site.cost, "bytes": site.lanes * site.size,
-                    }[measure]  # fmt: skip
-                    key = site.line, f"{group}_{measure}"
-                    totals[key] = totals.get(key, 0) + amount
-    for (line, name), amount in totals.items():
-        yield line, name, amount

@@ -79,7 +79,7 @@ def _file_fix(name: str, path: str, findings: list[FindingData]) -> FileFix | No
     count = 0
     for finding in findings:
         spans = {_span(functions, edit["line"]) for edit in finding["fix"]}
-        if spans & changed or not all(_fits(lines, edit) for edit in finding["fix"]):
+        if spans & changed or not all(fits(lines, edit) for edit in finding["fix"]):
             continue
         changed |= spans
         chosen += finding["fix"]
@@ -92,7 +92,7 @@ def _file_fix(name: str, path: str, findings: list[FindingData]) -> FileFix | No
     return FileFix(name, text, new, count, len(findings) - count)
 
 
-def _fits(lines: list[str], edit: Edit) -> bool:
+def fits(lines: list[str], edit: Edit) -> bool:
     """Return True if the file has the lines that an edit replaces."""
     first = edit["line"] - 1
     return lines[first : first + len(edit["old"])] == list(edit["old"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class CompiledLaunches:
             self._waiting.discard()
             self._waiting = None
 
-    def counted(self) -> list[dict[str, Any]]:
-        """Count all launches; return the entries for their lines of JSON, in order."""
+    def counted(self) -> list[CompiledCounters]:
+        """Count all launches, in order."""
         from ....tracer.as_compiled.client import CompiledCounting
         from ....tracer.as_compiled.job import CompiledCounters
         from ....tracer.storage.folders import cache_folder
@@ -56,11 +57,11 @@ class CompiledLaunches:
         self.drop()
         counting = CompiledCounting(cache_folder() / "as-compiled")
         end = time.monotonic() + SECONDS
-        entries = []
+        answers = []
         try:
             for launch in self._launches:
                 if launch is None:
-                    entries.append(compiled_data(CompiledCounters(reason=IN_CUDA_CPP)))
+                    answers.append(CompiledCounters(reason=IN_CUDA_CPP))
                     continue
                 if launch.job is None:
                     answer = CompiledCounters(reason=launch.reason)
@@ -69,10 +70,10 @@ class CompiledLaunches:
                 else:
                     answer = counting.count(launch.job)
                 launch.discard()
-                entries.append(compiled_data(answer))
+                answers.append(answer)
         finally:
             counting.close()
-        return entries
+        return answers
 
 
 class CheckedLaunches:
@@ -88,16 +89,17 @@ class CheckedLaunches:
 
     def take(self, trace: Trace) -> None:
         """Add the launch that has ended."""
-        from ....tracer.analysis.counters import counters_of
+        from ....tracer.analysis.counters import counters_of, totals_by_line
         from ....tracer.analysis.requests import requests_of
 
         self._compiled.end(trace)
-        self._entries.append(
-            {
-                "launch": len(self._entries), "kernel": trace.kernel, "grid": list(trace.grid),
-                "block": list(trace.block_dim), "counters": counters_of(trace, requests_of(trace)).total,
-            }
-        )  # fmt: skip
+        requests = requests_of(trace)
+        entry = {
+            "launch": len(self._entries), "kernel": trace.kernel, "grid": list(trace.grid),
+            "block": list(trace.block_dim), "counters": counters_of(trace, requests).total,
+            "lines": _line_data(totals_by_line(trace, requests)), "part": trace.is_part,
+        }  # fmt: skip
+        self._entries.append(entry)
 
     def refuse(self, kernel: str) -> None:
         """Add a launch that Numba refuses."""
@@ -106,10 +108,24 @@ class CheckedLaunches:
 
     def counted(self) -> list[dict[str, Any]]:
         """Count all launches as compiled; return their entries."""
-        compiled = iter(self._compiled.counted())
-        return [
-            entry if "compiled" in entry else entry | next(compiled, NOT_COUNTED) for entry in self._entries
-        ]
+        from ....tracer.as_compiled.line_counters import compiled_by_line
+
+        answers = iter(self._compiled.counted())
+        for entry in self._entries:
+            if "compiled" in entry:
+                continue
+            answer = next(answers, None)
+            entry |= NOT_COUNTED if answer is None else compiled_data(answer)
+            entry["compiled_lines"] = _line_data(compiled_by_line(answer)) if answer else []
+        return self._entries
+
+
+def _line_data(lines: Mapping[tuple[str, int], Mapping[str, int]]) -> list[dict[str, Any]]:
+    return [
+        {"file": file, "line": line, "counters": counters}
+        for (file, line), counters in lines.items()
+        if line and counters
+    ]
 
 
 def compiled_data(answer: CompiledCounters) -> dict[str, Any]:

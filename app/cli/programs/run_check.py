@@ -27,7 +27,7 @@ from .check_settings import (
     with_limits,
 )
 from .check_verdict import CrashReport, Verdict, reporting_at_os_exit
-from .compiled_launches import CheckedLaunches, CompiledLaunches
+from .compiled_launches import CheckedLaunches, CompiledLaunches, compiled_data
 from .findings_output import (
     Caller,
     CompilerFindings,
@@ -312,7 +312,7 @@ class LaunchSaver:
 
         compiler_findings, compiled, proven = (
             self.compiler.findings(),
-            self._compiled.counted(),
+            [compiled_data(answer) for answer in self._compiled.counted()],
             self._proven(),
         )
         if compiler_findings or compiled or proven:

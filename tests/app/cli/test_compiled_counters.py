@@ -118,6 +118,18 @@ def test_check_adds_the_counters_of_each_launch_where_asked(tmp_path):
     assert "global_load_requests" not in launch["compiled"]["at_least"]
 
 
+def test_the_counters_of_the_lines_of_a_launch_add_up(tmp_path):
+    (launch,) = checked(tmp_path, "--counters")["launches"]
+    assert not launch["part"]
+    for lines, totals in (("lines", "counters"), ("compiled_lines", "compiled_counters")):
+        sums = dict.fromkeys(NAMES, 0)
+        for line in launch[lines]:
+            assert (line["file"], line["line"]) == (str(tmp_path / "program.py"), 9)
+            for name, amount in line["counters"].items():
+                sums[name] += amount
+        assert sums == launch[totals]
+
+
 def test_check_counts_only_for_json(tmp_path, capsys):
     program = tmp_path / "program.py"
     program.write_text("")

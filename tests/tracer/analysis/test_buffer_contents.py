@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, field
 from typing import Any
-
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by a test
 
 import numpy as np
 import pytest

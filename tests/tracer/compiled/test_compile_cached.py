@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import launching  # noqa: F401  # sets the environment, before numba is imported
 from tilescope.tracer.analysis import request_cost
 from tilescope.tracer.compiled import compile_cached as stage
 from tilescope.tracer.compiled.rows import block_counters, streaming_counters

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
-
 import pytest
 
+from engines import ignore_progress
 from finding_kernels import ERRORS, KERNELS, PITFALLS
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.run.engine import run
 
 # What scenarios outside the pitfalls are lessons about; the others have no warning.
 LESSONS = {
@@ -37,9 +35,7 @@ LESSONS = {
 
 @pytest.mark.parametrize(("group", "scenario"), KERNELS, ids=[s.name for _, s in KERNELS])
 def test_only_pitfalls_have_errors(group, scenario):
-    from tilescope.tracer.simulator.numba_patch import run
-
-    ended = run(launch_of(scenario, {}), lambda done, total: None)
+    ended = run(launch_of(scenario, {}), ignore_progress)
     findings = findings_of(ended, requests_of(ended))
     errors = {f.kind for f in findings if f.severity == "error"}
     assert errors == ERRORS.get(scenario.name, set())
@@ -50,10 +46,9 @@ def test_only_pitfalls_have_errors(group, scenario):
 
 def test_rows_of_small_blocks_are_reported_as_they_are():
     from tilescope.kernels.scenarios.catalogue import find
-    from tilescope.tracer.simulator.numba_patch import run
 
     launch = launch_of(find("matmul-tiled"), {"m": 8, "k": 8, "n": 8, "tile": 4})
-    ended = run(launch, lambda done, total: None)
+    ended = run(launch, ignore_progress)
     findings = {f.kind: f for f in findings_of(ended, requests_of(ended))}
     assert findings.keys() == {"block size", "uncoalesced"}
     assert "16 lanes of the last warp of each block have no thread" in findings["block size"].message

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
-
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by a test
 
 import numpy as np
 import pytest

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from gpu_timelines import synthetic_timeline
-from launching import launch  # noqa: F401  # sets the environment, before numba is imported
 from measured import DEVICE, case
 from tilescope.app.cli.main import main
 from tilescope.app.cli.measure_timelines import kernels_of, table

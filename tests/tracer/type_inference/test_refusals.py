@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import warnings
 from pathlib import Path
-
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported
 
 import numpy as np
 import pytest
