@@ -47,10 +47,10 @@ class Finding:
     confidence: str = ""  # "confirmed", "possible" or "advice"
 
     def __str__(self) -> str:
-        return text_line(vars(self) | {"file": _display_name(self.file)})
+        return text_line(vars(self) | {"file": display_name(self.file)})
 
 
-def _display_name(file: str) -> str:
+def display_name(file: str) -> str:
     """Return a file's name as in tracebacks: a notebook's cell, which is in no file, is "Cell In[3]"."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     name = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)(file)

@@ -21,6 +21,7 @@ from ..tracer.model.trace import Op, Trace
 from .errors import TilescopeError
 from .findings import Finding, findings_of
 from .pictures import Theme, open_window, render_png, save_trace
+from .replays import MimeBundle, Replay
 
 if TYPE_CHECKING:
     from ..tracer.as_compiled.job import CompiledCounters
@@ -37,7 +38,7 @@ class Accesses(Mapping[str, NDArray[Any]]):
     has passed. op: 0 a load, 1 a store, 2 an atomic, 3 an atomic whose old value is not used (`OPERATIONS`). buffer:
     index in `buffers`. index: element of the buffer, in memory order. value: the value loaded, stored or left by an
     atomic, in the launch's widest type. step: the scheduler's count. line: of the source, from 1. All columns have one
-    entry for each access, and are read-only.
+    entry for each access, and are read-only: `trace["line"]`, or `trace.line`.
     """
 
     __module__ = "tilescope"  # where users find it
@@ -65,6 +66,11 @@ class Accesses(Mapping[str, NDArray[Any]]):
         column = self._column(name)
         column.flags.writeable = False
         return column
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        if name in COLUMNS:
+            return self[name]
+        raise AttributeError(f"{name!r} is no column of accesses; they are {', '.join(COLUMNS)}.")
 
     def _column(self, name: str) -> NDArray[Any]:
         trace = self._load()
@@ -231,12 +237,34 @@ class TracedLaunch:
                 self._pictures[key] = render_png(self._load(), *key)
             return self._pictures[key]
 
-    def _repr_png_(self) -> bytes | None:
-        """Return the picture for a notebook, or None if none can be drawn: the notebook then shows the text."""
-        try:
-            return self.picture()
-        except TilescopeError:
-            return None
+    def replay(
+        self,
+        other: TracedLaunch | None = None,
+        *,
+        at: int | None = None,
+        begin: str | None = None,
+        end: str | None = None,
+        large: bool = False,
+    ) -> Replay:
+        """Return a replay of this launch, or of it and another side by side; at the end of a cell it plays.
+
+        at: the moment that it shows first; None is where the window would begin. begin, end: moments such as "24",
+        "phase 2" or "first load". large: draw it even if it takes longer than 3 seconds or more than 3 MB.
+        """
+        loads = (self._load,) if other is None else (self._load, other._load)
+        return Replay(loads, at, begin, end, is_large=large)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
+        """Return the replay for a notebook, and the text."""
+        return self._shown.bundle(self._text)
+
+    def _repr_html_(self) -> str:
+        """Return the replay for marimo, which reads only this."""
+        return self._repr_mimebundle_()["text/html"]
+
+    @cached_property
+    def _shown(self) -> Replay:
+        return self.replay()
 
     def __repr__(self) -> str:
         return self._text

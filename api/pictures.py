@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -26,8 +26,8 @@ _windows: list[subprocess.Popen[bytes]] = []  # those that may still be open
 def render_png(trace: Trace, moment: int | None, theme: Theme, size: tuple[int, int]) -> bytes:
     """Draw the window on a launch as a PNG of this size in pixels; raises TilescopeError."""
     width, height = size
-    with _folder() as folder:
-        saved, output = _save(trace, folder), folder / "picture.png"
+    with saved_launches([trace]) as (folder, [saved]):
+        output = folder / "picture.png"
         words = ["snapshot", str(saved), "-o", str(output), "--theme", theme, "--size", f"{width}x{height}"]
         words += [] if moment is None else ["--moment", str(moment)]
         try:
@@ -65,10 +65,14 @@ def open_window(trace: Trace) -> None:
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[Path]:
+def saved_launches(traces: Sequence[Trace]) -> Iterator[tuple[Path, list[Path]]]:
+    """Yield a temporary folder and the files of traces in it; raises TilescopeError."""
     folder = _new_folder()
     try:
-        yield folder
+        folders = [folder / str(number) for number in range(len(traces))]
+        for own in folders:
+            own.mkdir()
+        yield folder, [_save(trace, own) for trace, own in zip(traces, folders, strict=True)]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -21,6 +21,7 @@ from ..tracer.run.long_launch import RUN_PATIENCE
 from ..tracer.simulator.host.after_import import after_import
 from .errors import PartialLaunchWarning, TilescopeError, require_choice
 from .launches import KernelRaised, LaunchTimeoutError, TracedLaunch
+from .replays import start_in_notebook
 from .shared_worker import shared_worker, trace_call
 
 Order = Literal["lockstep", "sequential", "random"]
@@ -171,6 +172,7 @@ def _trace_and_add(
         call = describe_call(configured, arguments, schedule)
     except CallError as error:
         raise TilescopeError(str(error)) from error
+    start_in_notebook()
     kept = trace_call(call, patience)
     launch, trace_data = TracedLaunch(kept.load, call.question), kept.load()
     for recording in recordings:

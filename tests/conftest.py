@@ -43,16 +43,31 @@ if not (compiled := Path(HOME) / "cache" / "compiled").exists():
 # Fewer random kernels than hypothesis makes by itself; script/test chooses it with --hypothesis-profile.
 settings.register_profile("few", max_examples=20)
 
-# Folders of tests whose subject depends on which numba.cuda there is: numba-cuda's, or numba's own simulator.
+# Tests whose subject depends on which numba.cuda there is: numba-cuda's, or Numba's own simulator. What follows from a
+# trace does not.
 ENGINE = (
     "tracer/simulator",
     "tracer/recording",
-    "tracer/compiled",
-    "tracer/hardware/accesses",
-    "tracer/run",
-    "tracer/findings",
-    "kernels",
-    "app/cli/programs",
+    "tracer/compiled/test_dates.py",
+    "tracer/compiled/test_engine.py",
+    "tracer/compiled/test_launch_constants.py",
+    "tracer/compiled/test_less_common.py",
+    "tracer/compiled/test_more_of_python.py",
+    "tracer/compiled/test_random_kernels.py",
+    "tracer/compiled/test_records.py",
+    "tracer/compiled/test_same_traces.py",
+    "tracer/compiled/test_signatures.py",
+    "tracer/findings/test_float64.py",
+    "tracer/hardware/accesses/test_marked_kernels.py",
+    "tracer/run/test_launches.py",
+    "kernels/test_results.py",
+    "app/cli/programs/test_as_in_numba.py",
+    "app/cli/programs/test_float64.py",
+    "app/cli/programs/test_host_functions.py",
+    "app/cli/programs/test_out_of_bounds.py",
+    "app/cli/programs/test_programs.py",
+    "app/cli/programs/test_programs_that_went_wrong.py",
+    "app/cli/programs/test_typed_programs.py",
     "api/test_tracing.py",
 )
 # Files that take longest, which go first: a process that began one of them last would leave the other idle.
@@ -81,12 +96,12 @@ HERE = Path(__file__).resolve().parent
 # print of arrays, NumPy's functions. There such kernels are refused or run untyped.
 COMPILED_BY_NUMBA_CUDA = (
     "app/cli/programs/test_host_functions.py::test_programs_run_with_what_simulators_lack[ufuncs]",
-    "app/cli/programs/test_typed_programs.py::test_is_checked[array_method_in_kernel.py]",
-    "app/cli/programs/test_typed_programs.py::test_is_checked[device_array_by_name.py]",
-    "app/cli/programs/test_typed_programs.py::test_is_checked[np_sqrt_in_kernel.py]",
-    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[array_method_in_kernel.py",
-    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[device_array_by_name.py",
-    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[np_sqrt_in_kernel.py",
+    "app/cli/programs/test_typed_programs.py::test_is_checked_and_runs_in_the_simulator_as_on_a_gpu[array_method_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_is_checked_and_runs_in_the_simulator_as_on_a_gpu[device_array_by_name.py]",
+    "app/cli/programs/test_typed_programs.py::test_is_checked_and_runs_in_the_simulator_as_on_a_gpu[np_sqrt_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_runs_compiled_as_on_a_gpu[array_method_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_runs_compiled_as_on_a_gpu[device_array_by_name.py]",
+    "app/cli/programs/test_typed_programs.py::test_runs_compiled_as_on_a_gpu[np_sqrt_in_kernel.py]",
     "tracer/compiled/test_engine.py::test_the_simulator_takes_over_and_reports_the_reason",
     "tracer/compiled/test_launch_constants.py::test_numbers_that_only_affect_values_share_code[functions]",
     "tracer/compiled/test_more_of_python.py::test_alignment_changes_nothing_that_is_seen",
@@ -116,7 +131,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the folders of ENGINE as `engine`, and put the files of LONGEST first."""
+    """Mark the tests in ENGINE as `engine`, and put the files of LONGEST first."""
     turn = {HERE / name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: turn.get(item.path, len(LONGEST)))
     for item in items:

@@ -14,7 +14,9 @@ from ..exercises.model.mistakes import ExerciseError
 from ..exercises.model.output import json_of, task_text, verdict_text
 from ..exercises.model.progress import Progress, stored_progress
 from ..exercises.model.remedies import prove_remedies
+from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError
+from .common.new_notebook import write_new_notebook
 from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise
 
@@ -36,8 +38,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="FILE.py | FILE.cu",
-        help="write the stub to a new file; in CUDA C++ if it ends in .cu",
+        metavar="FILE.py | FILE.cu | FILE.ipynb",
+        help="write the stub to a new file; in CUDA C++ if it ends in .cu, with task and hints in a notebook",
     )
     parser.add_argument(
         "--exercise", metavar="NAME", help="the exercise of the file, if its name does not contain it"
@@ -61,6 +63,8 @@ def execute(chosen: Namespace) -> int:
         exercise = exercise_named(chosen.words[0], folder)
         if not chosen.output:
             return show(exercise)
+        if chosen.output.endswith(SUFFIX):
+            return write_exercise_notebook(exercise, Path(chosen.output))
         return write_stub(exercise.in_language(language_of_file(Path(chosen.output))), Path(chosen.output))
     except ExerciseError as error:
         raise UsageError(str(error)) from None
@@ -110,6 +114,15 @@ def write_stub(exercise: Exercise, path: Path) -> int:
     except OSError as error:
         raise UsageError(f"{path} can't be written: {error.strerror}.") from None
     print_escaped(path)
+    return 0
+
+
+def write_exercise_notebook(exercise: Exercise, path: Path) -> int:
+    """Write an exercise as a notebook that judges it; raises UsageError if the file exists or can't be written."""
+    from ..exercises.model.notebook import exercise_cells
+
+    _refuse_mistakes(exercise)
+    write_new_notebook(path, list(exercise_cells(exercise)))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`tilescope lecture`: list the shipped lectures, present or check one, or write its handout."""
+"""`tilescope lecture`: list the shipped lectures, present or check one, or write it as a handout or a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ..lectures.model.document import read_lecture
 from ..lectures.model.library import lecture_file, lecture_name, lecture_title, shipped_lectures
 from ..lectures.model.problems import LectureError
 from ..lectures.model.scenes import scenes_of
+from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError
+from .common.new_notebook import check_new_file, write_new_notebook
 from .common.text_output import align_columns, print_escaped
 from .pictures.handout import add_output, is_handout, write_output
 from .pictures.lecture_work import has_problems, open_sessions, progress_text, show_progress_on_terminal
@@ -72,15 +74,28 @@ def check(path: Path) -> int:
 
 
 def write(path: Path, chosen: Namespace) -> int:
-    """Write a lecture's handout or pictures and print their names; if it has problems, print them and return 1."""
-    is_handout(chosen.output)  # raises for a bad output name
+    """Write a lecture in another form and print the names of the files; if it has problems, print them and return 1."""
+    is_notebook = chosen.output.endswith(SUFFIX)
+    if is_notebook:
+        check_new_file(Path(chosen.output))
+    else:
+        is_handout(chosen.output)  # raises for a bad output name
     lecture = read_lecture(path)
+
+    def progress(step: int) -> None:
+        show_progress_on_terminal(progress_text(lecture, step))
+
     with open_sessions() as sessions:
         if has_problems(lecture, path, sessions):
             return 1
-        for written in write_output(
-            lecture, chosen, sessions, lambda step: show_progress_on_terminal(progress_text(lecture, step))
-        ):
+        if is_notebook:
+            from .pictures.lecture_notebook import lecture_cells
+
+            cells = list(lecture_cells(lecture, sessions, progress))
+            show_progress_on_terminal("")
+            write_new_notebook(Path(chosen.output), cells)
+            return 0
+        for written in write_output(lecture, chosen, sessions, progress):
             show_progress_on_terminal("")
             print_escaped(written)
     return 0

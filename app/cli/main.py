@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from ...kernels.scenarios.suggestions import did_you_mean, near_words
 from .commands import RENAMED, SUBCOMMANDS, WINDOW, parser_of, subcommand_of, with_new_name
 from .common.arguments import UsageError, missing_file_text
+from .common.interrupts import immediate_interrupts
 from .common.text_output import print_error
 
 OF_PROGRAMS = ("run", "check")  # their standard output is their program's, as under python
@@ -50,8 +51,10 @@ def _run(arguments: list[str]) -> int:
     if command.name not in OF_PROGRAMS and isinstance(sys.stdout, TextIOWrapper):
         codecs.register_error(LEGIBLE, _replace_unprintable)
         sys.stdout.reconfigure(errors=LEGIBLE)
-    implementation = command.load()
-    return implementation.execute(implementation.parse(parser_of(command), words))
+    with immediate_interrupts():  # the import of Qt can't be interrupted by an exception
+        implementation = command.load()
+        chosen = implementation.parse(parser_of(command), words)
+    return implementation.execute(chosen)
 
 
 def _refuse_unknown(word: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from functools import partial
 
@@ -9,9 +10,10 @@ from PySide6.QtCore import QObject, Signal
 
 from ...tracer.analysis.histogram_launch import counted_total
 from ...tracer.hardware.times.recorded_outcomes import Spread, recorded_outcomes_of, seeded, seeds_for
-from ...tracer.model.launch import Launch
+from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.processes.process_client import RunCancelledError
 from ...tracer.run.worker_client import WorkerError
+from ...tracer.storage.temp_folders import new_process_folder
 from ..model.session import Session
 from .session_jobs import SessionJobs
 from .task import Task, TaskQueue
@@ -20,7 +22,7 @@ from .task import Task, TaskQueue
 class SeedJobs(QObject):
     """Computes the requested spreads.
 
-    progressed: (key of the launch, see `schedule_free_key`, Spread) after each seed.
+    progressed: (key of the launch, see `spread_key`, Spread) after each seed.
     """
 
     progressed = Signal(str, object)
@@ -35,7 +37,7 @@ class SeedJobs(QObject):
 
     def want(self, sessions: Iterable[Session]) -> None:
         """Compute only the spreads of these sessions from now on; emit those already known at once."""
-        keys = {schedule_free_key(session.launch): session for session in sessions}
+        keys = {spread_key(session): session for session in sessions}
         self._wanted = frozenset(keys)
         self._tasks.keep(keys)
         for key, session in keys.items():
@@ -43,7 +45,7 @@ class SeedJobs(QObject):
                 self.progressed.emit(key, self._spreads[key])
             if not self.is_done(key):
                 work, fail = partial(self._make, key, session), partial(self._fail, key)
-                expected = RunCancelledError, WorkerError
+                expected = RunCancelledError, WorkerError, SavedLaunchError, OSError
                 self._tasks.start(Task(work, failed=fail, key=key, expected=expected))
 
     def is_done(self, key: str) -> bool:
@@ -66,22 +68,29 @@ class SeedJobs(QObject):
         assert counting is not None
         spread = Spread((), seeds_for(session.trace), recorded_outcomes_of(session.launch))
         self._tasks.post(self._take, key, spread)
-        for seed in range(spread.wanted):
-            if key not in self._wanted:
-                return
-            total = counted_total(
-                self.jobs.trace_in_background(seeded(session.launch, seed)), counting.result.buffer
-            )
-            spread = Spread((*spread.totals, total), spread.wanted, spread.measured)
-            self._tasks.post(self._take, key, spread)
+        folder = new_process_folder()
+        try:
+            is_catalogued = bool(session.launch.scenario)
+            launch = session.launch if is_catalogued else runnable_launch(session.trace, folder)
+            for seed in range(spread.wanted):
+                if key not in self._wanted:
+                    return
+                trace = self.jobs.trace_in_background(seeded(launch, seed))
+                total = counted_total(trace, counting.result.buffer)
+                spread = Spread((*spread.totals, total), spread.wanted, spread.measured)
+                self._tasks.post(self._take, key, spread)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _fail(self, key: str, error: BaseException) -> None:
-        if isinstance(error, (RunCancelledError, WorkerError)):
-            spread = self._spreads[key]
-            problem = str(error) or "The random schedules were not all traced."
-            self._take(key, Spread(spread.totals, spread.wanted, spread.measured, problem))
+        spread = self._spreads[key]
+        problem = str(error) or "The random schedules were not all traced."
+        self._take(key, Spread(spread.totals, spread.wanted, spread.measured, problem))
 
 
-def schedule_free_key(launch: Launch) -> str:
-    """Return the key of a launch, ignoring its schedule."""
-    return seeded(launch, 0).key()
+def spread_key(session: Session) -> str:
+    """Return the key of a launch, ignoring its schedule; launches of a program differ by their inputs too."""
+    launch = seeded(session.launch, 0)
+    if launch.scenario:
+        return launch.key()
+    return f"{launch.key()} {sorted(session.input_digests.items())}"

@@ -82,6 +82,7 @@ class KernelEditing(QObject):
         source.editor.line_toggled.connect(self.editing.toggle)
         source.editor.edited.connect(lambda _: self.editing.note_typed())
         stage.store.subscribe(self._shown_versions, lambda _: self._show_panes())
+        stage.store.subscribe(lambda: stage.store.state.is_asking, lambda _: self._mark_problems())
         self.editing.restored.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
         self.remedies = RemedyJob(self)
@@ -179,9 +180,10 @@ class KernelEditing(QObject):
             return
         is_lecture = self.stage.store.state.is_lecture
         is_own = self.editing.is_edited(setup) or (bool(setup.file) and not is_lecture)
-        if not is_own and not self.source.is_edited():
+        is_asking = self.stage.store.state.is_asking
+        if is_asking or (not is_own and not self.source.is_edited()):
             self.source.set_problems([])  # of a version that is no longer shown
-        if not is_own or not session.is_examined:
+        if is_asking or not is_own or not session.is_examined:
             return
         file = kernel_file(session)
         faults = self.editing.programs.faults_of(setup.file) if setup.file else []

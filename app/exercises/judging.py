@@ -1,4 +1,4 @@
-"""Live judging: only the newest text is judged, in a thread; the trace of its first case is saved to a file."""
+"""Live judging: only the newest text is judged, in a thread; the trace of its pictured case is saved to a file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Judged(Struct, frozen=True, eq=False):
     exercise: Exercise
     text: str
     verdict: Verdict
-    trace: str  # path of the trace of the first case, "" without one
+    trace: str  # path of the trace of the pictured case, "" without one
 
 
 class JudgeJob(QObject):
@@ -107,7 +107,11 @@ class JudgeJob(QObject):
         if self._folder is None:
             self._folder = new_process_folder()
         shutil.rmtree(self._folder / str(number - KEPT_TRACES), ignore_errors=True)
-        path = self._folder / str(number) / f"{verdict.exercise}.npz"
+        from .verdict_text import case_name  # the window starts without it
+
+        case = verdict.pictured
+        of_case = f", {case_name(verdict.cases[case - 1], case)}" if case > 1 else ""
+        path = self._folder / str(number) / f"{verdict.exercise}{of_case}.npz"
         path.parent.mkdir()
         save(verdict.trace, path, compress=False)
         return str(path)

@@ -1,4 +1,4 @@
-"""A student's text during typing: stored at every pause, judged if it parses, with its first case in the pane."""
+"""A student's text during typing: stored at every pause, judged if it parses, with a case of it in the pane."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PAUSE = 300  # milliseconds after the last key before the text is stored and judged
 STATE, SLOW_STATE = "judged as you type", "judging … for 10 s at most"
+OLD_PICTURE = "the pictures show an earlier text, since this one does not run"
 SLOW = 1200  # milliseconds of judging before the state text changes
 EDITED_SINCE = "The text was changed since, so the remedy stays. Undo your changes with Ctrl+Z."
 NO_STRIKING = "in an exercise, comment the line out with Ctrl+/"
@@ -63,7 +64,7 @@ class ExerciseWork(QObject):
         self.text = ""  # the current text, with \n line ends
         self.hints: Callable[[], int] = lambda: 0  # the number that the student has seen
         self._last: Judged | None = None  # the last verdict
-        self._pictured: Judged | None = None  # its first case is in the pane
+        self._pictured: Judged | None = None  # a case of it is in the pane
         self._judges_stub = False  # whether the stub is judged only for its picture
         self._text_pending = False  # whether the editor does not have the text yet
         self._showing = False  # whether this object is changing the stage
@@ -259,7 +260,7 @@ class ExerciseWork(QObject):
             self.failed.emit(sentence, self._pictured is None)
 
     def _show(self, judged: Judged, *, reset: bool = False) -> None:
-        """Show the first case of a text in the pane; reset: replace the window's state, and show the source."""
+        """Show the pictured case of a text in the pane; reset: replace the window's state, and show the source."""
         self._pictured, self._showing = judged, True
         setup, exercise = Setup(file=judged.trace), judged.exercise
         self.stage.trust_text(f"{student_file(exercise).absolute()}:{exercise.kernel}", judged.text)
@@ -312,7 +313,12 @@ class ExerciseWork(QObject):
         """Show the state of the judge below the exercise's text."""
         slow = self.job.is_busy() and not self._slow.isActive()
         if self.exercise is not None:
-            self.source.set_state_text((SLOW_STATE if slow else STATE) if self.is_here() else "")
+            state = SLOW_STATE if slow else OLD_PICTURE if self._has_old_picture() else STATE
+            self.source.set_state_text(state if self.is_here() else "")
+
+    def _has_old_picture(self) -> bool:
+        """Return True if the pane shows a text before the current one, which was judged and has no picture."""
+        return self._last is not None and self._last.text == self.text and not self._last.trace
 
     def show_findings(self) -> None:
         """Show the findings that the student's hints have unlocked."""
@@ -331,7 +337,8 @@ class ExerciseWork(QObject):
         if exercise is None or not self.is_here():
             return
         shown = visibility_of(exercise, self.hints())
-        session.hide_findings(partial(hide_places, kinds=exercise.hides, shown=shown))
+        hide = partial(hide_places, kinds=exercise.hides, shown=shown, keeps_kernel=bool(exercise.order))
+        session.hide_findings(hide)
 
     def _mark(self, verdict: Verdict) -> None:
         """Mark the lines of the text with errors and warnings; the panel shows the sentences."""

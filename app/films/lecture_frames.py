@@ -53,7 +53,7 @@ class LectureFrames:
             pictures.wait()
             self._shown = shot
         if self._standing.moment is not None:
-            stands = still.moment == shot.end
+            stands = still.moment == self._standing.moment.stand
             pictures.seek(still.moment, self._standing.moment, stands=stands)
         return frame_of(pictures.image(self._scale))
 
@@ -66,21 +66,22 @@ def shots_of(
     hold: float | None,
     captions: bool,
 ) -> Iterator[Shot]:
-    """Yield the shots of a lecture's steps; a step with a question gets a second shot with the answer.
+    """Yield the shots of a lecture's steps; a question gets a shot of its own before the step.
 
     speed: moments per second for steps without a duration, None for a suitable one. hold: seconds at the end of each
     step, None for the reading time.
     """
     for number in numbers:
         standing = stand(number)
-        asks = captions and standing.answer() is not None
-        texts = asked_texts(standing) if asks else caption_texts(standing)
-        shot = _shot(standing, reading_seconds(texts) if hold is None else Fraction(hold), rate, speed)
-        if asks:
-            yield Shot(shot.begin, shot.end, shot.seconds, shot.hold + THINK, number, asks=True)
-            stays = reading_seconds(caption_texts(standing)) if hold is None else Fraction(hold)
-            shot = Shot(shot.end, shot.end, Fraction(0), max(stays, 1 / rate))
+        shot = _shot(standing, _seconds(caption_texts(standing), hold), rate, speed)
+        if captions and standing.answer() is not None:
+            stays = max(_seconds(asked_texts(standing), hold), 1 / rate)
+            yield Shot(shot.begin, shot.begin, Fraction(0), stays + THINK, number, asks=True)
         yield Shot(shot.begin, shot.end, shot.seconds, shot.hold, number)
+
+
+def _seconds(texts: Sequence[str], hold: float | None) -> Fraction:
+    return reading_seconds(texts) if hold is None else Fraction(hold)
 
 
 def asked_texts(standing: ResolvedStep) -> list[str]:

@@ -12,17 +12,15 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from ...tracer.hardware.timeline import Timeline
 from ..model.bookmark import LayoutChoice
 from ..widgets.controls import button, paint_icon
-from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme, style_sheet
-from .axis import AxisRequests, GpuAxis
 from .gpu_pane import GpuPane
 from .layout import TimeRange
-from .legend import legend_of
+from .legend import GpuLegend, legend_of
 from .model.data import GpuData, gpu_data
 from .model.place import LEVELS, GpuPlace, Level, PanePlace, gpu_place_text, parse_gpu_place
 from .model.recorded import PaneLaunch, RecordedTimeline, own_recording, recorded_of
 from .shown import ChartView, chart_view_at
-from .view import KEYS, GpuRequests, clamp_range, common_range
+from .view import GpuRequests, clamp_range, common_range
 
 ORIGINS = {
     True: "µs from the start of the launch's first block · measured",
@@ -50,8 +48,7 @@ class GpuPanel(QFrame):
         self.shown: list[ChartView | None] = []  # for each pane, None without a recording
         self._ranges: dict[Level, tuple[float, float] | None] = {}  # of the levels above, to restore
         self.panes: list[GpuPane] = []
-        self.axis = GpuAxis(theme, AxisRequests(self._move, self._zoom, lambda: self._show_range(None)))
-        self.axis.setToolTip(plain_tip(KEYS))
+        self.legend = GpuLegend(theme)
         self.close_button = button(
             "Back to the panes", "Back to the panes (Esc)", "close", run=lambda: self.show_chart("")
         )
@@ -60,7 +57,7 @@ class GpuPanel(QFrame):
         self.charts = QVBoxLayout()
         self.column = QVBoxLayout(self)
         self.column.addLayout(self.charts, 1)
-        self.column.addWidget(self.axis)
+        self.column.addWidget(self.legend)
         self.set_theme(theme)
 
     @property
@@ -124,9 +121,9 @@ class GpuPanel(QFrame):
         for pane, shown in zip(self.panes, self.shown, strict=True):
             if shown is not None:
                 pane.show_place(shown, span, full_range)
-        self.axis.setVisible(bool(present))
-        self.axis.show_range(span, self.theme.translate(ORIGINS[not present or present[0].shows_blocks]))
-        self.axis.show_legend(legend_of(present))
+        self.legend.setVisible(bool(present))
+        origin = self.theme.translate(ORIGINS[not present or present[0].shows_blocks])
+        self.legend.show_texts(origin, legend_of(present))
 
     def _shown_in(self, i: int, launch: PaneLaunch) -> ChartView | None:
         """Update a pane's recordings and return its content."""
@@ -210,21 +207,6 @@ class GpuPanel(QFrame):
             replace(self.place, range=None if span is None else (span[0] / 1000, span[1] / 1000))
         )
 
-    def _ranges_now(self) -> tuple[TimeRange, TimeRange]:
-        full_range = common_range([shown.duration for shown in self.shown if shown is not None])
-        return self._span(full_range), full_range
-
-    def _move(self, share: float) -> None:
-        span, full_range = self._ranges_now()
-        shift = share * (span[1] - span[0])
-        self._show_range(clamp_range((span[0] + shift, span[1] + shift), full_range))
-
-    def _zoom(self, factor: float, around: float) -> None:
-        (first, last), full_range = self._ranges_now()
-        self._show_range(
-            clamp_range((around - (around - first) * factor, around + (last - around) * factor), full_range)
-        )
-
     # Looks.
 
     def set_theme(self, theme: Theme) -> None:
@@ -245,7 +227,7 @@ class GpuPanel(QFrame):
         self.setStyleSheet("" if theme == self.theme else style_sheet(theme))
         for pane in self.panes:
             pane.set_theme(theme)
-        self.axis.set_theme(theme)
+        self.legend.set_theme(theme)
 
     def show_layout(self, layout: LayoutChoice, height: int) -> None:
         """Use a 45th of the height as font size in a lecture, and the theme's otherwise."""

@@ -13,6 +13,7 @@ from .model.place import Level
 NAMES = 96  # pixels: the width of the row names
 FREE = 14  # pixels that stay free at the right
 CURVE, BANDS, GAP = 26, 18, 4  # pixels: the curve, the names of phases, and the gap below them
+AXIS = 20  # pixels: the numbers below the rows
 TALLEST = {"gpu": 96, "multiprocessor": 96, "block": 96, "warp": 110}  # pixels: the largest height of a row
 
 TimeRange = tuple[float, float]  # nanoseconds at the left and the right edge, from the origin of the axis
@@ -61,7 +62,7 @@ def gpu_layout(
     shows_blocks = level in ("gpu", "multiprocessor")
     header = theme.px(CURVE if shows_blocks else BANDS)
     top = header + gap
-    room = max(1.0, size.height() - top - 1)
+    room = max(1.0, size.height() - top - theme.px(AXIS))
     rows_height = min(room, count * theme.px(TALLEST[level]))
     rows_height = max(1, int(rows_height * ratio)) / ratio
     above = QRectF(left, 0, width, header)
@@ -75,7 +76,7 @@ def gpu_layout(
 
 def wanted_height(level: Level, count: int, theme: Theme) -> int:
     """Return the largest useful height of a chart with so many rows."""
-    return theme.px(max(CURVE, BANDS)) + theme.px(GAP) + count * theme.px(TALLEST[level]) + 1
+    return theme.px(max(CURVE, BANDS)) + theme.px(GAP) + count * theme.px(TALLEST[level]) + theme.px(AXIS)
 
 
 def edges_of(count: int, height: int) -> Ints:

@@ -12,6 +12,7 @@ from ...tracer.hardware.timeline import SEGMENT_KINDS
 from ...tracer.model.array_types import Floats, Ints
 from ..views.common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, clipped, draw_text
 from ..views.common.geometry import integer_step
+from ..views.plotting.library import pg
 from ..widgets.patterns import image, mixed
 from ..widgets.theme import Theme, contrasting
 from .hit_test import segments_in
@@ -97,13 +98,10 @@ def _draw_curve(
     box, most = layout.curve, most_at_once(shown)
     x = box.left() + np.arange(len(at_once) + 1) * (box.width() / len(at_once))
     y = box.bottom() - np.minimum(at_once / most, 1.0) * (box.height() - 2)
-    points = [QPointF(box.left(), box.bottom())]
-    points += [
-        QPointF(a, b) for a, b in zip(np.repeat(x, 2)[1:-1].tolist(), np.repeat(y, 2).tolist(), strict=True)
-    ]
+    corners = np.repeat(x, 2), np.pad(np.repeat(y, 2), 1, constant_values=box.bottom())
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(mixed(theme.colour("panel"), theme.palette.accent, 0.45))
-    painter.drawPolygon(QPolygonF([*points, QPointF(box.right(), box.bottom())]))
+    painter.drawPath(pg.arrayToQPath(*corners))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.fillRect(QRectF(box.left(), box.bottom(), box.width(), 1), theme.colour("border"))
     small, names = theme.font(9.5), QRectF(0, box.top(), box.left() - theme.px(6), box.height())

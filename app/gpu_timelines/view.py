@@ -1,26 +1,22 @@
-"""The chart of one launch in the window: zooming, panning, keys, clicks that go deeper, and tooltips."""
+"""The chart of one launch in the window: its plot, keys, clicks that go deeper, and tooltips."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from math import log
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt
-from PySide6.QtGui import (
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPixmap,
-    QResizeEvent,
-    QWheelEvent,
-)
+from msgspec.structs import replace
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from ..model.axis import Axis
 from ..views.common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ..views.common.view import guard_handler
+from ..views.plotting.library import pg
+from ..views.plotting.plot import Plot
+from ..views.plotting.view import PAN, MenuRow, PlotView
 from ..widgets.controls import nothing
 from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme
@@ -31,11 +27,10 @@ from .paint import draw_chart
 from .shown import ChartView
 from .text import describe_block, describe_row, describe_segment
 
-CLICK = 4  # pixels that the pointer may move during a click
 SHORTEST = 20.0  # nanoseconds: the shortest visible range
 MARGIN = 0.01  # of the complete range, shown on both sides
-STEP = 0.1  # of the visible range, by which a key pans
-CLOSER = 0.8  # the factor of one step of the wheel
+WHEEL = log(0.8, 1.02) / 120  # pyqtgraph's exponent of 1.02 for a factor of 0.8 by a step of the wheel
+MICROSECONDS = Axis("time", "µs", False, (), per_unit=1000.0)
 
 
 class GpuRequests(NamedTuple):
@@ -46,11 +41,38 @@ class GpuRequests(NamedTuple):
     show_range: Callable[[TimeRange | None], object]  # in nanoseconds from the origin; None is everything
 
 
-class GpuView(QWidget):
+class GpuPlot(Plot):
+    """A time axis, and above it the rows that `draw_chart` draws; the user zooms and pans in time only."""
+
+    def __init__(self, view: GpuView, rows: int, limits: TimeRange, theme: Theme) -> None:
+        super().__init__(MICROSECONDS, pg.AxisItem("left"), theme)
+        self.hideAxis("left")  # `draw_chart` writes the names of rows
+        self.view, self.free = view, (True, False)
+        self.bottom.setGrid(False)
+        self.bottom.setStyle(tickLength=theme.px(4))
+        self.bottom.setTickPen(self.bottom.pen())
+        self.set_home(limits, (0, rows), y_is_fixed=True)
+        first, last = limits
+        self.vb.invertY(True)
+        self.vb.setLimits(xMin=first, xMax=last, minXRange=SHORTEST, maxXRange=last - first, minYRange=rows)
+        self.vb.state["wheelScaleFactor"] = WHEEL
+
+    def paint(self, painter: QPainter, option: object, widget: object) -> None:
+        """Draw the rows with the pixels of the painter's device."""
+        view = self.view
+        if view.shown is not None:
+            ratio = RASTER_PIXELS_PER_POINT if is_vector(painter) else view.devicePixelRatioF()
+            row = view.row if view.hasFocus() or view.item is not None else None
+            draw_chart(painter, view.shown, view.chart_layout, view.theme, ratio, row, view.item)
+
+
+class GpuView(PlotView):
     """Shows one place of a timeline over a range of time.
 
     ask: called for what the user asks for. describe: called with the description of the selection.
     """
+
+    shown: ChartView | None = None
 
     def __init__(
         self,
@@ -59,22 +81,15 @@ class GpuView(QWidget):
         describe: Callable[[str], object] = nothing,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self.ask, self._describe = ask, describe
-        self.theme = theme
-        self.shown: ChartView | None = None
         self.span: TimeRange = (0.0, 1.0)
         self.row: int | None = None  # the chosen row
         self.item: int | None = None  # the chosen block or segment
         self._full_range: TimeRange = (0.0, 1.0)
-        self._drag: tuple[QPointF, TimeRange] | None = None
-        self._moved = False
-        self._picture: tuple[object, QPixmap] | None = None  # the last picture and its key
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
         self.setAccessibleName("On the GPU")
+        self.sight_changed.connect(self._ask_span)
 
     # The place and the selection.
 
@@ -83,12 +98,16 @@ class GpuView(QWidget):
 
         The selection stays while the place is the same.
         """
-        if shown != self.shown:
+        is_new = shown != self.shown
+        if is_new:
             self.shown = shown
             self.row, self.item = self._first_row(), None
             self.updateGeometry()
-        self.span, self._full_range = span, limits
-        self.update()
+        self.span = span
+        if is_new or limits != self._full_range:
+            self._full_range = limits
+            self._build()
+        self._show_span()
         self._describe(self.chosen_text())
 
     def _first_row(self) -> int | None:
@@ -102,7 +121,7 @@ class GpuView(QWidget):
         """Use another theme and text size."""
         self.theme = theme
         self.updateGeometry()
-        self.update()
+        self._build()
 
     def sizeHint(self) -> QSize:
         """Return the useful size."""
@@ -135,98 +154,90 @@ class GpuView(QWidget):
         self.row, self.item = row, item
         self.setAccessibleDescription(self.chosen_text())
         self._describe(self.chosen_text())
-        self.update()
+        self._repaint()
 
-    # Painting.
+    # The plot.
 
-    @guard_handler
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the chart; reuse the last picture if nothing changed."""
-        painter = QPainter(self)
-        if is_vector(painter):
-            self._draw(painter, RASTER_PIXELS_PER_POINT)
-        else:
-            painter.drawPixmap(0, 0, self._current_picture())
-        painter.end()
+    def _build(self) -> None:
+        """Make the plot of the shown place."""
+        self.clear_plots()
+        self.setBackground(self.theme.colour("panel"))
+        if self.shown is None:
+            return
+        theme = replace(self.theme, pixel_ratio=self.devicePixelRatioF())
+        self.watch(GpuPlot(self, self.shown.rows, self._full_range, theme))
+        self._arrange()
+        self._show_span()
 
-    def _current_picture(self) -> QPixmap:
-        ratio = self.devicePixelRatioF()
-        key = self.shown, self.span, self.size(), ratio, self.theme, self.row, self.item, self.hasFocus()
-        if self._picture is None or self._picture[0] != key:
-            pixmap = QPixmap(self.size() * ratio)
-            pixmap.setDevicePixelRatio(ratio)
-            painter = QPainter(pixmap)
-            self._draw(painter, ratio)
-            painter.end()
-            self._picture = key, pixmap
-        return self._picture[1]
+    def _arrange(self) -> None:
+        """Give the plot the room of the rows, and its axis that below them."""
+        for plot in self.plots:
+            rows = self.chart_layout.rows
+            plot.layout.setContentsMargins(rows.left(), rows.top(), self.width() - rows.right(), 0)
+            height = rows.bottom() + plot.bottom.height()
+            plot.setGeometry(QRectF(0, 0, self.width(), height))
+            plot.settle()
 
-    def _draw(self, painter: QPainter, ratio: float) -> None:
-        painter.fillRect(self.rect(), self.theme.colour("panel"))
-        if self.shown is not None:
-            row = self.row if self.hasFocus() or self.item is not None else None
-            draw_chart(painter, self.shown, self.chart_layout, self.theme, ratio, row, self.item)
+    def _show_span(self) -> None:
+        for plot in self.plots:
+            plot.vb.setXRange(*self.span, padding=0)
+        self.sceneObj.prepareForPaint()  # otherwise pyqtgraph zooms around a point of the last frame
+        self._repaint()
+
+    def _repaint(self) -> None:
+        """Draw everything again, in the same frame as pyqtgraph's items."""
+        for plot in self.plots:
+            plot.update()
+
+    def _ask_span(self) -> None:
+        """Ask for the range that the user zoomed or panned to."""
+        first, last = self.plots[0].vb.viewRange()[0]
+        self.ask.show_range((first, last))
 
     @guard_handler
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Redraw."""
-        self._picture = None
+        """Arrange the plot in the new size."""
+        super().resizeEvent(event)
+        if self.shown is not None:
+            self._arrange()
 
     @guard_handler
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Mark the chosen row."""
-        self.update()
+        super().focusInEvent(event)
+        self._repaint()
 
     @guard_handler
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Unmark the chosen row."""
-        self.update()
+        super().focusOutEvent(event)
+        self._repaint()
 
     # Pointer.
 
-    @guard_handler
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Start a drag or a click."""
-        if event.button() == Qt.MouseButton.LeftButton and self.shown:
-            self._drag, self._moved = (event.position(), self.span), False
+    def _hover(self, place: QPointF) -> None:
+        """Show whether a click does something."""
+        enters = self.shown is not None and self._enters(self.hit(place))
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if enters else Qt.CursorShape.ArrowCursor)
 
-    @guard_handler
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Pan during a drag; otherwise show if a click does something."""
-        if self._drag is None:
-            self._show_cursor(event.position())
+    def _click(self, event: Any) -> None:
+        """Choose or enter what is under the pointer; a double click enters a warp, or shows everything."""
+        if self.shown is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        origin, span = self._drag
-        self._moved |= (event.position() - origin).manhattanLength() >= CLICK
-        if self._moved:
-            self._ask(_moved(span, (origin.x() - event.position().x()) / self.chart_layout.rows.width()))
-
-    @guard_handler
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a drag, or handle a click."""
-        if self._drag is None or event.button() != Qt.MouseButton.LeftButton:
-            return
-        self._drag = None
-        if not self._moved and self.shown:
-            self._click(self.hit(event.position()))
-
-    @guard_handler
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open the warp under the pointer."""
-        hit = self.hit(event.position()) if self.shown else None
-        if hit is not None and self.shown and self.shown.level == "block" and hit.part in ("rows", "names"):
+        hit = self.hit(event.scenePos())
+        if not event.double() and self._enters(hit):
             self._enter(hit.row, hit.item)
+        elif not event.double() and hit.part == "rows":
+            self.choose(hit.row, hit.item)
+        elif event.double() and self.shown.level == "block" and hit.part in ("rows", "names"):
+            self._enter(hit.row, hit.item)
+        elif event.double() and hit.part == "nothing":
+            self.reset()
 
     def hit(self, position: QPointF) -> Hit:
         """Run the hit test at a position."""
         assert self.shown
         return hit_at(self.shown, self.chart_layout, position)
-
-    def _click(self, hit: Hit) -> None:
-        if self._enters(hit):
-            self._enter(hit.row, hit.item)
-        elif hit.part == "rows":
-            self.choose(hit.row, hit.item)
 
     def _enters(self, hit: Hit) -> bool:
         """Return True if a click goes a level deeper."""
@@ -262,73 +273,59 @@ class GpuView(QWidget):
         blocks = blocks[data.lanes.lane[blocks] == lane]
         return int(blocks[0]) if len(blocks) else None
 
-    def _show_cursor(self, position: QPointF) -> None:
-        enters = self.shown is not None and self._enters(self.hit(position))
-        self.setCursor(Qt.CursorShape.PointingHandCursor if enters else Qt.CursorShape.ArrowCursor)
-
     @guard_handler
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom around the pointer; with Shift, or sideways, pan."""
-        if self.shown is None:
-            return
+        """Pan with Shift, or sideways; otherwise zoom around the pointer."""
         turn, sideways = event.angleDelta().y(), event.angleDelta().x()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(sideways) > abs(turn):
-            self._ask(_moved(self.span, -(turn + sideways) / 120 * STEP))
+            self.pan(-(turn + sideways) / 120 * PAN, 0)
+            event.accept()
         else:
-            self.zoom(CLOSER ** (turn / 120), self.chart_layout.time(event.position().x()))
-        event.accept()
+            super().wheelEvent(event)
 
-    def zoom(self, factor: float, around: float | None = None) -> None:
-        """Scale the visible range by a factor, around a time or its middle."""
-        first, last = self.span
-        middle = (first + last) / 2 if around is None else around
-        factor = max(factor, SHORTEST / (last - first))
-        self._ask((middle - (middle - first) * factor, middle + (last - middle) * factor))
+    def reset(self) -> None:
+        """Ask for everything."""
+        self.ask.show_range(None)
 
-    def _ask(self, span: TimeRange) -> None:
-        self.ask.show_range(clamp_range(span, self._full_range))
+    def menu_rows(self) -> list[MenuRow]:
+        """Return the entries of the context menu: all but those for the vertical axis."""
+        return super().menu_rows()[:3]
 
     # Keys.
 
-    @guard_handler
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pan, select and go deeper; see KEYS."""
-        if self.shown is None or not self._handle_key(event):
-            super().keyPressEvent(event)
+    def _callback(self, event: QKeyEvent) -> Callable[[], object] | None:
+        """Return the callback of a key; see KEYS."""
+        key, modifiers = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        shift = modifiers == Qt.KeyboardModifier.ShiftModifier
+        if self.shown is None or not (shift or modifiers == Qt.KeyboardModifier.NoModifier):
+            return None
+        steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        if key in steps:
+            along = key in (Qt.Key.Key_Left, Qt.Key.Key_Right)
+            step = steps[Qt.Key(key)]
+            return lambda: self._step_along(step, shift) if along else self._step_row(step)
+        by_key: dict[int, Callable[[], object]] = {
+            Qt.Key.Key_Return: lambda: self._enter(self.row, self.item),
+            Qt.Key.Key_Enter: lambda: self._enter(self.row, self.item),
+            Qt.Key.Key_D: self._go_to_details,
+            Qt.Key.Key_Backspace: self.ask.leave,
+        }
+        is_own = event.text().lower() not in ("l", "y")  # no such axis here
+        return by_key.get(key) or (super()._callback(event) if is_own else None)
 
-    def event(self, event: QEvent) -> bool:
-        """Show tooltips, and keep the chart's keys from the window's shortcuts."""
-        is_key = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
-        if isinstance(event, QKeyEvent) and is_key and self.shown is not None and _is_own(event):
-            event.accept()
-            return True
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show tooltips."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.shown is not None:
             text = describe_hit(self.shown, self.hit(QPointF(event.pos())))
             QToolTip.showText(event.globalPos(), plain_tip(self.theme.translate(text)), self)
             return True
-        return super().event(event)
+        return bool(super().viewportEvent(event))
 
-    def _handle_key(self, event: QKeyEvent) -> bool:
-        """Handle the chart's own keys; return False for any other key."""
-        key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        keys = Qt.Key
-        if not _is_own(event):
-            return False
-        if key in (keys.Key_Up, keys.Key_Down):
-            self._step_row(1 if key == keys.Key_Down else -1)
-        elif key in (keys.Key_Left, keys.Key_Right):
-            self._step_along(1 if key == keys.Key_Right else -1, shift)
-        elif key in (keys.Key_Plus, keys.Key_Equal, keys.Key_Minus):
-            self.zoom(1 / CLOSER if key == keys.Key_Minus else CLOSER)
-        elif key == keys.Key_Home:
-            self.ask.show_range(None)
-        elif key in (keys.Key_Return, keys.Key_Enter):
-            self._enter(self.row, self.item)
-        elif key == keys.Key_D:
-            self._go_to_details()
-        else:
-            self.ask.leave()
-        return True
+    def event(self, event: QEvent) -> bool:
+        """Use other pens on another screen."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._build()
+        return super().event(event)
 
     def _step_row(self, step: int) -> None:
         assert self.shown
@@ -339,7 +336,7 @@ class GpuView(QWidget):
         """Select the next block or segment of the row; without any, or with Shift, pan."""
         items = [] if shift or self.shown is None else self._items()
         if not items:
-            self._ask(_moved(self.span, STEP * step))
+            self.pan(PAN * step, 0)
             return
         if self.item in items:
             index = min(max(items.index(self.item) + step, 0), len(items) - 1)
@@ -372,7 +369,7 @@ class GpuView(QWidget):
         if begin < first or end > last:
             middle = (begin + end) / 2
             half = max((last - first) / 2, 0.6 * (end - begin))
-            self._ask((middle - half, middle + half))
+            self.ask.show_range(clamp_range((middle - half, middle + half), self._full_range))
 
     def _go_to_details(self) -> None:
         """Ask for the next block with recorded warps."""
@@ -382,22 +379,10 @@ class GpuView(QWidget):
             self.ask.enter("block", block)
 
 
-KEYS = "Wheel + − zoom, drag pans, Enter goes in, Backspace back, Home shows all, D goes to a recorded block"
-OWN_KEYS = (
-    Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Plus, Qt.Key.Key_Equal,
-    Qt.Key.Key_Minus, Qt.Key.Key_Home, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_D, Qt.Key.Key_Backspace,
-)  # fmt: skip
-
-
-def _is_own(event: QKeyEvent) -> bool:
-    """Return True if a key belongs to the chart; with Ctrl or Alt it is the window's."""
-    others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-    return event.key() in OWN_KEYS and not event.modifiers() & others
-
-
-def _moved(span: TimeRange, share: float) -> TimeRange:
-    distance = share * (span[1] - span[0])
-    return span[0] + distance, span[1] + distance
+KEYS = (
+    "Wheel + − zoom, drag pans, R zooms to a rectangle, Enter goes in, Backspace back, Home shows all, "
+    "D goes to a recorded block"
+)
 
 
 def common_range(lengths: list[float]) -> TimeRange:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...tracer.model.array_types import Ints
 from .bookmark import TracedValue
-from .session import Selection, Session, buffer_text
+from .session import Selection, Session, buffer_text, have_same_inputs
 
 LONGEST = 200  # characters of a traced value's text
 _TRACED = re.compile(
@@ -69,7 +69,10 @@ def traced_lines(traced: TracedValue | None) -> dict[str, str]:
 
 
 def reference_of(sessions: Sequence[Session | None], pane: int) -> Session | None:
-    """Return the session of another pane that runs the same launch with another text or order of threads."""
+    """Return the session of another pane that runs the same launch with another text or order of threads.
+
+    Its arrays had the same contents.
+    """
     own = sessions[pane]
     for other in sessions:
         if other is None or own is None or other is own:
@@ -78,7 +81,7 @@ def reference_of(sessions: Sequence[Session | None], pane: int) -> Session | Non
         same = (first.kernel, first.grid, first.block, first.arguments) == (
             second.kernel, second.grid, second.block, second.arguments,
         )  # fmt: skip
-        if same:
+        if same and (first.scenario or have_same_inputs(own, other)):
             return other
     return None
 

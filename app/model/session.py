@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -50,6 +51,12 @@ class Selection(Struct, frozen=True):
 
     block: int = 0
     thread: int = 0
+
+
+def have_same_inputs(first: Session, second: Session) -> bool:
+    """Return True if the arrays that both kernels read had the same contents before both launches."""
+    own, other = first.input_digests, second.input_digests
+    return all(own[name] == other[name] for name in own.keys() & other.keys())
 
 
 class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
@@ -113,6 +120,18 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def keep_final_values(self, result: SearchResult) -> None:
         """Keep the final values of an element over the orders of the launch."""
         vars(self)["_final_values"] = result
+
+    @cached_property
+    def input_digests(self) -> dict[str, str]:
+        """Digests of the arrays in global memory that the kernel reads, with their contents before it, by name."""
+        digests = {}
+        for number in np.unique(self.requests.buffer[self.requests.op != Op.STORE]).tolist():
+            content = self.trace.initial.get(number)
+            if content is not None and self.trace.buffers[number].space == "global":
+                form = f"{content.dtype} {content.shape} ".encode()
+                digest = hashlib.blake2b(form + content.tobytes(), digest_size=16).hexdigest()
+                digests[self.trace.buffers[number].name] = digest
+        return digests
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -18,11 +18,11 @@ from ..timings.measured_line import MeasuredLine
 from ..views.common.wording import (
     LUCKY,
     MEASURED,
-    check_text,
     compared_text,
     engine_text,
     is_right_by_luck,
     pitfall_text,
+    verdict_text,
 )
 from ..widgets.controls import button, mark, paint_icon
 from ..widgets.icons import icon
@@ -226,10 +226,8 @@ class PaneHeading(QWidget):
 
     def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
-        good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
-        lucky = is_right_by_luck(self.session)
-        good &= not lucky
-        text = self._translate(LUCKY if lucky else check_text(trace)[0]) if trace else ""
+        verdict, good = verdict_text(self.session) if self.session else ("", True)
+        text = self._translate(verdict)
         for label in (self.verdict, self.sign):
             label.setToolTip(plain_tip(f"{text}. {engine_text(trace)}".strip() if text and trace else text))
         self.verdict.setObjectName("good" if good else "bad")

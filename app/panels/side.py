@@ -220,7 +220,7 @@ class Inspector(QFrame):
         self.sources.set_spotlight(view.other_highlight)
         if self.sources.counterpart is not None:
             self.sources.counterpart.heat, self.sources.counterpart.compared = self.source.heat, view.compared
-        self.shown = view
+        recounts, self.shown = view.counts_findings != self.shown.counts_findings, view
         for shown in self._views.values():
             if isinstance(shown, ShowsExplanation):
                 shown.show_explanation(view.traced, view.explanation)
@@ -231,6 +231,8 @@ class Inspector(QFrame):
         self._show_tabs([name for name in ON_DEMAND if wanted[name]], is_shown=True)
         if view.tab != self.tab:
             self.show_tab(view.tab)
+        elif recounts:
+            self._fit_tabs(self.theme)
         self._show_tabs([name for name in ON_DEMAND if not wanted[name]], is_shown=False)
 
     def _show_tabs(self, names: Sequence[str], *, is_shown: bool) -> None:
@@ -336,7 +338,8 @@ class Inspector(QFrame):
         picture = counts_picture(self._counts, self.theme, SIGNS * size, self.devicePixelRatioF())
         self.signs.setPixmap(picture)
         self.signs.setFixedSize(picture.deviceIndependentSize().toSize())
-        tab, has_some = TABS.index("findings"), any(self._counts.values())
+        tab = TABS.index("findings")
+        has_some = self.shown.counts_findings and any(self._counts.values())
         self.bar.setTabButton(tab, QTabBar.ButtonPosition.RightSide, self.signs if has_some else None)
         self.signs.setVisible(has_some)
 

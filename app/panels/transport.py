@@ -55,6 +55,7 @@ class TransportDetail(NamedTuple):
     link: bool = True  # of the panes
     legend: bool = True  # of the colours
     colour: bool = True  # the list of what colours the cells
+    loop: bool = True  # the button; its key always works
     ends: bool = True  # the buttons for start, end and loop; their keys always work
     speed: bool = True  # moments a second
 
@@ -71,7 +72,7 @@ DETAILS = (  # from a wide row to a narrow one
     TransportDetail("some"),
     TransportDetail("some", captions=False),
     TransportDetail("some", captions=False, where=False),
-    TransportDetail("some", captions=False, where=False, colour=False),
+    TransportDetail("some", captions=False, where=False, link=False, loop=False),
     TransportDetail("some", captions=False, where=False, colour=False, link=False),
     TransportDetail("some", captions=False, where=False, colour=False, link=False, speed=False),
     TransportDetail("some", captions=False, where=False, colour=False, link=False, speed=False, ends=False),
@@ -228,7 +229,8 @@ class Transport(QFrame):
     def _needed(self, detail: TransportDetail) -> int:
         """Compute the width of these parts in one row."""
         chips = [self.speed_chip] * detail.speed + [self.link_chip] * (self.linked and detail.link)
-        buttons = (*self.steps, self.loop) if detail.ends else self.steps[1:-1]
+        buttons = [*self.steps] if detail.ends else [*self.steps[1:-1]]
+        buttons += [self.loop] * (detail.ends and detail.loop)
         widths = [widget.sizeHint().width() for widget in buttons]
         widths += [chip.width_with(detail.captions) for chip in chips]
         widths += [self.position.width_with(detail.where)]
@@ -243,8 +245,9 @@ class Transport(QFrame):
         self.colour_chip.setVisible(detail.colour and not self.is_picture)
         for chip in (self.speed_chip, self.link_chip):
             chip.caption.setVisible(detail.captions)
-        for end in (self.steps[0], self.steps[-1], self.loop):
+        for end in (self.steps[0], self.steps[-1]):
             end.setVisible(detail.ends)
+        self.loop.setVisible(detail.ends and detail.loop)
         self.position.show_quiet(detail.where)
         self.speed_chip.setVisible(detail.speed)
         self.link_chip.setVisible(self.linked and detail.link)

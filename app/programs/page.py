@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...tracer.model.launch import is_cuda_cpp
 from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import read_small_text
 from ..model.visible_text import escape_controls_in_lines, replace_controls
@@ -48,7 +49,7 @@ class ProgramPage(QFrame):
         self.heading = PlainLabel("Output")
         self._highlighter = Highlighter(self.text.document(), theme)
         self._path, self._line, self._mark = Path(), 0, 0
-        self._failed = False
+        self._failed, self._progress = False, ""
         self._clock, self._tick = QElapsedTimer(), QTimer(self, interval=TICK)
         self._tick.timeout.connect(self._show_status)
         self.end.setToolTip("End the program (Esc)")
@@ -87,7 +88,7 @@ class ProgramPage(QFrame):
             box.setTabStopDistance(SPACES * box.fontMetrics().horizontalAdvance(" "))
         self.status.setFont(theme.font(15, bold=True))
         self.heading.setFont(theme.font(12, bold=True))
-        self._highlighter.show_colours(self.text.toPlainText(), theme)
+        self._show_colours()
         gap = theme.px(12)
         layout = self.layout()
         if layout is not None:
@@ -96,16 +97,21 @@ class ProgramPage(QFrame):
         self._show_status()
         self._mark_line(self._mark)
 
+    def _show_colours(self) -> None:
+        """Colour the program in its language."""
+        text = self.text.toPlainText()
+        self._highlighter.show_colours(text, self.theme, c=is_cuda_cpp(str(self._path)))
+
     def begin(self, path: Path) -> None:
         """Show the text of a program that starts."""
-        self._path, self._line, self._failed = path, 0, False
+        self._path, self._line, self._failed, self._progress = path, 0, False, ""
         try:
             text = read_small_text(path, LARGEST, "program")
         except ValueError:
             text = ""
         text = "" if is_notebook(str(path)) else replace_controls(text)
         self.text.setPlainText(text)
-        self._highlighter.show_colours(text, self.theme)
+        self._show_colours()
         self.text.setVisible(bool(text))
         self.output.clear()
         self._mark_line(0)
@@ -119,9 +125,14 @@ class ProgramPage(QFrame):
     def show_line(self, line: int) -> None:
         """Show and mark the program's current line, 0 if unknown."""
         if line != self._line:
-            self._line = line
+            self._line, self._progress = line, ""
             self._mark_line(line)
             self._show_status()
+
+    def show_progress(self, sentence: str) -> None:
+        """Show how long a launch has run."""
+        self._progress = sentence
+        self._show_status()
 
     def show_output(self, text: str) -> None:
         """Show the program's output so far."""
@@ -160,7 +171,8 @@ class ProgramPage(QFrame):
             return
         seconds = self._clock.elapsed() // 1000 if self._clock.isValid() else 0
         where = f", line {self._line}" if self._line else ""
-        self._say(f"Running {self._path.name} … {seconds} s{where}", "text")
+        progress = f": {self._progress}" if self._progress else ""
+        self._say(f"Running {self._path.name} … {seconds} s{where}{progress}", "text")
 
     def _say(self, sentence: str, colour: str) -> None:
         self.status.setText(sentence)

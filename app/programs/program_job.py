@@ -31,6 +31,7 @@ OF_LAUNCHES = re.compile(  # the lines that `run` itself prints about launches
 FAULT = re.compile(  # as `run` reports one of CUDA C++: file, line, severity, sentence
     r"tilescope: (.+?):(\d+): (error|warning): (?:\w+: )?(.*?)( \[TS\d+ [^\]]*\])?$"
 )
+PROGRESS = re.compile(r"tilescope: (.* has run for .*); Ctrl\+C ends it\.$")
 OWN_LINES = "tilescope: "  # the prefix of Tilescope's own lines in a program's output
 PATIENCE = 10.0  # seconds of CPU time after which a block counts as endless; it may use 1 GB
 MOST_OUTPUT = 1_000_000  # characters of a program's output that are kept
@@ -46,7 +47,7 @@ class UserProgram(QObject):
 
     recorded: the paths of the traces of a run, at least one. failed: one sentence with the reason for no trace.
     noted: one sentence about a run that traced launches and then failed. began: a run begins. moved: the current line
-    of the program. printed: all output of the program so far.
+    of the program. printed: all output of the program so far. delayed: how long a launch has run, and its progress.
     """
 
     recorded = Signal(object)
@@ -55,6 +56,7 @@ class UserProgram(QObject):
     began = Signal()
     moved = Signal(int)
     printed = Signal(str)
+    delayed = Signal(str)
 
     def __init__(self, parent: QObject | None = None, *, watched: bool = True) -> None:
         super().__init__(parent)
@@ -62,6 +64,7 @@ class UserProgram(QObject):
         self._text: str | None = None
         self.output = ""  # of the program so far
         self.faults: list[tuple[int, str, str]] = []  # of the host code: line, sentence and severity
+        self._errors: list[str] = []  # lines of its standard error so far, without progress
         self.failed_line = 0  # the line of the program in its last traceback; 0 for none
         self._position_timer = QTimer(self, interval=LOOKING)
         self._position_timer.timeout.connect(self._read_position)
@@ -130,10 +133,11 @@ class UserProgram(QObject):
         process.finished.connect(lambda *_: self._finish(process, folder))
         process.errorOccurred.connect(lambda error: self._report_failed_start(process, error))
         process.readyReadStandardOutput.connect(lambda: self._take_output(process))
+        process.readyReadStandardError.connect(lambda: self._take_errors(process))
         environment = QProcessEnvironment.systemEnvironment()
         environment.insert("PYTHONUNBUFFERED", "1")
         process.setProcessEnvironment(environment)
-        self.output, self.failed_line = "", 0
+        self.output, self.failed_line, self._errors = "", 0, []
         keeper, *words = module_command("tilescope.tracer.processes.keeper")
         run = [*module_command("tilescope"), "run", "--out", str(folder)]
         run += ["--patience", f"{PATIENCE:g}", "--where", str(self._folder / f"{self.runs}.where")]
@@ -156,6 +160,20 @@ class UserProgram(QObject):
         if process is self._process:
             self._note_output(bytes(process.readAllStandardOutput().data()).decode(errors="replace"))
 
+    def _take_errors(self, process: QProcess, *, ended: bool = False) -> None:
+        """Show the lines of the program and of faults, and report how long a launch has run."""
+        if process is not self._process:
+            return
+        process.setReadChannel(QProcess.ProcessChannel.StandardError)
+        while process.canReadLine() or (ended and process.bytesAvailable()):
+            line = bytes(process.readLine().data()).decode(errors="replace").rstrip("\r\n")
+            if progress := PROGRESS.match(line):
+                self.delayed.emit(progress[1])
+                continue
+            self._errors.append(line)
+            if FAULT.match(line) or not line.startswith(OWN_LINES):
+                self._note_output(f"{line.removeprefix(OWN_LINES)}\n")
+
     def _note_output(self, text: str) -> None:
         if text:
             self.output = (self.output + text)[-MOST_OUTPUT:]
@@ -173,17 +191,16 @@ class UserProgram(QObject):
         if process is not self._process:
             return  # it was replaced by another run
         self._take_output(process)
+        self._take_errors(process, ended=True)
         self._process = None
         self._position_timer.stop()
         self._since_end.start()
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
-        output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
+        output = "\n".join(self._errors).strip().splitlines()
         faults = [fault for line in output if (fault := FAULT.match(line))]
         own = [fault for fault in faults if self.path.parent / fault[1] == self.path]
         self.faults = [(int(fault[2]), fault[4], fault[3]) for fault in own]
-        shown = [line for line in output if FAULT.match(line) or not line.startswith(OWN_LINES)]
-        self._note_output("".join(f"{line.removeprefix(OWN_LINES)}\n" for line in shown))
         message = f"The program {self.path.name} ended with {describe_exit_status(status)}: {self._last_line(output)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
@@ -215,4 +232,7 @@ class UserProgram(QObject):
         own_lines = [int(match[2]) for match in matches if match and match[1] == str(self.path)]
         self.failed_line = own_lines[-1] if own_lines else 0
         last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
+        if refused := re.search(rf"{re.escape(str(self.path))}:(\d+): ", last):  # a line of the kernel
+            self.failed_line, suffix = int(refused[1]), f" (line {refused[1]})"
+            last = last.replace(refused[0], "")
         return last.strip().removeprefix("tilescope: ").rstrip(".") + suffix

@@ -18,11 +18,11 @@ from ..views.common.outside import outside_of
 from ..views.common.wording import (
     MARKS,
     block_text,
-    check_text,
     engine_text,
     notice_text,
     phase_text,
     pitfall_text,
+    verdict_text,
 )
 from ..views.counters.numbers import notice_of, tiles_of, totals_of
 from ..views.source.highlight import Token, cuda_c_tokens, python_tokens
@@ -47,11 +47,12 @@ def session_data(
     wavefronts are counted.
     """
     shown = sorted(moments)
-    verdict, good = check_text(session.trace)
+    findings = _findings(session, say)  # first: the verdict depends on them
+    verdict, good = verdict_text(session)
     return {
         "title": say(escape_controls(session.title)),
         "end": session.end,
-        "verdict": verdict,
+        "verdict": say(verdict),
         "good": good,
         "made": engine_text(session.trace),
         "part": notice_text(session.trace),
@@ -62,7 +63,7 @@ def session_data(
         "counted": say("requests by all warps so far"),
         "counters": _counters(session, say, shown, wavefronts),
         "source": _source(session, shown),
-        "findings": _findings(session, say),
+        "findings": findings,
         "timeline": _timeline(session, say, blocks),
     }
 

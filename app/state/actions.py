@@ -247,9 +247,10 @@ def _changes(state: WindowState, action: Action) -> dict[str, Any]:
             changes = {"tab": tab} if tab in TABS else {}
             return changes | ({"side": "shown"} if appears else {})
         case TraceValue(None):
-            return {"traced": None} | ({"tab": TABS[0]} if state.tab == "why" else {})
+            return {"traced": None} | ({"tab": state.tab_before_path} if state.tab == "why" else {})
         case TraceValue(traced, appears):
-            return {"traced": traced, "tab": "why"} | ({"side": "shown"} if appears else {})
+            before = {} if state.tab == "why" else {"tab_before_path": state.tab}
+            return before | {"traced": traced, "tab": "why"} | ({"side": "shown"} if appears else {})
         case ToggleSide(is_shown):
             hidden = "auto" if state.is_lecture else "hidden"
             return {"side": hidden if is_shown else "shown"}

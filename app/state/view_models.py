@@ -63,6 +63,7 @@ class SideView(Struct, frozen=True):
     traced: TracedValue | None = None  # the value whose path is shown
     explanation: Explanation | None = None  # None while it is being computed
     has_order: bool = False  # whether the pane in focus runs in an explicit order
+    counts_findings: bool = True  # on their tab
 
 
 class TransportView(Struct, frozen=True):
@@ -177,9 +178,10 @@ def side_view(
     highlight = highlights[state.focus] if highlights else None
     other = highlights[1 - state.focus] if len(highlights) == 2 else None
     has_order = state.focus < len(state.panes) and state.panes[state.focus].schedule.kind == "order"
+    counts_findings = not state.is_asking and (state.tab == "findings" or not state.is_lecture)
     return SideView(
         state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, other, state.traced,
-        explanation, has_order,
+        explanation, has_order, counts_findings,
     )  # fmt: skip
 
 

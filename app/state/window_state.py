@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.bookmark import Bookmark
+from ..model.bookmark import TABS, Bookmark
 
 SIDE_SHARE = 2  # parts of the width for the inspector, where a pane has three
 BOOKMARK_FIELDS = Bookmark.__struct_fields__
@@ -19,6 +19,7 @@ class WindowState(Bookmark, frozen=True):
     lecture_bar: bool = False  # and in that of a lecture
     is_picture_only: bool = False  # whether only pictures and a lecture's caption are shown
     is_asking: bool = False  # whether a lecture asks, so that nothing may give away the answer
+    tab_before_path: str = TABS[0]  # the inspector's tab before it showed the path of a value
     asks_compiler: bool = True  # whether "auto" shows compiled counters once they are known
     side_share: int = SIDE_SHARE  # parts of the width for the inspector
 

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QWidget
 
 from ...kernels.scenarios.catalogue import find, groups
 from ..model.visible_text import escape_controls, escape_controls_in_lines
+from ..views.plotting.style import draw_symbol
 from ..widgets.icons import DENSITY
 from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme, check_box_palette, check_box_sheet, flat_sheet
 from .model.choice import ChartSubject, is_on_cpu, slots_of, subject_of_key
 from .model.sources import Source
-from .plotting.style import draw_symbol
 
 VISIBLE_ROWS = 2  # measurements that are visible without scrolling
 KEY = Qt.ItemDataRole.UserRole

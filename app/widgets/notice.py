@@ -318,8 +318,11 @@ class Notice(QWidget):
 
 
 def _show_sentence(label: QLabel, sentence: str) -> None:
-    """Show a sentence in a label and announce it to screen readers. A file's name at its start stays as it is."""
-    is_name = "." in sentence.partition(" ")[0].rstrip(".,:")
+    """Show a sentence in a label and announce it to screen readers.
+
+    The name of a file or of an element at its start stays as it is.
+    """
+    is_name = not set(".[").isdisjoint(sentence.partition(" ")[0].rstrip(".,:"))
     label.setText(sentence if is_name else sentence[:1].upper() + sentence[1:])
     label.setAccessibleName(sentence)
     announce(label)

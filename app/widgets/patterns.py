@@ -39,8 +39,9 @@ def cell(
 
 def hatch(width: int, height: int, pitch: int = 6) -> Mask:
     """Compute a mask of diagonal lines, `pitch` pixels apart, shape (height, width)."""
-    y, x = np.mgrid[:height, :width]
-    return np.asarray((x + y) % pitch < max(1, pitch // 3))
+    line = np.arange(width + pitch) % pitch < max(1, pitch // 3)
+    lines = np.lib.stride_tricks.sliding_window_view(line, width)  # one for each row of a pitch
+    return lines[np.arange(height) % pitch]
 
 
 def swatch(look: str, size: int, theme: Theme, ratio: float = 1.0) -> QPixmap:

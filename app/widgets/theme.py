@@ -251,6 +251,7 @@ QPushButton:disabled, QToolButton:disabled { color: $muted; }
 QPushButton:checked, QToolButton:checked { background: $badge; border: 1px solid $accent; }
 QPushButton#primary { background: $accent; color: $accent_text; border: 1px solid $accent;
     font-weight: bold; font-size: $s13px; }
+QPushButton#primary:disabled { background: $panel; color: $muted; border: 1px solid $control; }
 QPushButton#primary:focus { border: 2px solid $text; padding: $t4px $t10px; }
 QPushButton[slim="true"] { padding: $s1px $s8px; min-height: $s14px; }
 QPushButton[slim="true"]:focus, QPushButton#primary[slim="true"]:focus { padding: 0px $s7px; }

@@ -118,6 +118,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
+        self.exercises.changed.connect(self.central.focus_pictures)
         self.stage.is_own_file = self._is_temporary
         self.editing.remedies.proved.connect(self.exercises.work.take_proven)
         self.editing.editing.is_suspended = self.exercises.work.is_here

@@ -192,6 +192,7 @@ class FileOperations:
             program.noted.connect(partial(self.notice.error, cause="program"))
             program.began.connect(self._begin)
             program.printed.connect(self._take_output)
+            program.delayed.connect(lambda text: self.page.show_progress(text) if self.page else None)
             program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
         self.notice.clear(cause="program")
         self._is_shown = False

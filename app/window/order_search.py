@@ -19,7 +19,6 @@ from ..model.session import Selection, Session
 from ..model.thread_turns import chosen_moment, schedule_of
 from ..panels.side import Inspector
 from ..state.actions import ShowTab
-from ..views.inspect.value_bars import values_text
 from ..widgets.command import Command
 from ..widgets.notice import Notice
 from .navigation import Navigation
@@ -142,7 +141,9 @@ class OrderSearch(QObject):
         """Show the result: the final values, or the two orders next to each other; and the words in the findings."""
         if result.element:
             session.keep_final_values(result)
-            self.notice.inform(values_text(result) if result.values else result.verdict)
+            self.notice.clear("information")  # the bars show what was counted, and nothing may cover them
+            if not result.values:
+                self.notice.inform(result.verdict)
             self._side.show_values(session)
             return
         self.notice.inform(result.verdict)

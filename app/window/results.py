@@ -11,7 +11,7 @@ from ...tracer.hardware.times.recorded_outcomes import Spread
 from ..compiled.compiled_job import CompiledJob
 from ..compiled.listing_job import ListingJobs
 from ..control.causes_job import CausesJob, Question
-from ..control.seed_jobs import SeedJobs, schedule_free_key
+from ..control.seed_jobs import SeedJobs, spread_key
 from ..control.stage import Stage
 from ..control.type_inference_job import TypeInferenceJob
 from ..gpu_timelines.model.timeline_clocks import NOT_RECORDED, recorded_of
@@ -143,7 +143,7 @@ class Results(QObject):
     def _show_spread(self, key: str, spread: Spread) -> None:
         """Show the totals of a racing counter under other seeds, in the panes of that launch."""
         for pane in self.panes:
-            if pane.session is not None and schedule_free_key(pane.session.launch) == key:
+            if pane.session is not None and spread_key(pane.session) == key:
                 pane.histogram.spread = spread
 
     # Compiled counters.

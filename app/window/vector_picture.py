@@ -232,20 +232,24 @@ class _Page:
             self.add_timelines()
 
     def add_gpu(self, panel: GpuPanel) -> None:
-        """Add the recordings of a GPU: the charts of the panes below each other, their facts, and the axis."""
-        width = float(panel.axis.width())
+        """Add the recordings of a GPU: the charts of the panes below each other, their facts, and the legend."""
+        width = float(panel.legend.width())
         for pane in panel.panes:
             height = self._add_line(pane.name_text(), MARGIN, self._below, width, is_title=True)
             height += self._add_line(pane.place_text(), MARGIN, self._below + height, width)
             self._below += height
             for part in (pane.view, pane.facts):
                 if not part.isHidden():
-                    self._add_widget(part, QRectF(MARGIN, self._below, part.width(), part.height()))
+                    box = QRectF(MARGIN, self._below, part.width(), part.height())
+                    if part is pane.view:
+                        self._add(box, pane.view.draw)
+                    else:
+                        self._add_widget(part, box)
                     self._below += part.height() + self.theme.px(SMALL) / 2
             self._below += GAP / 2
-        if not panel.axis.isHidden():
-            self._add_widget(panel.axis, QRectF(MARGIN, self._below, width, panel.axis.height()))
-            self._below += panel.axis.height() + GAP
+        if not panel.legend.isHidden():
+            self._add_widget(panel.legend, QRectF(MARGIN, self._below, width, panel.legend.height()))
+            self._below += panel.legend.height() + GAP
 
     def _timelines_width(self) -> int:
         return max((t.width() for t in self._central.timelines if t.isVisible()), default=0)

@@ -13,6 +13,7 @@ from types import FunctionType
 
 import msgspec
 from markdown import code_block, plain, prose, table
+from planted_faults import planted_page
 from program import Program
 
 import tilescope
@@ -27,6 +28,7 @@ These pages are generated from the code.
 - [Keys](keys.md): every menu entry of the window, with its keys
 - [File formats](file-formats.md): what Tilescope reads and writes
 - [Engines](engines.md): what each engine runs
+- [Planted faults](planted-faults.md): the verdicts of `check` about sixty programs with a fault
 - [JSON](json.md): what commands print as JSON, and JSON schemas
 """
 
@@ -37,6 +39,7 @@ def reference_pages(program: Program) -> Iterator[tuple[str, str]]:
     yield "reference/commands.md", _commands()
     yield "reference/api.md", _api()
     yield "reference/keys.md", "# Keys\n" if program.quick else _keys()
+    yield "reference/planted-faults.md", planted_page()
     yield "reference/schemas.md", _schemas()
 
 

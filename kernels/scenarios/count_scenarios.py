@@ -38,7 +38,7 @@ _counter = partial(
 RACING = _counter(
     name="count-racing",
     title="Counter, racing",
-    lesson="Load, add and store are three steps: all threads load the same number before any stores the next.",
+    lesson="Load, add and store are three steps: threads that load the same number lose additions.",
     pitfall="Without an atomic, the additions of threads that run at once are lost: in "
     "lockstep 1024 threads count to 1.",
     group="Pitfalls",

@@ -66,7 +66,7 @@ function say(element, text) {
 }
 
 // Rich text that was made in the program: ["p", "text", ["b", "bold"]]; only these elements are made of it.
-const RICH = new Set(["p", "b", "i", "code", "sup", "pre", "br"]);
+const RICH = new Set(["p", "b", "i", "code", "sup", "sub", "pre", "br"]);
 
 function rich(tree) {
   if (typeof tree === "string") return document.createTextNode(tree);

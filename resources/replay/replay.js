@@ -34,8 +34,7 @@ class Page {
     this.still = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.darkWish = window.matchMedia("(prefers-color-scheme: dark)");
     this.build();
-    this.setDark(this.darkWish.matches);
-    this.darkWish.addEventListener("change", (event) => this.setDark(event.matches));
+    this.followTheme();
     document.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.arrange()).observe(document.documentElement);
     window.addEventListener("resize", () => this.arrange());
@@ -85,6 +84,14 @@ class Page {
     this.foot = make("footer", { class: "foot" }, this.timelineRows, this.transport);
   }
 
+  // Have the colours of the page around this one, which are sent here, or else those that the reader prefers.
+  followTheme() {
+    const follow = () => this.setDark(hostIsDark ?? this.darkWish.matches);
+    this.darkWish.addEventListener("change", follow);
+    window.addEventListener("hosttheme", follow);
+    follow();
+  }
+
   setDark(dark) {
     this.tables.dark = dark ? 1 : 0;
     document.documentElement.dataset.theme = dark ? "dark" : "light";
@@ -120,10 +127,18 @@ class Page {
     if (shows) this.showPanes(step);
     else this.showPicture(step);
     this.main.dataset.panes = shows ? step.tracks.length : 0;
-    if (shows) this.seek(step.plays && plays && !this.still.matches ? step.begin : step.stand);
+    const runs = step.plays && plays && !this.still.matches && !step.question;
+    if (shows) this.seek(runs || (step.plays && step.question) ? step.begin : step.stand);
     this.arrange();
     if (this.data.steps.length > 1) window.scrollTo(0, 0);
-    if (shows && step.plays && plays && !this.still.matches) this.run(step.stand);
+    if (shows && runs) this.run(step.stand);
+  }
+
+  // A step with a question plays once its answer is shown: the end could give it away.
+  playAnswer(step) {
+    if (!step.plays || step !== this.current) return;
+    if (this.still.matches) this.seek(step.stand);
+    else this.run(step.stand);
   }
 
   showCaption(step) {
@@ -135,9 +150,10 @@ class Page {
     if (this.number === 0 && this.data.introduction.length) {
       this.caption.append(make("div", { class: "introduction" }, ...this.data.introduction.map(rich)));
     }
-    for (const part of step.caption || []) this.caption.append(rich(part));
-    if (step.foot) this.caption.append(make("p", { class: "foot-note" }, step.foot));
-    if (step.question) this.caption.append(questionCard(step.question));
+    const parts = (step.caption || []).map(rich);
+    if (step.foot) parts.push(make("p", { class: "foot-note" }, step.foot));
+    if (step.question) this.caption.append(questionCard(step.question, () => this.playAnswer(step)));
+    this.caption.append(...(step.question ? [make("div", { class: "explanation" }, ...parts)] : parts));
     this.caption.hidden = !this.caption.childNodes.length;
   }
 
@@ -179,7 +195,7 @@ class Page {
     const parts = {
       source: [title, this.source.element],
       explain: [make("h3", {}, "Now"), this.phaseText],
-      findings: [make("h3", {}, "Findings"), findings],
+      findings: [make("section", { class: "findings-part" }, make("h3", {}, "Findings"), findings)],
       warp: view.track.warp ? this.warpParts(session.warp) : [],
       why: this.whyParts(),
     };
@@ -455,6 +471,14 @@ class Page {
     return [height / shape, height];
   }
 }
+
+// A notebook's output sends {dark} to the frame that this page is in, once it is loaded and at each change.
+let hostIsDark = null;
+window.addEventListener("message", (event) => {
+  if (event.source !== window.parent || window.parent === window || typeof event.data?.dark !== "boolean") return;
+  hostIsDark = event.data.dark;
+  window.dispatchEvent(new Event("hosttheme"));
+});
 
 async function main() {
   if (!("DecompressionStream" in window)) return; // as the page says by now

@@ -149,7 +149,7 @@ function findingsList(session, go) {
 }
 
 // A question with its answer, which stays hidden until it is asked for.
-function questionCard(question) {
+function questionCard(question, revealed) {
   const answer = make("p", { class: "answer", role: "status" });
   const card = make("section", { class: "question", "aria-label": "Question" }, make("p", { class: "ask" }, question.ask));
   const reveal = () => {
@@ -157,6 +157,7 @@ function questionCard(question) {
     if (question.mark) answer.append(" ", mark(question.mark, question.origin));
     card.classList.add("revealed");
     show.remove();
+    revealed();
   };
   const show = make("button", { class: "reveal", onclick: reveal }, "Show the answer");
   const choices = question.choices.map((text, i) => {

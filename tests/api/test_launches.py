@@ -49,19 +49,6 @@ def test_a_picture_has_its_size_and_shows_the_launch(doubled):
     assert np.mean([QImage.pixelColor(image, x, 5).lightness() for x in range(0, 900, 50)]) < 100  # dark
 
 
-def test_a_notebook_gets_a_picture_and_else_the_text(doubled, monkeypatch):
-    monkeypatch.setattr("tilescope.api.launches.render_png", lambda trace, *look: b"drawn as %r" % (look,))
-    assert (
-        tilescope.TracedLaunch(lambda: doubled._recorded[0])._repr_png_()
-        == b"drawn as (None, 'light', (1280, 800))"
-    )
-    monkeypatch.setattr(
-        "tilescope.api.launches.render_png", lambda *words: (_ for _ in ()).throw(tilescope.TilescopeError)
-    )
-    assert tilescope.TracedLaunch(lambda: doubled._recorded[0])._repr_png_() is None
-    assert repr(doubled) == "<TracedLaunch kernel: 2 blocks of 32 threads, 128 accesses>"
-
-
 def test_a_picture_that_can_t_be_drawn_has_a_reason(doubled):
     with pytest.raises(tilescope.TilescopeError, match=r"The picture can't be drawn: .*size"):
         doubled.picture(size=(3, 3))
@@ -76,8 +63,11 @@ def test_the_accesses_are_read_only_columns(doubled):
     assert set(trace["line"].tolist()) == {doubled._recorded[0].sources and 4 + _first_line(doubled)}
     with pytest.raises(ValueError, match="read-only"):
         trace["index"][0] = 1
+    assert trace.line.tolist() == trace["line"].tolist()
     with pytest.raises(KeyError):
         trace["site"]
+    with pytest.raises(AttributeError, match=r"'site' is no column .* block, thread"):
+        _ = trace.site
 
 
 def _first_line(traced):

@@ -60,8 +60,9 @@ def million() -> Any:
 
 def main() -> dict[str, Any]:
     """Measure everything."""
-    from tilescope.app.window.start import application
+    from tilescope.app.window.start import application, load_qt
 
+    load_qt()  # as the window does
     application()
     from PySide6.QtWidgets import QApplication
 

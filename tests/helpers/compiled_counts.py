@@ -111,13 +111,13 @@ def _dim3(lengths: object) -> Dim3:
 def main() -> None:
     """Answer each job."""
     os.environ.pop("NUMBA_ENABLE_CUDASIM", None)
-    from tilescope.tracer.as_compiled.execution.process import prepare
     from tilescope.tracer.recording import nvidia_files
+    from tilescope.tracer.type_inference.process import import_submodules
 
     if "--without-nvidia" in sys.argv:
         for name in ("libdevice", "libnvvm", "ptxas", "nvdisasm"):
             setattr(nvidia_files, name, lambda: None)
-    prepare()
+    import_submodules()
     from tilescope.tracer.as_compiled.execution.count import count
 
     for line in sys.stdin.buffer:

@@ -68,6 +68,12 @@ def messages_of(done) -> str:
     return "".join(line for line in lines if not re.match(usual, line))
 
 
+def printed_by_program(done) -> str:
+    """Return what a program under `check` printed, which is in standard error with our messages."""
+    lines = done.stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(("tilescope: ", "note: "))).strip()
+
+
 def check_program(folder, path, *words):
     done = run_tilescope("check", "--format", "json", *words, str(path), folder=folder)
     assert done.returncode in (0, 1), done.stderr

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
+from ..dataflow.load_destinations import LoadDestinations
+from ..dataflow.source_flow import flow_of
 from ..model.array_types import Ints, Mask
 from ..model.grouping import group_starts, positions_in_group, stable_order
 from ..model.trace import WARP, Buffer, Op, Trace
 from .requests import Requests
+
+# Atomics that do not add, in Python, CUDA C++ and libcu++.
+NOT_ADDING = re.compile(
+    r"(atomic[._]?|fetch_|compare_)(nan)?(max|min|exch|cas|and|or|xor|compare)|\.exchange\(", re.IGNORECASE
+)
 
 
 class ContentionRecords(NamedTuple):
@@ -227,11 +235,37 @@ def _may_count(buffer: Buffer) -> bool:
     return len(buffer.shape) == 1 and np.dtype(buffer.dtype).kind in "iu" and is_plain
 
 
+def _is_adding_atomic(trace: Trace, rows: Ints) -> Mask:
+    """Return True for the atomics that add, by their names in the source; others replace or compare values."""
+    adding: Mask = trace.op[rows] >= Op.ATOMIC
+    for number in np.unique(trace.site[rows[adding]]).tolist():
+        site = trace.sites[number]
+        line = trace.sources.get(site.file, "").splitlines()[site.line - 1 : site.line]
+        if line and NOT_ADDING.search(line[0]):
+            adding &= trace.site[rows] != number
+    return adding
+
+
+def _stores_a_sum(trace: Trace, rows: Ints, loads: Ints) -> Mask:
+    """Return True for the stores of a value that is computed from a load.
+
+    loads: the row of the load for each row, -1 for none. If the source does not show it, all stores must add the same.
+    """
+    is_sum: Mask = loads >= 0
+    chosen = np.flatnonzero(is_sum)
+    if flow_of(next(iter(trace.sources.values()), ""), trace.kernel) is not None:
+        is_sum[chosen] = LoadDestinations(trace).stores_of(loads[chosen]) == rows[chosen]
+    elif len(chosen) and trace.value is not None:
+        steps = np.subtract(trace.value[rows[chosen]], trace.value[loads[chosen]])
+        is_sum[chosen] = bool(steps[0] != 0 and (steps == steps[0]).all())
+    return is_sum
+
+
 def _is_counted(trace: Trace, rows: Ints) -> bool:
     """Return True if most writes are additions, and several threads add to one element."""
     cell = trace.index[rows].astype(np.int64)
     op = trace.op[rows]
-    adds = (op >= Op.ATOMIC) | (_loads_before(trace, rows, cell) >= 0)
+    adds = _is_adding_atomic(trace, rows) | _stores_a_sum(trace, rows, _loads_before(trace, rows, cell))
     if 2 * adds.sum() < (op != Op.LOAD).sum() or not adds.any():
         return False
     order = stable_order(cell[adds])

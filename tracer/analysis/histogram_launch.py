@@ -74,6 +74,17 @@ def counted_total(trace: Trace, buffer: int) -> int:
     return int(content.sum())
 
 
+def sum_of_additions(trace: Trace, additions: Additions) -> int:
+    """Compute the value of a counter of one element if no addition to it were lost."""
+    assert trace.value is not None
+    values = trace.value.real.astype(np.int64)
+    first = int(trace.initial[additions.buffer][0])
+    writes = np.flatnonzero((trace.buffer == additions.buffer) & (trace.op != Op.LOAD))
+    earlier = np.concatenate([[first], values[writes]])[np.searchsorted(writes, additions.row)]
+    before = np.where(additions.load >= 0, values[additions.load], earlier)
+    return first + int((values[additions.row] - before).sum())
+
+
 def _expected(trace: Trace, contents: BufferContents, scenario: Scenario, buffer: int) -> Ints | None:
     """Compute NumPy's content of a buffer, None if the trace lacks an input of the reference."""
     numbers = {b.name: n for n, b in enumerate(trace.buffers) if b.space == "global"}

@@ -168,12 +168,13 @@ class LaunchMemory:
         """Return the arguments and template arguments that launch the kernel again; None if they are not known.
 
         Arrays are described by their shapes: `with_inputs` adds their contents. Structures, memory that two arguments
-        share, pointers into allocations and variables that the host has set are left out.
+        share, pointers into allocations and device variables that the host has set are left out.
         """
         text = self._facts.texts.get(file, "")
         function = next((f for f in cpp_text.functions(text) if f.name == self._kernel), None)
         if function is None or any(
-            region.initial is not None and region.initial.any() for region in self.regions[self.allocations :]
+            region.name in self._facts.spaces and region.initial is not None and region.initial.any()
+            for region in self.regions[self.allocations :]
         ):
             return None
         constants: dict[str, bool | int | float | str] = {}

@@ -16,6 +16,7 @@ from ..model.finding import (
     coordinates_text,
     count_noun,
     element_text,
+    first_sites_on_lines,
     line_text,
 )
 from ..model.trace import WARP, Buffer, Op, Trace
@@ -26,11 +27,20 @@ REMEDY = "test the index against the array's shape before it is used"
 
 
 def out_of_bounds_findings(trace: Trace, requests: Requests) -> list[Finding]:
-    """List an error for each buffer and site that goes outside the buffer."""
+    """List an error for each line that goes outside a buffer, one for all indices that one test mends."""
     outside = trace.outside
-    code = outside.buffer.astype(np.int64) * len(trace.sites) + outside.site
-    moments = outside_moments(trace, requests)
-    return [_outside_finding(trace, moments, np.flatnonzero(code == value)) for value in np.unique(code)]
+    if not len(outside.site):
+        return []
+    moments, line = outside_moments(trace, requests), first_sites_on_lines(trace)
+    # One test of the indices that follow from a thread's number mends them all.
+    of_data = np.array([comes_from_data(trace, site) for site in trace.sites], bool)
+    code = (outside.buffer.astype(np.int64) * len(trace.sites) + line[outside.site]) * 2 + of_data[
+        outside.site
+    ]
+    return [
+        _outside_finding(trace, moments, np.flatnonzero(code == value), of_data=bool(value % 2))
+        for value in np.unique(code)
+    ]
 
 
 def outside_moments(trace: Trace, requests: Requests) -> Ints:
@@ -75,7 +85,7 @@ def _moment_of(trace: Trace, requests: Requests, warp_requests: Ints, step: Ints
     return int(requests.span_start[row].min()) + 1
 
 
-def _outside_finding(trace: Trace, moments: Ints, entries: Ints) -> Finding:
+def _outside_finding(trace: Trace, moments: Ints, entries: Ints, *, of_data: bool) -> Finding:
     outside, first = trace.outside, int(entries[0])
     block, thread, site = (int(c[first]) for c in (outside.block, outside.thread, outside.site))
     buffer, count = trace.buffers[int(outside.buffer[first])], len(entries)
@@ -86,10 +96,9 @@ def _outside_finding(trace: Trace, moments: Ints, entries: Ints) -> Finding:
         f"{'is' if count == 1 else 'are'} outside it, first {thread_name}, which {touch[1]} {outside.text[first]} "
         f"where a GPU would {touch[0]} {_reached_text(trace, buffer, int(outside.cell[first]))}; {REMEDY}."
     )
-    # One test of the indices that follow from a thread's number mends them all.
-    of_data = comes_from_data(trace, trace.sites[site])
+    sites = tuple(dict.fromkeys([site, *np.unique(outside.site[entries]).tolist()]))
     return Finding(
-        "bounds", "error", message, REMEDY, count, (site,), np.empty(0, np.int64), (), ((block, thread),),
+        "bounds", "error", message, REMEDY, count, sites, np.empty(0, np.int64), (), ((block, thread),),
         int(moments[first]), name=buffer.name, cause=f"{buffer.space} {'data' if of_data else 'thread'}",
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
+from ..analysis.kernel_structure import is_in_cuda_cpp
 from ..model.finding import Finding, count_noun, join_words
 from ..model.trace import Trace
 
@@ -17,12 +18,18 @@ SHOWN = 3  # runs of blocks that are named
 
 def mark_partial(finding: Finding, trace: Trace) -> Finding:
     """Add to a finding that its figures are of the part examined, if the trace is partial."""
-    if not trace.is_part:
+    if not trace.is_part or _counts_every_access(finding, trace):
         return finding
     statement = finding.statement
     if " in all" in statement:
         return replace(finding, statement=statement.replace(" in all", " in the part examined"))
     return replace(finding, statement=f"{statement.removesuffix('.')} (of the part examined).")
+
+
+def _counts_every_access(finding: Finding, trace: Trace) -> bool:
+    """Check for a finding about accesses outside arrays: those of Numba kernels are recorded beyond the limit too."""
+    is_outside = finding.kind == "bounds" and finding.severity == "error"
+    return is_outside and len(trace.blocks) == math.prod(trace.grid) and not is_in_cuda_cpp(trace)
 
 
 def part_findings(trace: Trace, also: Sequence[int] = ()) -> list[Finding]:

@@ -20,7 +20,14 @@ from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlappi
 from ..analysis.requests import Requests
 from ..dataflow.load_uses import find_unused_loads
 from ..model.array_types import Ints, Mask
-from ..model.finding import Finding, access_element, count_noun, line_text, thread_text
+from ..model.finding import (
+    Finding,
+    access_element,
+    count_noun,
+    first_sites_on_lines,
+    line_text,
+    thread_text,
+)
 from ..model.launch import Array, decode
 from ..model.trace import ALIAS_SEPARATOR, Op, Trace, poison
 from ..races.conflicting_accesses import WritersByKey
@@ -35,7 +42,7 @@ REMEDY = {
 
 
 def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
-    """List an error for each buffer and site that reads elements before any write, in step order."""
+    """List an error for each buffer and line that reads elements before any write, in step order."""
     findings: list[Finding] = []
     reading = trace.access_counts[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
     spaces = ("global",) if trace.is_initialised else ("shared", "local", "global")
@@ -181,7 +188,10 @@ def _bits(values: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _findings(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> list[Finding]:
-    keys = trace.buffer[rows].astype(np.int64) * len(trace.sites) + trace.site[rows]
+    keys = (
+        trace.buffer[rows].astype(np.int64) * len(trace.sites) + first_sites_on_lines(trace)[trace.site[rows]]
+    )
+    keys = keys * 2 + (trace.op[rows] == Op.LOAD)
     return [_finding(trace, requests, rows[keys == key], later[keys == key]) for key in np.unique(keys)]
 
 
@@ -198,7 +208,8 @@ def _finding(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> Findi
     )
     thread = (int(trace.block[first]), int(trace.thread[first]))
     moment = int(requests.moment[requests.request[first]])
+    sites = tuple(dict.fromkeys([site, *np.unique(trace.site[rows]).tolist()]))
     return Finding(
-        "unwritten", "error", message, remedy, count, (site,), rows, (first,), (thread,), moment,
+        "unwritten", "error", message, remedy, count, sites, rows, (first,), (thread,), moment,
         name=buffer.name, cause=buffer.name,
     )  # fmt: skip

@@ -20,6 +20,8 @@ from ..model.finding import Finding, coordinates_text, count_noun, line_text
 from ..model.rules import WARP_MASK
 from ..model.trace import WARP, MissingLanes, Trace
 
+DROP_MASK = "use cuda.syncwarp() without a mask"
+
 
 class FaultText(NamedTuple):
     """The words of a finding about a mask that does not match the lanes."""
@@ -62,13 +64,11 @@ def _ended(trace: Trace, lost: MissingLanes) -> FaultText:
 
 
 def _unnamed(trace: Trace, lost: MissingLanes) -> FaultText:
-    deed = f"{_verb(lost, 'come')} to {_call_text(trace, lost.site)} on {line_text(trace, lost.site)} though the mask "
+    call = _call_text(trace, lost.site)
+    deed = f"{_verb(lost, 'come')} to {call} on {line_text(trace, lost.site)} though the mask "
     deed += f"{lost.mask:#010x} leaves {'it' if _count(lost) == 1 else 'them'} out{_first_text(trace, lost)}"
-    return FaultText(
-        "error",
-        f"{deed}, which is undefined behaviour on a GPU",
-        "name every lane that comes here in the mask",
-    )
+    remedy = DROP_MASK if call == "cuda.syncwarp" else "name every lane that comes here in the mask"
+    return FaultText("error", f"{deed}, which is undefined behaviour on a GPU", remedy)
 
 
 def _at_different_calls(trace: Trace, lost: MissingLanes) -> FaultText:

@@ -14,7 +14,14 @@ import numpy as np
 
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
-from ..model.finding import Finding, access_element, count_noun, line_text, thread_text
+from ..model.finding import (
+    Finding,
+    access_element,
+    count_noun,
+    first_sites_on_lines,
+    line_text,
+    thread_text,
+)
 from ..model.trace import WARP, Buffer, Op, Site, Trace
 from .source.index_expressions import comes_from_data, index_at
 from .source.index_values import index_values
@@ -25,8 +32,9 @@ REMEDY_OF_DATA = "test it before, as with `if 0 <= k < n`, unless it is intended
 
 
 def wrapped_index_findings(trace: Trace, requests: Requests) -> list[Finding]:
-    """List a note for each site at which threads go below index 0 and wrap to the end of the array."""
-    findings = []
+    """List a note for each line on which threads go below index 0 and wrap to the end of an array."""
+    line = first_sites_on_lines(trace)
+    groups: dict[tuple[int, int, int, bool], list[Ints]] = {}
     for number, site in enumerate(trace.sites):
         if _goes_outside_too(trace, site):
             continue  # one test of the index mends both
@@ -35,8 +43,12 @@ def wrapped_index_findings(trace: Trace, requests: Requests) -> list[Finding]:
             _wrapped_by_data(trace, number) if from_data else _wrapped_at_edge(trace, requests, number, site)
         )
         if len(rows):
-            findings.append(_wrapped_finding(trace, requests, number, rows, from_data=from_data))
-    return findings
+            key = (int(line[number]), int(trace.buffer[rows[0]]), int(trace.op[rows[0]]), from_data)
+            groups.setdefault(key, []).append(rows)
+    return [
+        _wrapped_finding(trace, requests, np.sort(np.concatenate(parts)), from_data=from_data)
+        for (*_, from_data), parts in groups.items()
+    ]
 
 
 def _goes_outside_too(trace: Trace, site: Site) -> bool:
@@ -105,8 +117,9 @@ def _is_contiguous(buffer: Buffer) -> bool:
     return bool(buffer.shape) and tuple(steps.tolist()) == buffer.strides
 
 
-def _wrapped_finding(trace: Trace, requests: Requests, site: int, rows: Ints, *, from_data: bool) -> Finding:
-    first, count = int(rows[0]), len(rows)
+def _wrapped_finding(trace: Trace, requests: Requests, rows: Ints, *, from_data: bool) -> Finding:
+    first, count, site = int(rows[0]), len(rows), int(trace.site[rows[0]])
+    sites = tuple(dict.fromkeys([site, *np.unique(trace.site[rows]).tolist()]))
     name, remedy = trace.buffers[int(trace.buffer[first])].name, REMEDY_OF_DATA if from_data else REMEDY_BELOW
     statement = (
         f"{count_noun(count, VERBS.get(Op(trace.op[first]), 'update'))} of {name} on {line_text(trace, site)} "
@@ -116,5 +129,5 @@ def _wrapped_finding(trace: Trace, requests: Requests, site: int, rows: Ints, *,
     thread = (int(trace.block[first]), int(trace.thread[first]))
     moment = int(requests.moment[requests.request[first]])
     return Finding(
-        "bounds", "note", statement, remedy, count, (site,), rows, (first,), (thread,), moment, name=name, cause=remedy
+        "bounds", "note", statement, remedy, count, sites, rows, (first,), (thread,), moment, name=name, cause=remedy
     )  # fmt: skip

@@ -33,6 +33,7 @@ from .written_order import WrittenOrder, written_order
 # Runs a kernel on arrays, which then hold its results. Takes launch, kernel, arguments and parameter names.
 RunOn = Callable[[Launch, Any, list[Any], tuple[str, ...]], Trace]
 Begin = Callable[[Any, list[Any]], None]  # gets a kernel and its arguments before they run
+MOST_PICTURED = 20_000  # accesses of a case that is drawn instead of the first
 MAX_KEPT_EXERCISES = 16  # exercises whose stub counters are kept
 SWITCHES = "switches"  # the number for goals that counts those of a student's order
 _stub_counters: dict[str, dict[str, int]] = {}  # by the exercise's file and text
@@ -57,17 +58,22 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
             error=_encodable(str(fault)), line=fault.line, count=len(cases), stub_counters=stub_counters
         )
     results: list[CaseResult] = []
-    for number, case in enumerate(cases):
+    pictured, is_fault_pictured = 0, False
+    for number, case in enumerate(cases, 1):
         begin(kernel, case.fresh_arguments())
-        folder = task.folder if number == 0 else ""
-        result, trace = _run_case(task, kernel, case, own_names, run_on, folder, order)
+        result, trace = _run_case(task, kernel, case, own_names, run_on, order)
         results.append(result)
-        if number == 0 and trace is not None:
+        is_first_fault = not is_fault_pictured and order is None and _has_fault(result)
+        if trace is not None and (number == 1 or (is_first_fault and trace.accesses <= MOST_PICTURED)):
             save(trace, task.out, compress=False)
+            pictured, is_fault_pictured = number, is_first_fault
         if result.error:
             break
-    traced = Path(task.out).exists()
-    return Judgement(tuple(results), len(cases), stub_counters, traced)
+    return Judgement(tuple(results), len(cases), stub_counters, pictured)
+
+
+def _has_fault(result: CaseResult) -> bool:
+    return not result.correct or any(finding.severity == "error" for finding in result.findings)
 
 
 def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, ...], dict[str, int]]:
@@ -185,12 +191,11 @@ def _save_array(array: NDArray[Any], folder: str) -> Array:
 
 
 def _run_case(
-    task: JudgingTask, kernel: Any, case: Case, names: tuple[str, ...], run_on: RunOn, folder: str,
-    order: WrittenOrder | None,
+    task: JudgingTask, kernel: Any, case: Case, names: tuple[str, ...], run_on: RunOn, order: WrittenOrder | None
 ) -> tuple[CaseResult, Trace | None]:  # fmt: skip
     """Run a case, in the student's order if there is one; return its result, and its trace if there is one."""
     launch, start = (
-        _build_launch(task.student_file, task.student_text, task.kernel, case, folder),
+        _build_launch(task.student_file, task.student_text, task.kernel, case, task.folder),
         time.perf_counter(),
     )
     if order is not None:

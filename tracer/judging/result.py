@@ -17,8 +17,8 @@ class JudgingTask(msgspec.Struct, frozen=True):
     kernel: str  # the function that is launched
     student_file: str  # the student's file in messages and in the trace; it need not exist
     student_text: str  # the code that runs
-    folder: str  # for the arrays of the first case, so that its launch can be run again
-    out: str  # path for the trace of the first case
+    folder: str  # for the arrays of the cases, so that their launches can be run again
+    out: str  # path for the trace of the pictured case
     # The stub in CUDA C++ and its file, if the student writes CUDA C++; "" for Numba. The judge is the same.
     stub_file: str = ""
     stub_text: str = ""
@@ -78,7 +78,9 @@ class Judgement(msgspec.Struct, frozen=True):
     cases: tuple[CaseResult, ...] = ()  # in the judge's order, up to the first that did not finish
     count: int = 0  # number of the judge's cases
     stub_counters: dict[str, int] = {}  # counters of the stub on the last case
-    traced: bool = False  # whether the trace of the first case is saved
+    pictured: int = (
+        0  # the case whose trace is saved, from 1: the first with a fault, else the first; 0 for none
+    )
     error: str = ""  # why the student's file can't be run at all: one sentence
     line: int = 0  # line of `error`, 0 if unknown
     fault: str = ""  # the mistake in the exercise's file: one sentence

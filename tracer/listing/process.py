@@ -21,10 +21,11 @@ def main() -> None:
     die_with_parent()
     source, target = private_streams()
     send = make_sender(target)
-    from ..as_compiled.execution.process import prepare
+    from ..type_inference.process import import_submodules
+
+    import_submodules()
     from .compiling import listing
 
-    prepare()
     for line in source:
         send(listing(JOB.decode(line)))
 

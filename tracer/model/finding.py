@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from . import cpp_text
-from .array_types import AnyInts
+from .array_types import AnyInts, Ints
 from .rules import code_of, confidence_of
 from .trace import Buffer, Dim3, Trace, unravel
 
@@ -142,6 +142,13 @@ def line_text(trace: Trace, site: int) -> str:
     return f"line {source_site.line}" + (
         "" if source_site.function == trace.kernel else f" of {source_site.function}"
     )
+
+
+def first_sites_on_lines(trace: Trace) -> Ints:
+    """Find the first site on the line of each site, shape (sites,). Findings count the accesses of a complete line."""
+    places = [(site.function, site.file, site.line) for site in trace.sites]
+    first = {place: number for number, place in reversed(list(enumerate(places)))}
+    return np.array([first[place] for place in places], np.int64)
 
 
 def lines_text(trace: Trace, sites: Iterable[int]) -> str:

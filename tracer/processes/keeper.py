@@ -4,8 +4,8 @@
 and exits with the command's status. It kills the group when the command ends, when STOP arrives on standard input, or
 when standard input closes. In the last case the keeper's parent has died, and FOLDER is removed too.
 
-The command's standard error is written at its end; a long text loses its middle. Its standard output is forwarded
-immediately; of a long text, the first lines follow immediately and the last ones at the end.
+The command's output is forwarded immediately; of a long text, the first lines follow immediately and the last ones at
+the end.
 """
 
 from __future__ import annotations
@@ -23,48 +23,28 @@ from typing import IO
 from .parent_death import die_with_parent, tie_to_this_process
 
 STOP = b"stop\n"
-FIRST_LINES, LAST_LINES = 100, 100  # lines of a text that are kept
-MAX_LINE = 2000  # bytes of a line that are kept
-FORWARDED_LINES = 1000  # lines of standard output that are forwarded immediately
+OUTPUT_LINES, ERROR_LINES = 1000, 100  # lines of the standard streams that are forwarded immediately
+LAST_LINES = 100  # lines that are forwarded at the end of a long text
+PIECE = 2000  # bytes of a line that count as one line
 
 
-class ShortenedText:
-    """A text of which only the first and the last lines are kept."""
-
-    def __init__(self) -> None:
-        self._first: list[bytes] = []
-        self._last: deque[bytes] = deque(maxlen=LAST_LINES)
-        self._lines = 0
-
-    def read(self, source: IO[bytes]) -> None:
-        """Read a stream to its end."""
-        while line := source.readline(MAX_LINE):
-            is_complete = line.endswith(b"\n")
-            while not is_complete and (rest := source.readline(1 << 20)):
-                is_complete = rest.endswith(b"\n")
-            self._lines += 1
-            (self._first if self._lines <= FIRST_LINES else self._last).append(line.rstrip(b"\n"))
-
-    def forward(self, source: IO[bytes], target: IO[bytes]) -> None:
-        """Copy a stream's first lines immediately, and its last lines at its end."""
-        with suppress(OSError):
-            while line := source.readline(MAX_LINE):
-                self._lines += 1
-                if self._lines <= FORWARDED_LINES:
-                    target.write(line)
-                    target.flush()
-                else:
-                    self._last.append(line)
-            if left_out := self._lines - FORWARDED_LINES - len(self._last):
-                target.write(f"... {left_out:,} lines left out ...\n".encode() if left_out > 0 else b"")
-            target.writelines(self._last)
-            target.flush()
-
-    def text(self) -> bytes:
-        """Return the lines that are kept, with a note of the number left out."""
-        left_out = self._lines - len(self._first) - len(self._last)
-        gap = [f"... {left_out:,} lines left out ...".encode()] if left_out else []
-        return b"".join(line + b"\n" for line in (*self._first, *gap, *self._last))
+def forward(source: IO[bytes], target: IO[bytes], first_lines: int) -> None:
+    """Copy a stream's first lines immediately, and its last lines at its end, with a note of the number left out."""
+    last: deque[bytes] = deque()
+    pieces = left_out = 0
+    with suppress(OSError):
+        while piece := source.readline(PIECE):
+            pieces += 1
+            if pieces <= first_lines:
+                target.write(piece)
+                target.flush()
+                continue
+            last.append(piece)
+            if len(last) > LAST_LINES:
+                left_out += last.popleft().endswith(b"\n")
+        target.write(f"... {left_out:,} lines left out ...\n".encode() if left_out else b"")
+        target.writelines(last)
+        target.flush()
 
 
 def main() -> int:
@@ -82,21 +62,20 @@ def main() -> int:
     )
     tie_to_this_process(process.pid)
     threading.Thread(target=_listen, args=(process, folder), daemon=True).start()
-    printed = ShortenedText()
     assert process.stderr is not None
     assert process.stdout is not None
-    reader = threading.Thread(target=printed.read, args=(process.stderr,), daemon=True)
-    forwarding = ShortenedText(), process.stdout, sys.stdout.buffer
-    forwarder = threading.Thread(target=ShortenedText.forward, args=forwarding, daemon=True)
-    reader.start()
-    forwarder.start()
+    streams = (
+        (process.stdout, sys.stdout.buffer, OUTPUT_LINES),
+        (process.stderr, sys.stderr.buffer, ERROR_LINES),
+    )
+    forwarders = [threading.Thread(target=forward, args=stream, daemon=True) for stream in streams]
+    for forwarder in forwarders:
+        forwarder.start()
     _wait(process)
     _end_all(process)
     status = process.wait()
-    reader.join(1)
-    forwarder.join(1)
-    sys.stderr.buffer.write(printed.text())
-    sys.stderr.flush()
+    for forwarder in forwarders:
+        forwarder.join(1)
     if status < 0:
         signal.signal(-status, signal.SIG_DFL) if -status not in (signal.SIGKILL, signal.SIGSTOP) else None
         os.kill(own_pid, -status)

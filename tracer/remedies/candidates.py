@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ..analysis.kernel_structure import is_in_cuda_cpp, kernel_file, site_in_kernel
 from ..findings.race_barrier_placement import WARP_BARRIER
+from ..findings.warp_masks import DROP_MASK
 from ..model import cpp_text
 from ..model.finding import Finding
 from ..model.trace import Trace
@@ -53,9 +54,12 @@ def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
         text = KernelText(source)
     except (SyntaxError, ValueError):
         return []
-    fixes = (
-        _barrier_moves(text, lines) if finding.kind == "barrier" else _race_fixes(text, lines, finding.remedy)
-    )
+    if finding.kind == "race":
+        fixes = _race_fixes(text, lines, finding.remedy)
+    elif finding.remedy == DROP_MASK:
+        fixes = _complete_masks(text)
+    else:
+        fixes = _barrier_moves(text, lines)
     different = {fix.text: fix for fix in reversed(fixes) if fix.text != source}
     return list(reversed(different.values()))[:MOST_CANDIDATES]
 

@@ -152,7 +152,7 @@ class CppText:
 
 
 def race_fixes(source: str, lines: list[int], remedy: str) -> list[Fix]:
-    """List edits that may order the accesses on two lines, the smallest first; remedy: the finding's, in C++."""
+    """List edits that may order the accesses on two lines, the likeliest first; remedy: the finding's, in C++."""
     text = CppText(source)
     if "atomic" in remedy and remedy.startswith("use "):
         return _atomic_fixes(text, sorted(set(lines)))
@@ -180,7 +180,9 @@ def race_fixes(source: str, lines: list[int], remedy: str) -> list[Fix]:
         (f"{first} and {second.removeprefix(f'put {barrier[:-1]} ')}", [*here, *there])
         for (first, here), (second, there) in product(forth, back)
     ]
-    return [Fix(words, text.inserted(insertions)) for words, insertions in (*forth, *back, *both)]
+    is_loop_carried = "comes again" in remedy and "between" not in remedy
+    ordered = (*back, *forth, *both) if is_loop_carried else (*forth, *back, *both)
+    return [Fix(words, text.inserted(insertions)) for words, insertions in ordered]
 
 
 def _between(text: CppText, upper: list[Node], lower: list[Node], barrier: str) -> Iterator[Placement]:

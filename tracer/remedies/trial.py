@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..analysis.kernel_structure import kernel_file
 from ..analysis.requests import requests_of
 from ..findings.all_findings import findings_of
 from ..model.definitions_only import definitions_only
@@ -35,6 +36,7 @@ TOTAL_SECONDS = 8.0  # that the trials of one program or pane may take
 
 Run = Callable[[Launch], Trace]
 Errors = Counter[tuple[str, str]]  # findings that matter, by kind and array
+Place = tuple[str, str, frozenset[int]]  # the kind, array and lines of a finding
 
 
 class TrialCase(Struct, frozen=True, eq=False):
@@ -44,6 +46,8 @@ class TrialCase(Struct, frozen=True, eq=False):
     source: str  # the text that the edits change
     fixes: tuple[Fix, ...]
     allowed: Errors  # what the launch may still report with the remedy
+    place: Place  # of the finding
+    others: tuple[Place, ...]  # of the launch's other findings
 
 
 class ProvenFix(Struct, frozen=True):
@@ -75,7 +79,8 @@ def trial_case(trace: Trace, finding: Finding, findings: list[Finding], folder: 
     launch = replace(launch, blocks=_blocks(launch, trace, finding))
     allowed = _errors(findings)
     allowed[finding.kind, finding.name] -= 1
-    return TrialCase(launch, launch.source, tuple(fixes), allowed)
+    others = tuple(_place(trace, other) for other in findings if other is not finding)
+    return TrialCase(launch, launch.source, tuple(fixes), allowed, _place(trace, finding), others)
 
 
 def prove(case: TrialCase, run: Run, deadline: float) -> ProvenFix | None:
@@ -130,9 +135,51 @@ def _works(case: TrialCase, fix: Fix, run: Run, deadline: float) -> bool:
     orders = [schedule, *(order for order in ORDERS if order != schedule)]
     for order in orders[: len(ORDERS)]:
         trace = None if time.monotonic() > deadline else _run(case, fix, order, run)
-        if trace is None or _errors(findings_of(trace, requests_of(trace))) - case.allowed:
+        if trace is None:
+            return False
+        findings = findings_of(trace, requests_of(trace))
+        if _errors(findings) - case.allowed or _is_left(case, fix, trace, findings):
             return False
     return True
+
+
+def _is_left(case: TrialCase, fix: Fix, trace: Trace, findings: list[Finding]) -> bool:
+    """Return True if an edited kernel still has the finding, and only other findings of its array are gone."""
+    edits = fix.edits(case.source)
+    kind, name, lines = case.place
+    wanted = kind, name, frozenset(_common_line(line, edits) for line in lines)
+    before = [
+        (*other[:2], frozenset(_common_line(line, edits) for line in other[2])) for other in case.others
+    ]
+    places = (_place(trace, finding) for finding in findings)
+    after = [
+        (*place[:2], frozenset(_common_line(line, edits, new=True) for line in place[2])) for place in places
+    ]
+    return after.count(wanted) > before.count(wanted)
+
+
+def _common_line(line: int, edits: Sequence[Edit], *, new: bool = False) -> int:
+    """Number a line alike before and after edits: an edited part has the number of its first old line.
+
+    new: whether the line is counted in the text with the edits.
+    """
+    moved = 0  # lines that the edits above have added
+    for edit in edits:
+        first = edit.line + (moved if new else 0)
+        length = len(edit.new if new else edit.old)
+        if line < first:
+            break
+        if line < first + length:
+            return edit.line
+        moved += len(edit.new) - len(edit.old)
+    return line - (moved if new else 0)
+
+
+def _place(trace: Trace, finding: Finding) -> Place:
+    """Return the kind, array and lines in the kernel's file of a finding."""
+    file = kernel_file(trace)
+    sites = (trace.sites[number] for number in finding.sites)
+    return finding.kind, finding.name, frozenset(site.line for site in sites if site.file == file)
 
 
 def _errors(findings: list[Finding]) -> Errors:

@@ -18,9 +18,10 @@ from msgspec.structs import replace as replace_launch
 
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
+from ..processes.garbage import without_collections
 from ..simulator.host.after_import import after_import
 from ..simulator.host.unsupported import print_once
-from ..simulator.quick_imports import without_collections, without_driver
+from ..simulator.quick_imports import without_driver
 from ..stand_ins.imports import install as install_stand_ins
 from .launch_size import (
     LaunchRefusedError,
@@ -125,9 +126,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     from .program_launch import ProgramLaunch
 
     numba_patch.install()
-    # The modules of numba hold a hundred thousand objects that never become garbage. Scanning them repeatedly would
-    # take a third of the time of a short program.
-    gc.freeze()
+    gc.freeze()  # the modules that were loaded after Numba
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
     launches = LongLaunches(options.notify)

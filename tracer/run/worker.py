@@ -8,7 +8,6 @@ a window that was killed can't. What a kernel prints becomes events.
 from __future__ import annotations
 
 import contextlib
-import gc
 import io
 import os
 import queue
@@ -25,6 +24,7 @@ import msgspec
 
 from ..model.launch import decode, is_cuda_cpp_launch
 from ..model.trace import Trace
+from ..processes.garbage import without_collections
 from ..processes.json_streams import make_sender, private_streams
 from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.column_files import close_named, share_columns
@@ -140,10 +140,9 @@ def _warm_engine(send: Send) -> Engine:
     from .engine import run
 
     try:
-        install()
-        from ..compiled.driver import engine as _compiled  # noqa: F401  # takes a second
-
-        gc.freeze()  # the loaded modules stay: scanning them for garbage takes long
+        with without_collections():
+            install()
+            from ..compiled.driver import engine as _compiled  # noqa: F401  # takes a second
         send(Ready())
     except UnsupportedSimulator:
         pass  # the first run reports it

@@ -193,7 +193,7 @@ class Worker:
         self, task: JudgingTask, asks: Callable[[Question], None] | None = None,
         output: Callable[[str], None] | None = None, seconds: float = JUDGING_SECONDS,
     ) -> tuple[Judgement, Trace | None]:  # fmt: skip
-        """Judge a student's file; return the judgement and the trace of the first case, if there is one.
+        """Judge a student's file; return the judgement and the trace of its pictured case, if there is one.
 
         task: its folder and path are set here. `asks(question)` gets each question for Numba's compiler while the judge
         runs, and `output(text)` gets printed text. seconds: the time limit. Raises JudgingTimeoutError beyond the
@@ -302,7 +302,7 @@ def _judgement(end: Ended, task: JudgingTask) -> tuple[Judgement, Trace | None]:
         raise WorkerError(
             end.message if isinstance(end, Failed) else "The judging ended without a result; try again."
         )
-    return end.judgement, _load_and_remove(task.out) if end.judgement.traced else None
+    return end.judgement, _load_and_remove(task.out) if end.judgement.pictured else None
 
 
 def _done(end: Ended) -> Done:

@@ -29,6 +29,8 @@ ThreadState = tuple[Any, ...]
 class LivelockError(RuntimeError):
     """A launch would run for ever: its threads wait for memory that nothing changes any more."""
 
+    __module__ = RuntimeError.__module__  # what Python prints before the name
+
 
 class LivelockDetector:
     """Compares periodically whether the state of the threads and of memory (`content`) repeats."""

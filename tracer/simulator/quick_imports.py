@@ -8,28 +8,16 @@ versions known to need nothing else, it gets stand-ins. A later import of the bi
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from types import ModuleType
 
+from ..processes.garbage import without_collections
+
 VERIFIED_VERSIONS = ("0.30.",)  # prefixes of the versions for which this was verified
 STAND_INS = {"cuda.core": "Buffer", "cuda.core.utils": "StridedMemoryView"}  # class by module
-
-
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """Context manager that pauses garbage collection and excludes the objects made until its end."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if was_enabled:
-            gc.enable()
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns, narrow
+from ..model.launch import CUDA_CPP_SUFFIXES
+from ..model.notebook_cells import NOTEBOOK_SUFFIX
 from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, OutOfBounds, Site, Trace
 from . import npz
 from .atomic_write import atomic_file
@@ -50,6 +52,10 @@ OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 ELSEWHERE = "elsewhere"  # member with the locations of columns in other files, as JSON
 
 _FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
+_PROGRAM = (
+    "it is a program, not a trace; `tilescope open` shows its launches, and `tilescope run` traces them"
+)
+_PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX, *CUDA_CPP_SUFFIXES)
 _DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
 _TOO_LARGE = "{}, more than can be shown; trace the kernel with smaller ones"
 _NEWER = "a newer Tilescope saved it (format {}, this one reads up to {}); update Tilescope"
@@ -135,7 +141,8 @@ def load(path: str | Path, mapped: bool = False, *, ours: bool = False, aside: P
         with path.open("rb") as file:
             return _read(file, mapped, ours, aside)
     except _InvalidFileError as error:
-        raise TraceFileError(f"Can't open {path}: {error}.") from error
+        problem = _PROGRAM if path.name.lower().endswith(_PROGRAM_SUFFIXES) else error
+        raise TraceFileError(f"Can't open {path}: {problem}.") from error
     except OSError as error:
         if aside is not None and error.errno in _NO_ROOM:
             problem = f"there is no room in {aside} to unpack it; free some space"

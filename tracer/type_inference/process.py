@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from ..processes.garbage import without_collections
 from ..processes.json_streams import make_sender, private_streams
 from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
@@ -53,14 +54,20 @@ def main() -> None:
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
     warnings.simplefilter("ignore")
     die_with_parent()
-    for name in SUBMODULES:  # programs may have imported them, which makes them attributes of `cuda`
-        with contextlib.suppress(ImportError):
-            importlib.import_module(f"numba.cuda.{name}")
+    import_submodules()
     keep_columns()
     source, target = private_streams()
     send = make_sender(target)
     for line in source:
         send(_answer_or_error(msgspec.json.decode(line, type=Question | SourceQuestion)))
+
+
+def import_submodules() -> None:
+    """Import the submodules of numba.cuda that programs may have imported: they are attributes of `cuda`."""
+    with without_collections():
+        for name in SUBMODULES:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(f"numba.cuda.{name}")
 
 
 def _answer_or_error(question: Question | SourceQuestion) -> Answer:

@@ -31,7 +31,10 @@ Progress = Callable[[int], None]
 def add_output(parser: Parser) -> None:
     """Add `output` and the options for its look."""
     parser.add_argument(
-        "-o", "--output", metavar="FILE.pdf | FOLDER", help="write a handout, or a PNG file for each step"
+        "-o",
+        "--output",
+        metavar="FILE.pdf | FILE.ipynb | FOLDER",
+        help="write a handout, a notebook that replays the launches, or a PNG file for each step",
     )
     parser.add_argument(
         "--paper",
@@ -55,7 +58,9 @@ def is_handout(output: str) -> bool:
         _check_folder(path)
         return False
     if path.suffix.lower() != ".pdf":
-        raise UsageError(f"{output} must end with .pdf, or name a folder for a picture of each step.")
+        raise UsageError(
+            f"{output} must end with .pdf or .ipynb, or name a folder for a picture of each step."
+        )
     if not path.parent.is_dir():
         raise UsageError(f"{output} cannot be written: there is no folder {path.parent}.")
     if not os.access(path.parent, os.W_OK):

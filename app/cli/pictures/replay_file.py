@@ -30,9 +30,6 @@ from .lecture_work import open_sessions, progress_text, show_progress_on_termina
 if TYPE_CHECKING:
     from ...replays.document import ReplayDocument
 
-# Logical pixels: readable on a phone; larger screens scale it up.
-PICTURE = 420, 350
-
 
 def write_replay_file(chosen: Namespace) -> None:
     """Write the page atomically.
@@ -87,19 +84,12 @@ def names_lecture(words: Sequence[str]) -> bool:
 
 def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     """Build the document of scenarios or a trace file, before it is drawn."""
-    from ...replays.document import ReplayDocument
-    from ...replays.frames import Form
-    from ...replays.limits import ALL
-    from ...replays.showing import cut, first_showing
+    from ...replays.launches import launches_document
 
-    mark = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
-    sessions_shown = tuple(sessions.session_of(setup).prepared().with_findings() for setup in mark.panes)
-    title = " and ".join(dict.fromkeys(session.title for session in sessions_shown))
-    document = ReplayDocument(title, Form(*PICTURE, chosen.text_size))
+    look = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
     begin, end = (vars(chosen).get(name) for name in ("begin", "end"))
-    showing = cut(first_showing(mark.panes, sessions_shown, mark), begin, end)
-    document.add_step({"title": title}, showing, ALL)
-    return document
+    shown = [sessions.session_of(setup) for setup in look.panes]
+    return launches_document(look, shown, chosen.text_size, begin, end)
 
 
 def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
@@ -107,6 +97,7 @@ def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     from ...lectures.player.step_picture import ResolvedStep, panes_below
     from ...replays.document import ReplayDocument
     from ...replays.frames import Form
+    from ...replays.launches import PICTURE
     from ...replays.lecture_steps import add_lecture_step, trees_of
 
     path = lecture_file(chosen.what[0])

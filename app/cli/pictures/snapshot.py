@@ -19,6 +19,7 @@ from ...state.actions import HideVerdicts
 from ...widgets.vector_files import VIEWS, PictureParts, is_vector_file
 from ...widgets.widget_picture import PictureError, check_pixels, picture_of, prepare_qt, write_png
 from ..common.arguments import Parser, UsageError, add_look, add_scenarios, check_panes, non_negative_integer
+from ..common.interrupts import immediate_interrupts
 from ..common.text_output import print_error, print_escaped
 from .picture_options import DisplayedStep, add_picture_options, bookmark_of, room_of, step_of
 
@@ -60,7 +61,14 @@ def add_arguments(parser: Parser) -> None:
 
 
 def execute(chosen: Namespace) -> int:
-    """Write the picture and print its name."""
+    """Write the picture and print its name; Ctrl+C ends the process."""
+    with immediate_interrupts():
+        _execute(chosen)
+    print_escaped(chosen.output)
+    return 0
+
+
+def _execute(chosen: Namespace) -> None:
     check_panes(chosen.scenario)
     if chosen.view and not is_vector_file(chosen.output):
         raise UsageError(
@@ -72,8 +80,6 @@ def execute(chosen: Namespace) -> int:
     if start is not None and chosen.moment is not None:
         start = _with_notice(start, chosen.moment)
     write_picture(bookmark_of(chosen), chosen.output, start, chosen.size, chosen.scale, room, step, view)
-    print_escaped(chosen.output)
-    return 0
 
 
 def snapshot(

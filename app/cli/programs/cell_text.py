@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-PYTHON_MAGICS = ("time", "timeit", "capture", "prun")  # followed by Python, which runs once
+PYTHON_MAGICS = ("time", "timeit", "capture", "prun", "tilescope")  # followed by Python, which runs once
 LONGEST_SHOWN = 60  # characters of a skipped line in its message
 INDENT = r"(?P<indent>\s*+)"
 CELL_MAGIC = re.compile(r"%%(?P<name>[\w.]+)(?P<rest>.*)")

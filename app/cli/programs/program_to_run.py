@@ -55,6 +55,8 @@ class ProgramToRun(NamedTuple):
             raise ProgramError(f"the path {full_path(self.name)} is not UTF-8, which traces need; rename it.")
         if not exists:
             raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
+        if exists and not self.is_module and path.suffix.lower() == ".npz":
+            raise ProgramError(f"{self.name} is a trace, not a program; `tilescope {self.name}` shows it.")
         if self._is_notebook():
             from .notebook import code_cells  # imports packages that only notebooks need
 

@@ -33,6 +33,7 @@ _RAISING_ON_PURPOSE = tuple(
     f"{_TRACER}{room}{os.sep}"
     for room in (os.path.join("simulator", "host"), "run", "stand_ins")  # noqa: PTH118
 )
+_ENDLESS = "LivelockError"  # raised in a thread of a kernel, where the simulator lets it wait
 _SIMULATOR = os.path.join("numba", "cuda", "simulator", "")  # noqa: PTH118  # a part of a path
 replaced_text: Callable[[str], bytes | None] | None = None  # returns a script's text instead of its file's
 _has_folder = not sys.flags.safe_path  # whether sys.path begins with a script's folder
@@ -161,17 +162,19 @@ def print_raised(error: BaseException) -> None:
     if isinstance(error, InterruptedLaunch):
         print_error(error)
         return
-    error.__traceback__ = _program_frames(error.__traceback__)
+    error.__traceback__ = _program_frames(error)
     sys.excepthook(type(error), error, error.__traceback__)
 
 
-def _program_frames(steps: TracebackType | None) -> TracebackType | None:
+def _program_frames(error: BaseException) -> TracebackType | None:
     """Remove the frames that lead to the program, and those that Tilescope adds between its lines.
 
     The frames stay if the error is an unexpected one of Tilescope.
     """
+    steps = error.__traceback__
     files = [step.f_code.co_filename for step, _ in walk_tb(steps)]
     is_expected = not files or not files[-1].startswith(_TRACER) or files[-1].startswith(_RAISING_ON_PURPOSE)
+    is_expected |= type(error).__name__ == _ENDLESS
     return _without(steps, lambda file: file in _LEADING or (is_expected and _is_ours(file)))
 
 

@@ -91,7 +91,7 @@ def not_traced_text(traced: TracedData) -> str:
     if skipped := traced["never_launched"]:
         names = [f"{kernel['kernel']} ({kernel['file']}:{kernel['line']})" for kernel in skipped[:MOST_NAMED]]
         more = [f"{len(skipped) - MOST_NAMED:,} more"] if len(skipped) > MOST_NAMED else []
-        texts.append(f"{', '.join([*names, *more])}, which the program never launched")
+        texts.append(f"{', '.join([*names, *more])}, of which no launch ran")
     return f"not traced: {'; '.join(texts)}." if texts else ""
 
 

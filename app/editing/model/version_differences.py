@@ -11,7 +11,7 @@ from msgspec import Struct
 from ....tracer.model.finding import Finding, count_noun
 from ....tracer.model.trace import Op
 from ....tracer.run.worker_events import EARLY_NOTICE
-from ...model.session import Session, buffer_text
+from ...model.session import Session, buffer_text, have_same_inputs
 from ...views.common.wording import is_right_by_luck
 
 # Compared counters: name, and the space and measure that are summed, as below a pane.
@@ -106,17 +106,10 @@ def _result(before: Session, after: Session) -> str:
             return RIGHT_NOW
         if (old.equal, old.differing) != (new.equal, new.differing):
             return f"the result is wrong in {new.differing:,} of {new.elements:,} elements"
-    if _have_other_inputs(before, after):
+    if not have_same_inputs(before, after):
         return OTHER_INPUTS
     differing = sum(_differing(before, after, number) for number in _written(after))
     return f"the result differs in {count_noun(differing, 'element')}" if differing else ""
-
-
-def _have_other_inputs(before: Session, after: Session) -> bool:
-    """Return True if a global buffer that the kernel reads had other values at the start, as random numbers have."""
-    read = np.unique(after.requests.buffer[after.requests.op == Op.LOAD]).tolist()
-    numbers = [number for number in read if after.trace.buffers[number].space == "global"]
-    return any(_differing(before, after, number, at_start=True) for number in numbers)
 
 
 def _written(session: Session) -> list[int]:
@@ -125,16 +118,15 @@ def _written(session: Session) -> list[int]:
     return [number for number in written if session.trace.buffers[number].space == "global"]
 
 
-def _differing(before: Session, after: Session, number: int, *, at_start: bool = False) -> int:
-    """Count the elements of a buffer whose final values differ between the versions, or those at the start."""
+def _differing(before: Session, after: Session, number: int) -> int:
+    """Count the elements of a buffer whose final values differ between the versions."""
     name = buffer_text(after.trace.buffers[number])
     matches = [
         n for n, b in enumerate(before.trace.buffers) if buffer_text(b) == name and b.space == "global"
     ]
     if not matches or before.trace.buffers[matches[0]].shape != after.trace.buffers[number].shape:
         return 0
-    ends = (0, 0) if at_start else (before.end, after.end)
-    old, new = before.memory.values(matches[0], ends[0]), after.memory.values(number, ends[1])
+    old, new = before.memory.values(matches[0], before.end), after.memory.values(number, after.end)
     return int(
         (~np.isclose(old, new, equal_nan=True)).sum() if old.dtype.kind in "fc" else (old != new).sum()
     )

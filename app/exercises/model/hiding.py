@@ -26,12 +26,17 @@ def visibility_of(exercise: Exercise, hints: int) -> Visibility:
     return "place" if hints else "kind"
 
 
-def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Visibility) -> tuple[Finding, ...]:
+def hide_places(
+    findings: Sequence[Finding], kinds: Sequence[str], shown: Visibility, *, keeps_kernel: bool = False
+) -> tuple[Finding, ...]:
     """Hide the findings of some kinds: replace them by one without a line, or drop their remedies.
 
-    Findings about the launch, which the exercise chose, are left out.
+    Findings about the launch, which the exercise chose, are left out. keeps_kernel: whether the student must not
+    change the kernel, so that no remedy is offered.
     """
     findings = [finding for finding in findings if finding.kind not in LAUNCH_KINDS]
+    if keeps_kernel:
+        findings = [_without_remedy(finding) for finding in findings]
     if shown == "all":
         return tuple(findings)
     if shown == "place":
@@ -64,7 +69,8 @@ def _somewhere(kind: str, findings: Sequence[Finding]) -> Finding:
 
 
 def _without_remedy(finding: Finding) -> Finding:
-    return replace(finding, statement=_without_suffix(finding.statement, finding.remedy), remedy="")
+    statement = _without_suffix(finding.statement, finding.remedy)
+    return replace(finding, statement=statement, remedy="", fixed_text="")
 
 
 def _without_suffix(statement: str, remedy: str) -> str:

@@ -142,7 +142,7 @@ def _verdict(
     passed = right and not errors and all(goal.met for goal in goals)
     return Verdict(
         exercise.name, passed, escape_controls(judgement.error), judgement.line, tuple(cases), compiled, goals,
-        judgement.stub_counters, time.perf_counter() - start, trace, bool(exercise.order),
+        judgement.stub_counters, time.perf_counter() - start, trace, bool(exercise.order), judgement.pictured,
     )  # fmt: skip
 
 

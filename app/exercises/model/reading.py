@@ -197,10 +197,10 @@ class _Reader:
             self._report(
                 line, f"The picture {name} must be in the folder of the file, and be named without a folder."
             )
-        elif path.suffix.lower() not in PICTURES or not path.is_file():
-            self._report(
-                line, f"There is no picture {name} with {' or '.join(PICTURES)} in the folder of the file."
-            )
+        elif path.suffix.lower() not in PICTURES:
+            self._report(line, f"The name of the picture {name} must end in {' or '.join(PICTURES)}.")
+        elif not path.is_file():
+            self._report(line, f"The picture {name} is not in the folder of the file.")
         else:
             self.picture = Picture(path, escape_controls(image.content))
 

@@ -33,8 +33,11 @@ class Verdict(Struct, frozen=True, eq=False):
     goals: tuple[GoalVerdict, ...] = ()  # none if the last case did not end
     stub_counters: Mapping[str, int] = field(default_factory=dict)  # of the stub as shipped, on the last case
     seconds: float = 0.0  # duration of the judging
-    trace: Trace | None = None  # of the first case, whose launch has the student's text as its source
+    trace: Trace | None = None  # of the pictured case; its launch has the student's text as its source
     asks_wrong: bool = False  # whether the task is to make the cases wrong
+    pictured: int = (
+        0  # the case of `trace`, from 1: the first with a fault, else the first; 0 without a trace
+    )
 
     @property
     def counters(self) -> Mapping[str, int]:
@@ -47,12 +50,19 @@ class Verdict(Struct, frozen=True, eq=False):
         return tuple(finding for finding, _ in self.findings_by_case())
 
     def findings_by_case(self) -> list[tuple[JudgedFinding, int]]:
-        """Return the same, each with its first case, from 1; 0 for a finding of the compiler."""
-        first_findings: dict[tuple[str, str, str, int], tuple[JudgedFinding, int]] = {}
+        """Return the same, each with its first case, from 1; 0 for a finding of the compiler.
+
+        A later case's finding is the same if an earlier one has its kind and severity on its line.
+        """
+        found: list[tuple[JudgedFinding, int]] = []
+        places: set[tuple[str, str, str, int]] = set()
         groups = [self.compiled, *(case.findings for case in self.cases)]
         for number, findings in enumerate(groups):
-            for finding in findings:
-                first_findings.setdefault(
-                    (finding.kind, finding.severity, finding.file, finding.line), (finding, number)
-                )
-        return sorted(first_findings.values(), key=lambda item: SEVERITIES.index(item[0].severity))
+            own = [(finding, _place(finding)) for finding in findings]
+            found += [(finding, number) for finding, place in own if place not in places]
+            places.update(place for _, place in own)
+        return sorted(found, key=lambda item: SEVERITIES.index(item[0].severity))
+
+
+def _place(finding: JudgedFinding) -> tuple[str, str, str, int]:
+    return finding.kind, finding.severity, finding.file, finding.line

@@ -17,8 +17,9 @@ from .quantities import MARK_TEXTS, Mark, Quantity
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-Style = Literal["i", "b", "code"]
-STYLES: dict[str, Style] = {"em": "i", "strong": "b"}
+Style = Literal["i", "b", "code", "sup", "sub"]
+STYLES: dict[str, Style] = {"em": "i", "strong": "b", "sup": "sup", "sub": "sub"}
+SIGNS: dict[Style, str] = {"sup": "^", "sub": "_"}  # of raised and lowered words in plain text
 ALLOWED = {
     "paragraph_open", "paragraph_close", "inline", "bullet_list_open", "bullet_list_close", "ordered_list_open",
     "ordered_list_close", "list_item_open", "list_item_close", "heading_open", "heading_close", "fence", "code_block",
@@ -201,7 +202,10 @@ def _html_of(paragraph: Paragraph, numbers: dict[int, Quantity], several: bool) 
 
 
 def _text_of(paragraph: Paragraph, numbers: dict[int, Quantity]) -> str:
-    words = "".join(_words(span, numbers)[0] for span in paragraph.spans)
+    signs = (next((SIGNS[style] for style in span.styles if style in SIGNS), "") for span in paragraph.spans)
+    words = "".join(
+        sign + _words(span, numbers)[0] for sign, span in zip(signs, paragraph.spans, strict=True)
+    )
     return f"{paragraph.bullet} {words}".strip() if paragraph.bullet else words
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 LARGEST = 200_000  # bytes of a file
 MOST_STEPS = 400
 LONGEST_TITLE = 300  # characters
+FORMULA = re.compile(
+    r"\$(?=[a-zA-Z]\$|[^$\n]*[\^_])(?=\S)((?:[^$\\{}\n^_]|[\^_](?:\{[^$\\{}\n^_]+\}|\w))+)(?<=\S)\$(?!\d)"
+)
+FORMULA_PARTS = re.compile(r"([^\^_]*)(?:([\^_])(?:\{([^}]*)\}|(\w)))?")
 FENCE = "tilescope"  # marks the change block of a step
 
 
@@ -90,6 +95,7 @@ def _parser() -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
     parser.inline.ruler.before("escape", "placeholder", _placeholder)
+    parser.inline.ruler.before("placeholder", "formula", _formula)
     parser.core.ruler.before("inline", "cut", cut_long_paragraphs)
     return parser
 
@@ -112,6 +118,26 @@ def _placeholder(state: StateInline, silent: bool) -> bool:
             source[pos + 1 : end].split("\n")
         )  # it may be folded
     state.pos = end + 1
+    return True
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    """Parse a short formula such as $x^2$ or $a_{ij}$: letters in italics, raised and lowered parts."""
+    found = FORMULA.match(state.src, state.pos)
+    if found is None:
+        return False
+    for base, sign, group, letter in FORMULA_PARTS.findall(found[1]) if not silent else ():
+        if base.strip():
+            state.push("em_open", "em", 1)
+        state.push("text", "", 0).content = base
+        if base.strip():
+            state.push("em_close", "em", -1)
+        if sign:
+            tag = "sup" if sign == "^" else "sub"
+            state.push(f"{tag}_open", tag, 1)
+            state.push("text", "", 0).content = group or letter
+            state.push(f"{tag}_close", tag, -1)
+    state.pos = found.end()
     return True
 
 

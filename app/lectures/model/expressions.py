@@ -7,6 +7,7 @@ import operator
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,9 +210,21 @@ def _constant(node: ast.Constant) -> float | int | str | bool:
 def _named(name: str, names: Environment) -> Quantity | Names:
     meaning = names.get(name)
     if meaning is None or callable(meaning):
+        if owner := _owner_of(name, names):
+            raise ExpressionError(f"{name} needs its pane; write {owner}.{name}.")
         variables = [key for key, value in names.items() if not callable(value)]
         raise ExpressionError(f"{name} is not known{did_you_mean(name, variables)}")
     return meaning
+
+
+def _owner_of(name: str, names: Environment) -> str:
+    """Find the first object that has a value of this name; "" if there is none."""
+    for owner, value in names.items():
+        if isinstance(value, Names):
+            with suppress(ExpressionError):
+                value.get(name)
+                return owner
+    return ""
 
 
 def _part(node: ast.Attribute, names: Environment) -> Quantity | Names:

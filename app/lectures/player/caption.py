@@ -163,3 +163,8 @@ def sized(theme: Theme, pixels: int, *, bold: bool = False) -> QFont:
     font = QFont(theme.font(bold=bold))
     font.setPixelSize(max(1, pixels))
     return font
+
+
+def unbroken(words: str) -> str:
+    """Join words that stay on one line with no-break spaces."""
+    return words.replace(" ", "\u00a0")

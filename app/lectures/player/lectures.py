@@ -25,7 +25,7 @@ from ..model.document import Lecture, read_lecture
 from ..model.problems import LectureError, Problem
 from ..model.questions import Question
 from .blank import BlankScreen
-from .caption import CaptionBar
+from .caption import CaptionBar, unbroken
 from .checking import CheckJob, show_problems
 from .file_watch import FileWatch
 from .player import LecturePlayer, ShowBookmark
@@ -266,7 +266,8 @@ class Lectures(QObject):
     def _foot(self, origins: str) -> str:
         """Join the origins of the numbers, the step's number and the timer."""
         minutes = f"{math.floor(self.player.seconds_gone() / 60)} min · {time.strftime('%H:%M')}"
-        parts = (self._colour_text(), origins, self._position_text(), minutes if self.has_clock else "")
+        clock = unbroken(minutes) if self.has_clock else ""
+        parts = (self._colour_text(), origins, self._position_text(), clock)
         return "   ".join(filter(None, parts))
 
     def _colour_text(self) -> str:
@@ -279,7 +280,7 @@ class Lectures(QObject):
 
     def _position_text(self) -> str:
         assert self.player.lecture
-        return f"step {self.player.number + 1} of {len(self.player.lecture.steps)}"
+        return unbroken(f"step {self.player.number + 1} of {len(self.player.lecture.steps)}")
 
     def caption(self) -> tuple[str, str, str]:
         """Return title, HTML and foot of the step's caption, without the timer; empty while it asks."""

@@ -75,6 +75,7 @@ class LecturePlayer(QObject):
         self.is_revealed = False  # whether the answer to the step's question is shown
         self.chosen: int | None = None  # the index of the chosen answer
         self.is_playing = False  # whether the step is still playing
+        self._waits_to_play = False  # until its question is answered
         self.before: Bookmark | None = None  # the window's state before the lecture
         self._plays = True  # whether the awaited step plays
         self._is_answered = False  # whether the awaited step shows its answer
@@ -180,6 +181,7 @@ class LecturePlayer(QObject):
         """Reset the state of the step, and set another number."""
         self.number, self.obstacle, self.runnable, self._moment, self._sessions = number, "", None, None, None
         self._filled, self.chosen, self.is_revealed, self.is_playing = _Filled(), None, False, False
+        self._waits_to_play = False
 
     def _report_problems(self, lecture: Lecture) -> None:
         """Report the first problem of a lecture, and the number of others."""
@@ -256,11 +258,15 @@ class LecturePlayer(QObject):
         return True
 
     def show_final_moment(self) -> None:
-        """Show the step's final moment, also after the user has shown other things."""
+        """Show the step's final moment, also after the user has shown other things.
+
+        A step that waits for the answer to its question shows its first moment.
+        """
         if self.lecture is not None and self._moment is not None:
             self.is_playing = False
             self.stage.playhead.halt()
-            self._show_at(self._moment.stand, standing=True)
+            waits = self._waits_to_play
+            self._show_at(self._moment.begin if waits else self._moment.stand, standing=not waits)
             self.changed.emit()
 
     def reveal(self) -> bool:
@@ -269,7 +275,17 @@ class LecturePlayer(QObject):
             return False
         self.is_revealed = True
         self.changed.emit()
+        self._play_answer()
         return True
+
+    def _play_answer(self) -> None:
+        """Play a step whose question is answered now; the end could have given the answer away."""
+        scene, moment = self.scenes[self.number], self._moment
+        if scene.play and moment is not None and self._waits_to_play:
+            self._waits_to_play = False
+            self._show_at(moment.begin, standing=False)
+            self._play(scene.play, moment)
+            self.changed.emit()
 
     def choose(self, i: int) -> None:
         """Choose an answer, counted from 0, unless the right one is shown."""
@@ -439,13 +455,17 @@ class LecturePlayer(QObject):
             self._show_obstacle(number, str(error))
 
     def _show_step(self, number: int, sessions: list[Session], moment: Moment) -> None:
-        """Show a step at its first or final moment."""
+        """Show a step at its first or final moment; a step that plays waits for the answer to its question."""
         self._clear(number)
         self._moment, self.is_revealed = moment, self._is_answered
         self._sessions = sessions if self.scenes[number].panes else []
-        play = self.scenes[number].play if self._plays else None
+        scene, step = self.scenes[number], self.step
+        asks = bool(step and step.change.question) and not self._is_answered
+        self._waits_to_play = asks and scene.play is not None
+        play = scene.play if self._plays and not asks else None
+        begins = play is not None or self._waits_to_play
         self.stage.playhead.halt()
-        self._show_at(moment.begin if play else moment.stand, standing=play is None)
+        self._show_at(moment.begin if begins else moment.stand, standing=not begins)
         if play:
             self._play(play, moment)
         self._finish_going()

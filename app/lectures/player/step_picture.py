@@ -33,7 +33,7 @@ from ..model.expressions import ExpressionError
 from ..model.questions import Answer, answer_of
 from ..model.scenes import Moment, Scene, moment_of, scene_bookmark
 from ..model.values import Ask
-from .caption import CaptionBar
+from .caption import CaptionBar, unbroken
 from .question_card import QuestionCard, question_state
 
 NO_PICTURE = (
@@ -58,7 +58,7 @@ class ResolvedStep:
         ask: Ask | None = None,
     ) -> None:
         self.number, self.step, self.scene = number, lecture.steps[number], scenes[number]
-        self.place = f"step {number + 1} of {len(lecture.steps)}"
+        self.place = unbroken(f"step {number + 1} of {len(lecture.steps)}")
         self.setups, self.sessions = setups, sessions
         self.moment = moment_of(lecture, scenes, number, sessions) if sessions else None
         own = sessions if self.scene.panes else ()
@@ -80,12 +80,14 @@ class ResolvedStep:
         except ExpressionError:
             return None
 
-    def bookmark(self, look: Bookmark) -> Bookmark:
-        """Build the bookmark of the step in this look."""
-        mark = scene_bookmark(self.scene, self.setups, look)
-        if self.moment is None:
+    def bookmark(self, look: Bookmark, answered: bool = True) -> Bookmark:
+        """Build the bookmark of the step in this look; a step that plays begins when its question is answered."""
+        mark, moment = scene_bookmark(self.scene, self.setups, look), self.moment
+        if moment is None:
             return mark
-        return msgspec.structs.replace(mark, selections=self.moment.selections, moment=self.moment.stand)
+        if self.scene.play is not None and self.step.change.question and not answered:
+            return msgspec.structs.replace(mark, selections=moment.first_selections, moment=moment.begin)
+        return msgspec.structs.replace(mark, selections=moment.selections, moment=moment.stand)
 
 
 def panes_below(scenes: Sequence[Scene], number: int) -> tuple[Pane, ...]:
@@ -229,7 +231,7 @@ class StepPictures:
             self._main_window.show()
             yield
         self._jobs.assign(standing.sessions)
-        self._has_picture = window.show_bookmark(standing.bookmark(look))
+        self._has_picture = window.show_bookmark(standing.bookmark(look, answered))
         yield
         central.notice.clear()
         window.stage.store.dispatch(HideVerdicts(not answered))

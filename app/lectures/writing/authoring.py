@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow, QMessageBox
 
-from ....tracer.storage.folders import data_folder
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark
 from ...model.visible_text import escape_controls
@@ -20,7 +19,7 @@ from ...widgets.theme import Theme
 from ..model.edit.source import lecture_of
 from ..player.lectures import Lectures
 from .drafts import Draft, Drafts
-from .writer import LaunchOf, LectureWriter
+from .writer import LaunchOf, LectureWriter, drafts_folder
 
 if TYPE_CHECKING:
     from .caption_editor import CaptionEditor
@@ -73,7 +72,7 @@ class LectureAuthoring(QObject):
         self.heading: PanelHeading | None = None
         self.bar.installEventFilter(self)
         self.writer.changed.connect(self.writing_changed)
-        self.drafts = Drafts(data_folder() / "unsaved")
+        self.drafts = Drafts(drafts_folder())
         self.writer.changed.connect(self._follow_unsaved)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError
-from ....tracer.storage.folders import data_folder
+from ....tracer.storage.folders import data_folder, home_folder
 from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark, Setup
@@ -206,7 +206,7 @@ class LectureWriter(QObject):
         files = [
             Path(launch.file if launch else trace) for trace, launch in zip(traces, launches, strict=True)
         ]
-        folder = files[0].absolute().parent if files else data_folder() / "unsaved"
+        folder = files[0].absolute().parent if files else drafts_folder()
         names = (f"{NAME}-{number}.md" if number > 1 else f"{NAME}.md" for number in count(1))
         return next(folder / name for name in names if not (folder / name).exists())
 
@@ -441,10 +441,9 @@ class LectureWriter(QObject):
         return self._save(self._suggested())
 
     def _suggested(self) -> Path:
-        path = self.path
-        if path.parent.is_dir() and not (self.file and self.file.is_shipped):
-            return path
-        return Path.home() / path.name
+        path, is_shipped = self.path, self.file is not None and self.file.is_shipped
+        is_users = path.parent.is_dir() and not is_shipped and path.parent != drafts_folder()
+        return path if is_users else home_folder() / path.name
 
     def _save(self, suggested: Path) -> bool:
         path = self._choose_path(suggested)
@@ -492,6 +491,11 @@ class LectureWriter(QObject):
         """Keep an unsaved lecture of an earlier session, as if it were left now."""
         self.left = LectureFile(path), TextHistory(text)
         self.changed.emit()
+
+
+def drafts_folder() -> Path:
+    """Return the folder of lectures that were never saved; users don't look there."""
+    return data_folder() / "unsaved"
 
 
 def _text_of(file: LectureFile, lecture: Lecture) -> str:

@@ -13,15 +13,14 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 
 from ...model.visible_text import escape_controls
 from ...views.common.geometry import log_range
+from ...views.plotting.axis import coordinate_of, coordinate_value
+from ...views.plotting.labels import PlotLabel
+from ...views.plotting.library import pg
+from ...views.plotting.plot import Plot, PlotMark, Span
+from ...views.plotting.style import TINT, colour_of, pen_of
 from ...widgets.theme import Theme
 from ..model.figure import Bar, BarPanel
-from ..model.wording import number_text, time_text
-from ..plotting.axis import coordinate_of, coordinate_value
-from ..plotting.labels import PlotLabel
-from ..plotting.library import pg
-from ..plotting.plot import Plot, PlotMark, Span
-from ..plotting.style import TINT, colour_of, pen_of
-from .wording import mark_text
+from ..model.wording import mark_text, number_text, time_text
 
 # Pixels: a normal bar, the thickest bar, the preferred row of a bar, and the row below which names shrink.
 BAR, THICK, ROW, SMALLEST_TEXT_ROW, ROOMY = 40, 110, 44, 15, 36
@@ -124,10 +123,13 @@ class Samples(pg.ScatterPlotItem):
     So a frame costs the same for a million samples as for a thousand.
     """
 
+    data: NDArray[np.void]  # pyqtgraph's spots
+
     def __init__(self, theme: Theme, slot: int) -> None:
         colour = colour_of(theme, slot, 0.55)
         super().__init__(size=3 * theme.scale, pen=None, brush=pg.mkBrush(colour), pxMode=True)
         self.rows: list[tuple[float, list[Values]]] = []  # the row, and the sorted samples of each level
+        self._spots = self.data  # room for the most that are drawn, so that frames allocate nothing
 
     def add_bar(self, row: float, samples: Values) -> None:
         """Add the samples of a bar, in coordinates of the view."""
@@ -137,17 +139,25 @@ class Samples(pg.ScatterPlotItem):
     def show_view(self, low: float, high: float, pixels: float, thickness: float) -> None:
         """Draw what is visible between two coordinates of the view."""
         edges = np.linspace(low, high, max(2, int(pixels)) + 1)
-        xs, ys = [np.empty(0)], [np.empty(0)]
+        most = sum(min(len(samples), len(edges)) for _, levels in self.rows for samples in levels)
+        if most > len(self._spots):
+            self.setData(np.zeros(most), np.zeros(most))
+            self._spots = self.data
+        total = 0
         for row, levels in self.rows:
             for level, samples in enumerate(levels):
                 start, end = np.searchsorted(samples, (low, high))
                 shown = samples[start:end]
                 if len(shown) > len(edges):
                     shown = edges[np.flatnonzero(np.diff(np.searchsorted(shown, edges)))]
-                xs.append(shown)
-                ys.append(np.full(len(shown), row + thickness * ((level + 1) / (LEVELS + 1) - 0.5)))
-        places = np.concatenate(xs)
-        self.setData(places, np.concatenate(ys), useCache=len(places) > MANY)
+                spots = self._spots[total : total + len(shown)]
+                spots["x"], spots["y"] = shown, row + thickness * ((level + 1) / (LEVELS + 1) - 0.5)
+                total += len(shown)
+        self.data, self.bounds = self._spots[:total], [None, None]
+        self.opts["useCache"] = total > MANY
+        self.prepareGeometryChange()
+        self.updateSpots()
+        self.invalidate()
 
     def updateSpots(self, dataSet: Any = None) -> None:
         """Look up the picture of one sample, since all have the same one: pyqtgraph looks up each."""
@@ -173,6 +183,11 @@ class BarPlot(Plot):
             PlotMark(self.place(bar.value), row, bar_text(bar, panel), bar.datum) for row, bar in self.bars
         ]
         self.values = [PlotLabel(bar.text, theme, bold=True) for _, bar in self.bars]
+        # The first samples of each bar after its interval.
+        self.behind = [
+            np.sort([d for d in map(self.place, b.dots[:2000]) if d > self.place(b.high)])
+            for _, b in self.bars
+        ]
         self.dots: dict[int, Samples] = {}
         self.published = pg.ScatterPlotItem(
             symbol="rhombus",
@@ -259,10 +274,12 @@ class BarPlot(Plot):
         for (x, y), (_, mark, label) in zip(points, self.notes, strict=True):
             self._name_published(label, QPointF(x, y), (f"{mark.text}, {mark.document}", mark.text))
         per_pixel = (high - low) / max(pixels, 1)
-        for (row, bar), label in zip(self.bars, self.values, strict=True):
+        for (row, bar), label, behind in zip(self.bars, self.values, self.behind, strict=True):
             width, _ = label.size_in_pixels()
             is_next = self._is_roomy or not bar.published
-            end = self._room_behind(bar, (width + 2 * GAP) * per_pixel, high) if is_next else self.home[0][1]
+            ends = np.append(self.place(bar.high), behind[: np.searchsorted(behind, high, "right")])
+            is_wide = np.append(np.diff(ends) >= (width + 2 * GAP) * per_pixel, True)
+            end = float(ends[is_wide.argmax()]) if is_next else self.home[0][1]
             point = self.vb.mapFromView(QPointF(end, self.middles[row]))
             label.put(self.mapFromItem(self.vb, point), width / 2 + self.theme.px(GAP), 0)
             label.setVisible(-1 <= point.x() <= pixels + 1 and 0 <= point.y() <= self.vb.height())
@@ -286,15 +303,6 @@ class BarPlot(Plot):
                     label.put(point, offset, 0)
                     label.setVisible(0 <= place <= room)
                     return
-
-    def _room_behind(self, bar: Bar, width: float, end_of_view: float) -> float:
-        """Find the end of a bar, or of samples after it, that has this much room behind it."""
-        end: float = self.place(bar.high)
-        for dot in sorted(dot for dot in map(self.place, bar.dots[:2000]) if end < dot <= end_of_view):
-            if dot - end >= width:
-                break
-            end = dot
-        return end
 
 
 def first_view(panel: BarPanel, bars: Sequence[Bar]) -> Span:

@@ -9,17 +9,17 @@ from math import atan2, degrees, hypot
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 
+from ...model.axis import Axis
 from ...views.common.geometry import log_range
+from ...views.plotting.axis import AxisLabel, UnitAxis, coordinate_of, coordinate_value
+from ...views.plotting.labels import PlotLabel, crosses, place_labels
+from ...views.plotting.legend import Legend
+from ...views.plotting.library import pg
+from ...views.plotting.plot import Plot, PlotMark, Span
+from ...views.plotting.style import DASHES, SIZE, colour_of, pen_of, symbol_of
 from ...widgets.theme import Theme
-from ..model.figure import Axis, Point, PointPanel, Roof, Series
-from ..model.wording import number_text, time_text
-from ..plotting.axis import AxisLabel, UnitAxis, coordinate_of, coordinate_value
-from ..plotting.labels import PlotLabel, crosses, place_labels
-from ..plotting.legend import Legend
-from ..plotting.library import pg
-from ..plotting.plot import Plot, PlotMark, Span
-from ..plotting.style import DASHES, SIZE, colour_of, pen_of, symbol_of
-from .wording import mark_text
+from ..model.figure import Point, PointPanel, Roof, Series
+from ..model.wording import mark_text, number_text, time_text
 
 RING = 8  # pixels: the diameter of a ring
 ROOF_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)

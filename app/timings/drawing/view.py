@@ -12,14 +12,14 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
 from PySide6.QtWidgets import QGraphicsTextItem, QSizePolicy, QWidget
 
 from ...views.common.view import guard_handler
+from ...views.plotting.axis import AxisLabel
+from ...views.plotting.legend import Legend
+from ...views.plotting.plot import Plot, PlotMark
+from ...views.plotting.view import PlotView
 from ...widgets.plain_text import RichDocument, markup
 from ...widgets.theme import Theme
 from ..model.choice import Sight
 from ..model.figure import BarPanel, Figure, PointPanel, number_texts
-from ..plotting.axis import AxisLabel
-from ..plotting.legend import Legend
-from ..plotting.plot import Plot, PlotMark
-from ..plotting.view import PlotView
 from .bars import ROW, BarPlot, samples_beyond
 from .points import PointPlot
 

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from .... import resources
 from ....kernels.scenarios.scenario import CUBLAS
 from ....tracer.hardware.times.measurement import Row, TimingKind
+from ...model.axis import Axis, Mark
 from .choice import ChartSubject, Choice, slots_of, subject_of_key, timing_of, title_of
-from .figure import Axis, Bar, BarPanel, Datum, Mark, Published
+from .figure import Bar, BarPanel, Datum, Published
 from .sources import MeasuredRow, origin_among, sources_of
 from .wording import SHORT, number_text, problem_of, real_of, shape_of, time_text, unit_of
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ....kernels.scenarios.catalogue import find
+from ...model.axis import Axis, Mark
 from .bars import MEASURED, RATE, WIDE, ChartRows, datum_of
 from .choice import Choice, timing_of
-from .figure import Axis, Level, Mark, Point, PointPanel, Series
+from .figure import Level, Point, PointPanel, Series
 from .scaling import Line, named_lines
 from .sources import MeasuredRow, sources_of
 from .wording import number_text, time_text, unit_of, used_bytes

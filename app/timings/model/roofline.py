@@ -20,9 +20,10 @@ from ....tracer.hardware.profiling.profile_text import (
 from ....tracer.hardware.profiling.row_figures import RowFigures, figures_of
 from ....tracer.hardware.times.measurement import Row
 from ....tracer.hardware.times.traffic import Traffic, traffic_of
+from ...model.axis import Axis, Mark
 from .bars import ChartRows, datum_of, distinguishing_text
 from .choice import Choice, slots_of, timing_of
-from .figure import Axis, Fact, Mark, Point, PointPanel, Roof, Series
+from .figure import Fact, Point, PointPanel, Roof, Series
 from .sources import MeasuredRow, Source, sources_of
 from .wording import number_text, real_of
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ...model.axis import Axis
 from .bars import MEASURED, RATE, ChartRows, datum_of
 from .choice import LAUNCHED, Choice, slots_of, timing_of
-from .figure import Axis, Point, PointPanel, Series
+from .figure import Point, PointPanel, Series
 from .sources import MeasuredRow, origin_among, sources_of
 from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of
 

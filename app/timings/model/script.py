@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...model.axis import Axis
 from ...model.visible_text import escape_controls
-from .figure import Axis, BarPanel, Figure, PointPanel
+from .figure import BarPanel, Figure, PointPanel
 
 HEAD = '''"""{title}
 

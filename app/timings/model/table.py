@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from ...model.axis import Axis
 from ...model.visible_text import escape_controls
-from .figure import Axis, BarPanel, Datum, Figure, PointPanel
+from .figure import BarPanel, Datum, Figure, PointPanel
 
 COLUMNS = (
     "kernel", "title", "device and origin", "kind", "parameters", "quantity", "unit", "value", "low", "high",

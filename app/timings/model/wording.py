@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, log10, prod
 
 import numpy as np
 
 from ....tracer.hardware.times.measurement import TIMING_KINDS, Real, Row, TimingKind
+from .figure import Datum
 
 SHORT: dict[TimingKind, str] = {
     "first-call": "first call",
@@ -55,6 +57,12 @@ def time_text(microseconds: float) -> str:
     """Return a time with three digits and its unit."""
     unit, size = unit_of(microseconds)
     return f"{number_text(microseconds / size)} {unit}"
+
+
+def mark_text(text: str, datum: Datum, interval: tuple[str, str], more: Sequence[str] = ()) -> str:
+    """Describe a value at the crosshair: its interval, its sample count, its device and its date."""
+    ends = f"95 % interval {interval[0]} to {interval[1]}, {len(datum.samples):,} samples"
+    return "\n".join((text, ends, f"{datum.origin}, measured", *more))
 
 
 def problem_of(row: Row) -> str:

@@ -141,6 +141,11 @@ def is_right_by_luck(session: Session | None) -> bool:
 LUCKY = "equals NumPy by luck: other orders may differ"
 
 
+def verdict_text(session: Session) -> tuple[str, bool]:
+    """Return the verdict on a session's result in words, and whether it is good; ("", True) without one."""
+    return (LUCKY, False) if is_right_by_luck(session) else check_text(session.trace)
+
+
 def engine_text(trace: Trace) -> str:
     """Name the engine that computed the values of a trace, in a sentence; "" if no engine did."""
     maker, _, why = trace.made_by.partition("; ")
@@ -211,7 +216,10 @@ def pitfall_text(scenario: Scenario | None) -> str:
         join_with_or([values_text(scenario, values) for values in cases])
         for cases in (scenario.works, scenario.breaks)
     )
-    ends = [f"The result is right {right}." if right else "", f"It is wrong {wrong}." if wrong else ""]
+    ends = [
+        f"In lockstep the result is right {right}." if right else "",
+        f"It is wrong {wrong}." if wrong else "",
+    ]
     return " ".join([scenario.pitfall, *(end for end in ends if end)])
 
 

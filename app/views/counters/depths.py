@@ -150,7 +150,7 @@ class DepthsView(View):
                 left = self._write(painter, room, left, amount, strong, "text")
                 left += theme.px(GAP / 3) if has_amounts else 0
             left += theme.px(GAP)
-        if self.highlight is not None and self.shows_highlight(self.highlight):
+        if items and self.highlight is not None and self.shows_highlight(self.highlight):
             draw_frame(painter, QRectF(self.rect()).adjusted(2, 2, -2, -2), theme)
 
     @staticmethod

@@ -48,6 +48,7 @@ HIGHLIGHTED_STYLES: dict[TileForm, tuple[Style, ...]] = {
 
 
 WAVEFRONTS = "shared wavefronts"
+HIDDEN = "?"  # a number that a question may ask for
 MARKED = 10  # ticks for which a changed number is marked; it fades during the last ones
 FADING = 4
 TICK = 100  # milliseconds
@@ -80,6 +81,7 @@ class CountersView(View):
         )
         self.changes: dict[str, Change] = {}  # of the marked numbers, by label
         self._before: tuple[Session, dict[str, float]] | None = None  # the remembered numbers
+        self._is_quiet = False
         self._is_awaiting = False  # another session may come and change the moment
         self._ticks = 0  # until the marks disappear
         self._drawn_texts: dict[str, str] = {}  # the drawn numbers, by label
@@ -269,7 +271,15 @@ class CountersView(View):
         self._update_description()
         self.update()
 
+    def set_quiet(self, quiet: bool) -> None:
+        """Hide the numbers while a lecture asks a question, or show them again."""
+        if quiet != self._is_quiet:
+            self._is_quiet = quiet
+            self._refresh()
+
     def _texts(self) -> dict[str, str]:
+        if self._is_quiet:
+            return {tile.label: HIDDEN for tile in self.tiles}
         return {tile.label: tile.text(int(self.moment)) for tile in self.tiles}
 
     def _refresh_changed(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ....tracer.analysis.histogram_launch import HistogramLaunch
+from ....tracer.analysis.histogram_launch import HistogramLaunch, sum_of_additions
 from ....tracer.hardware.times.recorded_outcomes import RecordedOutcomes, Spread
 from ....tracer.model.array_types import Ints
 from ....tracer.storage.recorded_traces import device_of
@@ -50,7 +50,11 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
     def expected(self) -> int:
         """The value of the counter if no addition were lost."""
         expected = self.counting.expected
-        return len(self.counting.result) if expected is None else int(expected[0])
+        return (
+            sum_of_additions(self.session.trace, self.counting.result)
+            if expected is None
+            else int(expected[0])
+        )
 
     def value(self, moment: int) -> int:
         """Read the value of the counter at a moment."""

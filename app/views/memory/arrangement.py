@@ -74,6 +74,7 @@ class ViewState(NamedTuple):
     highlight: Highlight | None = None  # the highlighted things; None dims nothing
     keep: float = 1.0  # the opacity of other shapes
     explanation: Explanation | None = None  # of the value whose path is drawn
+    hides_faults: bool = False  # races and elements that differ from NumPy
 
     @property
     def now(self) -> tuple[int, Selection]:
@@ -249,7 +250,7 @@ class MemoryArrangement:
         return self._memoised(f"groups {state.selection.block}", lambda: self.data.groups(*key), key)
 
     def _legend(self, state: ViewState) -> legend.LegendRows:
-        key = (state.width, state.legend, self.data.races, *self._groups(state))
+        key = (state.width, state.legend, state.hides_faults, self.data.races, *self._groups(state))
         return self._memoised("legend", lambda: self._compute_legend(state), key)
 
     def _compute_legend(self, state: ViewState) -> legend.LegendRows:
@@ -257,9 +258,10 @@ class MemoryArrangement:
         has_hatch = data.has_unwritten and any(group.measure == "value" for group in groups)
         trace, touched = data.session.trace, data.stored | data.loaded
         items = legend.legend_items(groups, trace.buffers, touched, has_hatch, mark_of(trace), self.theme)
-        if items and self.data.races:
+        marks_faults = bool(items) and not state.hides_faults
+        if marks_faults and self.data.races:
             items.insert(-1, legend.LegendItem("", "race", "in a race"))
-        if items and len(outside_of(data.session)):
+        if marks_faults and len(outside_of(data.session)):
             items.insert(-1, legend.LegendItem("", "outside", "outside its array"))
         return legend.legend_rows(items, state.width - 2 * self.theme.px(12), state.legend, self.theme)
 

@@ -120,7 +120,10 @@ def _number_texts(value: np.floating[Any], digits: int) -> Iterator[str]:
         yield f"{number:.0f}"  # 268 is better than 2.7e+02, but not for 1e+30
     text = f"{number:.{digits}g}"
     is_rounded = "e" not in text and np.isfinite(number) and type(value)(text) != value
+    fixed = f"{number:.{digits}f}"
+    if abs(number) < 1 <= abs(float(fixed)):
+        yield fixed  # 0.998 has as many decimals as its neighbours: 1.00
     yield f"{number:#.{digits}g}".removesuffix(".") if is_rounded else text  # 1.0 is rounded, 1 is exact
     if abs(number) < 1:
-        text = f"{number:.{digits}f}"
-        yield text.rstrip("0") if float(text) else text  # 0.00 is almost zero, 0 is zero
+        is_exact = float(fixed) and type(value)(fixed) == value
+        yield fixed.rstrip("0") if is_exact else fixed  # 0.00 is almost zero, 0 is zero

@@ -149,7 +149,7 @@ class MemoryPicture(MemoryArrangement):
 
     def _race_pieces(self, state: ViewState, layout: MemoryLayout, layer: str) -> list[Piece]:
         """Collect the frames of cells in races, or the signs on them; layer: "frame" or "signs"."""
-        if self.data.races is None:
+        if self.data.races is None or state.hides_faults:
             return []
         key = (state.now, layout, self.data.races)
         marks = self._memoised("races", lambda: self.data.race_marks(*state.now, layout.places), key)
@@ -169,7 +169,8 @@ class MemoryPicture(MemoryArrangement):
     def _difference_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the marks on the elements that differ from NumPy."""
         session, moment, pieces = self.data.session, math.floor(state.moment), []
-        for number in differences_of(session).keys() & layout.places.keys():
+        differing = {} if state.hides_faults else differences_of(session)
+        for number in differing.keys() & layout.places.keys():
             place = layout.places[number]
             elements = self._memoised(
                 f"differences {number}", partial(differing_now, session, number, moment), moment
@@ -284,12 +285,14 @@ class MemoryPicture(MemoryArrangement):
 
     def race_at(self, state: ViewState, buffer: int, element: int) -> str:
         """Describe the race for an element at this moment; "" if there is none."""
-        return self.data.race_text(*state.now, (buffer, element))
+        return "" if state.hides_faults else self.data.race_text(*state.now, (buffer, element))
 
     def description(self, state: ViewState) -> str:
         """Describe the picture in words."""
         return self._memoised(
-            "description", lambda: self._compute_description(state), (state.now, self.data.races)
+            "description",
+            lambda: self._compute_description(state),
+            (state.now, self.data.races, state.hides_faults),
         )
 
     def _compute_description(self, state: ViewState) -> str:
@@ -572,6 +575,8 @@ class MemoryPicture(MemoryArrangement):
         return self._memoised("doing", lambda: warp_captions(self.data.session, *state.now), state.now)
 
     def _race_text(self, state: ViewState) -> str:
+        if state.hides_faults:
+            return ""
         key = (state.now, self.data.races)
         return self._memoised("race text", lambda: self.data.race_text(*state.now), key)
 
@@ -589,7 +594,7 @@ class MemoryPicture(MemoryArrangement):
 
     def _legend_picture(self, state: ViewState, ratio: float) -> QPixmap:
         rows, width, height = self._legend(state), state.width, state.height - self.clip(state).bottom
-        key = (width, height, ratio, state.legend, self.data.races, *self._groups(state))
+        key = (width, height, ratio, ByIdentity(rows))
         return self._memoised(
             "legend picture", lambda: legend.legend_picture(rows, width, height, ratio, self.theme), key
         )

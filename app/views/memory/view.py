@@ -63,6 +63,7 @@ class MemoryView(View):
         self._legend, self._large = LEGEND, False
         self._only: tuple[str, ...] = ()
         self._explanation: Explanation | None = None
+        self._hides_faults = False
         self._paired_space: PairedSpace | None = None
         self._drag: tuple[QPointF, Zoom] | None = None
         self._is_dragged = self._shows_ring = False
@@ -123,6 +124,13 @@ class MemoryView(View):
     def legend(self, rows: int) -> None:
         if rows != self._legend:
             self._legend = rows
+            self.update()
+
+    def hide_faults(self, hidden: bool) -> None:
+        """Hide or show races and elements that differ from NumPy, which can answer a question."""
+        if hidden != self._hides_faults:
+            self._hides_faults = hidden
+            self._describe(self._state())
             self.update()
 
     @property
@@ -291,6 +299,7 @@ class MemoryView(View):
             self.highlight,
             self.keep,
             self._explanation,
+            self._hides_faults,
         )
 
     def shows_highlight(self, highlight: Highlight) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Callable
 
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextCursor, QTextDocument
 
@@ -20,22 +21,38 @@ float for if inline int long namespace return short signed sizeof static struct 
 unsigned using void volatile while __global__ __device__ __host__ __shared__ __constant__ __restrict__
 __syncthreads"""
 C_TOKENS = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
-    rf"""|(?P<keyword>\#\s*\w+|\b(?:{"|".join(C_WORDS.split())})\b)|(?P<number>\b\d[\w.]*)""",
-    re.DOTALL,
+    r"""(?P<comment>//.*|/\*.*?(?:\*/|$))|(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+    rf"""|(?P<keyword>\#\s*\w+|\b(?:{"|".join(C_WORDS.split())})\b)|(?P<number>\b\d[\w.]*)"""
 )
+Scan = Callable[
+    [str, int], tuple[list[Token], int]
+]  # from a line and the state before it to the state after it
 
 
 def cuda_c_tokens(text: str) -> dict[int, list[Token]]:
     """Return the coloured tokens of each line of CUDA C, counted from 0."""
+    return _tokens_of(text, cuda_c_line)
+
+
+def cuda_c_line(code: str, state: int) -> tuple[list[Token], int]:
+    """Return the coloured tokens of a line of CUDA C and the state after it: 1 within a comment, else 0."""
+    end = len(code) if state else 0
+    if state and "*/" in code:
+        end, state = code.index("*/") + 2, 0
+    tokens = [(0, end, "comment")] if end else []
+    for match in C_TOKENS.finditer(code, end):
+        tokens.append((match.start(), len(match[0]), str(match.lastgroup)))
+        state = int(match[0].startswith("/*") and not (match[0].endswith("*/") and len(match[0]) > 3))
+    return tokens, state
+
+
+def _tokens_of(text: str, scan: Scan) -> dict[int, list[Token]]:
     tokens: dict[int, list[Token]] = {}
-    for match in C_TOKENS.finditer(text):
-        line, start = text.count("\n", 0, match.start()), text.rfind("\n", 0, match.start()) + 1
-        column = match.start() - start
-        for offset, part in enumerate(match[0].split("\n")):
-            tokens.setdefault(line + offset, []).append(
-                (0 if offset else column, len(part), str(match.lastgroup))
-            )
+    state = 0
+    for line, code in enumerate(text.split("\n")):
+        line_tokens, state = scan(code, state)
+        if line_tokens:
+            tokens[line] = line_tokens
     return tokens
 
 
@@ -51,13 +68,7 @@ PYTHON = re.compile(
 
 def python_tokens(text: str) -> dict[int, list[Token]]:
     """Return the coloured tokens of each line of Python, counted from 0."""
-    tokens: dict[int, list[Token]] = {}
-    state = 0
-    for line, code in enumerate(text.split("\n")):
-        line_tokens, state = python_line(code, state)
-        if line_tokens:
-            tokens[line] = line_tokens
-    return tokens
+    return _tokens_of(text, python_line)
 
 
 def python_line(code: str, state: int) -> tuple[list[Token], int]:
@@ -96,17 +107,16 @@ class Highlighter(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
-        self._pieces: dict[int, list[Token]] | None = {}  # by line of CUDA C; None for Python
+        self._scan: Scan | None = None  # of the document's language; None for a text that is too long
         self._theme = theme
         self.struck: frozenset[int] = frozenset()  # lines, from 1, as `problems`
         self.problems: dict[int, str] = {}  # the colour of the worst problem of each line
 
     def show_colours(self, text: str, theme: Theme, *, c: bool = False) -> None:
         """Colour the complete document, as CUDA C or as Python; it must hold `text` already."""
-        is_short = len(text) <= LONGEST_COLOURED
-        self._theme = theme
-        self._pieces = (cuda_c_tokens(text) if c else None) if is_short else {}
-        if is_short:
+        self._theme, self._scan = theme, None
+        if len(text) <= LONGEST_COLOURED:
+            self._scan = cuda_c_line if c else python_line
             self._colour_all()
 
     def _colour_all(self) -> None:
@@ -127,11 +137,10 @@ class Highlighter(QSyntaxHighlighter):
         if len(text) > LONGEST_LINE:
             return
         line = self.currentBlock().blockNumber()
-        if self._pieces is None:
-            tokens, state = python_line(text, max(0, self.previousBlockState()))
+        tokens: list[Token] = []
+        if self._scan is not None:
+            tokens, state = self._scan(text, max(0, self.previousBlockState()))
             self.setCurrentBlockState(state)
-        else:
-            tokens = self._pieces.get(line, [])
         first = len(text) - len(text.lstrip())
         if line + 1 in self.struck:
             tokens = [(first, len(text) - first, "struck")]

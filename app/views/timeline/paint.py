@@ -180,7 +180,7 @@ def name_lines(data: TimelineViewData, limit: int, width: float, theme: Theme) -
 def _name_lines(
     name: str, warp: int, warps: int, limit: int, width: float, theme: Theme
 ) -> list[tuple[str, bool]]:
-    warp_text = f"warp {warp} of {warps}" if warps > 1 else plural(warps, "warp")
+    warp_text = f"warp {warp} of 0–{warps - 1}" if warps > 1 else plural(warps, "warp")
     title, comma, rest = name.partition(", ")
     bold, small = QFontMetricsF(theme.font(13, bold=True)), QFontMetricsF(theme.font(10.5))
     below = [(theme.translate(warp_text), False)]

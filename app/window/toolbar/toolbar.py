@@ -390,7 +390,7 @@ class Toolbar(QFrame):
         self.fitting.setVisible(self._fitting is not None)
         if self._fitting is not None:
             parameter, text = self._fitting
-            self.fitting.setText(f"{text} fits")
+            self.fitting.setText(f"Use {parameter.label.lower()} {text}")
             tip = f"The matrix is smaller than the chosen {parameter.label.lower()}. Click to choose {text}."
             self.fitting.setToolTip(plain_tip(tip))
             self.flow.removeWidget(self.fitting)

@@ -247,3 +247,32 @@ def test_a_remedy_is_printed_once_it_is_proven(home, capsys):
     assert status == 1 and races
     for race in races:
         assert race["remedy"].startswith("put cuda.syncthreads() ") and race["remedy"] in race["message"]
+
+
+DOT_WITHOUT_BARRIERS = """from numba import cuda, float32
+
+
+@cuda.jit
+def dot(a, b, total):
+    part = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    part[t] = a[i] * b[i] if i < a.shape[0] else 0
+    step = 32
+    while step > 0:
+        if t < step:
+            part[t] += part[t + step]
+        step //= 2
+    if t == 0:
+        cuda.atomic.add(total, 0, part[0])
+"""
+
+
+def test_two_races_on_one_line_are_both_printed_each_with_its_own_remedy(home, capsys):
+    (home / "dot.py").write_text(DOT_WITHOUT_BARRIERS)
+    status, output, _ = run_command(capsys, "check", "dot.py", "--exercise", "dot")
+    first, second = (line for line in output.splitlines() if "error: race: " in line)
+    assert status == 1
+    assert "written on line 8 and read on line 12" in first
+    assert "put cuda.syncthreads() between line 8 and line 10" in first
+    assert "written on line 12 and read on line 12" in second
+    assert "put cuda.syncthreads() after line 12, outside the branch of line 11" in second

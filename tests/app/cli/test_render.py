@@ -158,6 +158,14 @@ def test_steps_of_a_lecture_stay_as_long_as_one_reads(tmp_path, capsys):
     assert different[0] == different[1] != different[-1] == different[-2]
 
 
+def test_a_step_plays_after_the_answer_to_its_question(tmp_path):
+    look = ("--captions", "--size", "800x450", "--fps", "2", "--hold", "0", "--from", "2", "--to", "2")
+    assert render("first", "-o", tmp_path / "asked", *look) == 0
+    frames = [path.read_bytes() for path in sorted((tmp_path / "asked").iterdir())]
+    assert len(set(frames[:7])) == 1  # three seconds to think, and a frame
+    assert len(set(frames[7:])) > 4  # four accesses, from the first moment on
+
+
 def test_a_step_without_its_caption_asks_nothing(tmp_path):
     look = ("--size", "640x360", "--fps", "1", "--hold", "1", "--from", "3", "--to", "3")
     assert render("tiling", "-o", tmp_path / "plain", *look) == 0

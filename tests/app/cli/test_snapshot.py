@@ -1,8 +1,10 @@
 """Pictures of the window, drawn without a screen and written atomically."""
 
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
@@ -114,4 +116,17 @@ def test_a_picture_that_is_too_large_is_one_sentence(tmp_path, capsys):
     words = ["snapshot", PAIR[1], "-o", str(tmp_path / "a.png"), "--size", "8192x8192", "--scale", "4"]
     assert main(words) == 2
     assert "32768 x 32768 pixels is too large" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+@pytest.mark.parametrize("library", ["libQt6Core", "libQt6Widgets"])
+def test_ctrl_c_ends_it_without_a_word(tmp_path, library):
+    command = [sys.executable, "-m", "tilescope", "snapshot", *PAIR, "-o", str(tmp_path / "a.png")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while library not in Path(f"/proc/{process.pid}/maps").read_text():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=60)[1]
+    assert (process.returncode, error) == (-signal.SIGINT, "")
     assert not list(tmp_path.iterdir())

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from cuda_cpp import needs_compiler
 from exercises import warm_judge
 from lectures import SMALL as TEXT
-from tilescope.app.exercises.model.library import SHIPPED
+from tilescope.app.exercises.model.library import SHIPPED, exercise_named
 from tilescope.app.exercises.model.progress import FILE
 from tilescope.app.exercises.verdict_text import NOT_YET, PASSED
 from tilescope.app.model.first_bookmark import first_bookmark
@@ -467,3 +467,46 @@ def test_an_exercise_is_continued_in_cuda_cpp_and_both_texts_are_kept(window):
     assert editor(window).text() == in_numba and panel.verdict.passed
     choose("cuda-cpp")
     assert editor(window).text() == in_cpp and panel.verdict.passed
+
+
+def test_the_first_case_with_a_fault_is_in_the_pane(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    title = window.central.panes[0].heading.title
+    write(window, ZERO, RIGHT)
+    assert title.text() == "add-ten"
+    write(window, "i < out.size", "i < min(out.size, 100)")
+    assert title.text() == "add-ten, n = 1,000"
+    assert window.stage.focused().trace.grid == (8, 1, 1)
+
+
+def test_the_source_states_that_the_picture_is_of_an_earlier_text(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    state = window.side.source.state
+    assert state.text() == "judged as you type"
+    write(window, ZERO, "out[i] = unknown")
+    wait_until(lambda: state.text().startswith("the pictures show an earlier text"))
+    write(window, "out[i] = unknown", RIGHT)
+    wait_until(lambda: state.text() == "judged as you type")
+
+
+def test_the_pictures_have_the_focus_once_another_exercise_is_open(window, folder):
+    at_work(window, folder / "01-add-ten.md")
+    window.activateWindow()
+    editor(window).setFocus()
+    press(window, "Ctrl+Shift+N")
+    wait_until(lambda: window.exercises.exercise.name == "twice" and window.exercises.work.is_here())
+    settle(window)
+    text = editor(window).text()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    assert window.stage.playhead.playing and editor(window).text() == text
+    window.stage.playhead.pause()
+
+
+def test_no_remedy_is_offered_where_the_kernel_must_stay(window):
+    window.exercises.open(exercise_named("neighbour"))
+    wait_until(lambda: window.exercises.work.is_here() and window.stage.is_settled())
+    settle(window)
+    session = window.stage.focused()
+    wait_until(lambda: session.is_examined and window.editing.remedies.is_idle())
+    assert [finding.kind for finding in session.findings if finding.severity == "error"]
+    assert not any(finding.fixed_text or finding.remedy for finding in session.findings)

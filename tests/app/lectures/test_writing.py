@@ -6,12 +6,13 @@ import errno
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from lectures import SMALL as TEXT
 from tilescope.app.lectures.model.document import read_lecture
@@ -88,6 +89,15 @@ def shows(window):
     """Return the window's view of a lecture: panes, moment, highlights."""
     mark = window.bookmark()
     return mark.panes, mark.moment, mark.selections, mark.colour_by, mark.tab, mark.zoom
+
+
+def test_a_new_lecture_is_saved_where_its_user_looks(window, monkeypatch):
+    suggested = []
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *given: (suggested.append(given[2]) or "", ""))
+    for _ in range(2):  # the drafts have a folder once there is one
+        press(window, "Ctrl+D")
+        press(window, "Ctrl+Shift+S")
+    assert suggested == [str(Path.home() / "Lecture.md")] * 2
 
 
 def test_three_screens_become_a_lecture_that_is_written_moved_copied_and_undone(window, tmp_path):

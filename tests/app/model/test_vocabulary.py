@@ -147,7 +147,7 @@ def test_cuda_c_is_coloured():
 def test_a_pitfall_names_its_fault_and_its_parameters(scenario):
     text = pitfall_text(scenario)
     assert text.startswith(scenario.pitfall)
-    assert " The result is right with " in text
+    assert " In lockstep the result is right with " in text
     by_order = (
         scenario.name == "matmul-tiled-one-barrier"
     )  # no parameters make it wrong in every order of threads

@@ -62,6 +62,7 @@ def test_the_panes_come_once_a_kernel_was_launched_and_the_output_has_a_tab(tmp_
         ("x = 1\nraise ValueError('no luck')\n", "ValueError: no luck (line 2)", 2),
         ("def k(:\n", "SyntaxError", 1),
         (RIGHT.replace("double[1, 8]", "dubble[1, 8]"), "name 'dubble' is not defined", 10),
+        (RIGHT.replace("*= 2", "= a + 'x'"), "TypingError: Numba can't compile double", 7),
     ],
 )
 def test_a_program_that_fails_is_shown_with_its_line_and_output_and_no_other_kernel(
@@ -99,6 +100,15 @@ def spin(a):
 
 spin[1, 1](np.zeros(1, np.int32))
 """
+
+
+def test_the_page_shows_how_long_a_launch_has_run(tmp_path):
+    notice = "tilescope: spin has run for 5 seconds: 3 of 8 blocks; Ctrl+C ends it."
+    text = f"import sys\nprint({notice!r}, file=sys.stderr)\nwhile True:\n    pass\n"
+    with shown(tmp_path, text) as (_, page):
+        wait_until(lambda: ": spin has run for 5 seconds: 3 of 8 blocks" in page.status.text())
+        assert "Ctrl+C" not in page.status.text()
+        page.end.click()
 
 
 def test_an_endless_kernel_is_ended_with_a_finding(tmp_path):

@@ -35,11 +35,26 @@ answer: left.threads
 panel: warp
 ```
 
+As many as a warp has lanes.
+
 ## What a GPU says
 
 ```tilescope
 chart: scaling matmul-naive-col-on-x matmul-tiled
 ```
+
+## Lost or kept?
+
+```tilescope
+show: count-racing:num_blocks=1,threads=2,schedule=sequential
+at: start
+play: to end over 0.2 s
+ask: What does the counter hold?
+choices: 1 | 2
+answer: 2
+```
+
+Nothing is lost in this order.
 """
 
 
@@ -85,12 +100,14 @@ def test_keys_and_buttons_turn_to_steps(page):
     assert page.run("return replay.before.disabled") is False
     press(page, "PageDown")
     assert page.text("h2").startswith("What a GPU says")
-    assert page.run("return replay.after.disabled") is True
-    press(page, "PageDown")
     press(page, "ArrowRight")
     assert page.text("h2").startswith("What a GPU says")
+    for _ in range(2):
+        press(page, "PageDown")
+        assert page.text("h2").startswith("Lost or kept?")
+        assert page.run("return replay.after.disabled") is True
     page.run("replay.before.click()")
-    assert page.text("h2").startswith("How many?")
+    assert page.text("h2").startswith("What a GPU says")
     assert page.console_messages() == []
 
 
@@ -104,6 +121,19 @@ def test_a_question_keeps_its_answer_until_it_is_asked_for(page):
     classes = page.run("return [...document.querySelectorAll('.choice')].map(e => e.className)")
     assert classes == ["choice wrong", "choice right", "choice"]
     assert page.run(shown) == "visible"
+
+
+def test_a_question_hides_its_caption_and_the_end_until_it_is_answered(page, file):
+    end = unpacked(file.read_text("utf-8"))["sessions"][1]["end"]
+    seen = "return document.querySelector('main').innerText"
+    page.run("replay.openStep(3)")
+    assert "Nothing is lost" not in page.run(seen) and "race" not in page.run(seen)
+    assert page.run("return [replay.position, Boolean(replay.playing)]") == [0, False]
+    page.run("document.querySelector('.reveal').click()")
+    page.wait(f"return !replay.playing && replay.position === {end}")
+    assert "Nothing is lost" in page.run(seen)
+    assert page.text(".verdict") == "equals NumPy by luck: other orders may differ"
+    assert page.run("return document.querySelector('.verdict').className") == "verdict bad"
 
 
 def test_the_warp_is_shown_where_the_lecture_shows_it(page):

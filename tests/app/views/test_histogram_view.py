@@ -327,3 +327,29 @@ def test_a_block_of_fewer_threads_than_a_warp_has_no_lanes_but_theirs():
     for lane in range(8):
         assert view.lane_at(QPointF(lanes.x + (lane + 0.5) * lanes.width / 8, lanes.middle)) == lane
     assert view.lane_at(QPointF(lanes.right + 3, lanes.middle)) is None
+
+
+RACING_PROGRAM = """import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def add_up(a, total):
+    total[0] += a[cuda.threadIdx.x]
+
+
+for first in (100, 200):
+    total = np.zeros(1, np.int32)
+    add_up[1, 4](np.full(4, first, np.int32), total)
+"""
+
+
+def test_seeds_of_a_program_s_launches_have_the_inputs_of_each_launch(tmp_path):
+    (tmp_path / "totals.py").write_text(RACING_PROGRAM)
+    with open_window() as window:
+        window.files.run_program(str(tmp_path / "totals.py"))
+        wait_until(lambda: [s and s.trace.kernel for s in window.stage.sessions] == ["add_up", "add_up"])
+        views = [pane.histogram for pane in window.central.panes[:2]]
+        wait_until(lambda: all(view.spread and len(view.spread.totals) == 32 for view in views))
+        for view, first in zip(views, (100, 200), strict=True):
+            assert {total % first for total in view.spread.totals} == {0} and max(view.spread.totals) >= first

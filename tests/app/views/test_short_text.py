@@ -11,7 +11,10 @@ from tilescope.app.views.memory.descriptions import short_text
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [
-        (np.float32(0.998), 2, "1.0"),
+        (np.float32(0.998), 2, "1.00"),
+        (np.float32(0.0981), 2, "0.10"),
+        (np.float32(0.1), 2, "0.1"),
+        (np.float32(1.02), 2, "1.0"),
         (np.float32(0.4021), 2, "0.40"),
         (np.float32(0.4), 2, "0.4"),  # as it was written
         (np.float64(1), 2, "1"),

@@ -23,11 +23,11 @@ CONTROL, SHIFT, NONE = Held.ControlModifier, Held.ShiftModifier, Held.NoModifier
 TEXT = "def f(a):\n    if a:\n        return 1  # one\n    return {'(': [2]}\n"
 
 
-def an_editor(text=TEXT, width=420):
+def an_editor(text=TEXT, width=420, name="k.py"):
     application()
     editor = Editor(Theme.named("light"))
     editor.resize(width, 300)
-    editor.show_text("k.py", text, 1)
+    editor.show_text(name, text, 1)
     editor.set_editable(True)
     editor.grab()  # lays it out
     return editor
@@ -462,6 +462,24 @@ def test_a_string_of_many_lines_is_coloured_while_it_is_typed():
     QTest.keyClicks(editor, '"""')
     assert not strings(3)
     assert strings(2)
+
+
+def test_cuda_cpp_is_coloured_while_it_is_typed():
+    editor = an_editor("", name="k.cu")
+    keyword, comment = (editor.theme.colour(style) for style in ("keyword", "muted"))
+
+    def coloured(line, colour):
+        return [(f.start, f.length) for f in formats(editor, line) if f.format.foreground().color() == colour]
+
+    put(editor, 1, 0)
+    QTest.keyClicks(editor, "int a;\rfor (;;)\rint b;")
+    assert coloured(1, keyword) == [(0, 3)] and coloured(2, keyword) == [(0, 3)]
+    put(editor, 1, 0)
+    QTest.keyClicks(editor, "/*")
+    assert coloured(2, comment) and coloured(3, comment) and not coloured(3, keyword)
+    put(editor, 2, 0)
+    QTest.keyClicks(editor, "*/")
+    assert coloured(2, keyword) == [(2, 3)] and len(coloured(3, keyword)) == 1
 
 
 # --- which line is which

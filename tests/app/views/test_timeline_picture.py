@@ -62,7 +62,7 @@ def test_names_take_the_lines_that_there_are(tiled, title):
         Theme.named("light"),
     )
     lines = name_lines(view._data, 5, 90, theme)
-    assert " ".join(text for text, _ in lines) == f"{title.replace(',', '')} warp 1 of 2"
+    assert " ".join(text for text, _ in lines) == f"{title.replace(',', '')} warp 1 of 0–1"
     for text, is_title in lines:
         font = theme.font(13, bold=True) if is_title else theme.font(10.5)
         assert QFontMetricsF(font).horizontalAdvance(text) <= 90
@@ -73,7 +73,7 @@ def test_names_are_broken_at_their_commas(tiled):
     title = "Tiled, shared memory, tile 16"
     view = show_timeline(replace(tiled, title=title), selection=Selection(0, 40))
     lines = [text for text, _ in name_lines(view._data, 5, 100, Theme.named("light"))]
-    assert lines == ["Tiled", "shared memory", "tile 16", "warp 1 of 2"]
+    assert lines == ["Tiled", "shared memory", "tile 16", "warp 1 of 0–1"]
 
 
 def test_the_mark_at_a_row_is_explained(tiled):

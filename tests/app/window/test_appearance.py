@@ -64,6 +64,13 @@ def test_every_text_follows_the_text_size(window, scale):
     assert [part.fontInfo().pixelSize() for part in parts] == before
 
 
+def test_the_choice_of_colours_has_room_at_1280_pixels(window):
+    assert window.width() == 1280 and len(window.central.panes) == 2
+    settle(window)
+    transport = window.central.transport
+    assert transport.colour_chip.isVisible() and transport.speed_chip.isVisible()
+
+
 def test_a_printed_picture_offers_no_choice_of_colours(window):
     transport = window.central.transport
     window.resize(1700, 900)

@@ -7,6 +7,7 @@ import threading
 import msgspec
 import pytest
 
+from lent_worker import LentWorker
 from tilescope.tracer.model.launch import Limits
 from tilescope.tracer.model.plan import KEEP_ALL, launch_of, parse_spec
 from tilescope.tracer.processes.process_client import RunCancelledError
@@ -16,8 +17,9 @@ from windows import PAIR, enter, open_window, settle, wait_until
 
 @pytest.fixture(autouse=True)
 def no_traces_of_others(monkeypatch, tmp_path):
-    """Keep traces in a cache of each test's own: what is in one already is not asked about."""
+    """Keep traces in a cache for each test, as cached traces raise no question; all windows share one worker."""
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+    monkeypatch.setattr("windows.lent_worker", LentWorker)
 
 
 @pytest.fixture

@@ -82,3 +82,11 @@ def test_heat_stays_where_the_next_kernel_has_it_too():
         fresh.toolbar.pick(1, "matmul-naive-row-on-x")
         settle(fresh)
         assert fresh.bookmark().colour_by == "wasted"
+
+
+def test_names_at_the_start_of_a_sentence_keep_their_letters(window):
+    shown = []
+    for sentence in ("counter[0] is 3", "mine.py is saved", "an order was found"):
+        window.notice.inform(sentence)
+        shown.append(window.notice.news.sentence.text())
+    assert shown == ["counter[0] is 3", "mine.py is saved", "An order was found"]

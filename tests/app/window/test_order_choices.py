@@ -148,6 +148,7 @@ def test_final_values_are_counted_exactly_and_each_has_an_order():
         wait_until(lambda: view.bars.result is not None)
         assert [(value.value, value.orders) for value in view.bars.values] == [("1", 12), ("2", 18), ("3", 6)]
         assert view.mark.text() == "exact, all 36 orders"
+        assert not window.notice.news.isVisible()  # nothing covers the bars
         assert len(window.stage.setups) == 1
         view.bars.setFocus()
         for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):

@@ -277,7 +277,7 @@ def test_sizes_return_with_their_family_also_in_the_next_window(tmp_path):
 def test_a_block_larger_than_the_matrix_offers_the_one_that_fits():
     with open_window(("matmul-tiled:m=8,k=8,n=8,tile=16",)) as window:
         hint = window.toolbar.fitting
-        assert hint.isVisible() and hint.text() == "8 fits"
+        assert hint.isVisible() and hint.text() == "Use tile 8"
         QTest.mouseClick(hint, Qt.MouseButton.LeftButton)
         wait_until(lambda: values(window, "tile") == [8])
         settle(window)

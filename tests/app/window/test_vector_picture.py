@@ -156,7 +156,7 @@ PHRASES = {
              "reads 32 elements of A from global memory", "exact", "compute tile 0", "shared load", "no value"),
     "warp": ("Naive, column on x", "32-byte sectors", "128-byte line", "lane", "31"),
     "counts": ("Histogram, privatised", "private, shared memory of block 0", "Transpose, tile"),
-    "letters": ("warp 0 of 2", "load tile 0", "shared load"),
+    "letters": ("warp 0 of 0–1", "load tile 0", "shared load"),
     "large": ("A part of the launch: 1 of 1,024 blocks ran.", "512 × 512", "part"),
 }  # fmt: skip
 

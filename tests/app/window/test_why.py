@@ -7,11 +7,25 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.model.bookmark import TracedValue, decode, encode
-from tilescope.app.state.actions import Focus, TraceValue
+from tilescope.app.state.actions import Focus, ShowTab, TraceValue
 from tilescope.app.widgets.widget_picture import picture_of
 from tilescope.tracer.model.launch import Schedule
 from views import element_point
-from windows import act, press, settle, wait_until
+from windows import act, open_window, press, settle, wait_until
+
+TWO_LAUNCHES = """import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def copy(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i]
+
+
+for first in (0, 1):
+    copy[1, 8](np.arange(first, first + 8), np.zeros(8, np.int64))
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +105,16 @@ def test_key_follows_the_value_that_the_thread_accessed_last_and_escape_ends_it(
     assert all(pane.memory.explanation is None for pane in window.central.panes)
 
 
+def test_escape_returns_to_the_tab_before_the_path(window):
+    act(window, ShowTab("findings"))
+    window.stage.seek(1, 12)
+    press(window, "W")
+    assert window.side.tab == "why"
+    press(window, "Escape")
+    assert window.side.tab == "findings"
+    act(window, ShowTab("source"))
+
+
 def test_buttons_turn_and_hide_the_path(window):
     act(window, TraceValue(TracedValue("A[0, 3]", forward=True), appears=True))
     assert panel(window).title.text() == "What A[0, 3] reaches"
@@ -152,3 +176,18 @@ def test_other_order_of_the_same_launch_is_the_reference(window):
     assert "Every write on the path equals that of the other pane." in texts(window)
     window.show_bookmark(before)
     settle(window)
+
+
+def test_launches_with_other_inputs_are_not_compared(tmp_path):
+    (tmp_path / "two.py").write_text(TWO_LAUNCHES)
+    with open_window() as window:
+        window.files.run_program(str(tmp_path / "two.py"))
+        wait_until(lambda: [s and s.trace.kernel for s in window.stage.sessions] == ["copy", "copy"])
+        settle(window)
+        act(window, Focus(1))
+        window.stage.seek(1, window.stage.sessions[1].end)
+        window.draw()
+        right_click(window, "out", 5).actions()[0].trigger()
+        settle(window)
+        assert any("out[5] = 6" in text for text in texts(window))
+        assert not any("other pane" in text for text in texts(window))

@@ -14,7 +14,7 @@ from tilescope.tracer.analysis.atomic_additions import (
     private_histogram_buffer,
 )
 from tilescope.tracer.analysis.buffer_contents import contents_of
-from tilescope.tracer.analysis.histogram_launch import counted_total, histogram_launch_of
+from tilescope.tracer.analysis.histogram_launch import counted_total, histogram_launch_of, sum_of_additions
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.hardware.times.recorded_outcomes import SEEDS, recorded_outcomes_of, seeded, seeds_for
 from tilescope.tracer.model.launch import Schedule
@@ -236,3 +236,37 @@ def test_the_recorded_gpu_outcome_is_returned_only_for_its_launch():
     assert set(launch.outcomes) == {1}
     assert len(launch.outcomes) >= 100
     assert recorded_outcomes_of(launch_of(find("count-racing"), {"num_blocks": 2})) == ()
+
+
+LOADS = "    t = cuda.threadIdx.x\n    own = a[t]\n"
+NO_COUNTERS = {
+    "the largest, by a comparison": "    if own > top[0]:\n        top[0] = own\n",
+    "the largest, by an atomic": "    cuda.atomic.max(top, 0, own)\n",
+    "a flag": "    if top[0] == 0:\n        top[0] = 1\n",
+    "the last, by an exchange": "    cuda.atomic.exch(top, 0, own)\n",
+}
+
+
+@pytest.mark.parametrize("kind", NO_COUNTERS)
+def test_what_replaces_an_element_is_no_counter(tmp_path, kind):
+    source = f"@cuda.jit\ndef kernel(a, top):\n{LOADS}{NO_COUNTERS[kind]}"
+    vectors = Array((4,), "int32", "arange"), Array((1,), "int32")
+    assert histogram_buffer(trace(tmp_path, source, vectors, block=(4, 1, 1)), {}) is None
+
+
+@pytest.mark.parametrize(
+    "adds", ["    top[0] += own\n", "    old = top[0]\n    new = old + 1\n    top[0] = new\n"]
+)
+def test_what_stores_a_sum_with_the_element_is_a_counter(tmp_path, adds):
+    source = f"@cuda.jit\ndef kernel(a, top):\n{LOADS}{adds}"
+    vectors = Array((4,), "int32", "arange"), Array((1,), "int32")
+    assert histogram_buffer(trace(tmp_path, source, vectors, block=(4, 1, 1)), {}) == 1
+
+
+@pytest.mark.parametrize("adds", ["    top[0] += own\n", "    cuda.atomic.add(top, 0, own)\n"])
+def test_a_counter_is_expected_to_hold_the_sum_of_what_is_added(tmp_path, adds):
+    source = f"@cuda.jit\ndef kernel(a, top):\n{LOADS}{adds}"
+    vectors = Array((4,), "int32", "arange"), Array((1,), "int32")
+    launch_trace = trace(tmp_path, source, vectors, block=(4, 1, 1))
+    additions = additions_of(launch_trace, requests_of(launch_trace), 1)
+    assert sum_of_additions(launch_trace, additions) == sum(launch_trace.initial[0].tolist())

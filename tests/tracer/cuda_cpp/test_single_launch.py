@@ -64,6 +64,11 @@ def test_a_template_is_launched_on_arrays_with_constants():
     assert launched.trace.grid == (2, 1, 1) and not launched.faults
 
 
+def test_macros_of_the_text_do_not_reach_the_header():
+    text = "#define T 16\n#define number 3\n__global__ void fill(int *a) { a[threadIdx.x] = T + number; }\n"
+    assert _call(text, "fill", np.zeros(32, np.int32)).arrays[0].tolist() == [19] * 32
+
+
 def test_structures_variables_null_and_dynamic_shared_memory():
     pair = np.array((1, 0.25), np.dtype([("first", "<i4"), ("second", "<f4")]))
     table = np.array([1, 2, 3, 4], np.float32)

@@ -366,3 +366,15 @@ def test_errors_come_first(tmp_path):
         (f.severity for f in findings), key=("error", "warning", "note").index
     )
     assert {f.kind for f in findings} >= {"race", "bounds"}
+
+
+@EVERY
+def test_accesses_of_one_line_are_counted_together(tmp_path, schedule):
+    a, out = Array((64,), "int32", "arange"), Array((64,), "int32")
+    _, (finding,) = kernel(tmp_path, "arg1[t] = arg0[t + 1] + arg0[t + 2]", a, out, schedule=schedule)
+    assert (finding.count, len(finding.sites)) == (3, 2)
+    _, (finding,) = kernel(tmp_path, "arg0[i] += 1", a, grid=2, schedule=schedule)
+    assert finding.count == 2 * 64  # the reads and the writes
+    body = "s = cuda.local.array(4, np.int32)\narg0[t] = s[0] + s[1]"
+    _, (finding,) = kernel(tmp_path, body, out, schedule=schedule)
+    assert finding.message.startswith("128 reads of s on line")

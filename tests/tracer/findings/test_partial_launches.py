@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from launching import Array, Limits, launch
 from tilescope.tracer.analysis import buffer_contents, minimum_cost, overlap
 from tilescope.tracer.analysis.buffer_contents import contents_of
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.findings.partial_launch import mark_partial
 from tilescope.tracer.findings.waste import site_costs
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.races import detect
+from tilescope.tracer.run.engine import run
 from traces import BUFFERS, Programs, programs, trace_of
 
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
@@ -78,3 +83,15 @@ def test_parts_are_complete_blocks_under_the_sequential_schedule(monkeypatch: py
     assert len(parts) == len(trace.blocks) == 8
     assert [np.unique(trace.block[part]).tolist() for part in parts] == [[block] for block in range(8)]
     assert sum(part.stop - part.start for part in parts) == len(trace)
+
+
+@pytest.mark.parametrize("engine", ["simulator", "compiled"])
+def test_accesses_outside_arrays_beyond_the_limit_are_counted_as_complete(tmp_path: Path, engine: str):
+    source = "@cuda.jit\ndef kernel(a):\n    a[cuda.grid(1) + 1] = 1\n"
+    limits = Limits(accesses=0)
+    call = launch(tmp_path, source, (Array((64,), "int32"),), (4, 1, 1), (32, 1, 1), limits=limits)
+    trace = run(replace(call, engine=engine), lambda done, total: None)
+    (finding,) = [f for f in findings_of(trace, requests_of(trace)) if f.kind == "bounds"]
+    assert trace.is_part
+    assert finding.count == 65
+    assert mark_partial(finding, trace).message == finding.message

@@ -31,6 +31,11 @@ def test_a_stencil_that_wraps_at_its_beginning_is_noted(tmp_path, schedule):
     assert notes(tmp_path, "if 0 < t < 63:\n    out[t] = a[t - 1] + a[t] + a[t + 1]", schedule=schedule) == []
 
 
+def test_accesses_of_one_line_are_counted_together(tmp_path):
+    (finding,) = notes(tmp_path, "out[t] = a[t - 1] + a[t - 2]")
+    assert (finding.count, len(finding.sites)) == (1 + 2, 2)
+
+
 def test_each_row_of_a_matrix_may_wrap(tmp_path):
     (finding,) = notes(tmp_path, "out[16 * y + x] = a[y, x - 2]", (4, 16), (16, 4, 1))
     assert finding.count == 4 * 2

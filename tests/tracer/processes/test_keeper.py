@@ -12,7 +12,7 @@ import pytest
 
 from programs import wait_for_exit
 from tilescope.tracer.processes.json_process import module_command
-from tilescope.tracer.processes.keeper import FIRST_LINES, LAST_LINES, STOP
+from tilescope.tracer.processes.keeper import ERROR_LINES, LAST_LINES, STOP
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups")
 FAMILY = """
@@ -74,8 +74,18 @@ def test_long_output_is_shortened(tmp_path):
         assert process.stderr is not None and process.stdout is not None
         lines = process.stderr.read().decode().splitlines()  # its input stays open: somebody listens
         assert process.stdout.read() == b""
-    assert (len(lines), lines[0], lines[-1]) == (FIRST_LINES + 1 + LAST_LINES, "0 ", "99999 ")
-    assert lines[FIRST_LINES] == f"... {100_000 - FIRST_LINES - LAST_LINES:,} lines left out ..."
+    assert (len(lines), lines[0], lines[-1]) == (ERROR_LINES + 1 + LAST_LINES, "0 ", "99999 ")
+    assert lines[ERROR_LINES] == f"... {100_000 - ERROR_LINES - LAST_LINES:,} lines left out ..."
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_output_is_forwarded_while_the_program_runs(tmp_path, stream):
+    code = f"import sys, time\nprint('begun', file=sys.{stream}, flush=True)\ntime.sleep(100)"
+    with kept(tmp_path, code) as process:
+        pipe = getattr(process, stream)
+        assert pipe.readline() == b"begun\n"
+        assert process.poll() is None
+        process.kill()
 
 
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", -6)])

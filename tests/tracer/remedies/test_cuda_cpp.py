@@ -14,6 +14,7 @@ from tilescope.tracer.remedies.cpp_edits import barrier_moves, race_fixes
 from tilescope.tracer.remedies.trial import Trials
 
 FOLDER = Path(__file__).parents[1] / "cuda_cpp" / "homework"
+HOST = "\n#define T 1\nint host[2] = {1, 2};\n"  # a macro and a variable that no kernel uses
 LOOP = "        __syncthreads();  // all have read\n"
 
 
@@ -40,7 +41,7 @@ LOOP = "        __syncthreads();  // all have read\n"
     ],
 )
 def test_a_remedy_mends_its_program(program, old, new, remedy, output, tmp_path):
-    text = (FOLDER / f"{program}.cu").read_text().replace(old, new)
+    text = (FOLDER / f"{program}.cu").read_text().replace(old, new) + HOST
     trace = run_text(tmp_path, text).traces[0]
     findings = findings_of(trace, requests_of(trace))
     proven = Trials(60).prove_findings(trace, findings, findings)

@@ -116,3 +116,13 @@ def test_no_remedy_is_proven_after_the_deadline(tmp_path):
     ended = traced(tmp_path, FAULTS["between two lines"][0])
     case = trial_case(ended, errors(ended)[0], errors(ended), tmp_path)
     assert prove(case, lambda launch: run(launch, lambda done, total: None), time.monotonic() - 1) is None
+
+
+def test_a_remedy_of_one_race_is_no_remedy_of_another_on_the_same_array(tmp_path):
+    body = "\n    own = a[t]\n    if own > out[0]:\n        out[0] = own\n"
+    ended = trace(tmp_path, BEGIN + body, (Array((3,), fill="arange"), Array((1,))), block=(3, 1, 1))
+    by_lines = {len(finding.sites): finding for finding in errors(ended)}
+    assert set(by_lines) == {1, 2}  # both threads write, and one reads what the other writes
+    condition = proof(tmp_path, ended, by_lines[2])
+    assert condition is not None and condition.remedy.startswith("keep the condition of line 11")
+    assert proof(tmp_path, ended, by_lines[1]) is None

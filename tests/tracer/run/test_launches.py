@@ -53,8 +53,9 @@ def test_a_wrong_result_is_reported(tmp_path):
 
 @pytest.mark.parametrize("name", ["matmul-tiled", "count-racing"])
 def test_different_elements_are_counted(name):
-    check = traced(launch_of(find(name), {})).check
-    assert (check.differing, check.elements) == ((0, 64 * 64) if name == "matmul-tiled" else (1, 1))
+    sizes = {"m": 16, "k": 16, "n": 16} if name == "matmul-tiled" else {}
+    check = traced(launch_of(find(name), sizes)).check
+    assert (check.differing, check.elements) == ((0, 16 * 16) if name == "matmul-tiled" else (1, 1))
 
 
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential"])
@@ -116,13 +117,13 @@ def test_after_an_error_the_next_launch_runs(tmp_path):
 
 
 def test_past_the_cap_counters_go_on_without_accesses(tmp_path):
-    complete = launch_of(find("matmul-tiled"), {"m": 64, "k": 64, "n": 64})
+    complete = launch_of(find("matmul-tiled"), {"m": 32, "k": 32, "n": 32})
     everything = traced(complete)
-    capped = traced(msgspec.structs.replace(complete, limits=Limits(accesses=100_000)))
-    assert 0 < len(capped) <= 100_000
+    capped = traced(msgspec.structs.replace(complete, limits=Limits(accesses=40_000)))
+    assert 0 < len(capped) <= 40_000
     assert capped.accesses == everything.accesses == len(everything)
     assert capped.is_part
-    assert "100,000" in capped.notice
+    assert "40,000" in capped.notice
     assert "fewer blocks" in capped.notice
     assert capped.totals == totals_of(everything, requests_of(everything))
     assert set(capped.block.tolist()) == set(capped.recorded.tolist()) < set(capped.blocks.tolist())
@@ -131,7 +132,7 @@ def test_past_the_cap_counters_go_on_without_accesses(tmp_path):
 
 
 def test_the_memory_cap_counts_too():
-    complete = launch_of(find("matmul-naive-col-on-x"), {"m": 64, "k": 64, "n": 32})
+    complete = launch_of(find("matmul-naive-col-on-x"), {"m": 32, "k": 64, "n": 32})
     capped = traced(msgspec.structs.replace(complete, limits=Limits(memory=48 * 40_000)))
     assert 0 < len(capped) <= 40_000
     assert "40,000" in capped.notice
@@ -166,7 +167,7 @@ def test_constants_are_those_of_the_launch(tmp_path):
 
 def test_memory_columns_take_at_most_24_bytes_an_access():
     for name in ("matmul-naive-col-on-x", "matmul-tiled"):
-        trace = traced(launch_of(find(name), {"m": 64, "k": 64, "n": 64}))
+        trace = traced(launch_of(find(name), {"m": 32, "k": 32, "n": 32}))
         assert trace.nbytes <= 24 * len(trace)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from folders import use_home
 from tilescope.app.cli import counters, main
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import encode
@@ -140,7 +141,7 @@ def slow(monkeypatch) -> list[float | None]:
 
 
 def test_slow_counters_need_a_confirmation(slow, capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+    use_home(monkeypatch, tmp_path / "home")
     assert main.main(["counters", SPEC]) == 2
     out, output = capsys.readouterr()
     assert out == ""
@@ -151,14 +152,14 @@ def test_slow_counters_need_a_confirmation(slow, capsys, monkeypatch, tmp_path):
 
 
 def test_after_a_confirmation_all_is_counted_and_nothing_kept(slow, capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+    use_home(monkeypatch, tmp_path / "home")
     assert main.main(["counters", SPEC, "--yes"]) == 0
     counted = capsys.readouterr().out
     assert slow == [counters.MAX_SECONDS_WITHOUT_ASKING, None]
     assert "None of the " in counted
     assert "mean reads" not in counted
     monkeypatch.undo()
-    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path / "other"))
+    use_home(monkeypatch, tmp_path / "other")
     assert main.main(["counters", SPEC]) == 0
     usual = capsys.readouterr().out
     assert usual.splitlines()[:8] == counted.splitlines()[:8]
@@ -166,7 +167,7 @@ def test_after_a_confirmation_all_is_counted_and_nothing_kept(slow, capsys, monk
 
 @pytest.mark.parametrize(("question", "status"), [("y", 0), ("", 2)])
 def test_a_terminal_asks_for_a_confirmation(slow, capsys, monkeypatch, tmp_path, question, status):
-    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda: question)

@@ -314,6 +314,15 @@ def test_foreign_files(tmp_path: Path):
         load(tmp_path / "t.npz")
 
 
+@pytest.mark.parametrize("name", ["scan.py", "lesson.ipynb", "matmul.cu"])
+def test_programs_are_told_from_traces(tmp_path: Path, name: str):
+    (tmp_path / name).write_text("text")
+    with pytest.raises(
+        TraceFileError, match="it is a program, not a trace; `tilescope open` shows its launches"
+    ):
+        load(tmp_path / name)
+
+
 def test_newer_file_is_reported_whatever_its_content(tmp_path: Path):
     path = tmp_path / "t"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as members:

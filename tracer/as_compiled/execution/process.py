@@ -6,8 +6,6 @@ kernels run in it, and a crash ends it: the client starts another one (`client.p
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import os
 import warnings
 
@@ -25,20 +23,13 @@ def main() -> None:
     die_with_parent()
     source, target = private_streams()
     send = make_sender(target)
-    prepare()
+    from ...type_inference.process import import_submodules
+
+    import_submodules()
     from .count import count
 
     for line in source:
         send(count(JOB.decode(line)))
-
-
-def prepare() -> None:
-    """Import the submodules of numba.cuda that kernels may use."""
-    from ...type_inference.process import SUBMODULES
-
-    for name in SUBMODULES:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(f"numba.cuda.{name}")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ from ...analysis.kernel_structure import library_function
 from ...analysis.overlap import RANGE
 from ...analysis.requests import Requests
 from ...model.array_types import AnyInts, Ints, Mask
-from ...model.finding import Finding, line_text
+from ...model.finding import Finding, first_sites_on_lines, line_text
 from ...model.trace import Trace
+from ..source.index_expressions import index_text
 
 REPORTED_RATIO, WARNING_RATIO = 1.25, 2.0  # lowest ratio of cost to mended cost for a note; for a warning
 LARGE_SHARE = 0.1  # of the launch's requests, sectors or wavefronts: the least waste of a warning
@@ -95,13 +96,26 @@ def cost_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> s
     """Describe the cost of a site's requests: 16 sectors for each load of a by a warp on line 12 ..."""
     request = site.worst
     verb = ("load", "store", "update", "update")[int(requests.op[request])]
-    name = trace.buffers[int(requests.buffer[request])].name
-    access = f"{verb} of {name} by a warp on {line_text(trace, int(requests.site[request]))}"
+    line = line_text(trace, int(requests.site[request]))
+    access = f"{verb} of {_accessed_name(trace, requests, request)} by a warp on {line}"
     each, minimum = site.cost.mean(), site.minimum.mean()
     mean = "" if (site.cost == each).all() else " on average"
     return (
         f"{each:.3g} {unit}{mean} for each {access}, {site.cost.sum():,} in all, where {minimum:.3g} would do"
     )
+
+
+def _accessed_name(trace: Trace, requests: Requests, request: int) -> str:
+    """Name the array of a request, with the index if the line makes several such accesses: a, or a[i - 1]."""
+    site, line = int(requests.site[request]), first_sites_on_lines(trace)[requests.site]
+    name = trace.buffers[int(requests.buffer[request])].name
+    alike = [values == values[request] for values in (requests.buffer, requests.op, line)]
+    index = (
+        index_text(trace, trace.sites[site])
+        if (requests.site[np.logical_and.reduce(alike)] != site).any()
+        else ""
+    )
+    return f"{name}[{index}]" if index else name
 
 
 def waste_finding(

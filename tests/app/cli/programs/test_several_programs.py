@@ -49,6 +49,14 @@ def test_a_missing_file_ends_the_check_before_the_first_runs(folder):
     assert "got" not in done.stderr
 
 
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_trace_is_no_program(command, folder):
+    (folder / "scan.npz").write_bytes(b"PK\0")
+    done = run_tilescope(command, "scan.npz", folder=folder)
+    assert done.returncode == 2
+    assert done.stderr == "tilescope: scan.npz is a trace, not a program; `tilescope scan.npz` shows it.\n"
+
+
 def test_words_after_several_files_need_the_dashes(folder):
     done = run_tilescope("check", "arguments.py", "good.py", "--format", "json", folder=folder)
     assert done.returncode == 2 and "got" not in done.stderr

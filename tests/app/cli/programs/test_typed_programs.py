@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from folders import DATA
-from programs import run_tilescope
+from programs import printed_by_program, run_tilescope
 
 FOLDER = DATA / "typed_programs"
-ELSEWHERE = DATA / "programs"  # where those are that other tests run too
-SHARED = ("array_unpacked.py", "dtype_of_argument.py", "import_cudadecl.py", "tuple_index_uint32.py")
 SEEDS = Path(__file__).parents[5] / "shared" / "seeds"  # documents with programs, beside the repository
 
 
@@ -31,12 +29,9 @@ class Expected:
 PROGRAMS = {
     "array_method_in_kernel.py": Expected("160.0"),
     "array_of_another_type.py": Expected("[0.    0.    0.    1.875]", status=1, finding="error: dtype mismatch"),
-    "array_unpacked.py": Expected("79872.0"),
     "atomic_at_a_float.py": Expected("200 True True"),
     "device_array_by_name.py": Expected("[255   0   1]"),
-    "dtype_of_argument.py": Expected("[255. 254. 253.]"),
     "global_after_signature.py": Expected("1.0"),
-    "import_cudadecl.py": Expected("True True", status=2),
     "jitable_function.py": Expected("True"),
     "namespace_by_name.py": Expected(
         error=r"TypingError: .*:14: .*settings is a SimpleNamespace", status=1,
@@ -54,37 +49,36 @@ PROGRAMS = {
     "returned_slice_words.py": Expected(
         error="TypingError: .*:14: .*a part of an array", status=1, finding="a part of an array"
     ),
-    "tuple_index_uint32.py": Expected("90000.0"),
     "variable_set_on_one_path.py": Expected("1.0 6.0"),
 }  # fmt: skip
 
 
-def file_of(name):
-    return str((ELSEWHERE if name in SHARED else FOLDER) / name)
-
-
 def test_none_is_forgotten():
-    assert {path.name for path in FOLDER.glob("*.py")} | {*SHARED} == PROGRAMS.keys()
-
-
-@pytest.mark.parametrize("engine", ["simulator", "compiled"])
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_runs_as_on_a_gpu(name, engine, tmp_path):
-    done = run_tilescope("run", "--quiet", "--engine", engine, file_of(name), folder=tmp_path)
-    expected = PROGRAMS[name]
-    if expected.error:
-        assert done.returncode == 1
-        assert re.search(expected.error, done.stderr.strip().splitlines()[-1]), done.stderr
-    else:
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.strip() == expected.printed
+    assert {path.name for path in FOLDER.glob("*.py")} == PROGRAMS.keys()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_is_checked(name, tmp_path):
-    done = run_tilescope("check", file_of(name), folder=tmp_path)
+def test_runs_compiled_as_on_a_gpu(name, tmp_path):
+    done = run_tilescope("run", "--quiet", "--engine", "compiled", str(FOLDER / name), folder=tmp_path)
+    assert done.returncode == bool(PROGRAMS[name].error), done.stderr
+    assert_printed(PROGRAMS[name], done.stdout.strip(), done.stderr.strip())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_is_checked_and_runs_in_the_simulator_as_on_a_gpu(name, tmp_path):
+    done = run_tilescope("check", "--engine", "simulator", str(FOLDER / name), folder=tmp_path)
     assert done.returncode == PROGRAMS[name].status, done.stdout + done.stderr
     assert re.search(PROGRAMS[name].finding, done.stdout), done.stdout
+    printed = printed_by_program(done)
+    assert_printed(PROGRAMS[name], printed, printed)
+
+
+def assert_printed(expected, out, err):
+    """Assert that a program printed what is expected, or ended with the expected error."""
+    if expected.error:
+        assert re.search(expected.error, err.splitlines()[-1]), err
+    else:
+        assert out == expected.printed, out + err
 
 
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="the documents are not beside the repository")

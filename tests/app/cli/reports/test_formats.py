@@ -207,7 +207,7 @@ def test_standard_output_is_concise_next_to_files(outputs):
 def test_every_run_states_what_it_traced_and_what_not(outputs):
     assert outputs["done"].stderr.splitlines()[-2:] == [
         "tilescope: 1 launch of 1 kernel traced: 1 block, lockstep.",
-        "tilescope: not traced: never (race.py:15), which the program never launched.",
+        "tilescope: not traced: never (race.py:15), of which no launch ran.",
     ]
 
 

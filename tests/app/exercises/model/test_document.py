@@ -70,7 +70,7 @@ def test_a_file_that_would_raise_is_read_without_running_it(tmp_path):
         ),
         ("(01-add-ten.svg)", "(../01-add-ten.svg)", 7, "without a folder"),
         ("(01-add-ten.svg)", "(https://example.org/a.svg)", 7, "without a folder"),
-        ("(01-add-ten.svg)", "(02.svg)", 7, "There is no picture 02.svg"),
+        ("(01-add-ten.svg)", "(02.svg)", 7, "The picture 02.svg is not in the folder of the file"),
         ("## Hint\n\nCompare", "## Tip\n\nCompare", 19, "each under ## Hint"),
         ("Compare it with `out.size` before you write.\n", "", 19, "A hint needs a text"),
         (

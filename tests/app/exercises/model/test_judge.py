@@ -50,6 +50,16 @@ def test_a_right_kernel_passes_and_its_counters_are_next_to_the_stubs():
     )
 
 
+def test_the_first_case_with_a_fault_is_the_trace():
+    verdict = judged(RIGHT.replace("i < out.size", "i < min(out.size, 100)"))
+    assert [case.correct for case in verdict.cases] == [True, False]
+    assert verdict.pictured == 2
+    assert verdict.trace is not None and verdict.trace.grid == (8, 1, 1)
+    launch = decode(verdict.trace.launch)
+    again = warm_judge()._worker.run(msgspec.structs.replace(launch, engine="simulator"))
+    assert again.initial[0].tolist() == list(map(float, range(1000)))  # with the case's arrays
+
+
 def test_the_first_case_is_a_trace_of_the_students_text_that_can_be_run_again():
     text = RIGHT.replace("out", "result")  # parameters may be renamed
     verdict = judged(text)

@@ -100,6 +100,8 @@ def test_settings_that_cannot_be_shown_are_reported(show, sentence):
     [
         ("{left.sectors}", "the pane has no sectors"),
         ("{right.global_sectors}", "right is not known"),
+        ("{now.global_sectors}", "now needs its pane; write left.now."),
+        ("{global_sectors}", "global_sectors needs its pane; write left.global_sectors."),
         ("{left.global_sectors / 0}", "divides by zero"),
         ("{left.global_sectors:.99f}", "format"),
         ("{left.C}", "not a number"),

@@ -106,6 +106,21 @@ def test_a_caption_is_filled_with_its_numbers_and_names_their_source():
     assert filled.problems == ()
 
 
+@pytest.mark.parametrize(
+    ("written", "html", "text"),
+    [
+        ("$x^2$ times", "<i>x</i><sup>2</sup> times", "x^2 times"),
+        ("$a_{ij} + n$", "<i>a</i><sub>ij</sub><i> + n</i>", "a_ij + n"),
+        ("of $n$ items", "of <i>n</i> items", "of n items"),
+        ("$5 and $6_a", "$5 and $6_a", "$5 and $6_a"),
+        ("$|a|^2$, 5$", "<i>|a|</i><sup>2</sup>, 5$", "|a|^2, 5$"),
+    ],
+)
+def test_a_short_formula_is_shown_as_one(written, html, text):
+    filled = fill_caption(shown(caption=written)[0].caption, {})
+    assert (filled.html, filled.text) == (f"<p>{html}</p>", text)
+
+
 def test_numbers_of_several_kinds_bear_their_marks_one_by_one():
     step, names = shown(caption='{left.global_sectors} in {measured("matmul-tiled", m=4096).time}')
     filled = fill_caption(step.caption, names)

@@ -5,16 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from presenting import go_to_step, present, wait_for_step, write_lecture
+from tilescope.app.lectures.player.caption import unbroken
 from tilescope.app.lectures.player.question_card import ChoiceButton
 from tilescope.app.lectures.player.step_list import StepList
-from windows import press, wait_until
+from windows import press, settle, wait_until
 
 ASKS, NUMBER = 3, 4
+RACE = """# A race
+
+## How many?
+
+```tilescope
+show: count-racing:num_blocks=1,threads=2,schedule=sequential
+at: start
+play: to end over 0.2 s
+panel: source
+ask: What does the counter hold?
+choices: 1 | 2
+answer: 2
+```
+
+Nothing is lost in this order.
+
+## Its finding
+
+```tilescope
+panel: findings
+```
+"""
 
 
 @pytest.fixture
@@ -85,6 +108,35 @@ def test_no_pane_reports_the_end_of_its_launch_while_a_question_is_open(window, 
     assert not any(pane.heading.sign.isHidden() for pane in window.central.panes)
 
 
+def test_an_open_question_shows_no_end_no_number_and_no_fault(window, tmp_path):
+    window.resize(1000, 640)
+    player = present(window, write_lecture(tmp_path, RACE))
+    central = window.central
+    memory, counters = central.panes[0].memory, central.panes[0].counters
+    wait_until(lambda: player.sessions()[0].is_examined)
+    assert player.moment().begin == window.playhead.moment == 0 and not window.playhead.playing
+    assert "1" not in counters.accessibleDescription() and "?" in counters.accessibleDescription()
+    assert central.side.signs.isHidden()
+    window.playhead.seek(player.moment().stand)  # the lecturer looks ahead
+    settle(window)
+    assert "Race" not in memory.accessibleDescription()
+    hidden = memory.grab().toImage()
+    press(window, "PageDown")
+    assert player.is_revealed and player.is_playing  # from the start again
+    wait_until(lambda: not player.is_playing)
+    settle(window)
+    assert window.playhead.moment == player.moment().stand
+    assert "Race" in memory.accessibleDescription() and "?" not in counters.accessibleDescription()
+    shown, legend = memory.grab().toImage(), QRect(0, memory.height() - 20, memory.width(), 20)
+    assert shown != hidden and shown.copy(legend) != hidden.copy(legend)
+    assert central.side.signs.isHidden()  # until the lecture shows findings
+    press(window, "PageDown")
+    wait_for_step(window)
+    assert central.side.signs.isVisible()
+    player.close()
+    wait_for_step(window)
+
+
 def test_a_number_is_guessed_and_its_mark_shown(window, player):
     go_to_step(window, NUMBER, play=True)
     card = window.lectures.card
@@ -130,13 +182,14 @@ def test_the_list_of_steps_filters_and_jumps(window, player):
     assert player.number == 5
 
 
-def test_the_foot_shows_step_and_moment(window, player):
-    foot = window.central.caption.foot
-    assert foot.text() == "Exact from the trace.   step 1 of 6"
+def test_the_foot_shows_step_and_moment_each_on_one_line(window, player):
+    foot, step = window.central.caption.foot, unbroken("step 1 of 6")
+    assert foot.text() == f"Exact from the trace.   {step}"
     press(window, "T")
-    assert foot.text().startswith("Exact from the trace.   step 1 of 6   0 min · ")
+    clock = foot.text().removeprefix(f"Exact from the trace.   {step}   ")
+    assert clock.startswith(unbroken("0 min · ")) and " " not in clock
     press(window, "T")
-    assert foot.text().endswith("step 1 of 6")
+    assert foot.text().endswith(step)
 
 
 def test_f5_shows_a_lecture_on_the_full_screen_and_escape_leaves_that_first(window, player):

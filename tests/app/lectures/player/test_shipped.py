@@ -26,8 +26,12 @@ def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: P
         wait_for_step(window)
         assert not player.obstacle, player.obstacle
         assert UNKNOWN not in player.caption().text and not player.caption().problems
-        player.show_final_moment()
         player.reveal()
+        player.show_final_moment()
+        for pane in window.central.panes if player.caption().foot else ():  # it has numbers
+            counted = [t for t in pane.counters.tiles if t.label in pane.counters.highlighted]
+            for text in (tile.text(int(player.moment().stand)) for tile in counted):
+                assert text in player.caption().text, (player.step.title, text)
         wait_until(window.central.results.types.is_idle)  # what Numba's compiler says of the kernels
         forwards.append(capture_window(window))
     for number in reversed(range(count - 1)):

@@ -16,8 +16,8 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QMenu, QWidget
 from shiboken6 import delete
 
-from ...views.common.view import guard_handler
 from ...widgets.theme import Theme
+from ..common.view import guard_handler
 from .library import pg
 from .plot import Plot, PlotMark
 
@@ -29,6 +29,8 @@ ARROWS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
+
+MenuRow = tuple[str, Callable[[], object], bool | None]
 
 _PAGES: dict[Any, QGraphicsWidget] = {}  # the scenes of all widgets that exist, and the parent of their items
 
@@ -74,7 +76,8 @@ class PlotView(pg.GraphicsView):
 
     def clear_plots(self) -> None:
         """Remove everything."""
-        for plot in self.plots:
+        removed = self.plots  # Python must not delete them before the scene does
+        for plot in removed:
             plot.vb.sigRangeChangedManually.disconnect(self._report)
         self.plots, self.series_keys = [], []
         _delete(self.sceneObj)
@@ -275,14 +278,7 @@ class PlotView(pg.GraphicsView):
         """Return the context menu."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        rows: list[tuple[str, Callable[[], object], bool | None]] = [
-            ("Reset view\tHome", self.reset, None),
-            ("Zoom to a rectangle\tR", self.toggle_rectangle, self.draws_rectangle),
-            ("Lock horizontal axis\tX", lambda: self.toggle_lock("x"), "x" in self.locked),
-            ("Lock vertical axis\tY", lambda: self.toggle_lock("y"), "y" in self.locked),
-            ("Logarithmic or linear\tL", self.log_asked.emit, None),
-        ]
-        for text, callback, checked in rows:
+        for text, callback, checked in self.menu_rows():
             action = menu.addAction(text)
             action.setCheckable(checked is not None)
             action.setChecked(bool(checked))
@@ -292,6 +288,16 @@ class PlotView(pg.GraphicsView):
         for text, callback in self.extra_actions:
             menu.addAction(text).triggered.connect(lambda _=False, callback=callback: callback())
         return menu
+
+    def menu_rows(self) -> list[MenuRow]:
+        """Return the entries of the menu: text with key, callback, and whether it is checked."""
+        return [
+            ("Reset view\tHome", self.reset, None),
+            ("Zoom to a rectangle\tR", self.toggle_rectangle, self.draws_rectangle),
+            ("Lock horizontal axis\tX", lambda: self.toggle_lock("x"), "x" in self.locked),
+            ("Lock vertical axis\tY", lambda: self.toggle_lock("y"), "y" in self.locked),
+            ("Logarithmic or linear\tL", self.log_asked.emit, None),
+        ]
 
     def close(self) -> bool:
         """Delete everything, for a widget that is not needed any more."""

@@ -8,10 +8,10 @@ from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPaintEngine, QPainter
 
-from ...views.common.drawing import draw_clip_mark
+from ...model.axis import Axis
 from ...widgets.theme import Theme
 from ...widgets.vector_files import CLIP_BEGIN, CLIP_END, ClipMark
-from ..model.figure import Axis
+from ..common.drawing import draw_clip_mark
 from .axis import UnitAxis, coordinate_of, coordinate_value
 from .labels import PlotLabel
 from .library import pg

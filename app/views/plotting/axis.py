@@ -9,10 +9,10 @@ from math import inf, log10
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
+from ...model.axis import Axis
 from ...model.visible_text import escape_controls
-from ...views.common.geometry import powers_of_two, tick_text, ticks
 from ...widgets.theme import Theme
-from ..model.figure import Axis
+from ..common.geometry import powers_of_two, tick_text, ticks
 from .library import pg
 from .style import pen_of
 
