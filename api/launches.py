@@ -241,18 +241,18 @@ class TracedLaunch:
         self,
         other: TracedLaunch | None = None,
         *,
-        at: int | None = None,
+        moment: int | None = None,
         begin: str | None = None,
         end: str | None = None,
         large: bool = False,
     ) -> Replay:
         """Return a replay of this launch, or of it and another side by side; at the end of a cell it plays.
 
-        at: the moment that it shows first; None is where the window would begin. begin, end: moments such as "24",
+        moment: the one that it shows first; None is where the window would begin. begin, end: moments such as "24",
         "phase 2" or "first load". large: draw it even if it takes longer than 3 seconds or more than 3 MB.
         """
         loads = (self._load,) if other is None else (self._load, other._load)
-        return Replay(loads, at, begin, end, is_large=large)
+        return Replay(loads, moment, begin, end, is_large=large)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
         """Return the replay for a notebook, and the text."""

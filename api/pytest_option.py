@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from .launches import TracedLaunch
 
+VARIABLE = "TILESCOPE"  # the environment variable that stands for the option
 CHECKS = "tilescope-checks"  # the name of the plugin that checks
 MARKER = "tilescope(ignore=[codes]): accept findings of these rules in a test under pytest --tilescope"
 
@@ -18,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--tilescope",
         action="store_true",
-        help="trace the launches of all tests without a GPU, and fail tests with findings",
+        help="trace the launches of all tests without a GPU, and fail tests with findings; also TILESCOPE=1",
     )
     group.addoption(
         "--tilescope-fail-on",
@@ -32,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Start recording before a conftest.py imports Numba; under `tilescope check -m pytest`, that command checks."""
     chosen = early_config.known_args_namespace
-    if not chosen.tilescope:
+    if not (chosen.tilescope or os.environ.get(VARIABLE, "0") not in ("", "0")):
         return
     from ..tracer.run.program_hook import is_recording
 

@@ -38,10 +38,10 @@ class Replay:
     __module__ = "tilescope"  # where users find it
 
     def __init__(
-        self, loads: Sequence[Callable[[], Trace]], at: int | None, begin: str | None, end: str | None, *,
+        self, loads: Sequence[Callable[[], Trace]], moment: int | None, begin: str | None, end: str | None, *,
         is_large: bool,
     ) -> None:  # fmt: skip
-        self._loads, self._range, self._is_large = tuple(loads), (at, begin, end), is_large
+        self._loads, self._range, self._is_large = tuple(loads), (moment, begin, end), is_large
 
     @cached_property
     def page(self) -> str:

@@ -7,12 +7,13 @@ import signal
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from folders import link_caches
 
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -32,13 +33,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
 os.environ["TILESCOPE_HOME"] = HOME
 
-# Of two processes of tests each has its folder; what kernels were compiled to is shared, as by windows of one user.
-COMPILED = Path(os.environ.setdefault("TILESCOPE_TESTS_COMPILED", HOME)) / "cache" / "compiled"
-COMPILED.mkdir(parents=True, exist_ok=True)
-if not (compiled := Path(HOME) / "cache" / "compiled").exists():
-    compiled.parent.mkdir()
-    with suppress(OSError):  # where links are for administrators alone
-        compiled.symlink_to(COMPILED, target_is_directory=True)
+# Of two processes of tests each has its folder; what was compiled is shared, as by windows of one user.
+link_caches(Path(HOME), Path(os.environ.setdefault("TILESCOPE_TESTS_SHARED", HOME)))
 
 # Fewer random kernels than hypothesis makes by itself; script/test chooses it with --hypothesis-profile.
 settings.register_profile("few", max_examples=20)
@@ -72,24 +68,39 @@ ENGINE = (
 )
 # Files that take longest, which go first: a process that began one of them last would leave the other idle.
 LONGEST = (
+    "docs/test_blocks.py",
     "tracer/compiled/test_random_kernels.py",
-    "tracer/compiled/test_same_traces.py",
     "app/cli/programs/test_programs_that_went_wrong.py",
-    "attacks/test_attacks.py",
-    "kernels/test_matrix_products.py",
-    "kernels/test_results.py",
-    "tracer/findings/test_catalogue.py",
-    "app/timings/test_window.py",
-    "app/cli/programs/test_engines.py",
-    "app/window/test_large_launches.py",
-    "app/cli/checks/test_endings.py",
-    "tracer/model/test_user_code.py",
     "app/cli/checks/test_endless_launches.py",
+    "app/cli/programs/test_typed_programs.py",
+    "tracer/compiled/test_same_traces.py",
+    "api/test_pytest_option.py",
+    "app/cli/programs/test_engines.py",
+    "tracer/cuda_cpp/test_api.py",
+    "attacks/test_attacks.py",
+    "app/cli/checks/test_endings.py",
+    "kernels/test_results.py",
+    "tracer/cuda_cpp/test_homework.py",
+    "tracer/orders/test_explore.py",
+    "app/cli/policy/test_suppressions.py",
+    "app/cli/test_cuda_cpp_programs.py",
+    "kernels/test_matrix_products.py",
+    "app/timings/test_window.py",
+    "app/editing/test_live_editing.py",
+    "app/cli/programs/test_schedules.py",
+    "app/cli/test_counter_tables.py",
+    "app/cli/checks/test_check_catalogue.py",
+    "app/cli/programs/test_several_programs.py",
     "app/cli/checks/test_partial_launches.py",
-    "tracer/compiled/test_less_common.py",
+    "app/cli/programs/test_programs.py",
+    "tracer/simulator/test_arithmetic.py",
+    "tracer/recording/test_fixed_width_ints.py",
+    "tracer/run/test_endless.py",
+    "tracer/model/test_user_code.py",
+    "tracer/compiled/test_intake.py",
+    "app/cli/test_render.py",
     "app/cli/test_main.py",
     "app/window/test_toolbar.py",
-    "tracer/findings/test_against_compute_sanitizer.py",
 )
 HERE = Path(__file__).resolve().parent
 # What numba-cuda compiles and Numba's own, older CUDA target does not: methods of arrays, bit_count(), min and max,

@@ -126,6 +126,12 @@ def _export() -> Implementation:
     return Implementation(export_trace.add_arguments, export_trace.execute)
 
 
+def _test() -> Implementation:
+    from . import run_tests
+
+    return Implementation(run_tests.add_arguments, run_tests.execute, run_tests.parse)
+
+
 def _orders() -> Implementation:
     from . import orders
 
@@ -171,6 +177,7 @@ SUBCOMMANDS = (
     Subcommand("exercise", "write a kernel that is judged while you type, in the window", _exercise),
     Subcommand("run", "run your program and trace every launch", _run),
     Subcommand("check", "check the kernels of programs for errors; for a course's CI", _check),
+    Subcommand("test", "run the tests of a project with pytest, and check every launch", _test),
     Subcommand("orders", "find an order of the threads that changes a result", _orders),
     Subcommand("mutate", "find the faults that the tests of kernels miss", _mutate),
     Subcommand("server", "show findings and counters in an editor, as a language server", _server),

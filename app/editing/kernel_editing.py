@@ -187,7 +187,8 @@ class KernelEditing(QObject):
             return
         file = kernel_file(session)
         faults = self.editing.programs.faults_of(setup.file) if setup.file else []
-        self.source.set_problems([*problems_of(session, file), *faults], traced=True)
+        problems = dict.fromkeys([*problems_of(session, file), *faults])  # `run` reports kernels' faults too
+        self.source.set_problems(problems, traced=True)
 
     # An edit that would be lost.
 

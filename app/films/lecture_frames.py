@@ -66,7 +66,7 @@ def shots_of(
     hold: float | None,
     captions: bool,
 ) -> Iterator[Shot]:
-    """Yield the shots of a lecture's steps; a question gets a shot of its own before the step.
+    """Yield the shots of a lecture's steps; a question gets a separate shot before the step.
 
     speed: moments per second for steps without a duration, None for a suitable one. hold: seconds at the end of each
     step, None for the reading time.

@@ -15,7 +15,7 @@ from ..model.axis import Axis
 from ..views.common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ..views.common.view import guard_handler
 from ..views.plotting.library import pg
-from ..views.plotting.plot import Plot
+from ..views.plotting.plot import Plot, PlotMark
 from ..views.plotting.view import PAN, MenuRow, PlotView
 from ..widgets.controls import nothing
 from ..widgets.plain_text import plain_tip
@@ -216,9 +216,22 @@ class GpuView(PlotView):
     # Pointer.
 
     def _hover(self, place: QPointF) -> None:
-        """Show whether a click does something."""
-        enters = self.shown is not None and self._enters(self.hit(place))
-        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if enters else Qt.CursorShape.ArrowCursor)
+        """Show the time under the pointer, and whether a click does something."""
+        if self.shown is None:
+            return
+        hit, plot = self.hit(place), self.plots[0]
+        where = plot.vb.mapSceneToView(place)
+        mark = PlotMark(where.x(), where.y(), f"{hit.time / 1000:,.3f} µs", None)
+        plot.point_at(mark if hit.part == "rows" else None)
+        self.viewport().setCursor(
+            Qt.CursorShape.PointingHandCursor if self._enters(hit) else Qt.CursorShape.ArrowCursor
+        )
+
+    @guard_handler
+    def leaveEvent(self, event: QEvent) -> None:
+        """Hide the time."""
+        super().leaveEvent(event)
+        self.point_at(-1)
 
     def _click(self, event: Any) -> None:
         """Choose or enter what is under the pointer; a double click enters a warp, or shows everything."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-MODULE = "tilescope.app.replays.drawing_process"
+MODULE = "tilescope.app.window.drawing_process"
 
 
 class DrawingRequest(Struct, frozen=True):
@@ -12,7 +12,7 @@ class DrawingRequest(Struct, frozen=True):
 
     files: tuple[str, ...]  # their trace files, from left to right
     output: str  # the path of the page
-    at: int | None = None  # the moment that is shown first; None is the first load
+    moment: int | None = None  # the moment that is shown first; None is the first load
     begin: str | None = None  # the first moment, as in "phase 2"; None is the start
     end: str | None = None  # the last moment; None is the end
     is_large: bool = False  # whether the user agreed to a large page

@@ -21,19 +21,19 @@ def launches_document(
     text_size: float = 1.0,
     begin: str | None = None,
     end: str | None = None,
-    at: int | None = None,
+    moment: int | None = None,
 ) -> ReplayDocument:
     """Build the document of the launches in a look's panes; raises TimeAnchorError.
 
-    sessions: of the panes. at: the moment to show first, None for the first load or `begin`. begin, end: anchors such
+    sessions: of the panes. moment: the one to show first, None for the first load or `begin`. begin, end: anchors such
     as "phase 2"; None for the start and the end.
     """
     shown = tuple(session.prepared().with_findings() for session in sessions)
     title = " and ".join(dict.fromkeys(session.title for session in shown))
     document = ReplayDocument(title, Form(*PICTURE, text_size))
     showing = cut(first_showing(look.panes, shown, look), begin, end)
-    if at is not None:
+    if moment is not None:
         last = float(max(session.end for session in shown))
-        showing = showing.at_moment(min(max(float(at), 0.0), last))
+        showing = showing.at_moment(min(max(float(moment), 0.0), last))
     document.add_step({"title": title}, showing, ALL)
     return document

@@ -84,6 +84,8 @@ def application() -> QApplication:
     """Return the application object of this process; create it on first use."""
     from PySide6.QtWidgets import QApplication
 
+    from ..widgets.dialog_words import DialogWords
+
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
@@ -93,6 +95,7 @@ def application() -> QApplication:
     sys.setswitchinterval(SWITCH_INTERVAL)
     app.setApplicationName("Tilescope")
     app.setDesktopFileName("tilescope")
+    app.installTranslator(DialogWords(app))
     return app
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from types import FunctionType
 
 import msgspec
+from host_api import host_api_page
 from markdown import code_block, plain, prose, table
 from planted_faults import planted_page
 from program import Program
@@ -29,6 +30,7 @@ These pages are generated from the code.
 - [File formats](file-formats.md): what Tilescope reads and writes
 - [Engines](engines.md): what each engine runs
 - [Planted faults](planted-faults.md): the verdicts of `check` about sixty programs with a fault
+- [Host API](host-api.md): which names of numba.cuda work outside kernels
 - [JSON](json.md): what commands print as JSON, and JSON schemas
 """
 
@@ -39,6 +41,7 @@ def reference_pages(program: Program) -> Iterator[tuple[str, str]]:
     yield "reference/commands.md", _commands()
     yield "reference/api.md", _api()
     yield "reference/keys.md", "# Keys\n" if program.quick else _keys()
+    yield "reference/host-api.md", host_api_page()
     yield "reference/planted-faults.md", planted_page()
     yield "reference/schemas.md", _schemas()
 

@@ -16,6 +16,7 @@ import tilescope
 from browser import Browser, needs_chromium, open_browser
 from launching import Array, launch
 from tilescope.app.model.session import session_of_file
+from tilescope.app.replays.page import unpacked
 from tilescope.app.views.counters.numbers import tiles_of
 from tilescope.tracer.simulator.numba_patch import run as run_simulator
 
@@ -156,6 +157,7 @@ def test_two_launches_play_side_by_side(browser, reversed_row, tmp_path):
 def test_the_page_can_be_saved_and_a_part_of_it_drawn(reversed_row, tmp_path):
     reversed_row.replay().save(tmp_path / "replay.html")
     assert (tmp_path / "replay.html").read_text("utf-8") == reversed_row.replay().page
+    assert unpacked(reversed_row.replay(moment=2).page)["steps"][0]["stand"] == 2
     part = reversed_row.replay(begin="1", end="2")
     assert len(part.page) < len(reversed_row.replay().page)
     with pytest.raises(tilescope.TilescopeError, match="folder"):

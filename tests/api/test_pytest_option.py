@@ -292,3 +292,35 @@ def test_the_verdict_needs_no_terminal(project):
         project, TESTS, "--tilescope", "-p", "no:terminal", "--junitxml=out.xml", "-k", "test_race"
     )
     assert done.returncode == 1 and "tilescope: TS101 in kernels.py:9" in (project / "out.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "variables", "status"),
+    [
+        ((), ("pytest",), {"TILESCOPE": "1"}, 1),
+        (("-n", "2"), ("pytest",), {"TILESCOPE": "1"}, 1),
+        ((), ("pytest",), {"TILESCOPE": "0", "NUMBA_ENABLE_CUDASIM": "1"}, 0),
+        (("-q",), ("tilescope", "test"), {}, 1),
+    ],
+    ids=["variable", "variable, two processes", "variable of 0", "command"],
+)
+def test_other_ways_to_the_option(project, words, module, variables, status):
+    (project / "test_it.py").write_text(
+        "from kernels import launch, reverse\n\ndef test_race():\n    launch(reverse)\n"
+    )
+    done = run_pytest(project, *words, module=module, **variables)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert ("TS101 in kernels.py" in done.stdout) == bool(status)
+
+
+def test_kernels_have_line_coverage(project):
+    tests = "from kernels import launch, reverse, right\n\ndef test_right():\n    launch(right)\n"
+    (project / "test_it.py").write_text(tests)
+    module = ("coverage", "run", "--include=kernels.py", "-m", "pytest")
+    assert run_pytest(project, "--tilescope", module=module).returncode == 0
+    command = [sys.executable, "-m", "coverage", "json", "-o", "-"]
+    report = json.loads(subprocess.run(command, cwd=project, capture_output=True, check=True).stdout)
+    file = report["files"]["kernels.py"]
+    assert line_of("    out[t] = tile[63 - t]") in file["missing_lines"]  # of the first kernel
+    first = line_of("def right(a, out):")
+    assert {*range(first + 1, first + 6)} <= {*file["executed_lines"]}

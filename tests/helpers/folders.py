@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,20 @@ TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent  # the checkout
 DATA = TESTS / "data"
 IMAGES = TESTS / "images"
+SHARED_CACHES = ("compiled", "compiler", "cuda-cpp", "libdevice")
+
+
+def link_caches(home: Path, shared: Path) -> None:
+    """Let a home have the compiled kernels and programs and the compilers' answers of another one."""
+    for name in SHARED_CACHES:
+        (shared / "cache" / name).mkdir(parents=True, exist_ok=True)
+        if home != shared:
+            (home / "cache").mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):  # where links are only for administrators
+                (home / "cache" / name).symlink_to(shared / "cache" / name, target_is_directory=True)
 
 
 def use_home(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """Give a test a separate home without traces, which shares the compiled kernels of all tests."""
-    (home / "cache").mkdir(parents=True)
-    (home / "cache" / "compiled").symlink_to(Path(os.environ["TILESCOPE_HOME"]) / "cache" / "compiled")
+    """Give a test a separate home without traces, which shares what all tests compiled."""
+    link_caches(home, Path(os.environ["TILESCOPE_HOME"]))
     monkeypatch.setenv("TILESCOPE_HOME", str(home))

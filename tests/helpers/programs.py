@@ -69,7 +69,7 @@ def messages_of(done) -> str:
 
 
 def printed_by_program(done) -> str:
-    """Return what a program under `check` printed, which is in standard error with our messages."""
+    """Return the output of a program under `check`: standard error without our messages."""
     lines = done.stderr.splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith(("tilescope: ", "note: "))).strip()
 

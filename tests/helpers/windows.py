@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from folders import link_caches
 from lent_worker import lent_worker
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.bookmark import Bookmark
@@ -132,6 +133,7 @@ def enter(window: MainWindow, name: str, text: str) -> None:
 
 def screen_environment(screen: str, home: Path) -> dict[str, str]:
     """Return the environment of a process that shows its windows on an X server, with separate folders."""
+    link_caches(home, Path(os.environ["TILESCOPE_HOME"]))
     own = {
         "DISPLAY": screen,
         "QT_QPA_PLATFORM": "xcb",

@@ -67,6 +67,6 @@ def _endless(trace: Trace) -> Iterator[Finding]:
         remedy = "change in the loop what it waits for, or let another thread, which runs at the same time, write it"
     else:
         message = f"1 launch does not end: {error.message[:1].lower()}{error.message[1:].removesuffix('.')}"
-        remedy = "change the loop so that its condition becomes false, or let it take longer: --patience 60"
+        remedy = "change the loop so that its condition becomes false, or let it take longer with --patience"
     finding = _error(1, message, remedy, (error.file, error.line))
     yield replace(finding, certainty="possible") if error.type == TIMEOUT else finding

@@ -27,6 +27,7 @@ from ..model.launch import Array, Launch, is_cuda_cpp
 from ..model.notebook_cells import cell_of, tree_of
 from ..model.trace import poison
 from ..storage.column_files import new_column, own_copy
+from .successor_names import install_successor_names
 
 CHUNK_OF_NUMBERS = 1 << 16  # numbers generated at a time, which fit in a processor's cache
 RANDOM_FILLS = ("random", "normal")
@@ -80,6 +81,7 @@ def load_function(launch: Launch, *, complete: bool = False) -> tuple[ModuleType
 
     complete: as for `load_kernel`.
     """
+    install_successor_names()
     source, _, name = launch.kernel.rpartition(":")
     file, package = _file_and_package(source)
     _forget_changed_modules(file, launch.source)

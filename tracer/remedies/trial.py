@@ -79,8 +79,10 @@ def trial_case(trace: Trace, finding: Finding, findings: list[Finding], folder: 
     launch = replace(launch, blocks=_blocks(launch, trace, finding))
     allowed = _errors(findings)
     allowed[finding.kind, finding.name] -= 1
-    others = tuple(_place(trace, other) for other in findings if other is not finding)
-    return TrialCase(launch, launch.source, tuple(fixes), allowed, _place(trace, finding), others)
+    place, places = _place(trace, finding), [_place(trace, other) for other in findings]
+    if place in places:
+        places.remove(place)
+    return TrialCase(launch, launch.source, tuple(fixes), allowed, place, tuple(places))
 
 
 def prove(case: TrialCase, run: Run, deadline: float) -> ProvenFix | None:

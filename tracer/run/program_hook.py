@@ -19,6 +19,7 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..processes.garbage import without_collections
+from ..recording.successor_names import install_successor_names
 from ..simulator.host.after_import import after_import
 from ..simulator.host.unsupported import print_once
 from ..simulator.quick_imports import without_driver
@@ -94,6 +95,7 @@ def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     after_import("numba", lambda: None, without_collections)
     after_import("numba.cuda", lambda: _wrap_launches(options, recorded), without_driver)
+    install_successor_names()
     install_stand_ins(lambda: _trace_cuda_cpp(options, recorded))
 
 
@@ -177,6 +179,10 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         attempt.note_stores()
         if attempt.trace is not None:
             recorded(attempt.trace, time.perf_counter() - start)
+            if "coverage" in sys.modules:
+                from .line_coverage import note_lines
+
+                note_lines(attempt.trace)
             _raise_in_program(attempt.trace, attempt.raised, options)
         return result
 

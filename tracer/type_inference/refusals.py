@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dis
 import re
+import sys
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 from .question import Refusal
 
 GLOBAL = r"Untyped global name '(\w+)'"
+NO_ATTRIBUTE = r"module '(?!numba\.cuda\.core)([\w.]+)' has no attribute '(\w+)'"
 MAX_MESSAGE = 160  # characters of an unknown message
 # Errors about a missing driver or compiler, our replacement of a device, or an object that is None in the simulator.
 UNRELATED = re.compile(
@@ -54,7 +57,7 @@ TRANSLATIONS: tuple[tuple[str, str, str], ...] = (
     (r"Unknown attribute '(\w+)' of type array\(", "an array has no .{0} in a kernel", ""),
     (r"Unknown attribute '_allocate' of type typeref", NO_MEMORY, LOCAL),
     (r"Unknown attribute '(\w+)' of type ([^\n]+)", "there is no .{0} of {1}", ""),
-    (r"module '(?!numba\.cuda\.core)([\w.]+)' has no attribute '(\w+)'", "there is no {0}.{1}", ""),
+    (NO_ATTRIBUTE, "there is no {0}.{1}", "{2}"),
     (r"Function\(<function (shared|local)\.array[\s\S]*?>>> array\((?:shape=)?(?:UniTuple\(|Tuple\([^\n]*?)?u?int\d",
      "the shape of cuda.{0}.array is not a compile-time constant", WRITABLE),
     (r"Untyped global name 'list'", "it makes a list", LOCAL),
@@ -153,8 +156,15 @@ def _translate(text: str, codes: Sequence[CodeType]) -> tuple[str, str] | None:
             opcode = OPCODES.get(
                 groups[0] if groups else "", f"it needs {groups[0] if groups else ''} of Python's"
             )
-            return reason.format(*groups, opcode=opcode), remedy.format(*groups)
+            near = _near_attribute(*groups) if pattern == NO_ATTRIBUTE else ""
+            return reason.format(*groups, opcode=opcode), remedy.format(*groups, near)
     return None
+
+
+def _near_attribute(module: str, name: str) -> str:
+    """Propose the attribute of a module with a name like a misspelt one; "" if there is none."""
+    near = get_close_matches(name, dir(sys.modules.get(module)), 1)
+    return f"write {module.removeprefix('numba.')}.{near[0]}" if near else ""
 
 
 def _simplify_type(text: str) -> str:

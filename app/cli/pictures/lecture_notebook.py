@@ -73,7 +73,7 @@ def _code(step: ResolvedStep) -> str:
         return ""
     ends = [session.end for session in step.sessions]
     moment, end = int(step.moment.begin), max(ends)
-    options = [*launches[1:], f"at={moment}"]
+    options = [*launches[1:], f"moment={moment}"]
     if end > COMPLETE:
         positions = max(0, moment - AROUND), min(end, int(step.moment.stand) + AROUND)
         first, last = (int(pane_moments(position, ends, step.scene.look.link)[-1]) for position in positions)

@@ -54,14 +54,14 @@ class Verdict(Struct, frozen=True, eq=False):
 
         A later case's finding is the same if an earlier one has its kind and severity on its line.
         """
-        found: list[tuple[JudgedFinding, int]] = []
+        first_findings: list[tuple[JudgedFinding, int]] = []
         places: set[tuple[str, str, str, int]] = set()
         groups = [self.compiled, *(case.findings for case in self.cases)]
         for number, findings in enumerate(groups):
             own = [(finding, _place(finding)) for finding in findings]
-            found += [(finding, number) for finding, place in own if place not in places]
+            first_findings += [(finding, number) for finding, place in own if place not in places]
             places.update(place for _, place in own)
-        return sorted(found, key=lambda item: SEVERITIES.index(item[0].severity))
+        return sorted(first_findings, key=lambda item: SEVERITIES.index(item[0].severity))
 
 
 def _place(finding: JudgedFinding) -> tuple[str, str, str, int]:

@@ -123,10 +123,10 @@ def _placeholder(state: StateInline, silent: bool) -> bool:
 
 def _formula(state: StateInline, silent: bool) -> bool:
     """Parse a short formula such as $x^2$ or $a_{ij}$: letters in italics, raised and lowered parts."""
-    found = FORMULA.match(state.src, state.pos)
-    if found is None:
+    formula = FORMULA.match(state.src, state.pos)
+    if formula is None:
         return False
-    for base, sign, group, letter in FORMULA_PARTS.findall(found[1]) if not silent else ():
+    for base, sign, group, letter in FORMULA_PARTS.findall(formula[1]) if not silent else ():
         if base.strip():
             state.push("em_open", "em", 1)
         state.push("text", "", 0).content = base
@@ -137,7 +137,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
             state.push(f"{tag}_open", tag, 1)
             state.push("text", "", 0).content = group or letter
             state.push(f"{tag}_close", tag, -1)
-    state.pos = found.end()
+    state.pos = formula.end()
     return True
 
 

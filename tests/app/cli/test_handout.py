@@ -124,7 +124,7 @@ def test_pictures_have_names_that_any_system_takes():
 @pytest.mark.parametrize(
     ("output", "sentence"),
     [
-        ("out.docx", "must end with .pdf, or name a folder"),
+        ("out.docx", "must end with .pdf or .ipynb, or name a folder"),
         ("missing/out.pdf", "there is no folder"),
         ("lecture.md/", "is a file"),
     ],

@@ -87,3 +87,29 @@ def test_undo_in_the_message_leaves_the_focus_in_the_pictures():
         window.notice.answers[0].setFocus()
         window.notice.answers[0].click()  # as a screen reader does
         assert window.central.panes[0].hasFocus()
+
+
+LARGEST = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def largest(a, top):
+    own = a[cuda.threadIdx.x]
+    if own > top[0]:
+        top[0] = own
+
+largest[1, 3](np.array([1, 5, 9]), np.zeros(1, np.int64))
+"""
+
+
+def test_a_remedy_of_another_race_has_no_button(tmp_path):
+    path = tmp_path / "largest.py"
+    path.write_text(LARGEST)
+    with open_window(program=str(path)) as window:
+        wait_until(lambda: any(window.stage.sessions))
+        settle(window)
+        wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
+        reads, writes = (f for f in window.focused_session().findings if f.kind == "race")
+        assert reads.remedy.startswith("keep the condition of line 8 in a variable")
+        assert "written on line 9 by" in writes.message and not writes.remedy

@@ -1,7 +1,7 @@
 """The chart of a launch on a GPU: what is under the pointer, what wheel, drag and keys ask for, and what is said."""
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -18,6 +18,7 @@ from tilescope.app.gpu_timelines.text import NO_DETAILS, ordinal
 from tilescope.app.gpu_timelines.view import GpuRequests, common_range
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS
+from windows import wait_until
 
 NO_KEYS, LEFT = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
 
@@ -260,6 +261,20 @@ def test_a_rectangle_is_zoomed_to_in_time_only():
     assert requests[-1] == ("range", pytest.approx((1200, 1600), abs=2))
     box = view.plots[0].vb.viewRect()
     assert box.height() == view.chart_layout.count
+
+
+def test_the_pointer_shows_its_time():
+    view = view_of(place("gpu"))
+    view.show()
+    readout = view.plots[0].readout
+    middle = view.chart_layout.rows.center().toPoint()
+    for step in (QPoint(3, 3), QPoint()):
+        QTest.mouseMove(view.viewport(), middle - step)
+    time = f"{view.chart_layout.time(middle.x()) / 1000:.3f} µs"
+    wait_until(lambda: readout.isVisible() and readout.toPlainText() == time)
+    shown = grab_image(view)
+    QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+    assert not readout.isVisible() and grab_image(view) != shown
 
 
 # Keys.

@@ -248,6 +248,7 @@ def test_the_first_launch_with_an_error_is_shown_and_all_are_listed(window, tmp_
         "The list of each pane has all launches."
     )
     assert window.notice.sentences() == []
+    wait_until(lambda: [problem.line for problem in window.side.source.problems.problems] == [9])
     combo = window.toolbar.scenario_combos[0]
     assert combo_texts(combo)[:2] == ["Launches of mine.py", "shift · launch 1"]
     assert combo_texts(combo)[20] == "shift · launch 20 · 1 error"

@@ -8,8 +8,10 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QLabel
 
 from tilescope.app.window.open_save import usable_paths
+from tilescope.app.window.start import application
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.storage.trace_file import save
 from windows import SMALL, open_window, settle, wait_until
@@ -119,3 +121,10 @@ def test_a_dropped_trace_is_opened_and_other_files_are_not_taken(tmp_path):
         other = QMimeData()
         other.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
         assert usable_paths(other) == []
+
+
+def test_the_file_dialog_names_the_folder_and_the_type():
+    application()
+    dialog = QFileDialog(options=QFileDialog.Option.DontUseNativeDialog)
+    labels = {label.text().replace("&", "") for label in dialog.findChildren(QLabel)}
+    assert {"Folder:", "File name:", "Type:"} <= labels

@@ -92,7 +92,7 @@ def test_every_verdict_has_its_kernel():
 @pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"])
 @pytest.mark.parametrize("name", CASES)
 def test_errors_match_the_sanitizer(tmp_path, name, schedule):
-    blocks = 4 if name.startswith("matmul") else 1
+    blocks = 2 if name.startswith("matmul") else 1
     _, reported = findings(tmp_path, CASES[name], schedule, blocks)
     assert errors(reported) == {TOOLS[tool] for tool, verdict in VERDICTS[name].items() if verdict}
 

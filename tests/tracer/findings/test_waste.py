@@ -48,7 +48,7 @@ def test_uncoalesced(tmp_path, body, expected_findings):
         assert finding.message.startswith(each) and why in finding.message
 
 
-def test_loads_of_one_line_are_told_apart_by_their_index(tmp_path):
+def test_loads_of_one_line_are_distinguished_by_their_index(tmp_path):
     _, (finding,) = kernel(tmp_path, "arg1[t] = arg0[2 * t] + arg0[32 * t]", IN, OUT)
     assert finding.message.startswith(
         "32 sectors for each load of arg0[32 * t] by a warp on line 7, 64 in all"

@@ -315,7 +315,7 @@ def test_foreign_files(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["scan.py", "lesson.ipynb", "matmul.cu"])
-def test_programs_are_told_from_traces(tmp_path: Path, name: str):
+def test_programs_are_distinguished_from_traces(tmp_path: Path, name: str):
     (tmp_path / name).write_text("text")
     with pytest.raises(
         TraceFileError, match="it is a program, not a trace; `tilescope open` shows its launches"

@@ -17,6 +17,7 @@ from tilescope.tracer.type_inference.live_kernel import LaunchedKernels, questio
 
 DATA = Path(__file__).parents[2] / "data" / "compiler"
 HAS_NUMBA_CUDA = importlib.util.find_spec("numba_cuda") is not None
+MISSPELT = "a[cuda.grd(1)] = 1  #!"
 # Body of a kernel of (a, b, n): float32 arrays and a whole number. What is refused is on the line that ends in #!.
 REFUSED = [
     ("f = open('x')  #!\na[0] = 1", "a GPU has no open()"),
@@ -45,6 +46,7 @@ REFUSED = [
     ("yield a[0]  #!", "it yields"),
     ("a[0] = a.nothing  #!", "an array has no .nothing"),
     ("a[0] = math.nothing(a[0])  #!", "no math.nothing"),
+    (MISSPELT, "there is no numba.cuda.grd"),
     ("a[0] = time.time()  #!", "a GPU has no time.time"),
     ("a[0] = random.random()  #!", "a GPU has no random.random"),
     ("a[0] = np.random.rand()  #!", "a GPU has no numpy.random.rand"),
@@ -130,6 +132,12 @@ def imported(path):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.skipif(not HAS_NUMBA_CUDA, reason="Numba's own target ends in an error of its own")
+def test_a_misspelt_function_of_cuda_gets_a_suggestion(answered):
+    number = [body for body, _ in REFUSED].index(MISSPELT)
+    assert answered[1][number][1].refusal.remedy == "write cuda.grid"
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)), ids=[body.partition("\n")[0] for body, _ in REFUSED])

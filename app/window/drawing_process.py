@@ -18,8 +18,8 @@ from ...tracer.storage.trace_file import TraceFileError
 from ..lectures.model.time_anchors import TimeAnchorError
 from ..model.first_bookmark import first_bookmark
 from ..model.session import session_of_file
+from ..replays.drawing_request import DrawingAnswer, DrawingRequest
 from ..widgets.widget_picture import PictureError
-from .drawing_request import DrawingAnswer, DrawingRequest
 
 UNASKED_MOMENTS, UNASKED_BYTES = 500, 3_000_000  # of a page that is drawn without a question
 BYTES_PER_MOMENT = 1_000  # of a page, about
@@ -41,8 +41,8 @@ def _load_qt() -> str:
     if sys.platform.startswith("linux"):
         os.environ["QT_QPA_PLATFORM"] = "offscreen"  # nothing is shown, and the display may be gone
     try:
-        from ..window.start import application
-        from . import launches, page  # noqa: F401
+        from ..replays import launches, page  # noqa: F401
+        from .start import application
     except ImportError as error:
         return f"Replays are drawn with PySide6, which can't be loaded ({error}); install what is missing."
     application()
@@ -59,13 +59,13 @@ def _answer(request: DrawingRequest) -> DrawingAnswer:
 
 
 def _draw(request: DrawingRequest) -> DrawingAnswer:
-    from .launches import launches_document
-    from .limits import SECONDS, check_bytes, check_moments
-    from .page import page_of
+    from ..replays.launches import launches_document
+    from ..replays.limits import SECONDS, check_bytes, check_moments
+    from ..replays.page import page_of
 
     sessions = [session_of_file(Path(file)) for file in request.files]
     look = first_bookmark(request.files, None)
-    document = launches_document(look, sessions, begin=request.begin, end=request.end, at=request.at)
+    document = launches_document(look, sessions, begin=request.begin, end=request.end, moment=request.moment)
     name = Path(request.output).name
     check_moments(document, name)
     if document.moments > UNASKED_MOMENTS and not request.is_large:
