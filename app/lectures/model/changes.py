@@ -248,7 +248,7 @@ def _pane_numbers(value: str, _: Path) -> PaneNumbers:
         return (_number(value),)
     numbers: dict[str, int] = {}
     for part in value.split(","):
-        pane, _, number = part.strip().partition(" ")
+        pane, number = part.strip().partition(" ")[::2]
         if pane not in PANES or pane in numbers:
             raise ValueError(f"{value!r} does not name each pane once; write for example left 5, right 3.")
         numbers[pane] = _number(number.strip())
