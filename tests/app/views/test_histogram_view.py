@@ -288,7 +288,7 @@ def test_seeds_are_traced_while_the_window_runs_until_all_are_there():
     with open_window(("count-racing:num_blocks=2,threads=40",)) as window:
         view = window.central.panes[0].histogram
         wait_until(lambda: view.spread is not None and len(view.spread.totals) == 32)
-        assert window.central.results.spreads.is_idle()
+        wait_until(window.central.results.spreads.is_idle)
         assert all(1 <= total < 80 for total in view.spread.totals)
         assert view.spread.measured == ()
         seen = view.spread
