@@ -165,9 +165,9 @@ class ReplayDocument:
 
 
 def _shows_answers(session: Session, look: PaneLook) -> bool:
-    """Check whether a pane's picture has a path or faults, which can answer a question."""
+    """Check whether a pane's picture has reasons, a path or faults, which can answer a question."""
     check = session.trace.check
-    return bool(look.explanation or session.findings or (check and not check.equal))
+    return bool(look.histogram or look.explanation or session.findings or (check and not check.equal))
 
 
 def _marks_of(session: Session, explanation: Explanation) -> dict[str, list[TimelineMark]]:

@@ -171,6 +171,7 @@ class HistogramFrames:
         self.views = [HistogramView(theme) for theme in themes_of(look, form, session)]
         for view in self.views:
             view.resize(form.width, form.height)
+            view.hide_reasons(look.hides_faults)
             view.load(session)
             view.set_spotlight(look.highlight)
 

@@ -127,10 +127,11 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
             "overwrites all stores since its load. Another seed gives another result."
         )
 
-    def words(self, moment: int, spread: Spread | None) -> list[str]:
-        """Describe the picture."""
+    def words(self, moment: int, spread: Spread | None, *, explains: bool) -> list[str]:
+        """Describe the picture. explains: with the reason for the result and its spread."""
         value = f"{self.name} is {count_text(self.value(moment))}, expected {count_text(self.expected)}"
-        return [value, self.additions_text(moment), self.why(), *spread_texts(spread)]
+        reasons = [self.why(), *spread_texts(spread)] if explains else []
+        return [value, self.additions_text(moment), *reasons]
 
 
 def spread_texts(spread: Spread | None) -> list[str]:

@@ -26,13 +26,23 @@ class CounterPicture:
     def __init__(self, data: CounterViewData) -> None:
         self.data = data
 
-    def paint(self, painter: QPainter, box: QRectF, moment: int, spread: Spread | None, theme: Theme) -> None:
-        """Draw the counter at a moment."""
+    def paint(
+        self,
+        painter: QPainter,
+        box: QRectF,
+        moment: int,
+        spread: Spread | None,
+        theme: Theme,
+        *,
+        explains: bool,
+    ) -> None:
+        """Draw the counter at a moment. explains: with the reason for the result and its spread."""
         pad = theme.px(10)
         room = box.adjusted(pad, theme.px(2), -pad, -theme.px(4))
         room.setTop(self._draw_head(painter, room, moment, theme))
-        room.setTop(write_wrapped(painter, room, self.data.why(), theme, "text") + theme.px(6))
-        if spread is not None and self.data.counting.races:
+        if explains:
+            room.setTop(write_wrapped(painter, room, self.data.why(), theme, "text") + theme.px(6))
+        if explains and spread is not None and self.data.counting.races:
             room.setBottom(self._draw_spread(painter, room, spread, theme))
         if room.height() >= theme.px(ROOM_FOR_LINES):
             self._draw_lines(painter, room, moment, theme)

@@ -41,6 +41,7 @@ class HistogramView(View):
         self._data: HistogramViewData | None = None
         self._counter: CounterPicture | None = None
         self._spread: Spread | None = None
+        self._hides_reasons = False
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Histogram")
@@ -64,6 +65,13 @@ class HistogramView(View):
         self._spread = spread
         self._describe()
         self.update()
+
+    def hide_reasons(self, hidden: bool) -> None:
+        """Hide or show why a counter ends as it does, which can answer a question."""
+        if hidden != self._hides_reasons:
+            self._hides_reasons = hidden
+            self._describe()
+            self.update()
 
     def load(self, session: Session | None) -> None:
         """Take a session with a histogram or a counter."""
@@ -110,7 +118,7 @@ class HistogramView(View):
             verdict = self._data.verdict(int(self.moment))[0]
             words = [*self._description_words(self._data), verdict]
         elif self._counter:
-            words = self._counter.data.words(int(self.moment), self._spread)
+            words = self._counter.data.words(int(self.moment), self._spread, explains=not self._hides_reasons)
         self.setAccessibleDescription(self.reword(". ".join(word for word in words if word)))
 
     def _description_words(self, data: HistogramViewData) -> list[str]:
@@ -126,7 +134,8 @@ class HistogramView(View):
         elif self._counter:
             is_highlighted = self.highlight is None or self.shows_highlight(self.highlight)
             theme = self.theme if is_highlighted else dim_theme(self.theme, self.keep)
-            self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, theme)
+            box, explains = QRectF(self.rect()), not self._hides_reasons
+            self._counter.paint(painter, box, int(self.moment), self._spread, theme, explains=explains)
         else:
             draw_text(
                 painter, QRectF(self.rect()), NOTHING, self.theme.font(15), self.theme.colour("muted"), MIDDLE

@@ -154,6 +154,19 @@ def test_pictures_do_not_mark_faults_while_a_question_is_open(page, file):
     assert page.console_messages() == []
 
 
+def test_a_counter_gives_its_reason_only_with_the_answer(tmp_path):
+    (tmp_path / "count.md").write_text(
+        "# T" + LECTURE[LECTURE.index("\n\n## Lost") :].replace("picture: memory\n", "")
+    )
+    path = tmp_path / "count.html"
+    write_replay_file(Namespace(what=[str(tmp_path / "count.md")], output=str(path), text_size=1.0))
+    document = unpacked(path.read_text("utf-8"))
+    (step,) = document["steps"]
+    asking, shown = (document["tracks"][step[name][0]]["says"][1] for name in ("asking", "tracks"))
+    assert all("Sequential hides the race" in text for text in shown)
+    assert not any("Sequential" in text for text in asking)
+
+
 def test_the_warp_is_shown_where_the_lecture_shows_it(page):
     page.run("replay.openStep(1)")
     assert page.run("return document.querySelector('.side h3').textContent") == "Warp"
