@@ -74,13 +74,13 @@ def test_panes_of_one_shape_are_looked_at_alike():
 
 
 def test_panes_of_different_shapes_are_looked_at_by_name():
-    both, one, own = stood(
+    both, named, own = stood(
         f"show: {TILED} vector-double:count=96,threads=32\nthread: left 5, right 30\nat: start",
         "thread: left 7\nfocus: right",
         "thread: 8",
     )
     assert [selection.thread for selection in both.selections] == [5, 30]
-    assert [selection.thread for selection in one.selections] == [7, 30]
+    assert [selection.thread for selection in named.selections] == [7, 30]
     assert [selection.thread for selection in own.selections] == [7, 8]
 
 
