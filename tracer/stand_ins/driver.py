@@ -245,7 +245,7 @@ class CudaModule:
             file, line = (
                 (error.file, error.line) if error.kind not in ("refused", "arguments") else calling_line()
             )
-            self._note(error.kind, str(error), file, line)
+            self._note(error.kind, str(error), file, line, kernel)
             raise DriverError(
                 "launch" if error.kind in ("refused", "arguments") else "kernel", str(error)
             ) from None
@@ -278,8 +278,10 @@ class CudaModule:
         sources = trace.sources | {placed.file: placed.shown}
         return replace(trace, launch=launches.encode(launch), sources=sources)
 
-    def _note(self, kind: str, text: str, file: str, line: int) -> None:
-        settings.note(ProgramFault(kind, text, file or self.placed.file, line or 1))
+    def _note(self, kind: str, text: str, file: str, line: int, kernel: str = "") -> None:
+        """Note a fault; kernel: whose launch leaves no trace."""
+        own = self.placed.file
+        settings.note(ProgramFault(kind, text, file or own, line or 1, kernel, own if kernel else ""))
 
     def _check(
         self, kernel: str, parameters: Sequence[tuple[str, Layout]], arguments: Sequence[Argument]
@@ -288,7 +290,7 @@ class CudaModule:
         file, line = calling_line()
         if parameters and len(parameters) != len(arguments):
             text = f"{kernel} takes {len(parameters)} arguments, not {len(arguments)}"
-            self._note("arguments", f"{text}.", file, line)
+            self._note("arguments", f"{text}.", file, line, kernel)
             raise DriverError("launch", text)
         for (name, layout), argument in zip(parameters, arguments, strict=False):
             problem = _mismatch(layout, argument)

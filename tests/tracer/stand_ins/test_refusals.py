@@ -204,3 +204,29 @@ def test_kernels_of_numba_and_in_cpp_in_one_program_keep_their_counters_and_comm
     assert compiled[0] == ("flip", "It is CUDA C++; only Numba kernels are counted as compiled.")
     assert compiled[1][0] == "add" and compiled[1][1] != compiled[0][1]
     assert "never launched" not in done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("while (((volatile int*)a)[0] == 0) { }", "1 launch does not end"),
+        ("a[1] = 7 / a[0];", "divides an integer by 0"),
+    ],
+)
+def test_a_kernel_that_leaves_no_trace_is_not_reported_as_never_launched(tmp_path, body, sentence):
+    (tmp_path / "program.py").write_text(
+        "import cupy as cp\n"
+        "module = cp.RawModule(code=r'''\n"
+        'extern "C" __global__ void fine(int* a) { a[threadIdx.x] = 0; }\n'
+        f'extern "C" __global__ void faulty(int* a) {{ {body} }}\n'
+        'extern "C" __global__ void unused(int* a) { a[threadIdx.x] = 0; }\n'
+        "''')\n"
+        "a = cp.zeros(32, cp.int32)\n"
+        "module.get_function('fine')((1,), (32,), (a,))\n"
+        "module.get_function('faulty')((1,), (32,), (a,))\n"
+    )
+    done = run_tilescope("check", "--patience", "1", "program.py", folder=tmp_path)
+    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert len(errors) == 1 and errors[0].startswith("program.py:4: ") and sentence in errors[0], done.stdout
+    assert "not traced: unused (program.py:5), of which no launch ran." in done.stderr
