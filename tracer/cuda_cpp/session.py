@@ -463,8 +463,8 @@ class _Connection:
             text = f"the kernel {launch.kernel} ended the program by {name}."
         else:
             text = f"the program was ended by {name}."
-        kernel = self._stopped_kernel(event.pcs) if event.in_kernel else ("", "")
-        self._session.faults.append(ProgramFault("crash", text, file, line, *kernel))
+        stopped = self._stopped_kernel(event.pcs) if event.in_kernel else ("", "")
+        self._session.faults.append(ProgramFault("crash", text, file, line, *stopped))
 
     def _stopped_kernel(self, pcs: list[int]) -> tuple[str, str]:
         """Return the name and file of the kernel that runs at these addresses, which will leave no trace."""
