@@ -132,6 +132,8 @@ class Transport(QFrame):
         self.link_chip = Chip("Link", [self.link])
         self.linked, self.slim = True, False
         self._shown: tuple[TransportDetail, bool] | None = None
+        self._wanted = DETAILS[0], True
+        self._is_fitting = False
         self.speed_chip = Chip("Speed", [self.speed])
         for widget in (self.speed_chip, self.loop, self.link_chip):
             self.flow.add(widget)
@@ -184,6 +186,7 @@ class Transport(QFrame):
         where = f"work-group {last} · phase {phases}"  # the longer of the two terms
         longest = max(panes, key=len, default="") if len(sessions) > 1 else ""
         self.position.keep_room_for(position_text(end, end, longest), where)
+        self._fit(self.width())
 
     def show_as_picture(self) -> None:
         """Show only what a printed picture needs."""
@@ -209,9 +212,9 @@ class Transport(QFrame):
             self._fit(self.width())
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height for a width, after hiding the parts that do not fit in one row."""
-        self._fit(width)
-        return self.flow.heightForWidth(width)
+        """Return the height for a width, at which the parts that do not fit in one row are hidden."""
+        fits = self._needed(self._detail_at(width)) <= width
+        return self.flow.heightForWidth(UNBOUND if fits else width)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the parts into one row."""
@@ -220,11 +223,19 @@ class Transport(QFrame):
 
     def _fit(self, width: int) -> None:
         """Hide as few parts as needed for one row."""
+        self._wanted = self._detail_at(width), self.linked
+        if self._is_fitting:  # a part that appears makes Qt lay out the row at once, and resize it
+            return
+        self._is_fitting = True
+        while self._wanted != self._shown:
+            self._shown = self._wanted
+            self._show_detail(self._wanted[0])
+        self._is_fitting = False
+
+    def _detail_at(self, width: int) -> TransportDetail:
+        """Return the parts of one row of a width, or the fewest if none fit."""
         details = LECTURE_DETAILS if self.slim else DETAILS
-        detail = next((detail for detail in details if self._needed(detail) <= width), details[-1])
-        if (detail, self.linked) != self._shown:
-            self._shown = detail, self.linked
-            self._show_detail(detail)
+        return next((detail for detail in details if self._needed(detail) <= width), details[-1])
 
     def _needed(self, detail: TransportDetail) -> int:
         """Compute the width of these parts in one row."""

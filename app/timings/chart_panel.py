@@ -106,12 +106,12 @@ class ChartPanel(QFrame):
     def _fit(self) -> None:
         """Set the wanted text size, or a smaller one so that everything is visible."""
         wanted = replace(self.theme, scale=self.scale or self.theme.scale)
-        asked = wanted, self.figure, self.area.viewport().size().toTuple(), self.size().toTuple()
+        size = self.area.maximumViewportSize()  # whether or not a scroll bar is shown now
+        asked = wanted, self.figure, size.toTuple(), self.size().toTuple()
         if not self.isVisible() or asked == self._fitted:
             return
         self._fitted = asked
-        room = self.area.viewport().width(), self.area.viewport().height()
-        theme = fitting_theme(self.figure, room, wanted, MINIMUM * self.theme.scale)
+        theme = fitting_theme(self.figure, (size.width(), size.height()), wanted, MINIMUM * self.theme.scale)
         if theme != self.view.theme:
             self.view.set_theme(theme)
         gap = self.theme.px(8)

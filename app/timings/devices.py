@@ -1,11 +1,16 @@
-"""A dialog of this computer's GPUs, which is filled when the driver has answered."""
+"""The GPUs of this computer: a job that asks the driver, and a dialog with its answer."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
-from ...tracer.hardware.times.devices import DeviceList, ListedDevice, facts
+from ...tracer.hardware.times.devices import DeviceList, DeviceListing, ListedDevice, facts
+from ...tracer.hardware.times.measurement import MeasurementError
+from ...tracer.processes.process_client import RunCancelledError
+from ..control.task import Task, TaskQueue
 from ..widgets.plain_text import RichLabel, markup
 from ..widgets.reading_dialog import show_text_dialog
 from ..widgets.theme import Theme
@@ -13,6 +18,39 @@ from ..widgets.theme import Theme
 TITLE = "GPUs of this computer"
 ASKING = "Asking the driver…"
 SIZE = QSize(520, 360)
+
+
+class DevicesJob(QObject):
+    """Lists the devices, one query at a time. listed: a DeviceList; an empty one contains the reason."""
+
+    listed = Signal(object)
+
+    def __init__(
+        self, parent: QObject | None = None, make: Callable[[], DeviceListing] = DeviceListing
+    ) -> None:
+        super().__init__(parent)
+        self._make = make
+        self._listing = make()
+        self._tasks = TaskQueue(self, interrupt=lambda: self._listing.cancel())
+        self.close = self._tasks.close
+
+    @property
+    def is_running(self) -> bool:
+        """True while a query is running."""
+        return not self._tasks.is_idle()
+
+    def start(self) -> None:
+        """Start a query, unless one is running."""
+        if not self.is_running:
+            self._listing = self._make()
+            expected = MeasurementError, RunCancelledError
+            self._tasks.start(Task(self._listing.run, self.listed.emit, self._fail, expected=expected))
+
+    def _fail(self, error: BaseException) -> None:
+        reason = (
+            "The search for devices was cancelled." if isinstance(error, RunCancelledError) else str(error)
+        )
+        self.listed.emit(DeviceList((), reason=reason))
 
 
 class DevicesDialog:

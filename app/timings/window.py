@@ -33,8 +33,7 @@ from ..widgets.theme import Theme
 from ..widgets.widget_picture import PictureError
 from . import export
 from .chart_fields import ChartFields
-from .devices import DevicesDialog
-from .devices_job import DevicesJob
+from .devices import DevicesDialog, DevicesJob
 from .drawing.view import ChartView
 from .lists import KernelList, MeasurementList
 from .measure_job import MeasureJob

@@ -1,17 +1,20 @@
-"""Bar charts: times with their samples, speed-ups, first calls, copies."""
+"""Bar charts: times with their samples and published figures, speed-ups, first calls, copies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
+import msgspec
 from msgspec.structs import replace
 
+from .... import resources
 from ....kernels.scenarios.scenario import CUBLAS
 from ....tracer.hardware.times.measurement import Row, TimingKind
 from ...model.axis import Axis, Mark
 from .choice import ChartSubject, Choice, slots_of, subject_of_key, timing_of, title_of
-from .figure import Bar, BarPanel, Datum
-from .published import published_for
+from .figure import Bar, BarPanel, Datum, Published
 from .sources import MeasuredRow, origin_among, sources_of
 from .wording import SHORT, number_text, problem_of, real_of, shape_of, time_text, unit_of
 
@@ -21,6 +24,47 @@ IN_SIZE_AND_SHAPE = {"m", "k", "n", "rows", "cols", "count", "dtype", "tile", "t
 WIDE = 50  # ratio of the largest to the smallest value from which on an axis is logarithmic by default
 MEASURED: tuple[tuple[Mark, str], ...] = (("measured", ""),)
 RATE: tuple[tuple[Mark, str], ...] = (("measured", "time"), ("modelled", "FLOP"))
+
+
+class PublishedTime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A published time of a kernel or a baseline."""
+
+    document: str  # the number of the document
+    title: str  # the title of the document
+    gpu: str  # "" for a program on the CPU
+    scenario: str  # the name in the catalogue
+    baseline: str  # the name of the scenario's baseline, "" for its kernel
+    parameters: dict[str, int | str]  # the parameters that a row must have, by name
+    kind: TimingKind
+    microseconds: float  # by the host's clock
+
+
+@cache
+def published_times() -> tuple[PublishedTime, ...]:
+    """Load all published figures."""
+    text = files(resources).joinpath("published.json").read_bytes()
+    return msgspec.json.decode(text, type=tuple[PublishedTime, ...])
+
+
+def published_for(row: Row, kind: TimingKind) -> tuple[Published, ...]:
+    """List the published figures of a row.
+
+    The documents timed calls on device data, also where they write of kernel times. Such a figure is shown for both
+    kinds.
+    """
+    wanted = {"kernel-warm": "call", "kernel-cold": "call"}.get(kind, kind)
+    fitting = [e for e in published_times() if _fits(e, row) and e.kind == wanted]
+    return tuple(Published(e.microseconds, _published_text(e), e.title) for e in fitting)
+
+
+def _fits(entry: PublishedTime, row: Row) -> bool:
+    if (entry.scenario, entry.baseline) != (row.scenario, row.baseline):
+        return False
+    return all(row.parameters.get(name) == value for name, value in entry.parameters.items())
+
+
+def _published_text(entry: PublishedTime) -> str:
+    return f"{time_text(entry.microseconds)}, {entry.gpu or 'CPU not named'}"
 
 
 def time_bars(rows: ChartRows, choice: Choice) -> BarPanels:

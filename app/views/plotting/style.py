@@ -12,7 +12,8 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from ...widgets.theme import Theme
 from .library import Symbols, drawSymbol, pg
 
-pg.setConfigOptions(antialias=True, exitCleanup=False)
+# A limited rate would lose the last place of the pointer.
+pg.setConfigOptions(antialias=True, exitCleanup=False, mouseRateLimit=0)
 COLOURS = {
     "light": ("#3D348B", "#8C1C43", "#6B6B1A", "#7A4B24", "#3E5C73", "#8B3FB5", "#23512F", "#A1456B"),
     "dark": ("#A79BFF", "#FF9DA8", "#CFCF74", "#DDB083", "#A5BED1", "#D3A4F5", "#8FD1A0", "#F2C4DC"),

@@ -504,7 +504,7 @@ def test_the_pictures_have_the_focus_once_another_exercise_is_open(window, folde
 
 def test_no_remedy_is_offered_where_the_kernel_must_stay(window):
     window.exercises.open(exercise_named("neighbour"))
-    wait_until(lambda: window.exercises.work.is_here() and window.stage.is_settled())
+    wait_until(lambda: window.stage.focused() and window.stage.focused().trace.kernel == "shift")
     settle(window)
     session = window.stage.focused()
     wait_until(lambda: session.is_examined and window.editing.remedies.is_idle())

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QToolButton
 from pdf_text import text_of
 from tilescope.app.films.dialog import RenderDialog
 from tilescope.app.lectures.model.library import TOUR
-from tilescope.app.window.share import FILM, HANDOUT, NO_LECTURE, PAGE, QUESTIONS
+from tilescope.app.window.sharing import FILM, HANDOUT, NO_LECTURE, PAGE, QUESTIONS
 from windows import press, settle, wait_until
 
 

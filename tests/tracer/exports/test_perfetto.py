@@ -17,7 +17,7 @@ from tilescope.app.views.timeline.image import activity_codes
 from tilescope.tracer.analysis.requests import REQUEST_KINDS, requests_of
 from tilescope.tracer.exports import perfetto_file
 from tilescope.tracer.exports.access_table import ExportError
-from tilescope.tracer.exports.barrier_waits import waits_of
+from tilescope.tracer.exports.perfetto_events import waits_of
 from tilescope.tracer.exports.perfetto_file import MOMENT, write_perfetto
 
 messages = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")

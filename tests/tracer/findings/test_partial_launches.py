@@ -19,7 +19,7 @@ from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.findings.partial_launch import mark_partial
 from tilescope.tracer.findings.waste import site_costs
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.races import candidates
+from tilescope.tracer.races import detect
 from tilescope.tracer.run.engine import run
 from traces import BUFFERS, Programs, programs, trace_of
 
@@ -51,7 +51,7 @@ def pictures(trace: Trace) -> list[list[Any]]:
 
 def in_small_parts(change: pytest.MonkeyPatch) -> None:
     """Let each part hold as little as it can: one block, a few accesses, two requests."""
-    for module in (overlap, candidates, site_costs):
+    for module in (overlap, detect, site_costs):
         change.setattr(module, "RANGE", 3)
     for other in (minimum_cost, buffer_contents):
         change.setattr(other, "CHUNK", 2)

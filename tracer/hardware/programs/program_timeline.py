@@ -1,7 +1,7 @@
 """Timelines of a CUDA C++ program's launches: when and on which multiprocessor each block ran.
 
 A copy of the program has marks at the start and the end of its kernels (`block_clocks.cuh`). The first launch of each
-kernel and size is recorded.
+kernel and size is recorded. Marks leave each line of the source where it is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ...cuda_cpp.rewrite import Sources, write_mirror
+from ...cuda_cpp.rewrite import Rewriter, Sources, tokenize, write_mirror
 from ...model.launch import Dim3
 from ..marks.calibration import CalibrationError, calibrate
 from ..marks.decoding import (
@@ -30,7 +30,6 @@ from ..marks.marking import Mark
 from ..timeline import KernelCost, Timeline, TimelineHead
 from ..timeline_file import SUFFIX
 from ..times.measurement import MeasurementError
-from .marked_source import with_marks
 from .program_times import KernelTimes, ProgramTimes, base_name
 from .toolkit import HERE, Toolkit, build_program
 
@@ -39,6 +38,48 @@ PAIRS: Final = (1024, 16, 2)  # multiprocessors, steps, clock and timer; as in b
 LANES: Final = 32
 MOST_SEGMENTS: Final = 60_000
 NOTE: Final = "Only the start and the end of each warp are recorded."
+RECORDER = "tilescope_clocks::recorder"
+
+
+def with_marks(text: str, template_kernels: frozenset[str] = frozenset()) -> str:
+    """Add marks to the kernels of a text, and calls around its launches; template_kernels: not needed here."""
+    return "".join(_Marker(tokenize(text), template_kernels).run())
+
+
+class _Marker(Rewriter):
+    def _step(self, index: int) -> int:
+        token = self._tokens[index]
+        if token.text == "<<<" and (after := self._launch(index)):
+            return after
+        if token.text == "__global__" and (after := self._marked_kernel(index)):
+            return after
+        self._emit(token.text, token.kind)
+        return index + 1
+
+    def _emit_launch(
+        self, kernel: str, shown: str, config: str, gap: str, arguments: str, *, macro: bool
+    ) -> None:
+        name = f"#{kernel}" if macro and kernel.isidentifier() else shown
+        before = f"{RECORDER}.begin({name}, __FILE__, __LINE__, {config})"
+        launch = f"{kernel}<<<{config}>>>{gap}({arguments})"
+        self._emit(f"({before}, {launch}, {RECORDER}.end())", "word")
+
+    def _marked_kernel(self, index: int) -> int | None:
+        """Copy the head of a kernel's definition and add a mark to its body; return the index in the body."""
+        position = self._next(index + 1)
+        while position < len(self._tokens) and self._text(position) not in (";", "{", "}"):
+            if self._text(position) != "(":
+                position = self._next(position + 1)
+                continue
+            closing = self._closing(position)
+            if closing is None:
+                return None
+            position = self._next(closing + 1)
+            if self._text(position) == "{":
+                head = "".join(token.text for token in self._tokens[index : position + 1])
+                self._emit(f"{head} TilescopeSpan tilescope_span;", "mark")
+                return position + 1
+        return None
 
 
 class _ClocksHead(msgspec.Struct, frozen=True):

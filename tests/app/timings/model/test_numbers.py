@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recorded_charts import H200, SIDES, choice_of, raw_row, samples_of
+from tilescope.app.timings.model.bars import published_for, published_times
 from tilescope.app.timings.model.build import build
 from tilescope.app.timings.model.choice import ChartSubject, Choice, problem_for, shapes, slots_of
-from tilescope.app.timings.model.published import published_for, published_times
 from tilescope.app.timings.model.table import COLUMNS, csv_text, json_text
 from tilescope.app.timings.model.wording import number_text, problem_of, time_text, unit_of
 from tilescope.app.views.common.geometry import log_range, powers_of_two, tick_text, ticks

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tilescope.tracer.cuda_cpp.rewrite import kernel_names, without_comments
-from tilescope.tracer.hardware.programs.marked_source import with_marks
+from tilescope.tracer.hardware.programs.program_timeline import with_marks
 
 PROGRAMS = sorted((Path(__file__).parents[3] / "data").rglob("*.cu"))
 
