@@ -282,7 +282,7 @@ class Tensor:
     def _index(self, index: Any) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
         plain = tuple(part.content if isinstance(part, Tensor) else part for part in parts)
-        is_basic = all(part is None or part is Ellipsis or isinstance(part, int_ | slice) for part in plain)
+        is_basic = all(part is None or part is Ellipsis or isinstance(part, int | slice) for part in plain)
         return plain if not is_basic or Ellipsis in plain else (*plain, Ellipsis)
 
     def _view(self, values: NDArray[Any]) -> Tensor:
@@ -317,10 +317,10 @@ class Tensor:
         return bool(self.content.item())
 
     def __int__(self) -> Any:
-        return int_(self.item())
+        return int(self.item())
 
     def __float__(self) -> Any:
-        return float_(self.item())
+        return float(self.item())
 
     def __index__(self) -> Any:
         return operator.index(self.item())
@@ -334,9 +334,6 @@ class Tensor:
         if self.dtype not in (FLOAT32, DTYPES[np.dtype("int64")], DTYPES[np.dtype("bool")]):
             parts.append(f"dtype={self.dtype}")
         return f"tensor({', '.join(part for part in parts if part)})"
-
-
-int_, float_ = int, float
 
 
 def lengths_of(shape: tuple[Any, ...]) -> tuple[int, ...]:
