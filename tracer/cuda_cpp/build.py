@@ -53,6 +53,7 @@ _INSTANTIATED = re.compile(
 _INCLUDED = re.compile(r"(?:from |^)(/[^:\n]+):(\d+)", re.MULTILINE)
 _HEADER = ["-include", "tilescope/cuda.h"]
 _STALE_HEADER = re.compile(r"PCH|precompiled|\.pch\b")  # in an error about a compiled header
+_ASSERTED = re.compile(r'static_assert failed [^"]*"(.+)"')  # clang's words, with the program's
 _QUOTES = str.maketrans("‘’", "''")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'‘]?([^'’\n]+)")
 
@@ -314,6 +315,8 @@ def _build_error(output: str, sources: Sources, mirror: Path) -> BuildError:
 
 def _shortened(message: str) -> str:
     """Drop the innermost template arguments of a long message, and then its end."""
+    if asserted := _ASSERTED.fullmatch(message):
+        message = f"static assertion failed: {asserted[1]}"
     while len(message) > LONGEST_MESSAGE and (shorter := re.sub(r"<[^<>]*>", "", message)) != message:
         message = shorter
     return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"

@@ -100,8 +100,7 @@ class LaunchDecoder:
         self._schedule, self._resident, self._limits = schedule, resident, limits
         self._site_numbers: list[int] = []  # of the runtime's sites
         self._sites: dict[Site, int] = {}
-        named = event.kernel.partition("<")[0].rpartition("::")[2].strip()
-        self.kernel = (facts.debug.function(event.function) if event.function else "") or named
+        self.kernel = (facts.debug.function(event.function) if event.function else "") or event.kernel_name
         self._memory = LaunchMemory(event, facts, memory, symbols, self.kernel)
         self._columns = RowColumns(self._memory)
         self._positions: list[
@@ -330,7 +329,7 @@ class LaunchDecoder:
                 if content is not None:
                     initial[number] = content
         event, facts = self._event, self._facts
-        file = self._kernel_file()
+        file = self.kernel_file()
         sources = dict.fromkeys([file, *(site.file for site in self._sites), event.file])
         files = {name: facts.texts[name] for name in sources if name in facts.texts}
         arguments, constants = self._memory.recorded_arguments(file) or ((), {})
@@ -373,7 +372,7 @@ class LaunchDecoder:
             outside=nothing_outside() if outside is None else outside,
         )
 
-    def _kernel_file(self) -> str:
+    def kernel_file(self) -> str:
         """Return the file that defines the kernel: of the first site in it, else of the launch."""
         for site in self._sites:
             if site.function == self.kernel and site.file in self._facts.texts:

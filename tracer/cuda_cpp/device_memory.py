@@ -91,6 +91,11 @@ class DeviceMemory:
         rows += [(a.address, a.size, 1 + 2 * a.is_written) for a in self._live.values()]
         return np.array(sorted(rows), np.uint64).reshape(-1, 3)
 
+    def drop_own_memory_of_launch(self) -> None:
+        """Clear what a launch has allocated: it lies behind the program's own memory."""
+        os.ftruncate(self.file, self._next)
+        os.ftruncate(self.file, SIZE)
+
     def note_launch(self) -> None:
         """Note that a launch has run, which may have written to any allocation."""
         for allocation in self._live.values():

@@ -41,6 +41,11 @@ class LaunchEvent(Struct):
     thread_memory: int = 0
     symbols: int = 0
 
+    @property
+    def kernel_name(self) -> str:
+        """The kernel's name without namespaces and template arguments."""
+        return self.kernel.partition("<")[0].rpartition("::")[2].strip()
+
 
 class ProgramMemory(Struct, frozen=True):
     """Where the memory of a running program lies, and a way to read the device's."""

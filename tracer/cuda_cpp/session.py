@@ -62,6 +62,8 @@ class ProgramFault(Struct, frozen=True):
     text: str
     file: str
     line: int
+    kernel: str = ""  # whose launch it ended, or that was refused
+    kernel_file: str = ""
 
 
 class ProgramEnd(Struct, frozen=True):
@@ -275,7 +277,9 @@ class _Connection:
         if kind == "refused":
             event = msgspec.json.decode(line, type=LaunchEvent)
             text = f"the launch of {event.kernel} is refused: {_refusal(event)}."
-            faults.append(ProgramFault("refused", text, event.file, event.line))
+            faults.append(
+                ProgramFault("refused", text, event.file, event.line, event.kernel_name, event.file)
+            )
         elif kind == "endless":
             self._note_endless(msgspec.json.decode(line, type=_Stopped))
         elif kind == "crash":
@@ -429,7 +433,9 @@ class _Connection:
         patience = self._session.options.patience or 0
         where = f"; it was at line {site.line}" if site else ""
         text = f"1 launch does not end: a block ran for {patience:g} s of CPU time{where}."
-        self._session.faults.append(ProgramFault("endless", text, file, line))
+        self._session.faults.append(
+            ProgramFault("endless", text, file, line, *self._stopped_kernel(event.pcs))
+        )
 
     def _note_crash(self, event: _Stopped) -> None:
         site = self._user_site(event.pcs)
@@ -457,7 +463,17 @@ class _Connection:
             text = f"the kernel {launch.kernel} ended the program by {name}."
         else:
             text = f"the program was ended by {name}."
-        self._session.faults.append(ProgramFault("crash", text, file, line))
+        stopped = self._stopped_kernel(event.pcs) if event.in_kernel else ("", "")
+        self._session.faults.append(ProgramFault("crash", text, file, line, *stopped))
+
+    def _stopped_kernel(self, pcs: list[int]) -> tuple[str, str]:
+        """Return the name and file of the kernel that runs at these addresses, which will leave no trace."""
+        if self._decoder is None or self._facts is None:
+            return "", ""
+        kernel, texts = self._decoder.kernel, self._facts.texts
+        sites = (self._facts.debug.site(pc) for pc in pcs)
+        files = (site.file for site in sites if site and site.function == kernel and site.file in texts)
+        return kernel, next(files, None) or self._decoder.kernel_file()
 
 
 def _resident(event: LaunchEvent, wanted: int | None) -> int:

@@ -184,19 +184,19 @@ def _entry(call: KernelCall, function: cpp_text.Function) -> tuple[str, str]:
     shown = str(call.file.absolute()).replace("\\", "\\\\").replace('"', '\\"')
     sets = "".join(f"  launch.set({name});\n" for name in call.variables)
     after = (
-        f'\n#line 1 "tilescope"\n#undef main\n{_include_without(call.text, macros)}'
+        f'\n#line 1 "tilescope"\n#undef main\n{include_without("single_launch.h", call.text, macros)}'
         f"TILESCOPE_HELPER int main() {{\n  TilescopeSingleLaunch launch;\n{sets}"
         f'  return launch.run("{expression}", "{shown}", {expression});\n}}\n'
     )
     return macros, after
 
 
-def _include_without(*texts: str) -> str:
-    """Include our header where the macros of these texts, such as T, are not defined."""
+def include_without(header: str, *texts: str) -> str:
+    """Include a header of ours where the macros of these texts, such as T, are not defined."""
     names = dict.fromkeys(name for text in texts for name in _MACRO.findall(text) if name != "main")
     hidden = "".join(f'#pragma push_macro("{name}")\n#undef {name}\n' for name in names)
     shown = "".join(f'#pragma pop_macro("{name}")\n' for name in names)
-    return f'{hidden}#include "tilescope/single_launch.h"\n{shown}'
+    return f'{hidden}#include "tilescope/{header}"\n{shown}'
 
 
 def _constant(value: bool | int | float | str) -> str:

@@ -81,7 +81,7 @@ class Settings(Struct):
 
 
 settings = Settings()
-_one_at_a_time = threading.Lock()  # launches of all threads
+one_at_a_time = threading.Lock()  # launches of all threads
 memory = DeviceMemory()
 
 
@@ -205,7 +205,7 @@ class CudaModule:
         is_cooperative: bool = False,
     ) -> None:
         """Launch a kernel and trace it; raises DriverError."""
-        with _one_at_a_time:
+        with one_at_a_time:
             self._launch(
                 expression, _dim3(grid), _dim3(block), arguments, shared, is_cooperative=is_cooperative
             )
@@ -236,16 +236,14 @@ class CudaModule:
             is_cooperative=is_cooperative,
             shapes={n: a.shape for n, a in enumerate(arguments) if a.shape},
         )
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None and not stream.closed:
-                stream.flush()
+        flush_output()
         try:
             launched = launch_kernel(call, settings.options)
         except KernelLaunchError as error:
             file, line = (
                 (error.file, error.line) if error.kind not in ("refused", "arguments") else calling_line()
             )
-            self._note(error.kind, str(error), file, line)
+            self._note(error.kind, str(error), file, line, kernel)
             raise DriverError(
                 "launch" if error.kind in ("refused", "arguments") else "kernel", str(error)
             ) from None
@@ -256,30 +254,13 @@ class CudaModule:
         for fault in launched.faults:
             if fault.kind != "leak":
                 settings.note(fault)
-        trace = self._shown(launched.trace)
-        settings.take(trace, time.perf_counter() - started)
-        if trace.error is not None:
-            text = _ERROR_NAMES.get(trace.error.type, "unspecified launch failure")
-            raise DriverError("kernel", f"{text} ({kernel}, {trace.error.file}, line {trace.error.line})")
+        can_repeat = self.placed.is_exact and not self._build.definitions
+        take_trace(launched.trace, self.placed, time.perf_counter() - started, can_repeat=can_repeat)
 
-    def _shown(self, trace: Trace) -> Trace:
-        """Show the program's text instead of the one that was compiled."""
-        placed = self.placed
-        launch = launches.decode(trace.launch)
-        if launch.kernel.rpartition(":")[0] != placed.file:
-            return trace
-        can_repeat = placed.is_exact and not self._build.definitions
-        launch = replace(
-            launch,
-            kernel=f"{placed.launch_file}:{trace.kernel}",
-            source=placed.shown,
-            arguments=launch.arguments if can_repeat else (),
-        )
-        sources = trace.sources | {placed.file: placed.shown}
-        return replace(trace, launch=launches.encode(launch), sources=sources)
-
-    def _note(self, kind: str, text: str, file: str, line: int) -> None:
-        settings.note(ProgramFault(kind, text, file or self.placed.file, line or 1))
+    def _note(self, kind: str, text: str, file: str, line: int, kernel: str = "") -> None:
+        """Note a fault; kernel: whose launch leaves no trace."""
+        own = self.placed.file
+        settings.note(ProgramFault(kind, text, file or own, line or 1, kernel, own if kernel else ""))
 
     def _check(
         self, kernel: str, parameters: Sequence[tuple[str, Layout]], arguments: Sequence[Argument]
@@ -288,12 +269,40 @@ class CudaModule:
         file, line = calling_line()
         if parameters and len(parameters) != len(arguments):
             text = f"{kernel} takes {len(parameters)} arguments, not {len(arguments)}"
-            self._note("arguments", f"{text}.", file, line)
+            self._note("arguments", f"{text}.", file, line, kernel)
             raise DriverError("launch", text)
         for (name, layout), argument in zip(parameters, arguments, strict=False):
             problem = _mismatch(layout, argument)
             if problem:
                 self._note("arguments", f"parameter {name} of {kernel} {problem}.", file, line)
+
+
+def flush_output() -> None:
+    """Write the program's output so far, before a launch writes its own."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+
+
+def take_trace(trace: Trace, placed: PlacedText, seconds: float, *, can_repeat: bool) -> None:
+    """Report the trace of a launch, with the program's text instead of the compiled one.
+
+    can_repeat: whether the kernel can be launched again from its text. Raises DriverError if the kernel failed.
+    """
+    launch = launches.decode(trace.launch)
+    if launch.kernel.rpartition(":")[0] == placed.file:
+        launch = replace(
+            launch,
+            kernel=f"{placed.launch_file}:{trace.kernel}",
+            source=placed.shown,
+            arguments=launch.arguments if can_repeat else (),
+        )
+        sources = trace.sources | {placed.file: placed.shown}
+        trace = replace(trace, launch=launches.encode(launch), sources=sources)
+    settings.take(trace, seconds)
+    if trace.error is not None:
+        text = _ERROR_NAMES.get(trace.error.type, "unspecified launch failure")
+        raise DriverError("kernel", f"{text} ({trace.kernel}, {trace.error.file}, line {trace.error.line})")
 
 
 def _mismatch(layout: Layout, argument: Argument) -> str:

@@ -26,7 +26,10 @@ _KERNELS = (
     "cuda.core",
 )  # in programs with kernels
 _DEVICES = ("/dev/nvidiactl", "/dev/dxg")
-_TITLES = {"cupy": "CuPy", "cupyx": "CuPy", "pycuda": "PyCUDA", "cuda.core": "cuda.core"}
+_TITLES = {"cupy": "CuPy", "cupyx": "CuPy", "pycuda": "PyCUDA", "cuda.core": "cuda.core", "torch": "PyTorch"}
+_EXTENSIONS = (
+    "load_inline"  # in programs with kernels that PyTorch compiles; others get the installed PyTorch
+)
 
 
 def install(begin: Callable[[], None]) -> None:
@@ -39,6 +42,7 @@ def _modules() -> dict[str, Names]:
     from . import cuda_core_names as core
     from . import cupy_names as cupy
     from . import pycuda_names as pycuda
+    from . import torch_names as torch
 
     return {
         "cuda.core": core.core_names,
@@ -62,6 +66,10 @@ def _modules() -> dict[str, Names]:
         },
         "cupy.random": cupy.random_names,
         "cupy.testing": cupy.testing_names,
+        "torch": torch.torch_names,
+        "torch.cuda": torch.cuda_names,
+        "torch.utils": dict,
+        "torch.utils.cpp_extension": torch.extension_names,
     }
 
 
@@ -92,7 +100,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             spec = sys.modules[package].__spec__
             if spec is None or not isinstance(spec.loader, _Loader):
                 return None  # the installed package, which a library imported
-        elif not _is_wanted():
+        elif not _is_wanted(package):
             return None
         if not self._modules:
             self._begin()
@@ -118,7 +126,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         return self._real[package]
 
 
-def _is_wanted() -> bool:
+def _is_wanted(package: str) -> bool:
     """Return True if the program itself imports the package, and not only to use it if it is there."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and (
@@ -133,6 +141,8 @@ def _is_wanted() -> bool:
     if file.startswith("<frozen") or not user_code_for(main).owns(file):
         return False
     text = "".join(linecache.getlines(file))
+    if package == "torch":
+        return _EXTENSIONS in text or _EXTENSIONS in "".join(linecache.getlines(main))
     return any(word in text for word in _KERNELS) or not _is_optional(text, line)
 
 

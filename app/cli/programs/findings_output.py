@@ -35,7 +35,13 @@ Moments = dict[tuple[str, int], int]  # the first request of each (file, line)
 Kernel = tuple[str, str]  # name and file
 Caller = tuple[str, int]  # the file and line of the program that lead to a library's kernel
 NUMBER = re.compile(r"-?(?<!line )\b(?:\d[\d,.]*(?:e[-+]?\d+)?|nan|inf)(?:[-+][\d.e]+j)?")
-INTERNAL = ("statement", "cause", "name", "trial")  # keys for merging findings and trying remedies
+INTERNAL = (
+    "statement",
+    "cause",
+    "name",
+    "trial",
+    "launched",
+)  # keys for merging findings and trying remedies
 COMPILED = ", compiled"  # the end of the first part of `made_by` for compiled code
 
 
@@ -409,6 +415,7 @@ class FindingCollector:
         self._kernels: list[Kernel] = []
         self._blocks = self._grid_blocks = 0  # examined ones, and those of all grids
         self._refused = 0  # launches that Numba refused
+        self._untraced: list[Kernel] = []  # whose launches left no trace
         self._traced_kernels: dict[str, None] = {}  # their names with their files
         self.engines = EnginesUsed()
         self._faults: list[FindingData] = []  # of the program, in no launch
@@ -478,7 +485,9 @@ class FindingCollector:
         self._mismatches.append(mismatch_data(kernel.fn, sentence))
 
     def add_fault(self, fault: FindingData) -> None:
-        """Add a finding about the program that belongs to no launch."""
+        """Add a finding about the program, or about a launch that left no trace."""
+        if fault["launched"][0]:
+            self._untraced.append(fault["launched"])
         self._faults.append(without_internal_keys(fault) | {"kernel": "", "launches": 0})
 
     def add_last_block(self, trace: Trace) -> None:
@@ -514,7 +523,7 @@ class FindingCollector:
     @property
     def kernels(self) -> list[Kernel]:
         """The name and file of each launched kernel."""
-        return list(dict.fromkeys(self._kernels))
+        return list(dict.fromkeys([*self._kernels, *self._untraced]))
 
     def traced(self, schedule: str) -> TracedData:
         """Describe what was traced so far; the names of files are absolute.

@@ -96,14 +96,19 @@ def note_fault(faults: list[FindingData], fault: ProgramFault, file: str = "") -
     """Add a fault of a program to a list; file: that of faults without one."""
     kind = "compile" if fault.kind == "compile" else "launch"
     severity = "warning" if fault.kind == LEAKS else "error"
-    add_fault(faults, kind, severity, fault.file or file, fault.line or 1, fault.text)
+    kernel = (fault.kernel, fault.kernel_file)
+    add_fault(faults, kind, severity, fault.file or file, fault.line or 1, fault.text, kernel)
 
 
-def add_fault(faults: list[FindingData], kind: str, severity: str, file: str, line: int, text: str) -> None:
-    """Add a fault to a list, as a finding."""
+def add_fault(
+    faults: list[FindingData], kind: str, severity: str, file: str, line: int, text: str,
+    kernel: tuple[str, str] = ("", ""),
+) -> None:  # fmt: skip
+    """Add a fault to a list, as a finding. kernel: name and file of the kernel whose launch left no trace."""
     fault: FindingData = {
         "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
         "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
+        "launched": kernel,
     }  # fmt: skip
     data = with_rule(fault)
     if data not in faults:

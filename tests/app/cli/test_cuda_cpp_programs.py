@@ -95,6 +95,8 @@ def test_what_goes_wrong_is_one_sentence_at_the_users_line(program, tmp_path, ol
     rows = [row for row in done.stdout.splitlines() if any(part in row for part in sentence.split("|"))]
     assert rows and rows[0].startswith(f"program.cu:{line}: "), done.stdout + done.stderr
     assert done.returncode in (1, 2) and "Traceback" not in done.stderr
+    launch_failed = any(word in rows[0] for word in ("does not end", "the kernel ", "is refused"))
+    assert not launch_failed or "of which no launch ran" not in done.stderr
 
 
 def test_a_forked_process_changes_nothing_in_its_parents_traces(program, tmp_path):

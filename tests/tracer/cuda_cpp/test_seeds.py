@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cuda_cpp import needs_compiler, run_text
+from programs import run_tilescope
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 
@@ -63,3 +64,22 @@ def test_a_kernel_of_the_document_runs_as_written(tmp_path, function, text):
     errors = [finding for finding in findings_of(trace, requests_of(trace)) if finding.severity == "error"]
     assert errors == [] and len(trace) > 0
     assert {buffer.name for buffer in trace.buffers} >= {"m", "n", "out"}
+
+
+def test_a_python_program_calls_the_kernels_of_the_document_with_load_inline(tmp_path):
+    lines = [
+        "import torch",
+        "from torch.utils.cpp_extension import load_inline",
+        "m, n = torch.rand(20, 36).cuda(), torch.rand(36, 44).cuda()",
+    ]
+    for function, text in programs():
+        declaration = f"torch::Tensor {function}(torch::Tensor m, torch::Tensor n);"
+        lines += [
+            f"source = {PRELUDE + text!r}",
+            f"module = load_inline('own', [{declaration!r}], [source], ['{function}'])",
+            f"print(bool(torch.isclose(module.{function}(m, n), m @ n, atol=1e-4).all()))",
+        ]
+    (tmp_path / "program.py").write_text("\n".join(lines))
+    done = run_tilescope("check", "program.py", folder=tmp_path)
+    assert done.stderr.splitlines()[:4] == ["True"] * 4 and done.returncode == 0, done.stdout + done.stderr
+    assert "4 launches of 4 kernels traced" in done.stderr

@@ -29,6 +29,8 @@ ERRORS = {
     "pycuda_structures": [],
     "pycuda_formatted": [("race", "pycuda_formatted.py", "sum += rows[ty][k] * b[k * %(WIDTH)s + tx];")],
     "cuda_core_saxpy": [],
+    "torch_matmul": [],
+    "torch_reverse": [("race", "torch_reverse.py", "a[threadIdx.x] = s[n - 1 - threadIdx.x];")],
 }
 
 

@@ -104,9 +104,62 @@ PYCUDA_ANSWERS = [
     "[4.0, 4.0, 4.0, 4.0]",
 ]
 
+TORCH = (
+    HEAD
+    + """
+import torch
+from torch.utils.cpp_extension import load_inline
+CUDA = '''
+__global__ void k(float* a, int n) { a[threadIdx.x] = 1 / n; }
+torch::Tensor f(torch::Tensor a, int n) { k<<<1, 4>>>(a.data_ptr<float>(), n); return a; }
+'''
+f = load_inline("own", "torch::Tensor f(torch::Tensor a, int n);", CUDA, "f").f
+a, b = torch.zeros(4), torch.zeros(4, device="cuda")
+attempt(lambda: a + b)
+attempt(lambda: np.asarray(b))
+attempt(lambda: b.view(3))
+attempt(lambda: a + 1)
+attempt(lambda: f(b))
+attempt(lambda: f(b, 2.5))
+attempt(lambda: f(b, "2"))
+attempt(lambda: f(b.double(), 1))
+attempt(lambda: f(a, 1))
+attempt(lambda: f(b, 0))
+attempt(lambda: f(b, 1))
+attempt(lambda: torch.nn)
+attempt(lambda: torch.zeros(2, device="mps"))
+attempt(lambda: load_inline("own", "", CUDA.replace("1 / n", "nowhere"), "f"))
+attempt(lambda: load_inline("own", "void g(float* p) {}", None, "g"))
+"""
+)
+TORCH_ANSWERS = [
+    "builtins.RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and "
+    "cpu!",
+    "builtins.TypeError: can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+    "memory first.",
+    "builtins.RuntimeError: shape '[3]' is invalid for input of size 4",
+    "tensor([1., 1., 1., 1.])",
+    "builtins.TypeError: f(): it takes 2 arguments, not 1",
+    "builtins.TypeError: f(): argument 2 must be an integer",
+    "builtins.TypeError: f(): Tilescope passes tensors and numbers, not str",
+    "builtins.RuntimeError: expected scalar type Float but found Double",
+    "builtins.RuntimeError: CUDA error: an illegal memory access was encountered (k, FOLDER/program.py, line 13)",
+    "builtins.RuntimeError: CUDA error: the kernel k divides an integer by 0; a GPU would go on with an undefined "
+    "result.",
+    "tensor([1., 1., 1., 1.], device='cuda:0')",
+    "builtins.AttributeError: Tilescope's stand-in for PyTorch has no torch.nn",
+    "builtins.RuntimeError: Tilescope's stand-in for PyTorch has no device mps; it has cpu and cuda",
+    "builtins.RuntimeError: Error building extension 'own': FOLDER/program.py:13: use of undeclared identifier "
+    "'nowhere'.",
+    "builtins.RuntimeError: Error building extension 'own': FOLDER/program.py:32: static assertion failed: Tilescope "
+    "passes only tensors and numbers to the functions of load_inline.",
+]
+
 
 @needs_compiler
-@pytest.mark.parametrize(("text", "answers"), [(CUPY, CUPY_ANSWERS), (PYCUDA, PYCUDA_ANSWERS)])
+@pytest.mark.parametrize(
+    ("text", "answers"), [(CUPY, CUPY_ANSWERS), (PYCUDA, PYCUDA_ANSWERS), (TORCH, TORCH_ANSWERS)]
+)
 def test_refusals_are_one_sentence(text, answers, tmp_path):
     (tmp_path / "program.py").write_text(text)
     done = run_tilescope("run", "--quiet", "program.py", folder=tmp_path)
@@ -173,6 +226,22 @@ def test_a_program_that_goes_on_without_the_package_does_so(tmp_path):
     assert done.stdout == "numpy\n", done.stderr
 
 
+def test_torch_is_replaced_only_in_programs_with_load_inline(tmp_path):
+    installed = tmp_path / "site-packages" / "torch.py"
+    installed.parent.mkdir()
+    installed.write_text("__version__ = 'installed'\n")
+    head = "import sys\nsys.path.append('site-packages')\n"
+    (tmp_path / "plain.py").write_text(f"{head}import torch\nprint(torch.__version__)\n")
+    (tmp_path / "helper.py").write_text("import torch\nprint(torch.__version__)\n")
+    (tmp_path / "inline.py").write_text(
+        f"{head}import helper\nfrom torch.utils.cpp_extension import load_inline\n"
+    )
+    versions = [
+        run_tilescope("run", "--quiet", name, folder=tmp_path).stdout for name in ("plain.py", "inline.py")
+    ]
+    assert versions == ["installed\n", "2.9 (a stand-in of Tilescope)\n"]
+
+
 def test_a_library_does_not_get_the_stand_in(tmp_path):
     library = tmp_path / "site-packages" / "library.py"
     library.parent.mkdir()
@@ -204,3 +273,29 @@ def test_kernels_of_numba_and_in_cpp_in_one_program_keep_their_counters_and_comm
     assert compiled[0] == ("flip", "It is CUDA C++; only Numba kernels are counted as compiled.")
     assert compiled[1][0] == "add" and compiled[1][1] != compiled[0][1]
     assert "never launched" not in done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("while (((volatile int*)a)[0] == 0) { }", "1 launch does not end"),
+        ("a[1] = 7 / a[0];", "divides an integer by 0"),
+    ],
+)
+def test_a_kernel_that_leaves_no_trace_is_not_reported_as_never_launched(tmp_path, body, sentence):
+    (tmp_path / "program.py").write_text(
+        "import cupy as cp\n"
+        "module = cp.RawModule(code=r'''\n"
+        'extern "C" __global__ void fine(int* a) { a[threadIdx.x] = 0; }\n'
+        f'extern "C" __global__ void faulty(int* a) {{ {body} }}\n'
+        'extern "C" __global__ void unused(int* a) { a[threadIdx.x] = 0; }\n'
+        "''')\n"
+        "a = cp.zeros(32, cp.int32)\n"
+        "module.get_function('fine')((1,), (32,), (a,))\n"
+        "module.get_function('faulty')((1,), (32,), (a,))\n"
+    )
+    done = run_tilescope("check", "--patience", "1", "program.py", folder=tmp_path)
+    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert len(errors) == 1 and errors[0].startswith("program.py:4: ") and sentence in errors[0], done.stdout
+    assert "not traced: unused (program.py:5), of which no launch ran." in done.stderr

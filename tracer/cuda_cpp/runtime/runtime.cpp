@@ -1588,6 +1588,7 @@ void* tilescope_allocate(size_t size, int kind) {
 void tilescope_adopt(uint64_t address, uint64_t size, int state) {
   start();
   allocations.push_back({address, size, 0, (state & 1) != 0, (state & 2) != 0, 0, false});
+  arena_next = (char*)((address + size + 2 * GAP + 4095) / 4096 * 4096);
 }
 
 int tilescope_free(void* pointer) {

@@ -151,6 +151,8 @@ class Tensor {
     strides_.assign(sizes_.size(), 1);
     for (size_t i = sizes_.size(); i-- > 1;) strides_[i - 1] = strides_[i] * sizes_[i];
   }
+  Tensor(std::shared_ptr<void> memory, std::vector<int64_t> sizes, TensorOptions options, std::vector<int64_t> strides)
+      : memory_(std::move(memory)), sizes_(std::move(sizes)), strides_(std::move(strides)), options_(options) {}
   bool defined() const { return (bool)memory_; }
   int64_t dim() const { return (int64_t)sizes_.size(); }
   int64_t ndimension() const { return dim(); }
