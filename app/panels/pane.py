@@ -121,8 +121,13 @@ class Pane(QFrame):
             self.memory.only = view.zoom
         if view.colour_by != before.colour_by:
             self.memory.colour_by = view.colour_by
-        for quiet in (self.depths.set_quiet, self.counters.set_quiet, self.memory.hide_faults):
-            quiet(view.is_asking)
+        for hide in (
+            self.depths.set_quiet,
+            self.counters.set_quiet,
+            self.memory.hide_faults,
+            self.histogram.hide_reasons,
+        ):
+            hide(view.is_asking)
         self.heading.setVisible(not view.is_picture_only)
         self.heading.render_view(
             HeadingView(view.session, view.difference, view.is_asking, view.nearest, view.is_closable)

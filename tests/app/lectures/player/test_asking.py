@@ -121,13 +121,16 @@ def test_an_open_question_shows_no_end_no_number_and_no_fault(window, tmp_path):
     assert central.side.signs.isHidden() and central.side.bar.tabToolTip(findings) == ""
     window.playhead.seek(player.moment().stand)  # the lecturer looks ahead
     settle(window)
+    histogram = central.panes[0].histogram
     assert "Race" not in memory.accessibleDescription()
+    assert histogram.isVisible() and "Sequential" not in histogram.accessibleDescription()
     hidden = memory.grab().toImage()
     press(window, "PageDown")
     assert player.is_revealed and player.is_playing  # from the start again
     wait_until(lambda: not player.is_playing)
     settle(window)
     assert window.playhead.moment == player.moment().stand
+    assert "Sequential hides the race" in histogram.accessibleDescription()
     assert "Race" in memory.accessibleDescription() and "?" not in counters.accessibleDescription()
     shown, legend = memory.grab().toImage(), QRect(0, memory.height() - 20, memory.width(), 20)
     assert shown != hidden and shown.copy(legend) != hidden.copy(legend)
