@@ -532,7 +532,7 @@ class MemoryPicture(MemoryArrangement):
 
     def _caption(self, state: ViewState) -> list[tuple[str, str]]:
         """Write the caption of the selected warp, as (style, text)."""
-        key = (state.now, self.data.races, self.layout(state))
+        key = (state.now, self.data.races, state.hides_faults, self.layout(state))
         return self._memoised("caption lines", lambda: self._compute_caption(state), key)
 
     def _compute_caption(self, state: ViewState) -> list[tuple[str, str]]:
