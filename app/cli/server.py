@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from importlib.util import find_spec
 
 from .common.arguments import Parser, UsageError
 
@@ -16,10 +17,8 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(chosen: Namespace) -> int:
     """Serve an editor until it ends the connection."""
-    try:
-        import pygls  # noqa: F401  # only its absence has this message
-    except ImportError as error:
-        raise UsageError('the server needs pygls: pip install "tilescope[lsp]".') from error
+    if find_spec("pygls") is None:
+        raise UsageError('the server needs pygls: pip install "tilescope[lsp]".')
     from .editor.server import serve
 
     serve()

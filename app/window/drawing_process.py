@@ -41,7 +41,7 @@ def _load_qt() -> str:
     if sys.platform.startswith("linux"):
         os.environ["QT_QPA_PLATFORM"] = "offscreen"  # nothing is shown, and the display may be gone
     try:
-        from ..replays import launches, page  # noqa: F401
+        from ..replays import launches, page  # noqa: F401  # loaded before the first request comes
         from .start import application
     except ImportError as error:
         return f"Replays are drawn with PySide6, which can't be loaded ({error}); install what is missing."

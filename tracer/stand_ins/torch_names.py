@@ -16,6 +16,7 @@ from ..cuda_cpp.compilers import CompilerError
 from ..cuda_cpp.session import ProgramFault
 from ..cuda_cpp.tensor_call import (
     Extension,
+    Given,
     GivenTensor,
     ReturnedTensor,
     TensorCall,
@@ -73,7 +74,7 @@ class Function:
         return results if end.is_list else results[0] if results else None
 
 
-def _given(value: Any) -> Any:
+def _given(value: object) -> Given:
     if isinstance(value, Tensor):
         return GivenTensor(value.content, value.address)
     if value is None or isinstance(value, bool | int | float):
@@ -81,7 +82,7 @@ def _given(value: Any) -> Any:
     raise TensorCallError("refused", f"Tilescope passes tensors and numbers, not {type(value).__name__}")
 
 
-def _tensor(value: Any, arguments: Sequence[Any]) -> Any:
+def _tensor(value: object, arguments: Sequence[Any]) -> object:
     """Return a result: a view if it lies in an argument's memory, else a new tensor."""
     if not isinstance(value, ReturnedTensor):
         return value
@@ -100,7 +101,7 @@ def load_inline(
     name: str, cpp_sources: str | Sequence[str], cuda_sources: str | Sequence[str] | None = None,
     functions: str | Sequence[str] | dict[str, str] | None = None, extra_cflags: Sequence[str] | None = None,
     extra_cuda_cflags: Sequence[str] | None = None, extra_ldflags: Sequence[str] | None = None,
-    extra_include_paths: Sequence[str] | None = None, **_: Any,
+    extra_include_paths: Sequence[str] | None = None, **_: object,
 ) -> ModuleType:  # fmt: skip
     """Compile an extension; return a module with its functions."""
     cpp, cuda = _joined(cpp_sources), _joined(cuda_sources)
@@ -137,7 +138,7 @@ def _joined(sources: str | Sequence[str] | None) -> str:
 def _maker(make: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a function that makes a tensor of a shape, a type and a device."""
 
-    def create(*shape: Any, dtype: DType | None = None, device: Any = "cpu", **names: Any) -> Tensor:
+    def create(*shape: object, dtype: DType | None = None, device: object = "cpu", **names: object) -> Tensor:
         if "size" in names:
             shape = (names.pop("size"),)
         values = np.asarray(make(lengths_of(shape))).astype((dtype or FLOAT32).numpy)
@@ -146,7 +147,7 @@ def _maker(make: Callable[..., Any]) -> Callable[..., Tensor]:
     return create
 
 
-def empty(*shape: Any, dtype: DType | None = None, device: Any = "cpu", **_: Any) -> Tensor:
+def empty(*shape: object, dtype: DType | None = None, device: object = "cpu", **_: object) -> Tensor:
     """Allocate a tensor that nothing has written."""
     kind = (dtype or FLOAT32).numpy
     if Device(device or "cpu").type == "cpu":
@@ -157,13 +158,15 @@ def empty(*shape: Any, dtype: DType | None = None, device: Any = "cpu", **_: Any
 
 
 def _like(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def like(other: Tensor, *, dtype: DType | None = None, device: Any = None, **_: Any) -> Tensor:
+    def like(other: Tensor, *, dtype: DType | None = None, device: object = None, **_: object) -> Tensor:
         return make(other.shape, dtype=dtype or other.dtype, device=device or other.device)
 
     return like
 
 
-def full(shape: Any, value: Any, *, dtype: DType | None = None, device: Any = "cpu", **_: Any) -> Tensor:
+def full(
+    shape: object, value: object, *, dtype: DType | None = None, device: object = "cpu", **_: object
+) -> Tensor:
     """Make a tensor of one value."""
     own = DTYPES[np.dtype(type(value))] if not isinstance(value, float) else FLOAT32
     return _placed(np.full(lengths_of((shape,)), value), dtype or own, device)
@@ -175,14 +178,14 @@ def arange(*bounds: Any, dtype: DType | None = None, device: Any = "cpu", **_: A
     return _placed(values, dtype or (FLOAT32 if values.dtype.kind == "f" else DTYPES[values.dtype]), device)
 
 
-def tensor(data: Any, *, dtype: DType | None = None, device: Any = "cpu", **_: Any) -> Tensor:
+def tensor(data: object, *, dtype: DType | None = None, device: object = "cpu", **_: object) -> Tensor:
     """Copy numbers to a tensor."""
     values = np.array(data.content if isinstance(data, Tensor) else data)
     is_own = isinstance(data, np.ndarray | Tensor) or values.dtype.kind != "f"
     return _placed(values, dtype or (DTYPES[values.dtype] if is_own else FLOAT32), device)
 
 
-def _placed(values: Any, dtype: DType, device: Any) -> Tensor:
+def _placed(values: object, dtype: DType, device: object) -> Tensor:
     is_cuda = Device(device or "cpu").type == "cuda"
     return Tensor.on(np.asarray(values).astype(dtype.numpy), is_cuda=is_cuda)
 
@@ -206,7 +209,7 @@ def _reduction(function: Callable[..., Any]) -> Callable[..., Tensor]:
 def _extreme(name: str) -> Callable[..., Any]:
     """Return `torch.max` or `torch.min`: of all elements, along an axis with positions, or of two tensors."""
 
-    def extreme(value: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    def extreme(value: Tensor, dim: object = None, keepdim: bool = False) -> object:
         if isinstance(dim, Tensor):
             return computed(getattr(np, f"{name}imum"), (value, dim), {})
         if dim is None:

@@ -37,7 +37,7 @@ FLOAT32 = DTYPES[np.dtype("float32")]
 class Device:
     """A device: the host, or the only GPU."""
 
-    def __init__(self, name: Any, index: int | None = None) -> None:
+    def __init__(self, name: object, index: int | None = None) -> None:
         self.type, _, number = str(name).partition(":")
         self.index = int(number) if number else index
         if self.type not in ("cpu", "cuda") or self.index not in (None, 0):
@@ -110,7 +110,7 @@ class Tensor:
     T = property(lambda self: self._view(self._values.T))
     requires_grad = False
 
-    def size(self, axis: int | None = None) -> Any:
+    def size(self, axis: int | None = None) -> object:
         """Return the lengths, or that of an axis."""
         return self.shape if axis is None else self.shape[axis]
 
@@ -128,7 +128,7 @@ class Tensor:
         """Return the bytes of an element."""
         return self._values.itemsize
 
-    def stride(self, axis: int | None = None) -> Any:
+    def stride(self, axis: int | None = None) -> object:
         """Return the distances of elements along the axes, in elements."""
         strides = tuple(stride // self._values.itemsize for stride in self._values.strides)
         return strides if axis is None else strides[axis]
@@ -145,7 +145,7 @@ class Tensor:
         """Copy the tensor on its device."""
         return self._copied(np.array(self._values, order="C"))
 
-    def cuda(self, device: Any = None, non_blocking: bool = False) -> Tensor:
+    def cuda(self, device: object = None, non_blocking: bool = False) -> Tensor:
         """Return the tensor on the device."""
         return self if self.is_cuda else Tensor.on(self._values, is_cuda=True)
 
@@ -153,7 +153,7 @@ class Tensor:
         """Return the tensor on the host."""
         return Tensor(self.content.copy()) if self.is_cuda else self
 
-    def to(self, *targets: Any, device: Any = None, dtype: DType | None = None, **_: Any) -> Tensor:
+    def to(self, *targets: object, device: object = None, dtype: DType | None = None, **_: object) -> Tensor:
         """Return the tensor on another device, of another type, or like another tensor."""
         result = self
         for target in (*targets, device, dtype):
@@ -210,11 +210,11 @@ class Tensor:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
         return self.content.item()
 
-    def tolist(self) -> Any:
+    def tolist(self) -> object:
         """Return the elements as lists."""
         return self.content.tolist()
 
-    def view(self, *shape: Any) -> Tensor:
+    def view(self, *shape: object) -> Tensor:
         """Return the elements in another shape."""
         if not self.is_contiguous():
             raise RuntimeError(
@@ -223,7 +223,7 @@ class Tensor:
             )
         return self.reshape(*shape)
 
-    def reshape(self, *shape: Any) -> Tensor:
+    def reshape(self, *shape: object) -> Tensor:
         """Return the elements in another shape."""
         lengths = lengths_of(shape)
         given = int(np.prod([length for length in lengths if length >= 0]))
@@ -246,7 +246,7 @@ class Tensor:
         """Exchange two axes."""
         return self._view(self._values.swapaxes(first, second))
 
-    def permute(self, *axes: Any) -> Tensor:
+    def permute(self, *axes: object) -> Tensor:
         """Order the axes."""
         return self._view(self._values.transpose(lengths_of(axes)))
 
@@ -259,7 +259,7 @@ class Tensor:
         is_long = axis is not None and self._values.shape[axis] != 1
         return self if is_long else self._view(np.squeeze(self._values, axis))
 
-    def fill_(self, value: Any) -> Tensor:
+    def fill_(self, value: object) -> Tensor:
         """Set every element."""
         self.content[...] = value
         return self
@@ -273,13 +273,13 @@ class Tensor:
         self.content[...] = other.content
         return self
 
-    def __getitem__(self, index: Any) -> Tensor:
+    def __getitem__(self, index: object) -> Tensor:
         return self._view(np.asarray(self.content[self._index(index)]))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: object, value: object) -> None:
         self.content[self._index(index)] = value.content if isinstance(value, Tensor) else value
 
-    def _index(self, index: Any) -> Any:
+    def _index(self, index: object) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
         plain = tuple(part.content if isinstance(part, Tensor) else part for part in parts)
         is_basic = all(part is None or part is Ellipsis or isinstance(part, int | slice) for part in plain)
@@ -294,13 +294,13 @@ class Tensor:
     def _copied(self, values: NDArray[Any]) -> Tensor:
         return Tensor.on(values, is_cuda=self.is_cuda)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> object:
         return computed(operator.neg, (self,), {})
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> object:
         return computed(operator.abs, (self,), {})
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> object:
         return computed(operator.invert, (self,), {})
 
     def __len__(self) -> Any:

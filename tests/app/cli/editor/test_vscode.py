@@ -65,7 +65,7 @@ def test_its_settings_are_the_server_s():
     package = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
     settings = package["contributes"]["configuration"]["properties"]
     assert tuple(settings["tilescope.run"]["enum"]) == MODES
-    # A repository from somebody else can't make its own files run.
+    # The settings of a repository can't make its files run.
     assert settings["tilescope.run"]["scope"] == "application"
     assert settings["tilescope.command"]["scope"] == "machine"
     assert not package["capabilities"]["untrustedWorkspaces"]["supported"]
