@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -371,7 +372,8 @@ def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
         command, env=environment, stdout=subprocess.PIPE, start_new_session=True
     ) as process:
         assert process.stdout.readline() == b"up\n"
-        wait_until(lambda: (tmp_path / "cache").exists() or process.poll() is not None)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        wait_until(lambda: bool(children.read_text()) or process.poll() is not None)  # the worker, started first
         process.send_signal(signal.SIGINT)
         try:
             assert process.wait(30) == 0
