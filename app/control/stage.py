@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.launch import Launch
@@ -22,6 +22,7 @@ from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session, scenario_of
 from ..model.setup_launch import edited_launch, launch_of_setup
 from ..state.actions import ChangeSetup, Focus, LinkBy, Select, ShowPanes
+from .delay import Delay
 from .loading import Loading
 from .playhead import Playhead
 from .session_jobs import SessionJobs, Source
@@ -58,8 +59,7 @@ class Stage(QObject):
         self._awaited: set[int] = set()  # panes whose session is being loaded
         self._arrived: dict[int, Session] = {}  # by pane, loaded sessions that wait for another pane's
         self._loadings: dict[int, Loading] = {}  # the latest of each pane
-        self._gathering = QTimer(self, singleShot=True, interval=GATHERING)
-        self._gathering.timeout.connect(self._take_all)
+        self._gathering = Delay(self, GATHERING, self._take_all)
         self._early: set[int] = set()  # awaited panes that show the order of compiled code meanwhile
         self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture

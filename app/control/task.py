@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QEventLoop, QObject, QRunnable, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QEventLoop, QObject, QRunnable, QThreadPool, Signal
+
+from .delay import Delay
 
 CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
 GONE = "has been deleted"  # part of PySide's message about a deleted object or signal source
@@ -83,10 +85,8 @@ class TaskQueue(QObject):
         self._is_free, self._interrupt_work, self._has_delay = is_free, interrupt, delay is not None
         self._waiting: list[Task[Any]] = []
         self._running: list[Task[Any]] = []
-        self.timer = QTimer(self, singleShot=True, interval=delay or 0)
-        self.timer.timeout.connect(self._begin_waiting)
-        self._grace = QTimer(self, singleShot=True, interval=grace)
-        self._grace.timeout.connect(self.interrupt)
+        self.timer = Delay(self, delay or 0, self._begin_waiting)
+        self._grace = Delay(self, grace, self.interrupt)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(threads)
         self._pool.setExpiryTimeout(-1)  # a process may end with the thread that started it

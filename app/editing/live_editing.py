@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 from msgspec import Struct
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.cpp_text import is_cpp
@@ -22,6 +22,7 @@ from ...tracer.model.skipped_lines import barrier_lines, first_line
 from ...tracer.model.syntax_tree import syntax_problem
 from ...tracer.remedies.kernel_statements import edits_between
 from ...tracer.run.worker_client import LaunchTooSlowError, WorkerError
+from ..control.delay import Delay
 from ..control.loading import Loading
 from ..control.stage import Stage
 from ..model.bookmark import Setup
@@ -101,10 +102,8 @@ class LiveEditing(QObject):
         self._reported = ""  # the text with the reported error
         self._remedy = ""  # the sentence of a remedy that is being applied
         self._before: tuple[Setup, ...] = ()  # the setups before the first edit
-        self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
-        self._typing_timer.timeout.connect(self._check_typed)
-        self._compile_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
-        self._compile_timer.timeout.connect(self._compile_ahead)
+        self._typing_timer = Delay(self, TYPING_PAUSE, self._check_typed)
+        self._compile_timer = Delay(self, TYPING_PAUSE, self._compile_ahead)
         stage.asked.connect(self._cancel_attempt)
         stage.settled.connect(self._delay_compiling)
 

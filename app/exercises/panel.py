@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from ..control.delay import Delay
 from ..lectures.model.captions import Caption, fill_caption
 from ..widgets.controls import button, paint_icon
 from ..widgets.plain_text import PlainLabel, RichLabel
@@ -150,8 +151,7 @@ class ExercisePanel(QFrame):
         self.languages.chosen.connect(self.language_chosen)
         self.rows.asked.connect(self.line_asked)
         self._is_split = False  # whether the user has moved the splitter
-        self._layout_timer = QTimer(self, singleShot=True, interval=0)
-        self._layout_timer.timeout.connect(self._share_height)
+        self._layout_timer = Delay(self, 0, self._share_height)
         self._build()
         self.set_theme(theme)
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from ...tracer.model.finding import Finding
 from ...tracer.model.syntax_tree import syntax_problem
+from ..control.delay import Delay
 from ..control.stage import Stage
 from ..control.start_moment import as_before
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
@@ -69,10 +70,8 @@ class ExerciseWork(QObject):
         self._text_pending = False  # whether the editor does not have the text yet
         self._showing = False  # whether this object is changing the stage
         self._may_strike = source.editor.may_strike
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
-        self._pause.timeout.connect(self.look)
-        self._slow = QTimer(self, singleShot=True, interval=SLOW)
-        self._slow.timeout.connect(self._show_state)
+        self._pause = Delay(self, PAUSE, self.look)
+        self._slow = Delay(self, SLOW, self._show_state)
         source.editor.edited.connect(self._note_edit)
         source.editor.run_asked.connect(self.look)
         stage.asked.connect(self._store_draft)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..control.delay import Delay
 from ..widgets.controls import button
 from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
@@ -62,8 +63,7 @@ class RenderDialog(QDialog):
         self.process: RenderingProcess | None = None
         self._scale, self._number, self._is_long, self._is_warned = 0.0, 0, False, False
         self.is_recording = False
-        self._ask_timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._ask_timer.timeout.connect(self._ask)
+        self._ask_timer = Delay(self, PAUSE, self._ask)
         self._build()
         self.fields.changed.connect(self._ask_soon)
         self.place.valueChanged.connect(lambda _: self._ask_timer.start())

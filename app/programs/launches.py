@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...tracer.model.finding import count_noun
 from ...tracer.storage.trace_file import TraceFileError
+from ..control.delay import Delay
 from ..control.task import Task, TaskQueue
 from ..model.bookmark import Setup
 from ..model.session import launch_name
@@ -106,8 +107,7 @@ class ProgramLaunches(QObject):
         self._counts = LaunchErrors(self)
         self._counts.counted.connect(self._take)
         self._counts.finished.connect(self._finish)
-        self._wait = QTimer(self, singleShot=True, interval=LOOKING)
-        self._wait.timeout.connect(self._show_first)
+        self._wait = Delay(self, LOOKING, self._show_first)
 
     def take(self, name: str, traces: Sequence[Path]) -> None:
         """Show the launches of a program that ran: two at once, of more the first with an error."""

@@ -22,6 +22,7 @@ from ...tracer.processes.json_process import describe_exit_status, module_comman
 from ...tracer.processes.keeper import STOP
 from ...tracer.processes.parent_death import tie_to_this_process
 from ...tracer.storage.temp_folders import new_process_folder
+from ..control.delay import Delay
 
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
@@ -72,8 +73,7 @@ class UserProgram(QObject):
         self.runs = 0
         self._folder = new_process_folder()
         self._process: QProcess | None = None
-        self._rerun_timer = QTimer(self, singleShot=True, interval=SAVING_DELAY)
-        self._rerun_timer.timeout.connect(self._run)
+        self._rerun_timer = Delay(self, SAVING_DELAY, self._run)
         self._since_end = QElapsedTimer()
         self._repeated_runs = 0  # consecutive runs during which the file was changed
         self._watcher = QFileSystemWatcher(self)

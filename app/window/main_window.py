@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 from shiboken6 import isValid
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
+from ..control.delay import Delay
 from ..control.playhead import Playhead
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
@@ -62,8 +63,7 @@ class MainWindow(QMainWindow):
     def __init__(self, jobs: SessionJobs, settings_file: Path | None = None) -> None:
         super().__init__()
         self.stored_settings = StoredSettings(settings_file)
-        self._render_soon = QTimer(self, interval=0, singleShot=True)
-        self._render_soon.timeout.connect(self._draw_changes)
+        self._render_soon = Delay(self, 0, self._draw_changes)
         self.store = Store(self._render_soon.start)
         self.look, self.playhead = Look(self.store, self), Playhead(self, self.store)
         self.stage = Stage(self.playhead, jobs, self)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
+
+from ...control.delay import Delay
 
 SAVING_DELAY = 150  # milliseconds after which an editor has surely written the complete file
 
@@ -19,8 +21,7 @@ class FileWatch(QObject):
         self._path: Path | None = None
         self._state: object = None
         self._watcher = QFileSystemWatcher(self)
-        self._delay_timer = QTimer(self, singleShot=True, interval=SAVING_DELAY)
-        self._delay_timer.timeout.connect(self._check)
+        self._delay_timer = Delay(self, SAVING_DELAY, self._check)
         self._watcher.fileChanged.connect(lambda _: self._delay_timer.start())
         self._watcher.directoryChanged.connect(lambda _: self._delay_timer.start())
 

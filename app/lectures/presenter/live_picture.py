@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
+from ...control.delay import Delay
 from ...widgets.widget_picture import picture_of
 
 PAUSE = 60  # the shortest time between two copies, in milliseconds
@@ -23,8 +24,7 @@ class LivePicture(QObject):
         super().__init__(parent)
         self.window, self.image = window, QImage()
         self._is_following = False
-        self._timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._timer.timeout.connect(self._copy)
+        self._timer = Delay(self, PAUSE, self._copy)
         window.installEventFilter(self)
 
     def follow(self, follows: bool) -> None:

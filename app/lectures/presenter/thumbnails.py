@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QImage
 
+from ...control.delay import Delay
 from ...control.session_jobs import SessionJobs
 from ...model.bookmark import Bookmark
 from ..model.time_anchors import TimeAnchorError
@@ -45,8 +46,7 @@ class Thumbnails(QObject):
         self._wanted: tuple[int, ...] = ()
         self._work: Iterator[None] | None = None  # the step that is being drawn
         self._half_drawn = QImage()
-        self._timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
-        self._timer.timeout.connect(self._continue)
+        self._timer = Delay(self, IDLE_DELAY, self._continue)
         self._jobs: SessionJobs = player.stage.jobs
         self._jobs.prepared.connect(lambda key, why: self._start_soon())
         player.stage.playhead.changed.connect(self._wait)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QWidget
 
+from ...control.delay import Delay
 from ...model.visible_text import escape_controls
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel
@@ -57,8 +58,7 @@ class CaptionEditor(QFrame):
         shortcut.activated.connect(self.list_numbers)
         self.foot.setWordWrap(True)
         self._build()
-        self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._preview_timer.timeout.connect(self._preview)
+        self._preview_timer = Delay(self, PAUSE, self._preview)
         self._fields: dict[WordsEdit, Callable[[int, str], bool]] = {
             self.title: writer.set_step_title,
             self.caption: writer.set_caption,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...control.delay import Delay
 from ...widgets.controls import button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
@@ -78,8 +79,7 @@ class LecturePanel(QFrame):
         self.labels: list[QLabel] = []
         self.buttons: dict[str, QPushButton] = {}  # by text
         self._build()
-        self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._preview_timer.timeout.connect(self._preview)
+        self._preview_timer = Delay(self, PAUSE, self._preview)
         self._connect()
 
     # Construction.

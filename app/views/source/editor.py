@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from ....tracer.model.launch import is_cuda_cpp
+from ...control.delay import Delay
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -74,8 +75,7 @@ class Editor(Page):
         self._stale: tuple[int, int] | None = None  # the first and the last changed line, from 0
         super().__init__(theme, Gutter, parent)
         self.setAcceptRichText(False)
-        self._edit_timer = QTimer(self, singleShot=True, interval=0)
-        self._edit_timer.timeout.connect(lambda: self.edited.emit(self.file_text()))
+        self._edit_timer = Delay(self, 0, lambda: self.edited.emit(self.file_text()))
         self.document().contentsChanged.connect(self._follow_change)
         self.cursorPositionChanged.connect(self._show_brackets)
         self._showing = False

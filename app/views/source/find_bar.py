@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
+from ...control.delay import Delay
 from ...widgets.controls import button, mark, paint_icon
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
@@ -77,8 +78,7 @@ class FindBar(QFrame):
         self.search_field.turned.connect(self.turn)
         self.search_field.left.connect(self.leave)
         self.search_field.textChanged.connect(lambda _: self._search())
-        self._changes = QTimer(self, singleShot=True, interval=PAUSE)  # Qt moves the marks until then
-        self._changes.timeout.connect(self._follow_text)
+        self._changes = Delay(self, PAUSE, self._follow_text)  # Qt moves the marks until then
         page.textChanged.connect(self._changes.start)
         page.cursorPositionChanged.connect(self._show_count)
         self.set_theme(theme)

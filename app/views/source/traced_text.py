@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
+from ...control.delay import Delay
 from .editor import Draft, Editor, with_ends_of
 from .line_map import LineMap, Value, line_map
 from .lines import normalised
@@ -46,8 +47,7 @@ class TracedText(QObject):
         self._map: LineMap | None = None  # None while no line differs
         self._drafts: dict[tuple[str, str], Draft] = {}  # by file and traced text
         self._asked: deque[FileText] = deque(maxlen=ASKED)  # texts whose trace may arrive
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
-        self._pause.timeout.connect(lambda: self._compare(ALL))
+        self._pause = Delay(self, PAUSE, lambda: self._compare(ALL))
         editor.altered.connect(self._compare)
         editor.edited.connect(self.ask)
         editor.run_asked.connect(self.ask)

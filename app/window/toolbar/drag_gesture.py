@@ -10,6 +10,7 @@ from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
+from ...control.delay import Delay
 from ...widgets.controls import Chip, mark, open_field
 from ...widgets.plain_text import PlainLabel, plain_tip
 from .parameter_steps import Track, grows_downwards, is_coarse
@@ -182,14 +183,13 @@ class DragGesture(QObject):
         self._fine = False  # whether a drag uses fine steps
         self._start_pixels = 0  # the position where the current kind of steps began
         self._is_over = False  # whether the rest of a drag is ignored
-        self._rest_timer = QTimer(self, singleShot=True, interval=REST_DELAY)
-        self._rest_timer.timeout.connect(self.stop)
+        self._rest_timer = Delay(self, REST_DELAY, self.stop)
 
     def watch(self, parameter: Parameter, field: QWidget, handle: Handle) -> None:
         """Connect a parameter's field and handle."""
-        stepped, near = Stepped(field, parameter), QTimer(field, singleShot=True, interval=HOVER_DELAY)
+        near = Delay(field, HOVER_DELAY, partial(self._report_near, parameter, (field, handle)))
+        stepped = Stepped(field, parameter)
         stepped.stepped.connect(partial(self._step, parameter))
-        near.timeout.connect(partial(self._report_near, parameter, (field, handle)))
         for part in (handle, stepped):
             part.neared.connect(near.start)
         handle.grabbed.connect(partial(self._grab, parameter))

@@ -8,11 +8,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ....tracer.model.launch import Launch
+from ...control.delay import Delay
 from ...model.bookmark import Setup
 from ...model.setup_edits import (
     FamilySizes,
@@ -106,10 +107,8 @@ class Toolbar(QFrame):
         self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before the drag
         self._requested: tuple[Setup, ...] = ()  # the setups that the drag requests now
         self.gesture = DragGesture(self._track, self._announce_likely, self._move, ask.end_drag, self)
-        self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_DELAY)
-        self._typing_timer.timeout.connect(self.ask)
-        self._idle_timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
-        self._idle_timer.timeout.connect(lambda: self._announce_likely(*self._parameters, count=1))
+        self._typing_timer = Delay(self, TYPING_DELAY, self.ask)
+        self._idle_timer = Delay(self, IDLE_DELAY, lambda: self._announce_likely(*self._parameters, count=1))
         self._build()
 
     def _build(self) -> None:
