@@ -12,12 +12,12 @@ from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QPainter, QResizeE
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ..model.axis import Axis
+from ..model.nothing import nothing
 from ..views.common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ..views.common.view import guard_handler
 from ..views.plotting.library import pg
 from ..views.plotting.plot import Plot, PlotMark
 from ..views.plotting.view import PAN, MenuRow, PlotView
-from ..widgets.controls import nothing
 from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme
 from .hit_test import Hit, describe_hit, hit_at, segments_in

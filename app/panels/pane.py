@@ -11,6 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from ..model.bookmark import PictureChoice
+from ..model.nothing import nothing
 from ..model.session import Selection, Session
 from ..model.spotlight import Highlight
 from ..state.view_models import PaneView
@@ -22,7 +23,6 @@ from ..views.counters.view import CountersView, TileForm
 from ..views.histogram.view import HistogramView
 from ..views.memory.view import MemoryView
 from ..widgets.appearance import dress
-from ..widgets.controls import nothing
 from ..widgets.theme import Theme
 from .pane_heading import HeadingView, PaneHeading
 from .progress_overlay import ProgressOverlay

@@ -13,6 +13,7 @@ from ...tracer.model.finding import Finding
 from ...tracer.model.order import Order
 from ..model.bookmark import TABS, TracedValue
 from ..model.explanation import Explanation
+from ..model.nothing import nothing
 from ..model.session import Selection, Session, count_by_severity
 from ..model.spotlight import Highlight
 from ..state.view_models import SideView
@@ -21,7 +22,6 @@ from ..views.common.severity import counts_picture
 from ..views.common.view import View
 from ..views.common.wording import plural
 from ..views.source.view import REQUESTS, SourceView
-from ..widgets.controls import nothing
 from ..widgets.plain_text import PlainLabel, plain_tip
 from ..widgets.theme import Theme
 from .source_pair import SourcePair

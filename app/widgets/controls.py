@@ -29,10 +29,6 @@ UNBOUND = 16_777_215  # pixels: Qt's own largest size of a widget
 LIST = 0.8  # the largest height of a list, relative to the screen
 
 
-def nothing(*_: object) -> None:
-    """Ignore a request of the user."""
-
-
 class Themed(Protocol):
     """A part of the window that can take another theme."""
 

@@ -270,7 +270,6 @@ class CentralWidget(QWidget):
         self.body.addWidget(page, 1)
         page.show()
         self.charts.show_panes()
-        page.left.connect(self.charts.show_panes)
 
     def cover(self, sentence: str) -> None:
         """Show a sentence instead of the panes while the first picture is made; "" shows the panes."""

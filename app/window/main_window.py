@@ -366,7 +366,12 @@ class MainWindow(QMainWindow):
         from ..programs.page import ProgramPage  # the window starts without it
 
         self.store.dispatch(Show(mark))
-        page = ProgramPage(self.central.theme)
+        page = ProgramPage(
+            self.central.theme,
+            end=self.files.end_program,
+            run=lambda: self.files.run_program(path),
+            left=self.central.charts.show_panes,
+        )
         self.central.show_page(page)
         self.files.run_first(path, page)
 

@@ -86,9 +86,7 @@ class LecturePlayer(QObject):
         self._launches: dict[str, Launch] = {}  # by the text of their setups
         self._filled = _Filled()
         self.clock = Clock()
-        self.programs = LecturePrograms(self)
-        self.programs.changed.connect(self._take_launches)
-        self.programs.noted.connect(self.problem)
+        self.programs = LecturePrograms(self, self._take_launches, self.problem.emit)
         stage.jobs.prepared.connect(self._take_prepared)
         stage.playhead.changed.connect(self._follow)
 
