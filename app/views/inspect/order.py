@@ -127,13 +127,7 @@ class PartList(OrderList):
 
 
 class OrderView(View):
-    """Shows the order of the pane in focus and changes it.
-
-    order_chosen: an `Order` that the launch should have. values_asked: the element whose final values are counted.
-    """
-
-    order_chosen = Signal(object)
-    values_asked = Signal(str)
+    """Shows the order of the pane in focus and changes it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -273,8 +267,8 @@ class OrderView(View):
 
     def _ask(self, order: Order) -> None:
         self.problem.hide()
-        self.order_chosen.emit(order)
+        self.ask.choose_order(order)
 
     def _ask_values(self) -> None:
         if self.session is not None and self.element.text().strip():
-            self.values_asked.emit(self.element.text().strip())
+            self.ask.count_values(self.element.text().strip())

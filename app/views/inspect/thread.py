@@ -60,12 +60,8 @@ class ThreadView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.pick_block, self.pick_thread = Picker(theme, self), Picker(theme, self)
-        self.pick_block.picked.connect(
-            lambda n: self.selection_asked.emit(Selection(n, self.selection.thread))
-        )
-        self.pick_thread.picked.connect(
-            lambda n: self.selection_asked.emit(Selection(self.selection.block, n))
-        )
+        self.pick_block.picked.connect(lambda n: self.ask.select(Selection(n, self.selection.thread)))
+        self.pick_thread.picked.connect(lambda n: self.ask.select(Selection(self.selection.block, n)))
         self.names = {name: PlainLabel(name, self) for name in (*PICKED, *ROWS)}
         self.values = {row: PlainLabel(parent=self) for row in ROWS}
         self.swatch, self.outside = PlainLabel(parent=self), PlainLabel(parent=self)
@@ -211,7 +207,7 @@ class ThreadView(View):
         return swatch(look, self.theme.px(12), self.theme, self.devicePixelRatioF())
 
     def _go(self, item: QListWidgetItem) -> None:
-        self.moment_asked.emit(float(item.data(MOMENT)))
+        self.ask.seek(float(item.data(MOMENT)))
 
 
 class AccessList(QListWidget):

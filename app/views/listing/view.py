@@ -144,7 +144,7 @@ class ListingView(View):
         self.show_listing()
         compiles = session is not None and not session.is_python_program and not session.is_cuda_cpp
         if session is not None and session.listing is None and compiles:
-            self.listing_asked.emit(session)
+            self.ask.list_code(session)
 
     def show_listing(self) -> None:
         """Show the session's code, as far as known."""

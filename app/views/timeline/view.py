@@ -429,13 +429,13 @@ class TimelineView(View):
         assert self._data and self.session and self._lane is not None
         layout = self.places
         if part == "bands" and self._data.block.present:
-            self.moment_asked.emit(phase_start(self._data.block, layout.moment(position.x())))
+            self.ask.seek(phase_start(self._data.block, layout.moment(position.x())))
         elif part == "strip":
             block = block_at(self.session, self._lane, layout.strip, position)
-            self.selection_asked.emit(Selection(block, self.selection.thread))
+            self.ask.select(Selection(block, self.selection.thread))
         elif part == "names" and layout.rows.top() <= position.y() <= layout.rows.bottom():
             thread = warp_at(self._data, layout, position.y()) * WARP
-            self.selection_asked.emit(Selection(self.selection.block, thread))
+            self.ask.select(Selection(self.selection.block, thread))
 
     def event(self, event: QEvent) -> bool:
         """Show a tooltip for the item under the pointer; pass on other events."""
@@ -462,7 +462,7 @@ class TimelineView(View):
 
     def _ask_moment(self, x: float) -> None:
         assert self.session
-        self.moment_asked.emit(min(max(self.places.moment(x), 0.0), float(self.session.end)))
+        self.ask.seek(min(max(self.places.moment(x), 0.0), float(self.session.end)))
 
     def _pan(self, x_range: MomentRange, pixels: float) -> None:
         share, clock = pixels / self.places.rows.width(), self._clock(self._data)
