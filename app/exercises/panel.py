@@ -148,7 +148,7 @@ class ExercisePanel(QFrame):
                            run=self.return_asked.emit)  # fmt: skip
         self.back.hide()
         self.languages = Switch(LANGUAGES, "The language of your kernel", self)
-        self.languages.chosen.connect(self.language_chosen)
+        self.languages.chosen = self.language_chosen.emit
         self.rows.asked.connect(self.line_asked)
         self._is_split = False  # whether the user has moved the splitter
         self._layout_timer = Delay(self, 0, self._share_height)

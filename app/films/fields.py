@@ -55,7 +55,7 @@ class FilmFields(QFrame):
         self._fill_fields()
         self._build()
         for combo in (self.kind, self.theme, self.part, self.caption, self.points, self.scale):
-            combo.picked.connect(lambda _: self._report_change())
+            combo.picked = lambda _: self._report_change()
         for combo in (self.begin, self.end):
             combo.currentTextChanged.connect(lambda _: self._report_change())
         for entry in (self.speed, self.rate, self.hold):

@@ -85,7 +85,7 @@ class Pane(QFrame):
         self.veil = Veil(self.heading, lambda: self.theme)
         self.veil.hide()
         self.switch = self.heading.switch
-        self.switch.chosen.connect(ask.choose_picture)
+        self.switch.chosen = lambda name: ask.choose_picture("memory" if name == "memory" else "histogram")
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
         self.histogram = HistogramView(theme)
         self.depths = DepthsView(theme)

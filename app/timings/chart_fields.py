@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -60,7 +61,7 @@ class ChartFields(QFrame):
         self.combos = {name: Combo(label) for name, label in LABELS.items()}
         self.chips = {name: Chip(LABELS[name], [combo]) for name, combo in self.combos.items()}
         for name, chip in self.chips.items():
-            self.combos[name].picked.connect(lambda value, name=name: self._change(name, value))
+            self.combos[name].picked = partial(self._change, name)
             self.flow.add(chip)
         self.published = QCheckBox("Published figures")
         self.published.setToolTip("Times from the documents that the kernels come from, each with its GPU")

@@ -234,7 +234,7 @@ class CentralWidget(QWidget):
                 trace_value=lambda traced: self._trace_in(i, traced),
             )
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
+        timeline.x_range_changed = lambda first, last: self._link_ranges(i, first, last)
         PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
         pane.set_theme(self.theme)
         self.panes.append(pane)

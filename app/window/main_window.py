@@ -256,7 +256,7 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         for field in (transport.speed, transport.link, transport.colour):
-            field.left.connect(self.central.focus_pictures)
+            field.left = self.central.focus_pictures
         stage.asked.connect(toolbar.cancel_compiling)
         stage.settled.connect(toolbar.schedule_compiling)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())

@@ -68,7 +68,7 @@ class FindingsView(View):
             button.setToolTip(plain_tip(f"Show {name}s"))
             button.toggled.connect(lambda _: self._show())
             bar.add(button)
-        self.kind.picked.connect(lambda _: self._show())
+        self.kind.picked = lambda _: self._show()
         self.text.setAccessibleName("Text to look for")
         self.text.setPlaceholderText("Find text")
         self.text.setClearButtonEnabled(True)
@@ -80,9 +80,9 @@ class FindingsView(View):
         self.list.itemClicked.connect(self._go)
         self.list.itemActivated.connect(self._go)
         self.list.currentItemChanged.connect(lambda *_: self._show_card())
-        self.list.page_asked.connect(self._show_page)
+        self.list.page_asked = self._show_page
         self.list.setToolTip(plain_tip('Click "?" or press ? to read about a finding'))
-        self.card.access_asked.connect(self._go_to_access)
+        self.card.access_asked = self._go_to_access
         self._column, self._bar = QVBoxLayout(self), bar
         self.order.setWordWrap(True)
         self.order.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -60,8 +60,8 @@ class ThreadView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.pick_block, self.pick_thread = Picker(theme, self), Picker(theme, self)
-        self.pick_block.picked.connect(lambda n: self.ask.select(Selection(n, self.selection.thread)))
-        self.pick_thread.picked.connect(lambda n: self.ask.select(Selection(self.selection.block, n)))
+        self.pick_block.picked = lambda n: self.ask.select(Selection(n, self.selection.thread))
+        self.pick_thread.picked = lambda n: self.ask.select(Selection(self.selection.block, n))
         self.names = {name: PlainLabel(name, self) for name in (*PICKED, *ROWS)}
         self.values = {row: PlainLabel(parent=self) for row in ROWS}
         self.swatch, self.outside = PlainLabel(parent=self), PlainLabel(parent=self)

@@ -69,8 +69,8 @@ class WarpView(View):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.description.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.go.clicked.connect(self._go)
-        self.picture.lane_asked.connect(self._ask)
-        self.picture.pointed.connect(lambda *_: self._show_description())
+        self.picture.lane_asked = self._ask
+        self.picture.pointed = lambda *_: self._show_description()
         page = QWidget()
         self._column = QVBoxLayout(page)
         self._column.addLayout(self._bar())

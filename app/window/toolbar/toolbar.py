@@ -119,15 +119,15 @@ class Toolbar(QFrame):
         self.flow.add(self.brand)
         self.scenario_combos = [Combo(f"{pane} scenario") for pane in PANE_NAMES]
         for i, (pane, combo) in enumerate(zip(PANE_NAMES, self.scenario_combos, strict=True)):
-            combo.picked.connect(partial(self.pick, i))
-            combo.left.connect(self._requests.leave)
+            combo.picked = partial(self.pick, i)
+            combo.left = self._requests.leave
             self._scenario_chips.append(Chip(pane, [combo]))
             self.flow.add(self._scenario_chips[-1])
         self.panel = LaunchOptions(self._touch, self._finish, self)
         self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
         self.options = self.panel.numbers
-        self.panel.closed.connect(self._requests.leave)
-        self.schedule.left.connect(self._requests.leave)
+        self.panel.closed = self._requests.leave
+        self.schedule.left = self._requests.leave
         self.same.toggled.connect(self._share)
         self._build_buttons()
 
@@ -325,7 +325,7 @@ class Toolbar(QFrame):
         self.fields = {p.name: field_for(p, partial(self._touch, p.name), self._finish) for p in parameters}
         for field in self.fields.values():
             if isinstance(field, NumberField | ChoiceField):
-                field.left.connect(self._requests.leave)
+                field.left = self._requests.leave
         self._chips = parameter_chips([p for p in parameters if not p.is_in_menu], self.fields, owners)
         self._show_all([c.caption for c in self._chips if _chooses_words(c)], self._has_word_captions)
         for i, chip in enumerate(self._chips):

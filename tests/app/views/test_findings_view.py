@@ -111,7 +111,7 @@ def test_filters_of_severity_kind_and_text_work_together(faulty):
     ]
     assert len(listed(view)) > 1
     view.kind.choose("unwritten")
-    view.kind.picked.emit("unwritten")
+    view.kind.picked("unwritten")
     (left,) = listed(view)
     assert "also tile_b on line 71" in left
     view.text.setText("no such text")
