@@ -83,7 +83,7 @@ class KernelEditing(QObject):
         source.editor.edited.connect(lambda _: self.editing.note_typed())
         stage.store.subscribe(self._shown_versions, lambda _: self._show_panes())
         stage.store.subscribe(lambda: stage.store.state.is_asking, lambda _: self._mark_problems())
-        self.editing.restored.connect(self.show_differences)
+        self.editing.restored = self.show_differences
         self.stage.jobs.examined.connect(self._note_examined)
         self.remedies = RemedyJob(self)
         self.remedies.proved.connect(self._note_proved)

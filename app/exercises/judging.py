@@ -16,6 +16,7 @@ from ...tracer.processes.process_client import RunCancelledError
 from ...tracer.storage.temp_folders import new_process_folder
 from ...tracer.storage.trace_file import TraceFileError, save
 from ..control.task import Task, TaskQueue
+from ..model.nothing import nothing
 from .model.document import Exercise
 from .model.mistakes import ExerciseError
 
@@ -47,10 +48,10 @@ class JudgeJob(QObject):
 
     judged = Signal(object)
     failed = Signal(object, str)
-    begun = Signal()
 
     def __init__(self, parent: QObject, make: Callable[[], Judge]) -> None:
         super().__init__(parent)
+        self.begun: Callable[[], object] = nothing
         self.make = make
         self._judge: Judge | None = None
         self._folder: Path | None = None
@@ -68,7 +69,7 @@ class JudgeJob(QObject):
             partial(self._fail, exercise),
             key=(exercise, text),
             expected=(RunCancelledError, ExerciseError, TraceFileError),
-            begun=self.begun.emit,
+            begun=lambda: self.begun(),
         )
         self._tasks.start(task, newest_only=True)
 

@@ -17,6 +17,7 @@ from ..control.stage import Stage
 from ..control.start_moment import as_before
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from ..model.bookmark import Bookmark, Setup
+from ..model.nothing import nothing
 from ..model.session import Session
 from ..views.source.problems import Problem
 from ..views.source.view import SourceView
@@ -45,8 +46,6 @@ class ExerciseWork(QObject):
     """
 
     judged = Signal(object, bool)
-    stale = Signal(bool)
-    typed = Signal()
     failed = Signal(str, bool)
 
     def __init__(
@@ -59,6 +58,8 @@ class ExerciseWork(QObject):
         notice: Notice,
     ) -> None:
         super().__init__(source)
+        self.stale: Callable[[bool], object] = nothing
+        self.typed: Callable[[], object] = nothing
         self.notice = notice
         self.stage, self.source, self.job, self.bookmark, self.show = stage, source, job, bookmark, show
         self.exercise: Exercise | None = None
@@ -78,7 +79,7 @@ class ExerciseWork(QObject):
         stage.loaded.connect(lambda _: self._fill())
         job.judged.connect(self._take)
         job.failed.connect(self._fail)
-        job.begun.connect(self._slow.start)
+        job.begun = self._slow.start
         job.rested.connect(self._show_state)
 
     # Begin and end.
@@ -121,7 +122,7 @@ class ExerciseWork(QObject):
         self._pause.stop()
         if self._shows_text() and not self._text_pending:
             self.text = _plain(self.source.text())
-            self.typed.emit()
+            self.typed()
 
     # Typing.
 
@@ -183,7 +184,7 @@ class ExerciseWork(QObject):
         if not self._shows_text() or self._text_pending:
             return
         self.text = _plain(text)
-        self.stale.emit(self._last is None or self.text != self._last.text)
+        self.stale(self._last is None or self.text != self._last.text)
         self._pause.start()
 
     def look(self) -> None:
@@ -191,7 +192,7 @@ class ExerciseWork(QObject):
         self._pause.stop()
         if self.exercise is None or not self._shows_text():
             return
-        self.typed.emit()
+        self.typed()
         problem = _syntax_problem(self.exercise, self.text)
         self.source.set_problems([problem] if problem else [])
         if problem is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QCloseEvent, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from ..control.delay import Delay
+from ..model.nothing import nothing
 from ..widgets.controls import button
 from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
@@ -41,8 +42,6 @@ class RenderDialog(QDialog):
     show_at: returns the state to render, for a number of pixels per point.
     """
 
-    reported = Signal(str, bool)
-
     def __init__(
         self,
         parent: QWidget,
@@ -52,6 +51,7 @@ class RenderDialog(QDialog):
         folder: str,
     ) -> None:
         super().__init__(parent)
+        self.reported: Callable[[str, bool], object] = nothing
         self.setWindowTitle("Render film or page")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.theme, self._show_at, self._folder = theme, show_at, folder
@@ -218,7 +218,7 @@ class RenderDialog(QDialog):
         self.is_recording = self._is_warned = False
         self._show_state()
         self.outlook.setText(sentence)
-        self.reported.emit(sentence, well)
+        self.reported(sentence, well)
 
     def reject(self) -> None:
         """Stop rendering, or else close."""

@@ -89,7 +89,7 @@ class GpuView(PlotView):
         self._full_range: TimeRange = (0.0, 1.0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("On the GPU")
-        self.sight_changed.connect(self._ask_span)
+        self.sight_changed = self._ask_span
 
     # The place and the selection.
 

@@ -102,8 +102,8 @@ class TimingsWindow(QWidget):
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(lambda i: self._turn(CHARTS[i]))
         self.chart.changed.connect(self._take_sight)
-        self.chart.log_asked.connect(self.toggle_log)
-        self.chart.mark_opened.connect(self._open_kernel)
+        self.chart.log_asked = self.toggle_log
+        self.chart.mark_opened = self._open_kernel
         self.chart.extra_actions = [
             ("Copy\tCtrl+Shift+C", self.copy),
             ("Copy as matplotlib script", self.copy_script),

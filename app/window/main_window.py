@@ -96,7 +96,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
-        self.lectures.player.compiled_asked.connect(central.results.compiling.want_too)
+        self.lectures.player.compiled_asked = central.results.compiling.want_too
         central.results.compiling.counted.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # created on first use
         self.editing = KernelEditing(
@@ -134,9 +134,9 @@ class MainWindow(QMainWindow):
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
         self.notice.is_private = self._is_private
-        self.notice.left.connect(self.central.focus_pictures)
+        self.notice.left = self.central.focus_pictures
         self.lectures.player.changed.connect(self.notice.refresh)
-        self.desk.writing_changed.connect(self.notice.refresh)
+        self.desk.writing_changed = self.notice.refresh
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
@@ -249,7 +249,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         stage, toolbar, transport = self.stage, self.toolbar, self.central.transport
         stage.loaded.connect(self._note_loaded)
-        stage.waiting.connect(self.central.show_progress)
+        stage.waiting = self.central.show_progress
         stage.problem.connect(partial(self.notice.error, cause="launch"))
         self.look.changed.connect(self._set_theme)
         application = QApplication.instance()

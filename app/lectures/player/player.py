@@ -17,6 +17,7 @@ from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...model.bookmark import Bookmark, Setup
+from ...model.nothing import nothing
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
 from ..model.captions import FilledCaption, fill_caption
@@ -56,7 +57,6 @@ class LecturePlayer(QObject):
     shown = Signal()
     problem = Signal(str)
     awaited_changed = Signal()
-    compiled_asked = Signal(object)
 
     def __init__(
         self,
@@ -66,6 +66,7 @@ class LecturePlayer(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.compiled_asked: Callable[[Session], None] = nothing
         self.stage, self._bookmark, self._show = stage, bookmark, show
         self.lecture: Lecture | None = None
         self.scenes: tuple[Scene, ...] = ()
@@ -357,7 +358,7 @@ class LecturePlayer(QObject):
         from ..model.check import environment_of  # the window starts without it
 
         return environment_of(
-            self.scenes[self.number], self._sessions, self._moment, self.compiled_asked.emit
+            self.scenes[self.number], self._sessions, self._moment, lambda a: self.compiled_asked(a)
         )
 
     def take_compiled(self, session: Session) -> None:

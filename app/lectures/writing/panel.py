@@ -161,13 +161,13 @@ class LecturePanel(QFrame):
         for field in (self.title, *self.fields.values()):
             field.textChanged.connect(self._preview_timer.start)
             field.keeps_height = True  # the fields below stay in place from step to step
-            field.edited.connect(lambda: self.writer.problem.emit(""))
-            field.taken.connect(lambda: self.take(half=True))
-            field.left.connect(lambda: self.take(half=True))
-            field.given_up.connect(self._revert_field)
-        self.steps.chosen.connect(self._choose)
-        self.steps.moved.connect(self._move)
-        self.steps.taken_out.connect(lambda number: self.take() and self.writer.take_out(number))
+            field.edited = lambda: self.writer.problem.emit("")
+            field.taken = lambda: self.take(half=True)
+            field.left = lambda: self.take(half=True)
+            field.given_up = self._revert_field
+        self.steps.chosen = self._choose
+        self.steps.moved = self._move
+        self.steps.taken_out = lambda number: self.take() and self.writer.take_out(number)
         self.writer.changed.connect(self.follow)
         self.writer.player.changed.connect(self.follow)
 

@@ -14,6 +14,7 @@ from ....tracer.storage.folders import data_folder, home_folder
 from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark, Setup
+from ...model.nothing import nothing
 from ...model.phase_steps import phase_at
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
@@ -58,8 +59,6 @@ class LectureWriter(QObject):
 
     changed = Signal()
     problem = Signal(str)
-    informed = Signal(str)
-    left_unsaved = Signal()
     saved = Signal(object)
 
     def __init__(
@@ -72,6 +71,8 @@ class LectureWriter(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.informed: Callable[[str], object] = nothing
+        self.left_unsaved: Callable[[], object] = nothing
         self.player, self.stage, self._screen = player, stage, screen
         self._choose_path, self._launch_of = choose_path, launch_of
         self.file: LectureFile | None = None  # None without a lecture
@@ -124,7 +125,7 @@ class LectureWriter(QObject):
         """Keep an unsaved lecture in `left`, and report it."""
         if self.is_unsaved and self.file is not None:
             self.left, self.is_unsaved = (self.file, self.history), False
-            self.left_unsaved.emit()
+            self.left_unsaved()
 
     def resume(self) -> None:
         """Present the unsaved lecture that was left again."""
@@ -196,7 +197,7 @@ class LectureWriter(QObject):
             return False
         self.file, self.history, self.is_unsaved = LectureFile(path), TextHistory(new_text), True
         self._show(0)
-        self.informed.emit("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
+        self.informed("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
         return True
 
     def _new_path(self) -> Path:
@@ -333,7 +334,7 @@ class LectureWriter(QObject):
             return False
         self.problem.emit("")
         for sentence in result.warnings:
-            self.informed.emit(sentence)
+            self.informed(sentence)
         if self.history.push(result.text):
             self._store(number)
         return True
@@ -393,7 +394,7 @@ class LectureWriter(QObject):
             self.problem.emit(str(error))
             return False
         self._waiting = session_key(missing[0]), again
-        self.informed.emit("A later step must be traced first; the edit follows then.")
+        self.informed("A later step must be traced first; the edit follows then.")
         self.stage.jobs.prepare(sources, urgent=len(sources))
         return True
 
@@ -425,7 +426,7 @@ class LectureWriter(QObject):
             return
         self.problem.emit("")
         if not go():
-            self.informed.emit(nothing)
+            self.informed(nothing)
             return
         self._store(_first_difference(before, self.history.text, self.path, self.number))
 
@@ -461,12 +462,12 @@ class LectureWriter(QObject):
         self.file, self.is_unsaved = file, False
         self._show(self.number)
         self.saved.emit(path)
-        self.informed.emit(f"The lecture was saved as {path}. Later edits are saved automatically.")
+        self.informed(f"The lecture was saved as {path}. Later edits are saved automatically.")
         return True
 
     def _copy_shipped(self) -> bool:
         """Ask for the file of a copy of a shipped lecture, which is edited instead."""
-        self.informed.emit(
+        self.informed(
             "This lecture is included with Tilescope and cannot be changed. Choose a file for your copy."
         )
         return self._save(self._suggested())

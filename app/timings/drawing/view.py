@@ -44,8 +44,8 @@ class ChartView(PlotView):
         self._groups: list[Group] = []
         self._head, self._foot = QGraphicsTextItem(), QGraphicsTextItem()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.sight_changed.connect(self._take_sight)
-        self.hiding_asked.connect(self.toggle_series)
+        self.sight_changed = self._take_sight
+        self.hiding_asked = self.toggle_series
 
     def show_figure(self, figure: Figure, sight: Sight | None = None) -> None:
         """Draw another figure, or another sight of it."""

@@ -61,8 +61,8 @@ class SourceView(View):
         self._traced.shown = self.file_shown.emit
         self.editor.altered.connect(self._show_state)
         self._find_bar: FindBar | None = None  # created on first use
-        self.editor.find_asked.connect(lambda: self.find_bar.open())
-        self.editor.escape_asked.connect(lambda: self.find_bar.leave())
+        self.editor.find_asked = lambda: self.find_bar.open()
+        self.editor.escape_asked = lambda: self.find_bar.leave()
         self.editor.has_open = lambda: self._find_bar is not None and not self._find_bar.isHidden()
         for keys, run in (("Ctrl+F", lambda: self.find_bar.open()), ("F3", lambda: self.find_bar.turn(1)),
                           ("Shift+F3", lambda: self.find_bar.turn(-1))):  # fmt: skip
