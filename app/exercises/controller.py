@@ -91,10 +91,10 @@ class ExerciseController(QObject):
         self.work.hints = lambda: self.panel.hints if self.panel is not None else 0
         self._progress: Progress | None = None
         self._agreed = {SHIPPED.absolute()}  # folders whose judges may run
-        self.work.judged.connect(self._show_verdict)
+        self.work.judged = self._show_verdict
         self.work.stale = self._mark_stale
         self.work.typed = self._keep_text
-        self.work.failed.connect(self._fail)
+        self.work.failed = self._fail
         places.stage.loaded.connect(lambda _: self._note_panes())
         self.changed.connect(self._uncover)
         lectures.player.changed.connect(self._leave_for_lecture)

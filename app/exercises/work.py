@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 from ...tracer.model.finding import Finding
 from ...tracer.model.syntax_tree import syntax_problem
@@ -45,9 +45,6 @@ class ExerciseWork(QObject):
     the text. failed: (one sentence with the judge's error, whether the exercise was never shown).
     """
 
-    judged = Signal(object, bool)
-    failed = Signal(str, bool)
-
     def __init__(
         self,
         stage: Stage,
@@ -58,6 +55,8 @@ class ExerciseWork(QObject):
         notice: Notice,
     ) -> None:
         super().__init__(source)
+        self.judged: Callable[[Verdict, bool], object] = nothing
+        self.failed: Callable[[str, bool], object] = nothing
         self.stale: Callable[[bool], object] = nothing
         self.typed: Callable[[], object] = nothing
         self.notice = notice
@@ -77,8 +76,8 @@ class ExerciseWork(QObject):
         source.editor.run_asked.connect(self.look)
         stage.asked.connect(self._store_draft)
         stage.loaded.connect(lambda _: self._fill())
-        job.judged.connect(self._take)
-        job.failed.connect(self._fail)
+        job.judged = self._take
+        job.failed = self._fail
         job.begun = self._slow.start
         job.rested.connect(self._show_state)
 
@@ -216,7 +215,7 @@ class ExerciseWork(QObject):
         is_current = judged.text == self.text
         if not self._judges_stub:
             self._last = judged
-            self.judged.emit(judged.verdict, not is_current)
+            self.judged(judged.verdict, not is_current)
             if is_current and self._shows_text():
                 self._mark(judged.verdict)
         self._judges_stub = False
@@ -240,7 +239,7 @@ class ExerciseWork(QObject):
         self._last = self._pictured = msgspec.structs.replace(
             last, verdict=with_remedies(last.verdict, session.all_findings, session.trace)
         )
-        self.judged.emit(self._last.verdict, last.text != self.text)
+        self.judged(self._last.verdict, last.text != self.text)
         if last.text == self.text and self._shows_text():
             self._mark(self._last.verdict)
 
@@ -248,16 +247,14 @@ class ExerciseWork(QObject):
         """Judge the stub for its picture if the text can't be launched."""
         assert self.exercise
         if judged.text == self.exercise.stub:
-            self.failed.emit(
-                f"The exercise {self.exercise.name} can't be shown: {judged.verdict.error}", True
-            )
+            self.failed(f"The exercise {self.exercise.name} can't be shown: {judged.verdict.error}", True)
         else:
             self._judges_stub = True
             self.job.ask(self.exercise, self.exercise.stub)
 
     def _fail(self, exercise: Exercise, sentence: str) -> None:
         if exercise is self.exercise:
-            self.failed.emit(sentence, self._pictured is None)
+            self.failed(sentence, self._pictured is None)
 
     def _show(self, judged: Judged, *, reset: bool = False) -> None:
         """Show the pictured case of a text in the pane; reset: replace the window's state, and show the source."""

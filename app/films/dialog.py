@@ -65,7 +65,7 @@ class RenderDialog(QDialog):
         self.is_recording = False
         self._ask_timer = Delay(self, PAUSE, self._ask)
         self._build()
-        self.fields.changed.connect(self._ask_soon)
+        self.fields.changed = self._ask_soon
         self.place.valueChanged.connect(lambda _: self._ask_timer.start())
         self._ask()
 
@@ -133,7 +133,7 @@ class RenderDialog(QDialog):
             if self.process is not None:
                 self.process.close()
             self.process, self._scale = RenderingProcess(self._show_at(scale), self), scale
-            self.process.answered.connect(self._take)
+            self.process.answered = self._take
             if self.process.refusal:
                 self._take(Failed(self.process.refusal))
         return self.process

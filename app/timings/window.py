@@ -101,7 +101,7 @@ class TimingsWindow(QWidget):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(lambda i: self._turn(CHARTS[i]))
-        self.chart.changed.connect(self._take_sight)
+        self.chart.changed = self._take_sight
         self.chart.log_asked = self.toggle_log
         self.chart.mark_opened = self._open_kernel
         self.chart.extra_actions = [
@@ -109,9 +109,9 @@ class TimingsWindow(QWidget):
             ("Copy as matplotlib script", self.copy_script),
             ("Save…\tCtrl+S", self.ask_save),
         ]
-        self.kernels.changed.connect(self._take_kernels)
-        self.sources.changed.connect(self.redraw)
-        self.fields.changed.connect(lambda: self.show_choice(self.fields.choice))
+        self.kernels.changed = self._take_kernels
+        self.sources.changed = self.redraw
+        self.fields.changed = lambda: self.show_choice(self.fields.choice)
         application = QGuiApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.job.cancel)

@@ -129,6 +129,13 @@ def record_requests(view, name):
     return asked
 
 
+def record_calls(owner, name):
+    """Let a part add the arguments of its callable of this name to the returned list."""
+    values = []
+    setattr(owner, name, lambda *given: values.append(given[0] if len(given) == 1 else given))
+    return values
+
+
 def record_signal(signal):
     values = []
     signal.connect(lambda *given: values.append(given[0] if len(given) == 1 else given))

@@ -79,12 +79,12 @@ class Lectures(QObject):
         self.checks.checked = self._show_checked
         self.checks.failed = partial(places.notice.error, cause="lecture file")
         self._watch = FileWatch(self)
-        self._watch.saved.connect(player.reload)
+        self._watch.saved = player.reload
         self._clock = QTimer(self, interval=TICK)
         self._clock.timeout.connect(self._show_text)
         player.changed.connect(self._show)
         player.awaited_changed.connect(self._show_awaited)
-        player.problem.connect(self._show_problem)
+        player.problem = self._show_problem
         self._problem_position: tuple[str, int] = ("", 0)  # text and step of the lecture at the last problem
         stage.jobs.preparing.connect(self._show_progress)
         look.changed.connect(self._set_theme)

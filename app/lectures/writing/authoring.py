@@ -61,9 +61,9 @@ class LectureAuthoring(QObject):
             lectures.places.notice,
         )
         self.writer = LectureWriter(lectures.player, stage, screen, self.choose_path, launch_of, self)
-        self.writer.problem.connect(self._show_problem)
+        self.writer.problem = self._show_problem
         self.writer.informed = self.notice.inform
-        self.writer.saved.connect(lambda path: lectures.settings.note_lecture(str(path)))
+        self.writer.saved = lambda path: lectures.settings.note_lecture(str(path))
         self.writer.left_unsaved = lambda: QTimer.singleShot(0, self, self._offer_to_save)
         self.caption: CaptionEditor | None = None
         self.panel: LecturePanel | None = None

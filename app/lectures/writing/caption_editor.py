@@ -67,7 +67,7 @@ class CaptionEditor(QFrame):
         for field in self._fields:
             field.textChanged.connect(self._preview_timer.start)
             field.textChanged.connect(self._place_soon)
-            field.edited = lambda: writer.problem.emit("")
+            field.edited = lambda: writer.problem("")
             field.taken = self.take
             field.given_up = self.give_up
             field.left = lambda: QTimer.singleShot(0, self, self._leave)
@@ -96,7 +96,7 @@ class CaptionEditor(QFrame):
         """Edit the caption of the current step."""
         lecture = self.writer.lecture()
         if lecture is None:
-            self.writer.problem.emit(
+            self.writer.problem(
                 "There is no caption, since no lecture is presented. Press Ctrl+D to begin one."
             )
             return

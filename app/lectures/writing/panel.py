@@ -161,7 +161,7 @@ class LecturePanel(QFrame):
         for field in (self.title, *self.fields.values()):
             field.textChanged.connect(self._preview_timer.start)
             field.keeps_height = True  # the fields below stay in place from step to step
-            field.edited = lambda: self.writer.problem.emit("")
+            field.edited = lambda: self.writer.problem("")
             field.taken = lambda: self.take(half=True)
             field.left = lambda: self.take(half=True)
             field.given_up = self._revert_field
@@ -299,7 +299,7 @@ class LecturePanel(QFrame):
             return True
         if gap := question_gap(ask, choices, answer):
             if not half:
-                self.writer.problem.emit(gap)
+                self.writer.problem(gap)
             return half
         return self._mark_applied(self.writer.set_question(self.number, ask, choices, answer), *fields)
 

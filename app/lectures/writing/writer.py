@@ -58,8 +58,6 @@ class LectureWriter(QObject):
     """
 
     changed = Signal()
-    problem = Signal(str)
-    saved = Signal(object)
 
     def __init__(
         self,
@@ -71,6 +69,8 @@ class LectureWriter(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.problem: Callable[[str], object] = nothing
+        self.saved: Callable[[Path], object] = nothing
         self.informed: Callable[[str], object] = nothing
         self.left_unsaved: Callable[[], object] = nothing
         self.player, self.stage, self._screen = player, stage, screen
@@ -185,7 +185,7 @@ class LectureWriter(QObject):
 
     def _begin(self) -> bool:
         if self.left is not None:
-            self.problem.emit("The previous lecture has not been saved yet. Press Ctrl+Shift+S to save it.")
+            self.problem("The previous lecture has not been saved yet. Press Ctrl+Shift+S to save it.")
             return False
         path = self._new_path()
         old = text.new_lecture(NAME)
@@ -193,7 +193,7 @@ class LectureWriter(QObject):
             body = self._step_of_screen(lecture_of(old, path), -1)
             new_text = steps.insert_step(old, -1, body, path, self._sessions).text
         except EditError as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         self.file, self.history, self.is_unsaved = LectureFile(path), TextHistory(new_text), True
         self._show(0)
@@ -291,9 +291,7 @@ class LectureWriter(QObject):
         """Delete a step."""
         lecture = self.player.lecture
         if lecture is not None and len(lecture.steps) == 1:
-            self.problem.emit(
-                "A lecture needs at least one step. Add another one before you delete this one."
-            )
+            self.problem("A lecture needs at least one step. Add another one before you delete this one.")
             return False
         return self._edit(lambda old, path: steps.remove_step(old, number, path, self._sessions), number)
 
@@ -319,7 +317,7 @@ class LectureWriter(QObject):
     def _edit(self, make: Make, number: int) -> bool:
         """Apply an edit and show a step of the result; on an error, report it and change nothing."""
         if self.player.lecture is None or self.file is None:
-            self.problem.emit("No lecture is presented. Press Ctrl+D to begin one.")
+            self.problem("No lecture is presented. Press Ctrl+D to begin one.")
             return False
         if self.file.is_shipped and not self._copy_shipped():
             return False
@@ -330,9 +328,9 @@ class LectureWriter(QObject):
         except UntracedError as error:
             return self._trace_first(error, partial(self._edit, make, number))
         except (EditError, LectureError) as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
-        self.problem.emit("")
+        self.problem("")
         for sentence in result.warnings:
             self.informed(sentence)
         if self.history.push(result.text):
@@ -362,9 +360,7 @@ class LectureWriter(QObject):
                 return
             except EditError as error:
                 self.is_unsaved = True
-                self.problem.emit(
-                    f"{error} Nothing is lost: save the lecture to another file with Ctrl+Shift+S."
-                )
+                self.problem(f"{error} Nothing is lost: save the lecture to another file with Ctrl+Shift+S.")
         self._show(number)
 
     def _show(self, number: int) -> None:
@@ -380,18 +376,18 @@ class LectureWriter(QObject):
             self._show(self.number)
         except (EditError, LectureError) as error:
             sentence = str(error)
-        self.problem.emit(f"{sentence} This edit was not applied.")
+        self.problem(f"{sentence} This edit was not applied.")
 
     def _trace_first(self, error: UntracedError, again: Callable[[], object]) -> bool:
         """Load the sessions that an edit needs, and apply it afterwards."""
         try:
             sources = self._sources(error.panes)
         except (CatalogueError, LaunchUnavailableError) as source_error:
-            self.problem.emit(str(source_error))
+            self.problem(str(source_error))
             return False
         missing = [source for source in sources if self.stage.jobs.session_in_memory(source) is None]
         if not missing:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         self._waiting = session_key(missing[0]), again
         self.informed("A later step must be traced first; the edit follows then.")
@@ -404,7 +400,7 @@ class LectureWriter(QObject):
             return
         again, self._waiting = self._waiting[1], None
         if reason:
-            self.problem.emit(reason)
+            self.problem(reason)
         else:
             again()
 
@@ -424,7 +420,7 @@ class LectureWriter(QObject):
         before = self.history.text
         if self._is_stale():
             return
-        self.problem.emit("")
+        self.problem("")
         if not go():
             self.informed(nothing)
             return
@@ -435,7 +431,7 @@ class LectureWriter(QObject):
     def save_as(self) -> bool:
         """Ask for a file and save the lecture there; later edits are saved at once."""
         if self.player.lecture is None and self.left is None:
-            self.problem.emit("There is no lecture to save. Press Ctrl+D to begin one.")
+            self.problem("There is no lecture to save. Press Ctrl+D to begin one.")
             return False
         if self.player.lecture is None:
             self.resume()
@@ -452,16 +448,16 @@ class LectureWriter(QObject):
             return False
         file = LectureFile(path)
         if file.is_shipped:
-            self.problem.emit("Tilescope's own lectures cannot be overwritten. Choose another folder.")
+            self.problem("Tilescope's own lectures cannot be overwritten. Choose another folder.")
             return False
         try:
             file.overwrite(self.history.text.encode("utf-8"))
         except EditError as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         self.file, self.is_unsaved = file, False
         self._show(self.number)
-        self.saved.emit(path)
+        self.saved(path)
         self.informed(f"The lecture was saved as {path}. Later edits are saved automatically.")
         return True
 
