@@ -89,7 +89,6 @@ class GpuView(PlotView):
         self._full_range: TimeRange = (0.0, 1.0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("On the GPU")
-        self.sight_changed = self._ask_span
 
     # The place and the selection.
 
@@ -189,7 +188,7 @@ class GpuView(PlotView):
         for plot in self.plots:
             plot.update()
 
-    def _ask_span(self) -> None:
+    def take_sight(self) -> None:
         """Ask for the range that the user zoomed or panned to."""
         first, last = self.plots[0].vb.viewRange()[0]
         self.ask.show_range((first, last))

@@ -45,8 +45,6 @@ class ChartView(PlotView):
         self._groups: list[Group] = []
         self._head, self._foot = QGraphicsTextItem(), QGraphicsTextItem()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.sight_changed = self._take_sight
-        self.hiding_asked = self.toggle_series
 
     def show_figure(self, figure: Figure, sight: Sight | None = None) -> None:
         """Draw another figure, or another sight of it."""
@@ -73,7 +71,7 @@ class ChartView(PlotView):
 
     # What the user changes.
 
-    def _take_sight(self) -> None:
+    def take_sight(self) -> None:
         """Report the visible parts, the locked axes and the mark pointed at."""
         spans = [plot.spans() for plot in self.plots]
         x = next((x for x, _ in spans if x is not None), None)

@@ -45,14 +45,11 @@ def _delete(scene: Any) -> None:
 
 
 class PlotView(pg.GraphicsView):
-    """Shows plots. A subclass fills `plots` and `series_keys`, and sets the callables."""
+    """Shows plots. A subclass fills `plots` and `series_keys`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, useOpenGL=False, background=None)
-        # Called after the user changed the visible parts, locked axes, or the mark pointed at.
-        self.sight_changed: Callable[[], object] = nothing
         self.mark_opened: Callable[[Any], object] = nothing  # the content of a mark
-        self.hiding_asked: Callable[[str], object] = nothing  # the key of a series to hide or to show
         self.log_asked: Callable[[], object] = nothing  # the other kind of axis
         self.theme = theme
         self.plots: list[Plot] = []
@@ -93,7 +90,7 @@ class PlotView(pg.GraphicsView):
 
     def _report(self, *_: object) -> None:
         self.arrange_labels()
-        self.sight_changed()
+        self.take_sight()
 
     def arrange_labels(self) -> None:
         """Place what depends on the visible parts of the plots."""
@@ -184,7 +181,7 @@ class PlotView(pg.GraphicsView):
         self.locked = "".join(sorted(set(self.locked) ^ {axis}))
         for plot in self.plots:
             plot.lock(self.locked)
-        self.sight_changed()
+        self.take_sight()
 
     @property
     def draws_rectangle(self) -> bool:
@@ -226,8 +223,14 @@ class PlotView(pg.GraphicsView):
         }
         if text.isdigit() and 0 < int(text) <= len(self.series_keys):
             series = self.series_keys[int(text) - 1]
-            return lambda: self.hiding_asked(series)
+            return lambda: self.toggle_series(series)
         return by_key.get(key) or by_text.get(text)
+
+    def take_sight(self) -> None:
+        """Take what the user changed: the visible parts, locked axes, or the mark pointed at."""
+
+    def toggle_series(self, key: str) -> None:
+        """Hide a series, or show it again."""
 
     def event(self, event: QEvent) -> bool:
         """Take keys of the plots before the window's shortcuts."""
@@ -266,7 +269,7 @@ class PlotView(pg.GraphicsView):
                 if ahead > 0.5 and ahead + 2 * aside < least and number != self.cursor:
                     best, least = number, ahead + 2 * aside
             self.point_at(best)
-        self.sight_changed()
+        self.take_sight()
 
     # The menu.
 
