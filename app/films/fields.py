@@ -40,7 +40,7 @@ class FieldDefaults(NamedTuple):
 
 
 class FilmFields(QFrame):
-    """The user's choices. changed: emitted at every change."""
+    """The user's choices. changed: called at every change."""
 
     def __init__(self, offer: FieldDefaults, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -51,7 +51,7 @@ AXES: tuple[tuple[str, bool | None], ...] = (("automatic", None), ("linear", Fal
 
 
 class ChartFields(QFrame):
-    """Shows and edits the choice of a chart; `changed` is emitted only for changes by the user."""
+    """Shows and edits the choice of a chart; `changed` is called only for changes by the user."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

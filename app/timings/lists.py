@@ -23,7 +23,7 @@ KEY = Qt.ItemDataRole.UserRole
 
 
 class CheckList(QTreeWidget):
-    """Items with check boxes, optionally under headings. `changed` is emitted only for changes by the user."""
+    """Items with check boxes, optionally under headings. `changed` is called only for changes by the user."""
 
     def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

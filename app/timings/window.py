@@ -90,10 +90,6 @@ class TimingsWindow(QWidget):
         )
         self.devices_job = DevicesJob(self, self._take_devices)
         self.devices: DevicesDialog | None = None  # the dialog that was shown last
-        self.copy_button.clicked.connect(lambda: self.copy())
-        self.save_button.clicked.connect(lambda: self.ask_save())
-        self.measure_button.clicked.connect(lambda: self.measure())
-        self.devices_button.clicked.connect(lambda: self.show_devices())
         self._connect()
         self.kernels.check([subject.key for subject in self.choice.subjects])
         self.load()
@@ -154,9 +150,12 @@ class TimingsWindow(QWidget):
         brand = PlainLabel("Timings")
         brand.setObjectName("brand")
         copy = "The chart as a picture (Ctrl+Shift+C)"
-        self.copy_button = button("Copy chart", copy, text="Copy")
+        self.copy_button = button("Copy chart", copy, text="Copy", run=lambda: self.copy())
         self.save_button = button(
-            "Save chart", "PNG, SVG, PDF, CSV, JSON or a matplotlib script (Ctrl+S)", text="Save…"
+            "Save chart",
+            "PNG, SVG, PDF, CSV, JSON or a matplotlib script (Ctrl+S)",
+            text="Save…",
+            run=lambda: self.ask_save(),
         )
         self.flow = FlowLayout(self.bar)
         for widget in (brand, self.tabs):
@@ -169,11 +168,16 @@ class TimingsWindow(QWidget):
         self.side = QFrame()
         self.side.setObjectName("panel")
         self.measure_button = button(
-            "Measure here", "Time what the chart shows on this computer", text="Measure here"
+            "Measure here",
+            "Time what the chart shows on this computer",
+            text="Measure here",
+            run=lambda: self.measure(),
         )
         self.measure_button.setObjectName("primary")
         gpus = "The GPUs of this computer, and whether Tilescope supports them"
-        self.devices_button = button("GPUs of this computer", gpus, text="GPUs…")
+        self.devices_button = button(
+            "GPUs of this computer", gpus, text="GPUs…", run=lambda: self.show_devices()
+        )
         self.progress, self.progress_text = QProgressBar(), PlainLabel()
         self.progress.setTextVisible(False)
         self.progress_text.setObjectName("muted")

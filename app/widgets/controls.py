@@ -14,6 +14,8 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QListWidget,
+    QListWidgetItem,
     QPushButton,
     QStyledItemDelegate,
     QWidget,
@@ -241,6 +243,12 @@ def button(
     if run is not None:
         push_button.clicked.connect(lambda _checked: run())
     return push_button
+
+
+def on_choice(items: QListWidget, choose: Callable[[QListWidgetItem], object]) -> None:
+    """Call a function with each item of a list that the user clicks, or chooses with Return."""
+    for signal in (items.itemClicked, items.itemActivated):
+        signal.connect(choose)
 
 
 def paint_icon(target: QAbstractButton, theme: Theme) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem
 
 from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
+from ...widgets.controls import on_choice
 from ...widgets.theme import Theme
 
 MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
@@ -31,8 +32,7 @@ class StepTable(QListWidget):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._titles: Sequence[str] = ()
-        self.itemClicked.connect(lambda _: self.chosen(self.currentRow()))
-        self.itemActivated.connect(lambda _: self.chosen(self.currentRow()))
+        on_choice(self, lambda _: self.chosen(self.currentRow()))
 
     def show_steps(self, titles: Sequence[str], current: int) -> None:
         """Show these steps, with the current one selected."""

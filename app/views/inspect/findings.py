@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, source_location
 from ...model.session import Selection, Session, count_by_severity, known_findings
-from ...widgets.controls import Combo
+from ...widgets.controls import Combo, on_choice
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, text_palette
@@ -77,8 +77,7 @@ class FindingsView(View):
         bar.add(self.text)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.list.itemClicked.connect(self._go)
-        self.list.itemActivated.connect(self._go)
+        on_choice(self.list, self._go)
         self.list.currentItemChanged.connect(lambda *_: self._show_card())
         self.list.page_asked = self._show_page
         self.list.setToolTip(plain_tip('Click "?" or press ? to read about a finding'))

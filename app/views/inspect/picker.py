@@ -70,7 +70,7 @@ class Spin(QSpinBox):
 
 
 class Picker(QWidget):
-    """One spin box per used dimension; `picked` emits the linear number."""
+    """One spin box per used dimension; `picked` gets the linear number."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

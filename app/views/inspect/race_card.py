@@ -34,7 +34,7 @@ class RacingAccess(NamedTuple):
 
 
 class RaceCard(QWidget):
-    """Shows a race. `access_asked` emits the moment and the thread of the followed link."""
+    """Shows a race. `access_asked` gets the moment and the thread of the followed link."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -12,6 +12,7 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
+from ...widgets.controls import on_choice
 from ...widgets.patterns import WAITING, mixed, swatch
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, flat_sheet, text_palette
@@ -68,8 +69,7 @@ class ThreadView(View):
         self.list = AccessList(self)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.itemClicked.connect(self._go)
-        self.list.itemActivated.connect(self._go)
+        on_choice(self.list, self._go)
         self._activity: ThreadActivity | None = None
         self._arrange()
         self.set_theme(theme)

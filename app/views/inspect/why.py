@@ -23,6 +23,7 @@ from ....tracer.causes.sentences import Sentence
 from ...model.bookmark import TracedValue
 from ...model.explanation import Explanation
 from ...model.session import Selection, Session
+from ...widgets.controls import on_choice
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme, flat_sheet, text_palette
@@ -143,8 +144,7 @@ class WhyView(View):
         self.close_button.setAccessibleName("Hide the path of the value")
         self.close_button.setShortcut(QKeySequence())
         self.list = WhyList(theme, self)
-        self.list.itemClicked.connect(self._go)
-        self.list.itemActivated.connect(self._go)
+        on_choice(self.list, self._go)
         self.hint.setWordWrap(True)
         self.traced: TracedValue | None = None
         self.explanation: Explanation | None = None

@@ -62,7 +62,7 @@ class TimelineView(View):
     """The timeline of one session.
 
     The visible range of moments is the block's, or the range that the user zoomed to, which then moves with the
-    block. `x_range_changed` is emitted only for the user's changes, never for `set_x_range`.
+    block. `x_range_changed` is called only for the user's changes, never for `set_x_range`.
     """
 
     dims_itself = True
