@@ -162,7 +162,7 @@ class QuestionCard(CaptionCard):
         self.field.setAccessibleName("Your answer")
         self.field.setPlaceholderText("a number")
         self.field.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.field.returnPressed.connect(self.revealed)
+        self.field.returnPressed.connect(lambda: self.revealed())
         self.row = QHBoxLayout()
         self.row.addWidget(self.field)
         self.row.addWidget(self.answer, 1)
