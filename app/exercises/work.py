@@ -69,7 +69,9 @@ class ExerciseWork(QObject):
         self._judges_stub = False  # whether the stub is judged only for its picture
         self._text_pending = False  # whether the editor does not have the text yet
         self._showing = False  # whether this object is changing the stage
-        self._text_of_order = ""  # with an order chosen in the window: its picture shows the last access of the order
+        self._text_of_order = (
+            ""  # with an order chosen in the window: its picture shows the last access of the order
+        )
         self._may_strike = source.editor.may_strike
         self._pause = Delay(self, PAUSE, self.look)
         self._slow = Delay(self, SLOW, self._show_state)

@@ -11,7 +11,9 @@ from .endless import looking_periodically
 from .original_builtins import original_builtins
 from .program_launch import ProgramLaunch
 
-PATIENCE = 2.0  # seconds of CPU time after which a block counts as endless: exercises make a few thousand accesses
+PATIENCE = (
+    2.0  # seconds of CPU time after which a block counts as endless: exercises make a few thousand accesses
+)
 
 
 def run_on_arrays(launch: Launch, kernel: Any, arguments: list[Any], names: tuple[str, ...]) -> Trace:
