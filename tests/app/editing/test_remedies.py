@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Bookmark, Setup
-from tilescope.app.state.actions import Focus, ShowTab
+from tilescope.app.state.actions import ShowTab
 from windows import act, open_window, press, settle, wait_until
 
 
