@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import cast
+from typing import ClassVar, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -15,7 +15,7 @@ from .model.network import is_loopback, is_private
 class GuardedProtocol(H11Protocol):
     """An HTTP connection that is refused above the limits, and closed if no request comes."""
 
-    by_address: Counter[str] = Counter()  # open connections of the process
+    by_address: ClassVar[Counter[str]] = Counter()  # open connections of the process
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection from this computer or a private network, up to the limits."""

@@ -177,7 +177,8 @@ class Hall:
                     yield b"data: " + ENCODER.encode(Event(state, vote)) + b"\n\n"
                 try:
                     async with asyncio.timeout(HEARTBEAT), self.changed:
-                        await self.changed.wait_for(lambda shown=shown: self.version != shown)
+                        if shown == self.version:
+                            await self.changed.wait()
                 except TimeoutError:
                     yield b":\n\n"
         finally:
@@ -323,7 +324,9 @@ async def _run(serve: Serve, source: IO[bytes], send: Callable[[object], None]) 
     try:
         sockets, hall.port = listening_sockets(serve)
     except OSError as error:
-        send(Report(error=f"Port {serve.port} can't be used ({error.strerror}); name another one with --port."))
+        send(
+            Report(error=f"Port {serve.port} can't be used ({error.strerror}); name another one with --port.")
+        )
         return
     routes = [
         Route("/", hall.page),

@@ -51,5 +51,9 @@ def _is_integer(value: object) -> TypeGuard[int]:
 
 
 def _is_number(value: object, largest: float) -> TypeGuard[int | float]:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(value) <= largest and math.isfinite(value)
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= largest
+        and math.isfinite(value)
+    )
