@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ...tracer.model.finding import count_noun
@@ -16,6 +16,7 @@ from ..widgets.theme import Theme
 from .model.messages import Row
 
 QUIET = 4  # modules around a QR code, as its standard requires
+CLOSE_KEY = "V"
 QR_SIZE = 13  # side of a QR code, in letters
 ROW = 1.5  # height of a row, in letters
 LABELS, COUNTS = 0.34, 4  # width of labels as a share, and of counts in letters
@@ -130,18 +131,22 @@ class HallCard(CaptionCard):
         self.hint.setWordWrap(True)
         self.hint.setObjectName("muted")
         self.close_vote = QPushButton("Close vote")
-        self.close_vote.setToolTip("Close the vote and show the histogram (V)")
-        self.close_vote.setShortcut("V")
+        self.close_vote.setToolTip(f"Close the vote and show the histogram ({CLOSE_KEY})")
+        key = QShortcut(QKeySequence(CLOSE_KEY), self)
+        key.setContext(Qt.ShortcutContext.WindowShortcut)
+        key.activated.connect(self.closed)
         self.close_vote.clicked.connect(self.closed)
         texts = QVBoxLayout()
         self.line = QHBoxLayout()
         self.line.addWidget(self.count)
         self.line.addWidget(self.close_vote)
         self.line.addStretch(1)
-        for part in (self.address, self.hint):
-            texts.addWidget(part)
+        texts.addStretch(1)
+        texts.addWidget(self.address)
         texts.addLayout(self.line)
+        texts.addWidget(self.hint)
         texts.addWidget(self.histogram)
+        texts.addStretch(1)
         self.row = QHBoxLayout(self)
         self.row.addWidget(self.code, 0, Qt.AlignmentFlag.AlignTop)
         self.row.addLayout(texts, 1)

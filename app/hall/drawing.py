@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 import os
 import sys
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ... import resources
 from ...kernels.scenarios.catalogue import CatalogueError
 from ...tracer.model.plan import PlanError
 from ...tracer.processes.json_streams import make_sender, private_streams
@@ -27,7 +25,6 @@ from ..lectures.model.sessions import Sessions
 from ..lectures.model.time_anchors import TimeAnchorError
 from ..widgets.widget_picture import PictureError
 from .model.drawing import DrawnStep, DrawStep
-from .model.messages import STYLE
 
 MOST_MOMENTS = 300  # of a step: 300 phones fetch it at once
 ENDING = ".html.gz"
@@ -58,13 +55,8 @@ def main() -> None:
 
 
 def draw_step(request: DrawStep, sessions: Sessions) -> DrawnStep:
-    """Write the pages of a step, and the style of the page around them."""
-    from ..replays.page import colours
-
+    """Write the pages of a step."""
     folder = Path(request.folder)
-    if not (folder / STYLE).exists():
-        style = colours() + "\n" + (files(resources) / "hall" / STYLE).read_text("utf-8")
-        write_atomically(folder / STYLE, style.encode(), durable=False)
     lecture = read_lecture(Path(request.path))
     document = _drawn_step(lecture, request.number, sessions)
     shown = asking = request.name + ENDING

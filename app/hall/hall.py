@@ -5,12 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer
 
+from ... import resources
 from ...tracer.processes.json_process import JsonProcess, StartError, module_command
 from ...tracer.processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from ...tracer.storage.atomic_write import write_atomically
@@ -22,7 +24,7 @@ from .card import HallCard, HallView
 from .model import drawing
 from .model.drawing import DrawnStep, DrawStep
 from .model.histogram import Solution, rows_of
-from .model.messages import HallQuestion, HallState, Kind, Report, Serve, Vote
+from .model.messages import STYLE, HallQuestion, HallState, Kind, Report, Serve, Vote
 from .model.network import LOOPBACK, is_private, own_address
 from .model.results import Result, csv_text
 
@@ -32,6 +34,7 @@ PORT = 8765  # the first to try
 CAUSE = "hall"  # of messages
 CONTINUES = "The lecture continues without the hall."
 PATIENCE = 60_000  # milliseconds without a phone before the hint about firewalls
+INVITATION = "Scan the code or type the address, in the same Wi-Fi. Votes have no names."
 FIREWALL = "No phone has connected. Allow Python in this computer's firewall, or use a network that connects its devices."
 ENDED = (RunCancelledError, ProcessEndedError)
 
@@ -92,6 +95,7 @@ class Hall(QObject):
         if not address and not self.options.students:
             return "This computer is in no network; connect to the room's Wi-Fi and start again."
         self._address = address or LOOPBACK
+        self._write_style()
         port = self.options.port
         serve = Serve(self._folder.name, address, PORT if port is None else port, port is not None)
         try:
@@ -105,6 +109,13 @@ class Hall(QObject):
             signal.connect(self._show)
         self._firewall.start()
         return ""
+
+    def _write_style(self) -> None:
+        """Write the style of the phones' page, with the colours of the window."""
+        from ..replays.page import colours  # most lectures have no hall
+
+        style = colours() + "\n" + (files(resources) / "hall" / STYLE).read_text("utf-8")
+        write_atomically(Path(self._folder.name) / STYLE, style.encode(), durable=False)
 
     def close(self) -> None:
         """End the processes, and remove the pages."""
@@ -263,7 +274,7 @@ class Hall(QObject):
         if state.question is None:
             if self.player.number:
                 return HallView()
-            hint = "" if phones or self._firewall.isActive() else FIREWALL
+            hint = INVITATION if phones or self._firewall.isActive() else FIREWALL
             return HallView(self.url, self._code, phones, hint=hint)
         votes = len(self._votes(state.question))
         return HallView("", (), phones, votes, state.is_open, state.rows)

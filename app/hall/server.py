@@ -146,7 +146,7 @@ class Hall:
         return _file("phone.js")
 
     async def style(self, request: Request) -> Response:
-        """Return the page's style, which the drawing process has written with the program's colours."""
+        """Return the page's style, which the window has written with the program's colours."""
         return Response((self.folder / STYLE).read_bytes(), media_type="text/css")
 
     async def replay(self, request: Request) -> Response:
