@@ -35,7 +35,7 @@ CAUSE = "hall"  # of messages
 CONTINUES = "The lecture continues without the hall."
 PATIENCE = 60_000  # milliseconds without a phone before the hint about firewalls
 INVITATION = "Scan the code or type the address, in the same Wi-Fi. Votes have no names."
-FIREWALL = "No phone has connected. Allow Python in this computer's firewall, or use a network that connects its devices."
+FIREWALL = "No phone has connected. Allow Python in the firewall, or use a network that connects its devices."
 ENDED = (RunCancelledError, ProcessEndedError)
 
 
@@ -85,7 +85,6 @@ class Hall(QObject):
         """Start the processes; return a sentence if that is impossible."""
         try:
             import segno  # noqa: F401  # an extra, as the server's packages are
-            import starlette  # noqa: F401
             import uvicorn  # noqa: F401
         except ImportError:
             return 'A hall needs more packages: pip install "tilescope[hall]".'

@@ -1,7 +1,7 @@
 """The process that serves a hall: the phones' page, the current step, and votes. It imports no Qt.
 
 The window sends states as lines of JSON, and the process sends reports. Students' input stays in this process, except
-for numbers that suit the open question.
+for numbers that suit the open question. It is an ASGI application without a framework: six routes, and less memory.
 """
 
 from __future__ import annotations
@@ -13,19 +13,14 @@ import socket
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Awaitable, Callable
 from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import msgspec
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ... import resources
 from ...tracer.processes.json_streams import leave_at_once, make_sender, private_streams
@@ -51,19 +46,21 @@ PORTS = 10  # tried if none is requested
 HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
 REPORT_INTERVAL = 0.2  # seconds between reports
 BACKLOG = 512  # connections that wait
+CHUNK = 32_768  # bytes of a page that are sent at once, so that slow phones take little memory
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+REPLAY_POLICY = "frame-ancestors 'self'"  # a replay has a stricter one, by hashes
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-TYPES = {".js": "text/javascript", ".html": "text/html"}
 DECODER = msgspec.json.Decoder(Command)
 ENCODER = msgspec.json.Encoder()
+Message = dict[str, Any]  # of ASGI, which has no narrower type
 
 
 class VoteBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -80,27 +77,116 @@ class Event(msgspec.Struct):
     vote: Vote | None  # of this phone
 
 
+class Answer(NamedTuple):
+    """The answer to a request."""
+
+    status: int
+    content: bytes = b""
+    media_type: str = "text/plain; charset=utf-8"
+    headers: dict[str, str] = {}  # noqa: RUF012  # a tuple's field, which nothing changes
+
+
+class Request:
+    """A request of ASGI."""
+
+    def __init__(
+        self,
+        scope: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        self.method, self.path = scope["method"], scope["path"]
+        self.address: str = (scope["client"] or ("", 0))[0]
+        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        self.receive, self._send = receive, send
+
+    def cookie(self) -> str:
+        """Return the token in the cookie, "" without one."""
+        try:
+            morsel = SimpleCookie(self.headers.get("cookie", "")[:LARGEST_BODY]).get(COOKIE)
+        except CookieError:
+            return ""
+        return morsel.value if morsel else ""
+
+    async def body(self) -> bytes | None:
+        """Read the body; None if it is too large, too slow or incomplete."""
+        body = b""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(BODY_SECONDS):
+                while True:
+                    message = await self.receive()
+                    body += message.get("body", b"")
+                    if message["type"] == "http.disconnect" or len(body) > LARGEST_BODY:
+                        return None
+                    if not message.get("more_body"):
+                        return body
+        return None
+
+    async def start(self, status: int, media_type: str, headers: dict[str, str]) -> None:
+        """Send status and headers."""
+        added = {"Content-Security-Policy": POLICY} | HEADERS | headers | {"Content-Type": media_type}
+        pairs = [(name.lower().encode(), value.encode()) for name, value in added.items()]
+        await self._send_in_time({"type": "http.response.start", "status": status, "headers": pairs})
+
+    async def send(self, content: bytes, *, more: bool) -> None:
+        """Send a part of the body; raises TimeoutError if the phone does not read."""
+        await self._send_in_time({"type": "http.response.body", "body": content, "more_body": more})
+
+    async def respond(self, answer: Answer) -> None:
+        """Send an answer."""
+        length = {} if answer.status == 204 else {"Content-Length": str(len(answer.content))}
+        await self.start(answer.status, answer.media_type, answer.headers | length)
+        for i in range(0, len(answer.content), CHUNK):
+            await self.send(answer.content[i : i + CHUNK], more=True)
+        await self.send(b"", more=False)
+
+    async def _send_in_time(self, message: Message) -> None:
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._send(message)
+
+
+def refusal(status: int, sentence: str) -> Answer:
+    """Return an answer after which the connection closes."""
+    return Answer(status, sentence.encode(), headers={"Connection": "close"})
+
+
+def problem(status: int, sentence: str) -> Answer:
+    """Return a sentence for the phone."""
+    return Answer(status, sentence.encode())
+
+
+UNKNOWN = problem(403, "Open the page again.")
+NO_VOTE = problem(400, "This is not a vote.")
+
+
 class Hall:
-    """The state that phones follow, their votes, and who is connected."""
+    """The application: the state that phones follow, their votes, and who is connected."""
 
     def __init__(self, serve: Serve, report: Callable[[object], None]) -> None:
         self.folder, self.port = Path(serve.folder), 0
         self.names = {LOOPBACK, "localhost", *filter(None, (serve.address,))}
         self.state = HallState()
         self.version = 0
-        self.changed = asyncio.Condition()
+        self.loop = asyncio.get_running_loop()
+        self.changed: asyncio.Future[None] = self.loop.create_future()  # replaced at each change
         self.ballot = Ballot()
         self.phones: dict[str, str] = {}  # the address of each phone, by its token
         self.connected: Counter[str] = Counter()  # streams of each phone
         self.vote_limit, self.request_limit = RateLimit(*VOTES), RateLimit(*REQUESTS)
+        self._files = {
+            "/": Answer(200, _resource("phone.html"), "text/html; charset=utf-8"),
+            "/phone.js": Answer(200, _resource("phone.js"), "text/javascript; charset=utf-8"),
+            "/phone.css": Answer(200, (self.folder / STYLE).read_bytes(), "text/css; charset=utf-8"),
+        }
+        self._replay: tuple[str, bytes] = ("", b"")  # of the current step
         self._report, self._sent = report, Report()
 
-    async def show(self, state: HallState) -> None:
+    def show(self, state: HallState) -> None:
         """Replace the state, and wake the streams."""
-        async with self.changed:
-            self.state = state
-            self.version += 1
-            self.changed.notify_all()
+        self.state = state
+        self.version += 1
+        self.changed.set_result(None)
+        self.changed = self.loop.create_future()
 
     async def report_changes(self) -> None:
         """Report connected phones and votes, a few times in a second."""
@@ -116,181 +202,133 @@ class Hall:
     def admit(self, address: str) -> str:
         """Return the token of a new phone, "" if there are too many."""
         of_address = sum(other == address for other in self.phones.values())
-        if not is_loopback(address) and of_address >= PHONES_OF_ADDRESS:
-            return ""
         if len(self.phones) >= MOST_PHONES:
+            return ""
+        if not is_loopback(address) and of_address >= PHONES_OF_ADDRESS:
             return ""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         self.phones[token] = address
         return token
 
-    def phone_of(self, request: Request) -> str:
+    async def __call__(
+        self,
+        scope: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive, send)
+        with contextlib.suppress(TimeoutError, OSError):  # the phone has gone
+            if self._is_foreign(request):
+                await request.respond(refusal(403, "Open the address that the lecturer shows."))
+            elif not is_loopback(request.address) and not self._allows(self.request_limit, request.address):
+                await request.respond(refusal(429, "Wait a moment, then try again."))
+            elif request.method == "GET" and request.path == "/events":
+                await self._stream(request)
+            elif request.method == "POST" and request.path == "/vote":
+                await request.respond(await self._vote(request))
+            elif request.method == "GET":
+                await request.respond(self._file(request))
+            else:
+                await request.respond(refusal(405, "This page has no such address."))
+
+    def _is_foreign(self, request: Request) -> bool:
+        """Check whether a request names another host, or comes from another site's page."""
+        own = {f"{name}:{self.port}" for name in self.names}
+        origin = request.headers.get("origin")
+        foreign_page = origin is not None and origin not in {f"http://{name}" for name in own}
+        return request.headers.get("host", "") not in own or foreign_page
+
+    def _allows(self, limit: RateLimit, key: str) -> bool:
+        return limit.allows(key, self.loop.time())
+
+    def _phone(self, request: Request) -> str:
         """Return the token of a request's phone, "" for an unknown one."""
-        token = _cookie(request)
+        token = request.cookie()
         return token if token in self.phones else ""
 
-    # Routes.
-
-    async def page(self, request: Request) -> Response:
-        """Return the page, with a token for a new phone."""
-        response = _file("phone.html")
-        if not self.phone_of(request):
-            token = self.admit(_address(request))
+    def _file(self, request: Request) -> Answer:
+        """Return a file of the page, or the replay of the current step."""
+        name = request.path.removeprefix("/step/")
+        if name == self.state.page and name:
+            if self._replay[0] != name:
+                self._replay = name, (self.folder / name).read_bytes()
+            headers = {"Content-Encoding": "gzip", "Content-Security-Policy": REPLAY_POLICY}
+            return Answer(200, self._replay[1], "text/html; charset=utf-8", headers)
+        answer = self._files.get(request.path)
+        if answer is None:
+            return problem(404, "This step is over.")
+        if request.path == "/" and not self._phone(request):
+            token = self.admit(request.address)
             if not token:
-                return _plain(503, "The hall is full. Follow the lecture on the screen.")
-            response.set_cookie(COOKIE, token, httponly=True, samesite="strict", path="/")
-        return response
+                return refusal(503, "The hall is full. Follow the lecture on the screen.")
+            cookie = f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
+            return answer._replace(headers={"Set-Cookie": cookie})
+        return answer
 
-    async def script(self, request: Request) -> Response:
-        """Return the page's script."""
-        return _file("phone.js")
-
-    async def style(self, request: Request) -> Response:
-        """Return the page's style, which the window has written with the program's colours."""
-        return Response((self.folder / STYLE).read_bytes(), media_type="text/css")
-
-    async def replay(self, request: Request) -> Response:
-        """Return the replay of the current step."""
-        if not self.state.page or request.path_params["name"] != self.state.page:
-            return _plain(404, "This step is over.")
-        content = (self.folder / self.state.page).read_bytes()
-        headers = {"Content-Encoding": "gzip", "X-Frame-Options": "SAMEORIGIN"}
-        return Response(content, headers=headers, media_type="text/html")
-
-    async def events(self, request: Request) -> Response:
-        """Stream the states to a phone."""
-        phone = self.phone_of(request)
+    async def _stream(self, request: Request) -> None:
+        """Send the current state to a phone, and each later one; a slow phone skips states."""
+        phone = self._phone(request)
         if not phone:
-            return _plain(403, "Open the page again.")
-        return StreamingResponse(self._stream(phone), media_type="text/event-stream")
-
-    async def _stream(self, phone: str) -> AsyncIterator[bytes]:
-        """Yield the current state, then each later one; a slow phone skips states."""
+            await request.respond(UNKNOWN)
+            return
         self.connected[phone] += 1
+        gone = asyncio.ensure_future(_wait_for_end(request))
         try:
-            yield b"retry: 1000\n\n"
+            await request.start(200, "text/event-stream", {})
             shown = -1
-            while True:
+            while not gone.done():
+                message = b":\n\n"
                 if shown != self.version:
                     shown, state = self.version, self.state
                     vote = self.ballot.vote_of(state.question.number, phone) if state.question else None
-                    yield b"data: " + ENCODER.encode(Event(state, vote)) + b"\n\n"
-                try:
-                    async with asyncio.timeout(HEARTBEAT), self.changed:
-                        if shown == self.version:
-                            await self.changed.wait()
-                except TimeoutError:
-                    yield b":\n\n"
+                    message = b"retry: 1000\ndata: " + ENCODER.encode(Event(state, vote)) + b"\n\n"
+                changed = self.changed
+                await request.send(message, more=True)
+                if shown == self.version:
+                    await asyncio.wait(
+                        (changed, gone), timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED
+                    )
         finally:
+            gone.cancel()
             self.connected[phone] -= 1
             if not self.connected[phone]:
                 del self.connected[phone]
 
-    async def vote(self, request: Request) -> Response:
+    async def _vote(self, request: Request) -> Answer:
         """Count a vote on the open question."""
-        phone = self.phone_of(request)
+        phone = self._phone(request)
         if not phone:
-            return _plain(403, "Open the page again.")
-        if not self.vote_limit.allows(phone, asyncio.get_running_loop().time()):
-            return _plain(429, "Wait a moment, then vote again.")
-        body = await _body(request)
+            return UNKNOWN
+        if not self._allows(self.vote_limit, phone):
+            return problem(429, "Wait a moment, then vote again.")
+        body = await request.body()
         if body is None:
-            return _plain(413, "This is not a vote.", close=True)
+            return refusal(413, "This is not a vote.")
         question = self.state.question
         try:
             cast = msgspec.json.decode(body, type=VoteBody)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return _plain(400, "This is not a vote.")
+            return NO_VOTE
         if question is None or cast.question != question.number or not self.state.is_open:
-            return _plain(409, "The vote is closed.")
+            return problem(409, "The vote is closed.")
         vote = parse_vote(question, cast.vote)
         if vote is None:
-            return _plain(400, "This is not a vote.")
+            return NO_VOTE
         self.ballot.cast(question.number, phone, vote)
-        return Response(status_code=204)
-
-    # Every request.
-
-    def is_foreign(self, request: Request) -> bool:
-        """Check whether a request names another host, or comes from another site's page."""
-        host = request.headers.get("host", "")
-        own = {f"{name}:{self.port}" for name in self.names}
-        origin = request.headers.get("origin")
-        return host not in own or (origin is not None and origin not in {f"http://{name}" for name in own})
+        return Answer(204)
 
 
-class Guard:
-    """Refuses requests of foreign pages and of hasty addresses, and gives up on phones that do not read."""
-
-    def __init__(self, inner: ASGIApp, hall: Hall) -> None:
-        self.inner, self.hall = inner, hall
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http":
-            return
-        request = Request(scope)
-        address = _address(request)
-        hall = self.hall
-
-        async def send_in_time(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                added = {"Content-Security-Policy": POLICY} | HEADERS
-                if scope["path"].startswith("/step/"):
-                    del added["Content-Security-Policy"]  # the page has a stricter one, by hashes
-                given = {name.lower() for name, _ in message["headers"]}
-                message["headers"] += [
-                    (name.encode(), value.encode())
-                    for name, value in added.items()
-                    if name.lower().encode() not in given
-                ]
-            async with asyncio.timeout(SEND_SECONDS):
-                await send(message)
-
-        answer: ASGIApp = self.inner
-        if hall.is_foreign(request):
-            answer = _plain(403, "Open the address that the lecturer shows.", close=True)
-        elif not is_loopback(address) and not hall.request_limit.allows(
-            address, asyncio.get_running_loop().time()
-        ):
-            answer = _plain(429, "Wait a moment, then try again.", close=True)
-        with contextlib.suppress(TimeoutError, OSError):  # the phone has gone
-            await answer(scope, receive, send_in_time)
+async def _wait_for_end(request: Request) -> None:
+    """Wait until the phone closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
-async def _body(request: Request) -> bytes | None:
-    """Read a body; None if it is too large or too slow."""
-    body = b""
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for part in request.stream():
-                body += part
-                if len(body) > LARGEST_BODY:
-                    return None
-    except (TimeoutError, ClientDisconnect):
-        return None
-    return body
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-def _cookie(request: Request) -> str:
-    try:
-        morsel = SimpleCookie(request.headers.get("cookie", "")[:LARGEST_BODY]).get(COOKIE)
-    except CookieError:
-        return ""
-    return morsel.value if morsel else ""
-
-
-def _file(name: str) -> Response:
-    content = (files(resources) / "hall" / name).read_bytes()
-    return Response(content, media_type=TYPES[Path(name).suffix])
-
-
-def _plain(status: int, sentence: str, *, close: bool = False) -> Response:
-    return Response(sentence, status, {"Connection": "close"} if close else None, "text/plain")
+def _resource(name: str) -> bytes:
+    return (files(resources) / "hall" / name).read_bytes()
 
 
 def listening_sockets(serve: Serve) -> tuple[list[socket.socket], int]:
@@ -328,16 +366,8 @@ async def _run(serve: Serve, source: IO[bytes], send: Callable[[object], None]) 
             Report(error=f"Port {serve.port} can't be used ({error.strerror}); name another one with --port.")
         )
         return
-    routes = [
-        Route("/", hall.page),
-        Route("/phone.js", hall.script),
-        Route("/phone.css", hall.style),
-        Route("/step/{name}", hall.replay),
-        Route("/events", hall.events),
-        Route("/vote", hall.vote, methods=["POST"]),
-    ]
     config = uvicorn.Config(
-        Guard(Starlette(routes=routes), hall),
+        hall,
         http=GuardedProtocol,
         ws="none",
         lifespan="off",
@@ -349,19 +379,18 @@ async def _run(serve: Serve, source: IO[bytes], send: Callable[[object], None]) 
         backlog=BACKLOG,
         timeout_keep_alive=20,
     )
-    loop = asyncio.get_running_loop()
-    threading.Thread(target=_read_states, args=(hall, loop, source), daemon=True).start()
-    reports = loop.create_task(hall.report_changes())
+    threading.Thread(target=_read_states, args=(hall, source), daemon=True).start()
+    reports = asyncio.create_task(hall.report_changes())
     await uvicorn.Server(config).serve(sockets)
     reports.cancel()
 
 
-def _read_states(hall: Hall, loop: asyncio.AbstractEventLoop, source: IO[bytes]) -> None:
+def _read_states(hall: Hall, source: IO[bytes]) -> None:
     """Pass the window's states to the hall, in a thread; end the process with the input."""
     for line in source:
         command = DECODER.decode(line)
         if isinstance(command, HallState):
-            asyncio.run_coroutine_threadsafe(hall.show(command), loop)
+            hall.loop.call_soon_threadsafe(hall.show, command)
     leave_at_once()
 
 
