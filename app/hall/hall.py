@@ -76,7 +76,7 @@ class Hall(QObject):
         self._firewall = QTimer(self, singleShot=True, interval=PATIENCE)
         self._firewall.timeout.connect(self._show)
         self.card.closed.connect(self.close_vote)
-        self.caption.add_below(self.card)
+        self.caption.set_addition(self.card)
         lectures.look.changed.connect(self.card.set_theme)
         if problem := self._start():
             self._fail(problem)
@@ -126,6 +126,8 @@ class Hall(QObject):
         for queue in (self._listening, self._drawing):
             queue.close()
         self._folder.cleanup()
+        self.lectures.look.changed.disconnect(self.card.set_theme)
+        self.caption.set_addition(None)
 
     def _fail(self, sentence: str) -> None:
         """Report why there is no hall."""

@@ -31,14 +31,13 @@ def rows_of(question: HallQuestion, votes: Sequence[Vote], solution: Solution | 
     counts = Counter(vote for vote in votes if not isinstance(vote, tuple))
     labels = _labels(question)
     values = list(labels) if question.kind == "choose" else _frequent(counts, right)
-    most = max(counts.values(), default=0)
+    others = counts.total() - sum(counts[value] for value in values)
+    most = max(others, *counts.values(), 1)
     rows = [
-        _count_row(labels.get(value, f"{value:,}"), counts[value], most, value in right) for value in values
+        _count_row(labels.get(value, f"{value:,.10g}"), counts[value], most, value in right)
+        for value in values
     ]
-    others = sum(counts.values()) - sum(counts[value] for value in values)
-    if others:
-        rows.append(_count_row("others", others, max(most, others), is_right=False))
-    return tuple(rows)
+    return tuple(rows + [_count_row("others", others, most, is_right=False)] * bool(others))
 
 
 def _frequent(counts: Counter[int | float], right: Iterable[float]) -> list[int | float]:
@@ -55,7 +54,7 @@ def _labels(question: HallQuestion) -> dict[int | float, str]:
 
 
 def _count_row(label: str, count: int, most: int, is_right: bool) -> Row:
-    return Row(label, f"{count:,}", count / most if most else 0.0, is_right)
+    return Row(label, f"{count:,}", count / most, is_right)
 
 
 def _bar_rows(labels: Sequence[str], votes: Sequence[Vote], right: Sequence[float]) -> tuple[Row, ...]:

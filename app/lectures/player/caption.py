@@ -82,10 +82,16 @@ class CaptionBar(QFrame):
             card.show()
         self._fit()
 
-    def add_below(self, addition: CaptionCard) -> None:
-        """Add a card below the text and the other card; it takes space while it is not hidden."""
+    def set_addition(self, addition: CaptionCard | None) -> None:
+        """Replace the lowest card, which takes space while it is not hidden; the previous one is deleted."""
+        if self.addition is not None:
+            self.column.removeWidget(self.addition)
+            self.addition.hide()
+            self.addition.deleteLater()
         self.addition = addition
-        self.column.addWidget(addition)
+        if addition is not None:
+            self.column.addWidget(addition)
+        self._fit()
 
     def refit(self) -> None:
         """Choose the font size and the height again, since a card has changed."""
