@@ -43,7 +43,7 @@ class CodeView(QWidget):
         self.setAccessibleName("QR code of the address")
 
     def show_code(self, code: Sequence[bytes], size: int) -> None:
-        """Show a code with modules of whole pixels, about as large as `size`."""
+        """Show a code with modules of equal pixels, about as large as `size`."""
         modules = len(code) + 2 * QUIET
         self.code = code
         self.setFixedSize(*[modules * max(2, round(size / modules))] * 2)

@@ -267,7 +267,7 @@ class Hall(QObject):
         return result.votes if result else ()
 
     def _view(self, state: HallState) -> HallView:
-        """Return what the audience sees."""
+        """Build the view of the audience."""
         lecture = self.player.lecture
         if lecture is None:
             return HallView()

@@ -110,7 +110,7 @@ class Request:
 
     async def body(self) -> bytes | None:
         """Read the body; None if it is too large, too slow or incomplete."""
-        body = b""
+        body: bytes = b""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(BODY_SECONDS):
                 while True:

@@ -86,7 +86,7 @@ def test_a_taken_port_leaves_the_lecture_without_a_hall(window, player, open_hal
         ("missing", "A hall needs more packages"),
     ],
 )
-def test_a_hall_that_can_not_start_says_why(window, player, open_hall, monkeypatch, patch, sentence):
+def test_a_hall_that_can_not_start_shows_the_reason(window, player, open_hall, monkeypatch, patch, sentence):
     if patch == "missing":
         monkeypatch.setitem(__import__("sys").modules, "segno", None)
     else:
@@ -137,6 +137,7 @@ def test_a_phone_follows_votes_and_sees_the_answer(window, player, open_hall):
         assert phone.console_messages() == []
         own = f"http://127.0.0.1:{hall.report.port}/"
         assert all(url.startswith((own, "data:")) for url in phone.requests())
+        shows("document.querySelector('.replay iframe') !== null")
         page = phone.run("return document.querySelector('.replay iframe').src")
         phone.driver.get(page)
         phone.wait("return !!window.replay")
