@@ -381,6 +381,9 @@ class _Connection:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
             self._session.take(trace, time.perf_counter() - self._started)
+            # The source shows which copies are of vectors, so that the runtime learns of a misaligned one here.
+            if event.error is None and trace.error and trace.error.type == "MisalignedAddress":
+                answer = "misaligned"
         return answer
 
     def _user_site(self, pcs: list[int]) -> Site | None:
