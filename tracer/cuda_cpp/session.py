@@ -58,7 +58,7 @@ class SessionOptions(Struct, frozen=True):
 class ProgramFault(Struct, frozen=True):
     """What ended a program, or went wrong in it, outside a trace: one sentence at the user's line."""
 
-    kind: str  # "endless", "crash", "early", "missing", "refused", "leak"
+    kind: str  # "endless", "crash", "early", "missing", "refused", "leak", "streams"
     text: str
     file: str
     line: int

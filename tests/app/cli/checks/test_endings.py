@@ -67,7 +67,9 @@ def test_check_prints_its_findings_before_ctrl_c(script, tmp_path):
 def test_ctrl_c_in_the_import_of_a_library_names_only_the_programs_line(script, tmp_path):
     (tmp_path / "site-packages").mkdir()
     library = "import sys, time, types\nsys.modules['numpy'] = types.ModuleType('numpy')  # half imported\n"
-    (tmp_path / "site-packages" / "slow.py").write_text(library + "print('ready', flush=True)\ntime.sleep(60)\n")
+    (tmp_path / "site-packages" / "slow.py").write_text(
+        library + "print('ready', flush=True)\ntime.sleep(60)\n"
+    )
     path = script("import sys\nsys.path.append('site-packages')\nimport slow\n")
     with started("check", str(path), folder=tmp_path) as process:
         assert process.stderr.readline() == "ready\n"
