@@ -178,7 +178,11 @@ struct Allocation {
   bool has_host_references;  // Thrust's references let the host read and write it
 };
 
-const size_t STACK = 512 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
+// The distance of two stacks is no power of two, and their ends differ within a page: otherwise all use one set of each cache.
+const size_t STACK = 516 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
+// A cooperative launch may have as many threads as the GPU holds. If they are more, their stacks are small, behind the others.
+const size_t MULTIPROCESSORS = 132, SMALL_STACK = 68 << 10, MOST_COOPERATIVE = MULTIPROCESSORS * 2048;
+const size_t STACKS = STACK * MOST_THREADS + SMALL_STACK * MOST_COOPERATIVE;
 const size_t MOST_ARRIVALS = 1 << 22;
 const size_t COUNTED_AT_ONCE = 1 << 19, COUNTED_BETWEEN_BLOCKS = 1 << 18;  // rows that are handed over
 const uint32_t MOST_NUMBERS = 1 << 20;  // phases until counted rows are handed over
@@ -201,6 +205,7 @@ Fiber* now;
 Block* block_now;
 std::vector<Block> resident;
 int threads_per_block;
+bool has_small_stacks;
 Order order, wanted_order;
 uint64_t random_state;
 int resident_wanted;
@@ -540,7 +545,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     if (address - (uint64_t)arena < ARENA) check_host(pc, address, size, operation != TILESCOPE_LOAD);
     return;
   }
-  if (address - (uint64_t)stacks < STACK * MOST_THREADS) {
+  if (address - (uint64_t)stacks < STACKS) {
     fiber->is_outside = false;
     return;
   }
@@ -807,7 +812,7 @@ void begin_block(Block& block, uint32_t number, size_t place) {
   memset(block.votes, 0, sizeof block.votes);
   block.meetings.assign((threads_per_block + 31) / 32, {});
   static size_t guarded;  // stacks with a part at their end that can't be accessed: one that is too deep ends there
-  for (; guarded < (place + 1) * threads_per_block; guarded++) mprotect(stacks + STACK * guarded, GUARD, PROT_NONE);
+  for (; !has_small_stacks && guarded < (place + 1) * threads_per_block; guarded++) mprotect(stacks + STACK * guarded, GUARD, PROT_NONE);
   unsigned width = tilescope_blockDim_x, height = tilescope_blockDim_y;
   for (int i = 0; i < threads_per_block; i++) {
     Fiber& fiber = block.fibers[i];
@@ -815,7 +820,8 @@ void begin_block(Block& block, uint32_t number, size_t place) {
     fiber.number = i;
     fiber.lane = i & 31;
     fiber.x = i % width, fiber.y = i / width % height, fiber.z = i / width / height;
-    void** top = (void**)(stacks + STACK * (place * threads_per_block + i + 1) - 72);
+    size_t end = place * threads_per_block + i + 1;
+    void** top = (void**)(stacks + (has_small_stacks ? STACK * MOST_THREADS + SMALL_STACK * end : STACK * end) - end % 64 * 64 - 72);
     top[0] = nullptr;  // the return address of `thread_main`, 8 below a multiple of 16
 #if defined(__x86_64__)
     *--top = (void*)thread_main;
@@ -1153,7 +1159,7 @@ void check_time(int, siginfo_t*, void* context) {
 #endif
   for (int depth = 0; depth < 16; depth++) {
     uint64_t where = (uint64_t)frame;
-    if (where - (uint64_t)stacks >= STACK * MOST_THREADS || where & 7) break;
+    if (where - (uint64_t)stacks >= STACKS || where & 7) break;
     if (!frame[1]) break;
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
@@ -1183,7 +1189,7 @@ void report_crash(int number, siginfo_t* info, void* context) {
 #else
     top = ((ucontext_t*)context)->uc_mcontext.sp;
 #endif
-    bool is_overflow = number == SIGSEGV && (fiber ? address - (uint64_t)stacks < STACK * MOST_THREADS : address - top + 65536 < 131072);
+    bool is_overflow = number == SIGSEGV && (fiber ? address - (uint64_t)stacks < STACKS : address - top + 65536 < 131072);
     send_crash(number, pc + 1, fiber, is_overflow);
   }
   signal(number, SIG_DFL);
@@ -1248,7 +1254,7 @@ void start() {
   last_written = (uint32_t*)reserve(ARENA, -1), last_read = (uint32_t*)reserve(ARENA, -1);
   rows = row = (Row*)reserve(capacity * sizeof(Row), rows_file);
   arrivals = (Arrival*)reserve(MOST_ARRIVALS * sizeof(Arrival), arrivals_file);
-  stacks = (char*)reserve(STACK * MOST_THREADS, -1);
+  stacks = (char*)reserve(STACKS, -1);
   wanted_order = SEQUENTIAL;
   resident_wanted = 0;
   if (control < 0) return;
@@ -1634,7 +1640,7 @@ int tilescope_space(const void* pointer) {
     return address - (uint64_t)tilescope_dynamic < TILESCOPE_MAX_SHARED;
   }
   if (address - (uint64_t)shared_base - shared_low < shared_high - shared_low) return 1;
-  return address - (uint64_t)stacks < STACK * MOST_THREADS ? 2 : 3;
+  return address - (uint64_t)stacks < STACKS ? 2 : 3;
 }
 
 long long tilescope_clock() { return ticks++; }
@@ -1776,9 +1782,14 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   fault = {};
   fault.thread = -1;
   size_t fit = MOST_THREADS / threads, count = resident_wanted ? resident_wanted : fit;
-  if (launch->is_cooperative) count = fit;
+  if (launch->is_cooperative) {  // as cudaOccupancyMaxActiveBlocksPerMultiprocessor computes it
+    size_t by_threads = 2048 / threads, by_shared = launch->shared ? 233472 / (launch->shared + 1024) : 32;
+    size_t on_one = by_threads < by_shared ? by_threads : by_shared;
+    count = fit = MULTIPROCESSORS * (on_one < 32 ? on_one : 32);
+  }
   count = count < fit ? count : fit;
   if (blocks < count) count = blocks;
+  has_small_stacks = count * threads > MOST_THREADS;
   if (launch->is_cooperative && count < blocks) {
     error_now = 720;  // cudaErrorCooperativeLaunchTooLarge
     if (control >= 0) hand_over(true);
@@ -1805,6 +1816,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   }
   if (control >= 0) hand_over(true);
   resident.clear();
+  if (has_small_stacks) madvise(stacks + STACK * MOST_THREADS, SMALL_STACK * MOST_COOPERATIVE, MADV_DONTNEED);
   while (!queued.empty() && !sticky_error) {
     Queued entry = std::move(queued.front());
     queued.pop_front();
