@@ -358,7 +358,28 @@ inline void complete_store() {
   }
 }
 
+// Note which thread runs.
+inline void begin_turn(Fiber& fiber) {
+  now = &fiber;
+  tilescope_threadIdx_x = fiber.x, tilescope_threadIdx_y = fiber.y, tilescope_threadIdx_z = fiber.z;
+  ticks++;
+}
+
 inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_pointer); }
+
+// Let the other threads make their next access. In lockstep the next thread of the block continues at once.
+inline void yield_turn() {
+  if (order == LOCKSTEP && !block_now->is_paused) {
+    Fiber* fiber = now;
+    for (Fiber *next = fiber + 1, *end = block_now->fibers + threads_per_block; next < end; next++) {
+      if (next->state != READY) continue;
+      begin_turn(*next);
+      tilescope_switch(&fiber->stack_pointer, next->stack_pointer);
+      return;
+    }
+  }
+  yield_to_host();
+}
 
 [[noreturn]] void stop_thread(const char* type, uint64_t address, void* pc, int size, int operation) {
   complete_store();
@@ -557,7 +578,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
       if (order == SEQUENTIAL) yield_to_host();
     }
   }
-  if (order != SEQUENTIAL || block_now->is_paused) yield_to_host();
+  if (order != SEQUENTIAL || block_now->is_paused) yield_turn();
   complete_store();
   bool is_recorded = is_recording && block_now->number < recorded_below;
   if (!is_recorded && (size & (size - 1)) == 0 && !(address & (size - 1)) && is_allowed(address, size, operation != TILESCOPE_LOAD)) return;
@@ -714,7 +735,7 @@ void release_warp(Block& block, int warp, size_t index) {
 const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present, uint32_t gate = 0) {
   Fiber* fiber = now;
   Block& block = *block_now;
-  if (order != SEQUENTIAL) yield_to_host();
+  if (order != SEQUENTIAL) yield_turn();
   int warp = fiber->number / 32;
   arrive(pc, 1, reach, part);
   if (!(mask >> fiber->lane & 1)) {
@@ -849,13 +870,12 @@ uint64_t next_random() {  // xorshift64*, Vigna 2016
   return random_state * 0x2545F4914F6CDD1Dull;
 }
 
-// Let a thread run up to its next access or wait.
-void run_turn(Block& block, Fiber& fiber) {
+// Let a thread run up to its next access or wait, and in lockstep those behind it. Return the last one that ran.
+int run_turn(Block& block, Fiber& first) {
   select_block(&block);
-  now = &fiber;
-  tilescope_threadIdx_x = fiber.x, tilescope_threadIdx_y = fiber.y, tilescope_threadIdx_z = fiber.z;
-  ticks++;
-  tilescope_switch(&host_stack_pointer, fiber.stack_pointer);
+  begin_turn(first);
+  tilescope_switch(&host_stack_pointer, first.stack_pointer);
+  Fiber& fiber = *now;
   now = nullptr;
   if (fiber.state == DONE) {  // operations that waited only for it are complete
     auto& list = block.meetings[fiber.number / 32];
@@ -864,6 +884,7 @@ void run_turn(Block& block, Fiber& fiber) {
     }
   }
   if (block.alive && block.waiting == block.alive) release_barrier(block);
+  return fiber.number;
 }
 
 bool release_grid_barrier() {
@@ -984,7 +1005,7 @@ void run_blocks(uint32_t end) {
           Fiber& fiber = block.fibers[i];
           if (fiber.state != READY) continue;
           has_moved = true;
-          run_turn(block, fiber);
+          i = run_turn(block, fiber);
           if (fault.type) break;
         }
         if (fault.type) break;
@@ -1465,7 +1486,7 @@ void tilescope_access(void* pc, const void* address, int size, int operation) { 
 
 int tilescope_barrier(void* pc, int kind, int value) {
   if (!now) return 0;
-  if (order != SEQUENTIAL) yield_to_host();
+  if (order != SEQUENTIAL) yield_turn();
   Block& block = *block_now;
   arrive(pc, 0, 0, 0);
   block.votes[0] += value != 0;
