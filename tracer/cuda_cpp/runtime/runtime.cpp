@@ -1421,6 +1421,32 @@ __attribute__((visibility("hidden"))) void* memset(void* to, int value, size_t n
   static void* (*fill)(void*, int, size_t) = (void* (*)(void*, int, size_t))dlsym(RTLD_NEXT, "memset");
   return fill(to, value, n);
 }
+// Kernels print by turns, as a warp does: the first line of all its threads comes before the second of any.
+static void begin_print() {
+  if (now && order == LOCKSTEP) yield_turn();
+}
+__attribute__((visibility("hidden"))) int printf(const char* pattern, ...) {
+  begin_print();
+  Quiet quiet;
+  va_list list;
+  va_start(list, pattern);
+  int count = vfprintf(stdout, pattern, list);
+  va_end(list);
+  return count;
+}
+// g++ calls these for printf; the headers define some of their names.
+__attribute__((visibility("hidden"))) int tilescope_puts(const char* text) __asm__("puts");
+__attribute__((visibility("hidden"))) int tilescope_putchar(int letter) __asm__("putchar");
+int tilescope_puts(const char* text) {
+  begin_print();
+  Quiet quiet;
+  return fputs(text, stdout) < 0 || fputc('\n', stdout) == EOF ? EOF : 1;
+}
+int tilescope_putchar(int letter) {
+  begin_print();
+  Quiet quiet;
+  return fputc(letter, stdout);
+}
 void* __tsan_memmove(void* to, const void* from, size_t n) {
   if (!now || (char*)to > (char*)from) return memmove(to, from, n);
   copy_recorded(TILESCOPE_PC, to, from, n);
