@@ -191,7 +191,7 @@ def test_a_choice_in_an_exercise_shows_the_last_access_of_the_order():
         choose(window, 0, modifiers=Qt.KeyboardModifier.ShiftModifier)
         assert lines(view.parts)[1].startswith("t1 ")
         session = window.focused_session()
-        made = session.trace.step < session.trace.segment_ends[-1]
-        assert set(session.trace.thread[made].tolist()) == {0, 1}
-        last = session.requests.moment[session.requests.request[made]].max()
+        own_accesses = session.trace.step < session.trace.segment_ends[-1]
+        assert set(session.trace.thread[own_accesses].tolist()) == {0, 1}
+        last = session.requests.moment[session.requests.request[own_accesses]].max()
         assert window.stage.moments()[0] == last
