@@ -20,17 +20,19 @@ from ..control.task import Task, TaskQueue
 from ..lectures.model.document import Lecture
 from ..lectures.model.questions import Answer, Question
 from ..lectures.player.lectures import Lectures
+from ..model.kernel_source import kernel_lines
 from .card import HallCard, HallView
 from .model import drawing
 from .model.drawing import DrawnStep, DrawStep
 from .model.histogram import Solution, rows_of
-from .model.messages import STYLE, HallQuestion, HallState, Kind, Report, Serve, Vote
+from .model.messages import STYLE, HallQuestion, HallState, Report, Serve, Vote
 from .model.network import LOOPBACK, is_private, own_address
 from .model.results import Result, csv_text
 
 SERVER = module_command("tilescope.app.hall.server")
 REHEARSAL = module_command("tilescope.app.hall.rehearsal")
 PORT = 8765  # the first to try
+MOST_LINES = 200  # of a kernel that phones mark
 CAUSE = "hall"  # of messages
 CONTINUES = "The lecture continues without the hall."
 PATIENCE = 60_000  # milliseconds without a phone before the hint about firewalls
@@ -256,8 +258,10 @@ class Hall(QObject):
         if key not in self._questions:
             self._questions.append(key)
         number = self._questions.index(key)
-        kind: Kind = "choose" if question.choices else "number"
-        return HallQuestion(number, kind, question.ask, answer.choices)
+        sessions, focus = self.player.sessions() or [], self.player.scenes[self.player.number].look.focus
+        marks = question.kind == "line" and bool(sessions)
+        lines = kernel_lines(sessions[min(focus, len(sessions) - 1)])[:MOST_LINES] if marks else ()
+        return HallQuestion(number, question.kind, question.ask, answer.choices, tuple(lines), answer.bars)
 
     def _votes(self, asked: HallQuestion) -> Sequence[Vote]:
         """Return the votes on a question; those of an earlier one are in its result."""
@@ -305,4 +309,6 @@ def _values(asked: HallQuestion, answer: Answer) -> tuple[float, ...]:
     if asked.kind == "choose":
         return () if answer.right is None else (answer.right,)
     value = answer.quantity.value
+    if answer.values:
+        return answer.values
     return () if isinstance(value, str) else (float(value),)

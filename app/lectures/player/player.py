@@ -289,7 +289,7 @@ class LecturePlayer(QObject):
     def choose(self, i: int) -> None:
         """Choose an answer, counted from 0, unless the right one is shown."""
         question = self.step.change.question if self.step else None
-        if question and not self.is_revealed and 0 <= i < len(question.choices):
+        if question and not self.is_revealed and 0 <= i < len(question.texts):
             self.chosen = i
             self.changed.emit()
 
