@@ -9,11 +9,30 @@ from contextlib import closing
 import pytest
 
 from browser import needs_chromium, open_browser
-from presenting import go_to_step, present, wait_for_step, write_lecture
+from presenting import NAIVE, TILED, go_to_step, present, wait_for_step, write_lecture
 from tilescope.app.hall.hall import Hall, HallOptions
 from windows import press, settle, wait_until
 
 ASKS, NUMBER = 3, 4
+MARKED = f"""# Marks
+
+## Where are the sums?
+
+```tilescope
+show: {NAIVE} {TILED}
+focus: left
+ask: Which line adds?
+answer: line "+="
+```
+
+## How many reads?
+
+```tilescope
+ask: How often is A read?
+choices: naive | tiled
+answer: left.A.reads | right.A.reads
+```
+"""
 FREE = 0  # the system chooses a port
 
 
@@ -143,3 +162,41 @@ def test_a_phone_follows_votes_and_sees_the_answer(window, player, open_hall):
         phone.wait("return !!window.replay")
         assert "Answer" not in phone.run("return document.body.innerText")
         assert phone.run("return replay.range[1] === replay.current.begin")
+
+
+@needs_chromium
+def test_phones_mark_a_line_and_drag_bars(window, tmp_path, open_hall):
+    player = present(window, write_lecture(tmp_path, MARKED))
+    hall = open_hall()
+    wait_until(lambda: bool(hall.url))
+    with open_browser() as phone:
+        phone.driver.get(f"http://127.0.0.1:{hall.report.port}/")
+
+        def shows(script: str) -> None:
+            wait_until(lambda: phone.run(f"return {script}"))
+
+        shows("document.querySelectorAll('.lines button').length > 4")
+        line = player.answer().values[0]
+        phone.run(f"document.querySelector('[data-vote=\"{line}\"]').click()")
+        wait_until(lambda: "1 vote of 1 phone" in seen(hall))
+        press(window, "PageDown")
+        settle(window)
+        assert hall.card.histogram.accessibleDescription().endswith(": 1, the answer")
+        shows("document.querySelector('.histogram .right') !== null")
+        go_to_step(window, 1, play=True)
+        shows("document.querySelectorAll('input[type=range]').length === 2")
+        phone.run(
+            "const [first, second] = document.querySelectorAll('input[type=range]');"
+            "first.value = 80; second.value = 20; document.querySelector('.card .primary').click()"
+        )
+        wait_until(lambda: "1 vote of 1 phone" in seen(hall))
+        press(window, "PageDown")
+        settle(window)
+        assert hall.card.histogram.accessibleDescription().startswith(
+            "naive: 100, the answer is 100; tiled: 25"
+        )
+        shows("document.querySelectorAll('.histogram .target').length === 2")
+        assert phone.text(".note") == "Your vote: naive 80, tiled 20"
+        assert phone.console_messages() == []
+    player.close()
+    wait_for_step(window)
