@@ -21,7 +21,8 @@ from ..lectures.model.document import Lecture
 from ..lectures.model.questions import Answer, Question
 from ..lectures.player.lectures import Lectures
 from ..model.kernel_source import kernel_lines
-from .card import HallCard, HallView
+from ..model.nothing import nothing
+from .card import HallCard, HallView, count_text
 from .model import drawing
 from .model.drawing import DrawnStep, DrawStep
 from .model.histogram import Solution, rows_of
@@ -37,6 +38,8 @@ CAUSE = "hall"  # of messages
 CONTINUES = "The lecture continues without the hall."
 PATIENCE = 60_000  # milliseconds without a phone before the hint about firewalls
 INVITATION = "Scan the code or type the address, in the same Wi-Fi. Votes have no names."
+MEDIANS = "Medians of the hall, as percent of the longest bar."
+MARK = " The vertical mark is the answer."
 FIREWALL = "No phone has connected. Allow Python in the firewall, or use a network that connects its devices."
 ENDED = (RunCancelledError, ProcessEndedError)
 
@@ -77,7 +80,7 @@ class Hall(QObject):
         self._listening, self._drawing = TaskQueue(self), TaskQueue(self)
         self._firewall = QTimer(self, singleShot=True, interval=PATIENCE)
         self._firewall.timeout.connect(self._show)
-        self.card.closed.connect(self.close_vote)
+        self.card.closed = self.player.close_vote = self.close_vote
         self.caption.set_addition(self.card)
         lectures.look.changed.connect(self.card.set_theme)
         if problem := self._start():
@@ -119,8 +122,11 @@ class Hall(QObject):
         write_atomically(Path(self._folder.name) / STYLE, style.encode(), durable=False)
 
     def close(self) -> None:
-        """End the processes, and remove the pages."""
+        """Write the results, end the processes, and remove the pages; a second call does nothing."""
+        if self._is_closed:
+            return
         self._is_closed = True
+        self._write_results()
         if self._rehearsal is not None:
             self._rehearsal.end()
         for client in (self._server, self._drawer):
@@ -130,12 +136,15 @@ class Hall(QObject):
         self._folder.cleanup()
         self.lectures.look.changed.disconnect(self.card.set_theme)
         self.caption.set_addition(None)
+        self.player.close_vote = nothing
+        self.player.note_votes("")
 
     def _fail(self, sentence: str) -> None:
         """Report why there is no hall."""
         self.url = ""
         self.card.show_view(HallView())
         self.caption.refit()
+        self.player.note_votes("")
         self.notice.error(f"{sentence} {CONTINUES}", CAUSE)
 
     # The server.
@@ -224,7 +233,9 @@ class Hall(QObject):
             self._state = state
             self._server.send(state)
         self._note_result(state)
-        if self.card.show_view(self._view(state)):
+        view = self._view(state)
+        self.player.note_votes(count_text(view) if state.is_open else "")
+        if self.card.show_view(view):
             self.caption.refit()
         self._draw_next()
 
@@ -276,13 +287,18 @@ class Hall(QObject):
         if lecture is None:
             return HallView()
         phones = self.report.phones
+        is_first = not self.player.number
+        view = HallView(self.url, self._code, phones) if is_first else HallView(phones=phones)
         if state.question is None:
-            if self.player.number:
-                return HallView()
             hint = INVITATION if phones or self._firewall.isActive() else FIREWALL
-            return HallView(self.url, self._code, phones, hint=hint)
-        votes = len(self._votes(state.question))
-        return HallView("", (), phones, votes, state.is_open, state.rows)
+            return msgspec.structs.replace(view, hint=hint * is_first)
+        return msgspec.structs.replace(
+            view,
+            votes=len(self._votes(state.question)),
+            is_open=state.is_open,
+            rows=state.rows,
+            hint=(MEDIANS + MARK * bool(state.answer)) * (state.question.kind == "bars" and bool(state.rows)),
+        )
 
     # Results.
 
@@ -295,7 +311,12 @@ class Hall(QObject):
         if result == self._results.get(asked.number):
             return
         self._results[asked.number] = result
-        if self.options.results is not None and not state.is_open:
+        if not state.is_open:
+            self._write_results()
+
+    def _write_results(self) -> None:
+        """Write the votes so far."""
+        if self.options.results is not None and self._results:
             results = [self._results[number] for number in sorted(self._results)]
             try:
                 write_atomically(self.options.results, csv_text(results).encode())

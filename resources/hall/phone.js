@@ -32,7 +32,7 @@ function show(state, vote) {
   page.state = state;
   status.hidden = true;
   step.textContent = state.steps ? `Step ${state.step} of ${state.steps}` : "";
-  title.textContent = state.title || "The lecture begins soon";
+  title.textContent = state.title || "The lecture is not shown now";
   const question = state.question, mode = state.answer ? "answer" : state.is_open ? "open" : "closed";
   if (!question) card.replaceChildren();
   else if (question.number !== page.question || mode !== page.mode || mode !== "open") {
@@ -58,6 +58,10 @@ function showQuestion(question, mode, state) {
   const parts = [make("h2", {}, question.ask)];
   if (mode === "open") parts.push(...FORMS[question.kind](question));
   if (state.rows.length && mode !== "open") parts.push(histogram(question, state.rows));
+  if (question.kind === "bars" && state.rows.length && mode !== "open") {
+    const medians = "Medians of the hall, as percent of the longest bar.";
+    parts.push(make("p", { class: "hint" }, mode === "answer" ? `${medians} The vertical mark is the answer.` : medians));
+  }
   if (mode === "answer") parts.push(make("p", { class: "answer" }, "Answer: ", make("b", {}, state.answer)));
   card.replaceChildren(...parts, note);
   if (mode === "open") say(page.vote === null ? "" : COUNTED);

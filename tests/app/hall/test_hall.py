@@ -54,7 +54,7 @@ def open_hall(window, player):
 
     yield start
     for hall in halls:
-        hall.close()
+        hall.close()  # again, where a test has closed it
 
 
 def seen(hall: Hall) -> str:
@@ -84,6 +84,28 @@ def test_simulated_students_vote_and_the_results_are_written(window, player, ope
     wait_until(lambda: "12 votes of 12 phones" in seen(hall))
     go_to_step(window, ASKS)
     assert "12 votes, closed" in seen(hall)
+
+
+def test_the_speaker_sees_the_votes_and_closes_them(window, player, open_hall):
+    window.toggle_presenter()
+    presenter = window.presenting.window
+    hall = open_hall(students=3)
+    go_to_step(window, ASKS, play=True)
+    wait_until(lambda: presenter.votes.text() == "3 votes of 3 phones")
+    assert presenter.votes.isVisible() and presenter.close_vote.isVisible()
+    presenter.close_vote.click()
+    wait_until(lambda: "3 votes, closed" in seen(hall))
+    assert not presenter.votes.isVisible() and not presenter.close_vote.isVisible()
+    presenter.close()
+
+
+def test_votes_of_an_open_question_are_written_at_the_end(window, player, open_hall, tmp_path):
+    hall = open_hall(students=2, results=tmp_path / "votes.csv")
+    go_to_step(window, ASKS, play=True)
+    wait_until(lambda: "2 votes of 2 phones" in seen(hall))
+    hall.close()
+    rows = list(csv.DictReader((tmp_path / "votes.csv").read_text().splitlines()))
+    assert sum(int(row["count"]) for row in rows) == 2 and rows[0]["answer"] == ""
 
 
 def test_a_taken_port_leaves_the_lecture_without_a_hall(window, player, open_hall):
