@@ -119,7 +119,7 @@ class CaptionBar(QFrame):
 
     @property
     def letters(self) -> int:
-        """The font size in pixels, which cards use too."""
+        """The font size in pixels."""
         return self.text.font().pixelSize()
 
     def _labels(self) -> tuple[QLabel, QLabel, QLabel]:
@@ -148,8 +148,9 @@ class CaptionBar(QFrame):
         self.title.setFont(sized(self.theme, size, bold=True))
         self.text.setFont(sized(self.theme, size))
         self.foot.setFont(sized(self.theme, round(FOOT * size)))
-        if self.addition is not None:
-            self.addition.set_letters(size)
+        for card in (self.card, self.addition):
+            if card is not None:
+                card.set_letters(size)
         edge = round(0.3 * size)
         self.column.setContentsMargins(edge, 0, edge, edge)
         self.column.setSpacing(edge if self._cards() else 0)

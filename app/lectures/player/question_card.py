@@ -26,6 +26,7 @@ from ..model.quantities import MARK_TEXTS, Quantity
 from .caption import CaptionCard, sized
 
 LETTERS = "ABCDEF"
+SMALLEST = 24  # pixels of the letters at a text scale of 1
 SHORT, MIDDLE = (
     16,
     40,
@@ -131,7 +132,7 @@ class QuestionCard(CaptionCard):
         super().__init__(parent)
         self.chosen: Callable[[int], object] = nothing
         self.revealed: Callable[[], object] = nothing
-        self.theme, self.asked, self.size_of_letters = theme, asked, theme.px(24)
+        self.theme, self.asked, self.size_of_letters = theme, asked, theme.px(SMALLEST)
         self.question = PlainLabel(escape_controls(asked.ask))
         self.question.setWordWrap(True)
         self.answer = PlainLabel()
@@ -180,7 +181,8 @@ class QuestionCard(CaptionCard):
         self._show()
 
     def set_letters(self, pixels: int) -> None:
-        """Set the font size in pixels."""
+        """Set the font size in pixels, at least that of a small window."""
+        pixels = max(pixels, self.theme.px(SMALLEST))
         if pixels != self.size_of_letters:
             self.size_of_letters = pixels
             self._show()

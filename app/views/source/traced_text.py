@@ -102,10 +102,6 @@ class TracedText(QObject):
                 del self._drafts[next(iter(self._drafts))]
         self.base, self._map = None, None
 
-    def delete_drafts(self) -> None:
-        """Delete all drafts; the editor's text stays."""
-        self._drafts.clear()
-
     def delete_draft(self, text: str) -> None:
         """Delete the drafts with this text."""
         self._drafts = {key: draft for key, draft in self._drafts.items() if draft.text != normalised(text)}
