@@ -97,7 +97,9 @@ class HistogramView(QWidget):
         painter.setPen(ink)
         sign = "  ✓" * row.is_right
         room = round(left - letters)
-        text = painter.fontMetrics().elidedText(f"{row.label}{sign}", Qt.TextElideMode.ElideRight, room)
+        metrics = painter.fontMetrics()
+        shown = room - metrics.horizontalAdvance(sign)
+        text = metrics.elidedText(row.label, Qt.TextElideMode.ElideRight, shown) + sign
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(0, top, room, height), middle | Qt.AlignmentFlag.AlignLeft, text)
         painter.drawText(

@@ -66,10 +66,12 @@ class Hall(QObject):
         self._code: tuple[bytes, ...] = ()
         self._state = HallState()
         self._questions: list[tuple[int, Question]] = []  # with their steps; the index is the number
+        self._asked_answers: dict[int, tuple[Answer, HallQuestion]] = {}  # by the number of the question
         self._closed: set[int] = set()  # numbers of questions
         self._results: dict[int, Result] = {}  # by the number of the question
         self._pages: dict[int, DrawnStep] = {}  # by step
         self._lecture: Lecture | None = None  # of the pages
+        self._edition = 0  # of the pages, in their names
         self._is_closed = False
         self._rehearsal: JsonProcess | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="tilescope-hall-", ignore_cleanup_errors=True)
@@ -191,12 +193,14 @@ class Hall(QObject):
         if lecture is None or not self._drawing.is_idle():
             return
         if lecture is not self._lecture:
-            self._lecture, self._pages = lecture, {}
+            self._lecture, self._pages, self._edition = lecture, {}, self._edition + 1
         number, count = self.player.number, len(lecture.steps)
         missing = [i for i in (*range(number, count), *range(number)) if i not in self._pages]
         if not missing:
             return
-        request = DrawStep(str(lecture.path), missing[0], self._folder.name, f"{id(lecture)}-{missing[0]}")
+        request = DrawStep(
+            str(lecture.path), missing[0], self._folder.name, f"{self._edition}-{missing[0] + 1}"
+        )
         done = partial(self._take_page, lecture, missing[0])
         failed = partial(self._miss_page, lecture, missing[0])
         task = Task(partial(self._draw, request), done, failed, expected=(*ENDED, StartError))
@@ -210,6 +214,8 @@ class Hall(QObject):
     def _take_page(self, lecture: Lecture, number: int, page: DrawnStep) -> None:
         if lecture is self._lecture and not self._is_closed:
             self._pages[number] = page
+            if page.error:
+                self.notice.error(f"Phones show no picture of step {number + 1}: {page.error}", CAUSE)
             QTimer.singleShot(0, self._show)
 
     def _miss_page(self, lecture: Lecture, number: int, error: BaseException) -> None:
@@ -269,6 +275,14 @@ class Hall(QObject):
         if key not in self._questions:
             self._questions.append(key)
         number = self._questions.index(key)
+        known_answer, asked = self._asked_answers.get(number, (None, None))
+        if asked is None or known_answer is not answer:
+            asked = self._new_question(number, question, answer)
+            self._asked_answers[number] = answer, asked
+        return asked
+
+    def _new_question(self, number: int, question: Question, answer: Answer) -> HallQuestion:
+        """Build a question with the texts that phones show."""
         sessions, focus = self.player.sessions() or [], self.player.scenes[self.player.number].look.focus
         marks = question.kind == "line" and bool(sessions)
         lines = kernel_lines(sessions[min(focus, len(sessions) - 1)])[:MOST_LINES] if marks else ()

@@ -49,7 +49,7 @@ function show(state, vote) {
 function showReplay(name) {
   if (name === page.replay && replay.firstChild) return;
   page.replay = name;
-  if (!name) return replay.replaceChildren(make("p", { class: "wait" }, "The picture of this step is being drawn…"));
+  if (!name) return replay.replaceChildren(make("p", { class: "wait" }, "No picture yet. Follow the lecture on the screen."));
   const frame = make("iframe", { src: `/step/${name}`, sandbox: "allow-scripts", title: "Replay of this step" });
   replay.replaceChildren(frame);
 }
@@ -110,7 +110,8 @@ const FORMS = {
     if (page.vote !== null) field.value = String(page.vote);
     const submit = (event) => {
       event.preventDefault();
-      const text = field.value.trim().replace(",", "."), number = Number(text);
+      const words = field.value.trim(), isGrouped = /^[-+]?\d{1,3}(,\d{3})+(\.\d*)?$/.test(words); // 1,024 or 0,5
+      const text = isGrouped ? words.replace(/,/g, "") : words.replace(",", "."), number = Number(text);
       if (!text || !Number.isFinite(number)) return say("Type a number, as in 64 or 0.5.", true);
       send(number);
     };

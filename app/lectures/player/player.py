@@ -47,9 +47,8 @@ class LecturePlayer(QObject):
     """Walks through a lecture's steps in a window.
 
     changed: the lecture, step, answer or blank screen has changed, or a step has finished playing. shown: the step's
-    picture is shown. votes_changed: `votes` has changed.
-    compiled_asked: the compiled counters of a session are needed. problem: one sentence, "" for
-    none. awaited_changed: another step is awaited, or none.
+    picture is shown. votes_changed: `votes` has changed. compiled_asked: the compiled counters of a session are needed.
+    problem: one sentence, "" for none. awaited_changed: another step is awaited, or none.
 
     stage: of the window. bookmark: returns the window's state. show: restores a state.
     """
