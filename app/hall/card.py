@@ -200,7 +200,7 @@ class HallCard(CaptionCard):
 
 
 def count_text(view: HallView) -> str:
-    """Return how many phones are connected or have voted."""
+    """Count the connected phones, or the votes on an open question."""
     phones = count_noun(view.phones, "phone")
     if view.votes is None:
         return f"{phones} connected"

@@ -172,9 +172,10 @@ def test_a_phone_follows_votes_and_sees_the_answer(window, player, open_hall):
         assert phone.text(".note").startswith("Your vote: B")
         go_to_step(window, NUMBER, play=True)
         shows("document.querySelector('form input') !== null")
-        phone.run("document.querySelector('form input').value = '16'")
-        phone.run("document.querySelector('form button').click()")
-        wait_until(lambda: "1 vote of 1 phone" in seen(hall))
+        for text, number in (("16", 16), ("1,024", 1024), ("0,5", 0.5)):
+            phone.run("document.querySelector('form input').value = arguments[0]", text)
+            phone.run("document.querySelector('form button').click()")
+            wait_until(lambda number=number: hall.report.votes == (number,))
         assert phone.console_messages() == []
         own = f"http://127.0.0.1:{hall.report.port}/"
         assert all(url.startswith((own, "data:")) for url in phone.requests())
