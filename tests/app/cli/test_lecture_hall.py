@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+
 import pytest
 
+from halls import ask
+from presenting import write_lecture
 from tilescope.app.cli.main import main
 
 
@@ -30,3 +40,32 @@ def test_options_that_do_not_go_together_end_in_one_sentence(words, sentence, tm
     assert end.value.code == 2
     assert sentence.lower() in capsys.readouterr().err.lower()
     assert (tmp_path / "votes.csv").read_text() == "kept"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Ctrl+C for one process")
+def test_a_presented_lecture_answers_phones_until_it_ends(tmp_path):
+    lecture, results = write_lecture(tmp_path), tmp_path / "votes.csv"
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tilescope", "lecture", str(lecture), "--hall", "--port", str(port)]
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [*command, "--rehearse", "2", "--results", str(results)], env=environment
+    ) as window:
+        try:
+            end = time.monotonic() + 60
+            while not _answers(port):
+                assert window.poll() is None and time.monotonic() < end
+                time.sleep(0.05)
+            status, _, body = ask(port, "/")
+            assert status == 200 and b"phone.js" in body
+        finally:
+            window.send_signal(signal.SIGINT)
+        assert window.wait(60) == 0
+    assert not _answers(port)
+    assert list(tmp_path.glob("tilescope-hall-*")) == []
+
+
+def _answers(port: int) -> bool:
+    with closing(socket.socket()) as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
