@@ -45,7 +45,7 @@ def compile_with_callers(function: F, *, inlined: bool = False) -> F:
 
 
 def dispatcher_of(function: Callable[..., object]) -> Dispatcher:
-    """Return what Numba made of a function that was compiled here."""
+    """Return the dispatcher behind a function that was compiled here."""
     return function
 
 
