@@ -203,10 +203,11 @@ def conflict_text(conflict: Conflict) -> str:
     file, line = first.place
     place = f" of line {line}" if file == conflict.place[0] else f" of line {line} of {file}" if line else ""
     elements = "1 element" if conflict.elements == 1 else f"{conflict.elements:,} elements"
+    elements += f" of {conflict.name or 'an array'}"
     return (
-        f"{second.name} {second_verb} {elements} of {conflict.name or 'an array'} that {first.name}{place} {first_verb} in "
-        "another stream, and nothing orders the two; record an event after the first, and let the second stream wait "
-        "for it."
+        f"{second.name} {second_verb} {elements} that {first.name}{place} {first_verb} "
+        "in another stream, and nothing orders the two; record an event after the first, and let the second stream "
+        "wait for it."
     )
 
 

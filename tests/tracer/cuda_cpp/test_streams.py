@@ -33,7 +33,8 @@ ORDERED = {
     "default stream between": f"{IN_S} twice<<<1, 32>>>(x, 32); {IN_T}",
     "event": f"{IN_S} cudaEventRecord(e, s); cudaStreamWaitEvent(t, e); {IN_T}",
     "two events": (
-        f"{IN_S} cudaEventRecord(e, s); cudaStreamWaitEvent(u, e); cudaEventRecord(f, u); cudaStreamWaitEvent(t, f); {IN_T}"
+        f"{IN_S} cudaEventRecord(e, s); cudaStreamWaitEvent(u, e); cudaEventRecord(f, u); cudaStreamWaitEvent(t, f);"
+        f" {IN_T}"
     ),
     "host waits for the event": f"{IN_S} cudaEventRecord(e, s); cudaEventSynchronize(e); {IN_T}",
     "host waits for the stream": f"{IN_S} cudaStreamSynchronize(s); {IN_T}",
