@@ -534,6 +534,8 @@ def _resident(event: LaunchEvent, wanted: int | None) -> int:
     threads = event.block[0] * event.block[1] * event.block[2]
     blocks = event.grid[0] * event.grid[1] * event.grid[2]
     fit = max(1, THREADS // threads)
+    if event.cooperative:
+        return blocks
     return max(1, min(blocks, fit, wanted or fit))
 
 

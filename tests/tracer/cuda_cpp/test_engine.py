@@ -328,3 +328,11 @@ int main() {
     assert len(trace.outside.thread) == 4 and set(trace.outside.thread.tolist()) == {7, 15, 23, 31}
     (error,) = [finding for finding in findings_of(trace, requests_of(trace)) if finding.severity == "error"]
     assert error.kind == "bounds" and "tile" in error.statement and "line 6" in error.statement
+
+
+def test_a_warp_prints_its_lines_together(tmp_path):
+    text = (
+        '#include <cstdio>\n__global__ void kernel() { printf("first %d\\n", threadIdx.x); printf("second\\n"); }\n'
+        "int main() { kernel<<<1, 2>>>(); return cudaDeviceSynchronize(); }\n"
+    )
+    assert run_text(tmp_path, text).output.splitlines() == ["first 0", "first 1", "second", "second"]
