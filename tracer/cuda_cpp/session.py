@@ -113,7 +113,7 @@ class _HostAccess(Struct):
 class _Order(Struct):
     """What orders streams, or a copy in one of them; see `runtime/interface.h`."""
 
-    what: str
+    action: str
     stream: int
     key: int  # of the event
     to: int  # addresses, 0 for memory of the host
@@ -419,13 +419,13 @@ class _Connection:
     def _order(self, event: _Order) -> None:
         """Follow what orders the streams of the program."""
         streams = self._streams
-        if event.what == "record":
+        if event.action == "record":
             self._events[event.key] = streams.clock_of(event.stream)
-        elif event.what == "wait":
+        elif event.action == "wait":
             streams.wait(event.stream, self._events.get(event.key, {}))
-        elif event.what == "host":
+        elif event.action == "host":
             streams.synchronize(event.stream)
-        elif event.what == "host event":
+        elif event.action == "host event":
             streams.synchronize_event(self._events.get(event.key, {}))
         else:
             base = self._hello.arena - DEVICE_BASE if self._hello else 0

@@ -187,12 +187,12 @@ def uses_of_trace(trace: Trace) -> Iterator[Use]:
 
 
 def use_of_range(start: int, size: int, op: int) -> Use:
-    """Return what a copy uses from an address on."""
+    """Describe the use of a range of bytes by a copy."""
     return Use("", 1, {op: Bytes(np.array([start]), np.array([start + size]))}, None)
 
 
 def use_of_array(ary: NDArray[Any], op: int) -> Use:
-    """Return what a copy uses of an array."""
+    """Describe the use of an array by a copy."""
     return Use("", ary.itemsize, {op: Bytes.of_array(ary)}, ary)
 
 

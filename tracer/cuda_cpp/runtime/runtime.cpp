@@ -1674,10 +1674,10 @@ void tilescope_finish() { finish_work(); }
 
 void tilescope_add_stream() { has_streams = true; }
 
-void tilescope_order(const char* what, const void* stream, const void* event, const void* to, const void* from, size_t size) {
+void tilescope_order(const char* action, const void* stream, const void* event, const void* to, const void* from, size_t size) {
   if (!has_streams || control < 0 || now) return;
   Quiet quiet;
-  send_text(format("{\"event\":\"order\",\"what\":\"%s\",\"stream\":%llu,\"key\":%llu,\"to\":%llu,\"source\":%llu,\"size\":%llu}\n", what,
+  send_text(format("{\"event\":\"order\",\"action\":\"%s\",\"stream\":%llu,\"key\":%llu,\"to\":%llu,\"source\":%llu,\"size\":%llu}\n", action,
                    (unsigned long long)(uintptr_t)stream, (unsigned long long)(uintptr_t)event, (unsigned long long)(uintptr_t)to,
                    (unsigned long long)(uintptr_t)from, (unsigned long long)size));
   receive_line();

@@ -238,8 +238,8 @@ TILESCOPE_HELPER inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
   return cudaSuccess;
 }
-inline cudaError_t tilescope_wait_for(const char* what, const void* stream, const void* event) {
-  tilescope_order(what, stream, event);
+inline cudaError_t tilescope_wait_for(const char* action, const void* stream, const void* event) {
+  tilescope_order(action, stream, event);
   tilescope_finish();
   fflush(stdout);
   return tilescope_result(cudaSuccess);
