@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -42,10 +41,13 @@ def started(*words, folder):
 def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(script, tmp_path):
     path = script(COPY + ENDLESS.removeprefix(HEAD))
     with started("run", "--json=lines.json", str(path), folder=tmp_path) as process:
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(1)  # for the kernel to begin
+        lines = []
+        while "Ctrl+C ends it" not in (line := process.stderr.readline()):
+            assert line, "".join(lines)
+            lines.append(line)
         process.send_signal(signal.SIGINT)
-        _, output = process.communicate(timeout=60)
+        output = "".join(lines) + process.stderr.read()
+        process.wait(60)
     assert process.returncode == 130
     assert "tilescope: Ctrl+C ended the launch" in output and "traced in" in output
     assert len(load(tmp_path / "tilescope-traces" / "000-copy.npz")) == 80
