@@ -130,6 +130,19 @@ def test_a_program_in_its_folder_runs_only_once_the_user_agrees(window, tmp_path
     wait_for_step(window)
 
 
+def test_a_step_shows_a_program_in_cuda_cpp(window, tmp_path):
+    (tmp_path / "mine.cu").write_text(
+        "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }\n"
+        "int main() { float *a; cudaMalloc(&a, 128); cudaMemset(a, 0, 128); twice<<<1, 32>>>(a); cudaFree(a); }\n"
+    )
+    player = present(window, write_lecture(tmp_path, "# Own\n\n## Mine\n\n`show: mine.cu:launch=1`\n"))
+    window.lectures.cover.answer.click()
+    wait_until(lambda: not window.lectures.cover.isVisible() and player.awaited is None)
+    assert [(s.trace.kernel, s.trace.threads) for s in window.stage.sessions] == [("twice", 32)]
+    player.close()
+    wait_for_step(window)
+
+
 def test_an_edited_kernel_in_its_folder_runs_only_once_the_user_agrees_and_a_line_out_of_ours_at_once(
     window, tmp_path
 ):
