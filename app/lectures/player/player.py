@@ -323,12 +323,12 @@ class LecturePlayer(QObject):
         """Fill the caption of the current step with its numbers."""
         shows = self._moment is not None or self.obstacle
         if self._filled.caption is None and self.step is not None and shows:
-            self._filled.caption = fill_caption(self.step.caption, self._names() or {})
+            self._filled.caption = fill_caption(self.step.caption, self._names())
         return self._filled.caption
 
     def notes(self) -> FilledCaption | None:
         """Fill the speaker's notes of the current step with their numbers."""
-        return None if self.step is None else fill_caption(self.step.spoken, self._names() or {})
+        return None if self.step is None else fill_caption(self.step.spoken, self._names())
 
     def text_problems(self) -> tuple[Problem, ...]:
         """List the numbers of caption and notes that can't be computed; empty if the step has no picture."""

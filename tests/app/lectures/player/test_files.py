@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
+from cuda_cpp import needs_compiler
 from presenting import LECTURE, TILED, capture_window, go_to_step, present, wait_for_step, write_lecture
 from sessions import matmul
 from tilescope.app.model.settings import Settings
@@ -130,15 +131,20 @@ def test_a_program_in_its_folder_runs_only_once_the_user_agrees(window, tmp_path
     wait_for_step(window)
 
 
+@needs_compiler
 def test_a_step_shows_a_program_in_cuda_cpp(window, tmp_path):
     (tmp_path / "mine.cu").write_text(
         "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }\n"
         "int main() { float *a; cudaMalloc(&a, 128); cudaMemset(a, 0, 128); twice<<<1, 32>>>(a); cudaFree(a); }\n"
     )
-    player = present(window, write_lecture(tmp_path, "# Own\n\n## Mine\n\n`show: mine.cu:launch=1`\n"))
+    text = "# Own\n\n## Mine\n\n`show: mine.cu:launch=1`\n\nIt has {here.threads} threads, {here.threads / 3:.1f}.\n"
+    player = present(window, write_lecture(tmp_path, text))
+    caption = window.central.caption.text
+    assert "It has <b>…</b> threads, <b>…</b>" in caption.text() and not player.text_problems()
     window.lectures.cover.answer.click()
     wait_until(lambda: not window.lectures.cover.isVisible() and player.awaited is None)
     assert [(s.trace.kernel, s.trace.threads) for s in window.stage.sessions] == [("twice", 32)]
+    assert "It has <b>32</b> threads" in caption.text()
     player.close()
     wait_for_step(window)
 
