@@ -143,7 +143,7 @@ def test_the_caption_is_at_the_top_before_the_first_picture(tmp_path):
     try:
         assert window.lectures.open(path, before=first_bookmark((), None))
         window.show()
-        wait_until(lambda: window.lectures.cover.answer.isVisible())
+        wait_until(lambda: window.lectures.cover.answer.isVisible() and not window.toolbar.isVisible())
         window.grab()  # settles the layout
         caption = window.central.caption
         assert caption.isVisible() and caption.mapTo(window, QPoint()).y() < 10
