@@ -16,7 +16,7 @@ from tilescope.app.model.settings import Settings
 from tilescope.app.window.main_window import MainWindow
 from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.storage.trace_file import save
-from windows import lent_worker, open_window, press, wait_until
+from windows import lent_worker, open_window, press, settle, wait_until
 
 PROGRAM = """
 import numpy as np
@@ -143,7 +143,9 @@ def test_the_caption_is_at_the_top_before_the_first_picture(tmp_path):
     try:
         assert window.lectures.open(path, before=first_bookmark((), None))
         window.show()
-        wait_until(lambda: window.lectures.cover.answer.isVisible() and not window.toolbar.isVisible())
+        wait_until(lambda: window.lectures.cover.answer.isVisible() and window.toolbar.isHidden())
+        settle(window)
+        window.resize(1200, 760)
         window.grab()  # settles the layout
         caption = window.central.caption
         assert caption.isVisible() and caption.mapTo(window, QPoint()).y() < 10
