@@ -187,7 +187,7 @@ def with_program(tmp_path):
     return written(tmp_path, OF_PROGRAM)
 
 
-def test_a_handout_without_the_programs_says_so(with_program, tmp_path, capsys):
+def test_a_handout_without_the_programs_is_reported(with_program, tmp_path, capsys):
     out = tmp_path / "out.pdf"
     assert main(["lecture", with_program, "-o", str(out)]) == 0
     assert "1 step of 1 run a program" in capsys.readouterr().err
