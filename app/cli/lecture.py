@@ -7,18 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...tracer.model.finding import count_noun
 from ...tracer.model.integers import parse_integer
-from ..lectures.model.check import runs_program
-from ..lectures.model.document import read_lecture
+from ..lectures.model.document import Lecture, read_lecture
 from ..lectures.model.library import lecture_file, lecture_name, lecture_title, shipped_lectures
 from ..lectures.model.problems import LectureError
+from ..lectures.model.program_panes import runs_program
 from ..lectures.model.scenes import scenes_of
 from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError, positive_integer
 from .common.new_notebook import check_new_file, write_new_notebook
 from .common.text_output import align_columns, print_escaped
 from .pictures.handout import add_output, is_handout, write_output
+from .pictures.lecture_programs import add_run_programs, launched
 from .pictures.lecture_work import has_problems, open_sessions, progress_text, show_progress_on_terminal
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("lecture", nargs="?", metavar="NAME | FILE.md", help="a shipped lecture, or a file")
     parser.add_argument("--check", action="store_true", help="print every mistake in it")
+    add_run_programs(parser)
     add_output(parser)
     hall = parser.add_argument_group(
         "in a lecture hall", "Phones in the same network follow the steps and vote on the questions."
@@ -74,7 +75,11 @@ def execute(chosen: Namespace) -> int:
     try:
         path = lecture_file(chosen.lecture)
         return (
-            write(path, chosen) if chosen.output else check(path) if chosen.check else present(path, chosen)
+            write(path, chosen)
+            if chosen.output
+            else check(path, chosen)
+            if chosen.check
+            else present(path, chosen)
         )
     except LectureError as error:
         raise UsageError(str(error)) from None
@@ -116,18 +121,15 @@ def present(path: Path, chosen: Namespace) -> int:
     return show_lecture(path, follow)
 
 
-def check(path: Path) -> int:
+def check(path: Path, chosen: Namespace) -> int:
     """Print the problems of a lecture, and return 1 if it has some."""
-    lecture = read_lecture(path)
-    with open_sessions() as sessions:
+    with launched(read_lecture(path), chosen) as lecture, open_sessions() as sessions:
         has_mistakes = has_problems(lecture, path, sessions)
-    unchecked = sum(runs_program(scene) for scene in scenes_of(lecture))
-    if unchecked:
-        print_escaped(
-            f"{path}: {count_noun(unchecked, 'step')} run a program, which --check does not; present it to see them"
-        )
+        scenes = scenes_of(lecture)
+    unchecked = sum(map(runs_program, scenes))
     if not has_mistakes:
-        print_escaped(f"{path}: {len(lecture.steps)} steps, no mistakes")
+        part = f"{len(scenes) - unchecked} of " if unchecked else ""
+        print_escaped(f"{path}: {part}{len(scenes)} steps, no mistakes")
     return 1 if has_mistakes else 0
 
 
@@ -138,8 +140,11 @@ def write(path: Path, chosen: Namespace) -> int:
         check_new_file(Path(chosen.output))
     else:
         is_handout(chosen.output)  # raises for a bad output name
-    lecture = read_lecture(path)
+    with launched(read_lecture(path), chosen) as lecture:
+        return _write_lecture(lecture, path, chosen, is_notebook)
 
+
+def _write_lecture(lecture: Lecture, path: Path, chosen: Namespace, is_notebook: bool) -> int:
     def progress(step: int) -> None:
         show_progress_on_terminal(progress_text(lecture, step))
 

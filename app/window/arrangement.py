@@ -77,6 +77,7 @@ class Arrangement:
         self.body = QVBoxLayout()
         self.body.addWidget(self.parts.caption)
         self.body.addWidget(self.down, 1)
+        self.body.addStretch(0)  # keeps the caption at the top while nothing else is shown
 
     def _keep_height(self) -> None:
         self.height_moved = True

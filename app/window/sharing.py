@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from ...tracer.processes.json_process import module_command
+from ...tracer.storage.folders import data_folder
 from ..control.stage import Stage
 from ..exercises.controller import ExerciseController
 from ..lectures.model.document import Lecture
+from ..lectures.model.library import FOLDER
 from ..lectures.player.commands import HANDOUT, LECTURE_FILM, LECTURE_PAGE, QUESTIONS
 from ..lectures.player.lectures import Lectures
 from ..model.bookmark import Bookmark
@@ -69,6 +72,7 @@ class ShareParts(NamedTuple):
     render: Callable[[str], object]  # a film or page, with a suffix; "" for the usual one
     has_trace: Callable[[], bool]
     lecture: Callable[[], Lecture | None]  # the open one
+    is_trusted: Callable[[Lecture], bool]  # whether the programs of a lecture may run
     folder: Callable[[], str]  # in which dialogs start
 
 
@@ -117,7 +121,7 @@ class ShareMenu(QMenu):
         if self._process is not None:
             self.parts.notice.inform(f"{WRITING[0].upper()}{WRITING[1:]}. Wait until it is saved.")
         elif lecture is not None:
-            suggestion = str(Path(self.parts.folder()) / f"{lecture.path.stem}{output.suffixes[0]}")
+            suggestion = str(self._folder_of(lecture) / f"{lecture.path.stem}{output.suffixes[0]}")
             name, chosen_filter = QFileDialog.getSaveFileName(
                 self.parts.window, f"Write {output.noun}", suggestion, output.filters
             )
@@ -130,23 +134,33 @@ class ShareMenu(QMenu):
                     ),
                 )
                 is_known = path.suffix.lower() in output.suffixes
-                self._write(output, lecture.path, path if is_known else path.with_name(path.name + usual))
+                self._write(output, lecture, path if is_known else path.with_name(path.name + usual))
 
-    def _write(self, output: LectureOutput, lecture: Path, path: Path) -> None:
+    def _folder_of(self, lecture: Lecture) -> Path:
+        """Return the folder of a user's lecture; for a shipped or unsaved one the usual folder."""
+        folder = lecture.path.parent.resolve()
+        is_ours = folder == FOLDER.resolve() or folder.is_relative_to(data_folder().resolve())
+        is_usable = not is_ours and os.access(folder, os.W_OK)
+        return folder if is_usable else Path(self.parts.folder())
+
+    def _write(self, output: LectureOutput, lecture: Lecture, path: Path) -> None:
         process = self._process = QProcess(self)
         process.setProcessChannelMode(QProcess.ProcessChannelMode.MergedChannels)
-        process.finished.connect(lambda code, _status: self._report(output.noun, process, code, path))
+        is_trusted = self.parts.is_trusted(lecture)
+        lack = "" if is_trusted else " Steps whose program you did not run have no picture."
+        process.finished.connect(lambda code, _status: self._report(output.noun, process, code, path, lack))
         program, *words = module_command("tilescope")
         command, *options = output.command
-        process.start(program, [*words, command, str(lecture), *options, "-o", str(path)])
+        options += ["--run-programs"] * is_trusted
+        process.start(program, [*words, command, str(lecture.path), *options, "-o", str(path)])
         self.parts.notice.inform(f"Writing the {output.noun} {escape_controls(path.name)}…")
 
-    def _report(self, noun: str, process: QProcess, code: int, path: Path) -> None:
+    def _report(self, noun: str, process: QProcess, code: int, path: Path, lack: str) -> None:
         output = process.readAll().toStdString().strip().splitlines()
         self._process = None
         process.deleteLater()
         if code == 0:
-            self.parts.notice.inform(f"The {noun} was saved as {escape_controls(str(path))}.")
+            self.parts.notice.inform(f"The {noun} was saved as {escape_controls(str(path))}.{lack}")
         else:
             reason = escape_controls(output[-1]) if output else "The process ended early."
             self.parts.notice.error(f"The {noun} was not written. {reason}", "file")
@@ -181,7 +195,8 @@ class Outputs:
         self.share = ShareMenu(
             ShareParts(
                 parts.window, parts.central.notice, parts.files.save_picture, self.open_render_dialog,
-                lambda: stage.focused() is not None, lambda: player.lecture, parts.files.folder,
+                lambda: stage.focused() is not None, lambda: player.lecture,
+                player.programs.is_trusted, parts.files.folder,
             )
         )  # fmt: skip
         parts.central.toolbar.share.setMenu(self.share)

@@ -21,6 +21,7 @@ from ..common.arguments import Parser, UsageError, add_look, check_panes, number
 from ..common.interrupts import deferred_interrupts, immediate_interrupts
 from ..common.text_output import is_stderr_a_terminal, print_error, print_escaped, show_progress
 from .handout import step_drawing
+from .lecture_programs import add_run_programs, launched
 from .lecture_work import has_problems, open_sessions
 from .picture_options import STEP_OPTIONS, add_picture_options, bookmark_of, room_of
 
@@ -68,6 +69,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--long", action="store_true", help="render even if it takes over 10 minutes or 500 MB"
     )
+    add_run_programs(parser)
     add_look(parser)
     add_picture_options(parser)
 
@@ -185,9 +187,8 @@ def _wanted(chosen: Namespace) -> FilmOptions:
 @contextmanager
 def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | None]:
     """Yield the source that draws a lecture; None if it has mistakes, which are printed."""
-    lecture = read_lecture(path)
-    numbers = _numbers(lecture, chosen)
-    with open_sessions() as sessions:
+    with launched(read_lecture(path), chosen) as lecture, open_sessions() as sessions:
+        numbers = _numbers(lecture, chosen)
         if has_problems(lecture, path, sessions):
             yield None
             return

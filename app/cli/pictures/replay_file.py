@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt
 from ..common.arguments import UsageError, check_scenarios
 from ..common.interrupts import deferred_interrupts
+from .lecture_programs import launched
 from .lecture_work import open_sessions, progress_text, show_progress_on_terminal
 
 if TYPE_CHECKING:
@@ -58,12 +60,23 @@ def write_replay_file(chosen: Namespace) -> None:
 
 def _page(chosen: Namespace) -> bytes:
     """Build the page; Ctrl+C stops between two moments."""
+    lecture = names_lecture(chosen.what)
+    with ExitStack() as stack:
+        sessions = stack.enter_context(open_sessions(PATIENCE if lecture else None))
+        if lecture:
+            path = lecture_file(chosen.what[0])
+            read = stack.enter_context(launched(read_lecture(path), chosen))
+            document = _lecture_document(read, path, chosen, sessions)
+        else:
+            document = _launches_document(chosen, sessions)
+        return _drawn(document, chosen)
+
+
+def _drawn(document: ReplayDocument, chosen: Namespace) -> bytes:
+    """Draw a document and write it as a page."""
     from ...replays.limits import check_moments
     from ...replays.page import page_of
 
-    lecture = names_lecture(chosen.what)
-    with open_sessions(PATIENCE if lecture else None) as sessions:
-        document = (_lecture_document if lecture else _launches_document)(chosen, sessions)
     check_moments(document, chosen.output)
     with deferred_interrupts() as check:
 
@@ -91,7 +104,7 @@ def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     return launches_document(look, shown, chosen.text_size, begin, end)
 
 
-def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
+def _lecture_document(lecture: Lecture, path: Path, chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     """Build the document of a lecture, before it is drawn."""
     from ...lectures.player.step_picture import ResolvedStep, panes_below, setups_below
     from ...replays.document import ReplayDocument
@@ -99,8 +112,6 @@ def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     from ...replays.launches import PICTURE
     from ...replays.lecture_steps import add_lecture_step, trees_of
 
-    path = lecture_file(chosen.what[0])
-    lecture = read_lecture(path)
     numbers = _numbers(chosen, len(lecture.steps))
     _refuse_mistakes(lecture, path, sessions)
     document, scenes = ReplayDocument(lecture.title, Form(*PICTURE, chosen.text_size)), scenes_of(lecture)

@@ -28,7 +28,7 @@ LONGEST = 10_000  # characters of a caption, or of an answer
 TOO_LONG = f"A caption has at most {LONGEST:,} characters; split this step."
 NO_PICTURES = "A caption can't contain pictures; the step shows its own."
 UNKNOWN = "???"  # replaces a number that can't be computed
-PENDING = Quantity("…")  # replaces a number that is still being computed
+PENDING = Quantity("…")  # replaces a number that is not computed yet
 
 
 class Span(Struct, frozen=True):
@@ -148,8 +148,11 @@ class _CaptionReader:
             yield Span(UNKNOWN, styles, None, self._line)
 
 
-def fill_caption(caption: Caption, names: Environment) -> FilledCaption:
-    """Fill in the numbers of a caption, with their marks if they are of several kinds."""
+def fill_caption(caption: Caption, names: Environment | None) -> FilledCaption:
+    """Fill in the numbers of a caption, with their marks if they are of several kinds.
+
+    names: None for a step without a picture, whose numbers are left open.
+    """
     numbers, problems = _computed(caption, names)
     marks: set[tuple[Mark, str]] = {(q.mark, q.origin) for q in numbers.values() if q.mark}
     several = len(marks) > 1
@@ -158,13 +161,16 @@ def fill_caption(caption: Caption, names: Environment) -> FilledCaption:
     return FilledCaption("".join(paragraphs), "\n".join(texts), _foot(marks), tuple(problems))
 
 
-def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity], list[Problem]]:
+def _computed(caption: Caption, names: Environment | None) -> tuple[dict[int, Quantity], list[Problem]]:
     """Compute the value of each number span, by its id, and list the problems."""
     values: dict[int, Quantity] = {}
     problems = []
     for paragraph in caption.paragraphs:
         for span in paragraph.spans:
             if span.expression is None:
+                continue
+            if names is None:
+                values[id(span)] = PENDING
                 continue
             try:
                 value = span.expression.evaluate(names)

@@ -180,7 +180,7 @@ def _panes(value: str, folder: Path) -> tuple[Pane, ...]:
 
 
 def _pane(word: str, folder: Path) -> Pane:
-    if match := re.fullmatch(r"([^:]+\.py)(?::launch=(\d{1,6}))?", word):
+    if match := re.fullmatch(r"([^:]+\.(?:py|ipynb|cu))(?::launch=(\d{1,6}))?", word):
         _inside(match[1], folder)
         return ProgramLaunch(match[1], int(match[2] or 1))
     if word.endswith(".npz"):

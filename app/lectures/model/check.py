@@ -19,6 +19,7 @@ from .captions import fill_caption
 from .document import Lecture, Step
 from .expressions import Environment, ExpressionError
 from .problems import Problem
+from .program_panes import runs_program
 from .questions import answer_of
 from .scenes import Moment, Scene, moment_of, scenes_of, unplaced
 from .time_anchors import TimeAnchorError
@@ -35,11 +36,6 @@ def environment_of(
     moments = pane_moments(moment.stand, ends, scene.look.link)
     values = [values_of(pane) if isinstance(pane, Setup) else {} for pane in scene.panes]
     return build_environment(sessions, moments, moment.selections, values, scene.look.focus, ask=ask)
-
-
-def runs_program(scene: Scene) -> bool:
-    """Check whether a step runs a program that came with the lecture, which a check never runs."""
-    return any(not isinstance(pane, Setup) for pane in scene.panes)
 
 
 def check_lecture(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from ....tracer.model.plan import PlanError
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark
 from ...model.nothing import nothing
@@ -22,14 +23,18 @@ from ...widgets.appearance import Look
 from ...widgets.notice import Notice
 from ...widgets.theme import Theme
 from ..model.captions import mask_html
+from ..model.changes import Pane
 from ..model.document import Lecture, read_lecture
 from ..model.problems import LectureError, Problem
+from ..model.program_panes import ProgramPane, runs_program, with_setups
 from ..model.questions import Question
+from ..model.scenes import scenes_of
 from .blank import BlankScreen
 from .caption import CaptionBar, unbroken
 from .checking import CheckJob, show_problems
 from .file_watch import FileWatch
 from .player import LecturePlayer, ShowBookmark
+from .programs import LaunchUnavailableError
 from .step_cover import StepCover, StepNote
 
 if TYPE_CHECKING:  # loaded with the first lecture
@@ -169,13 +174,25 @@ class Lectures(QObject):
             self.places.notice.error(str(error), "lecture file")
             return
         self.places.notice.inform(f"Checking {len(lecture.steps)} steps…")
-        self.checks.start(lecture)
+        programs, folder = self.player.programs, lecture.folder
+
+        def traced(pane: ProgramPane) -> Pane:
+            try:
+                return programs.setup_of(pane, folder)
+            except (LaunchUnavailableError, PlanError):
+                return pane
+
+        self.checks.start(with_setups(lecture, traced))
 
     def _show_checked(self, lecture: Lecture, problems: Sequence[Problem]) -> None:
         if problems:
             show_problems(self.places.window, self.look.theme, lecture, problems)
         else:
-            self.places.notice.inform(f"{len(lecture.steps)} steps, no mistakes.")
+            scenes = scenes_of(lecture)
+            checked = len(scenes) - sum(map(runs_program, scenes))
+            rest = "" if checked == len(scenes) else " Run the programs of the others, and check again."
+            part = f"{checked} of " if rest else ""
+            self.places.notice.inform(f"{part}{len(scenes)} steps, no mistakes.{rest}")
 
     def show_full(self) -> bool:
         """Enter or leave full screen; return False without a lecture."""

@@ -25,7 +25,7 @@ from ..model.changes import Play
 from ..model.clock import Clock
 from ..model.document import Lecture, Step, read_lecture
 from ..model.expressions import Environment, ExpressionError
-from ..model.problems import LectureError
+from ..model.problems import LectureError, Problem
 from ..model.questions import Answer, answer_of
 from ..model.scenes import Moment, Scene, moment_of, scene_bookmark, scenes_of
 from ..model.time_anchors import TimeAnchorError
@@ -331,12 +331,17 @@ class LecturePlayer(QObject):
         """Fill the caption of the current step with its numbers."""
         shows = self._moment is not None or self.obstacle
         if self._filled.caption is None and self.step is not None and shows:
-            self._filled.caption = fill_caption(self.step.caption, self._names() or {})
+            self._filled.caption = fill_caption(self.step.caption, self._names())
         return self._filled.caption
 
     def notes(self) -> FilledCaption | None:
         """Fill the speaker's notes of the current step with their numbers."""
-        return None if self.step is None else fill_caption(self.step.spoken, self._names() or {})
+        return None if self.step is None else fill_caption(self.step.spoken, self._names())
+
+    def text_problems(self) -> tuple[Problem, ...]:
+        """List the numbers of caption and notes that can't be computed; empty if the step has no picture."""
+        filled = (self.caption(), self.notes()) if self._moment is not None else ()
+        return tuple(problem for text in filled if text is not None for problem in text.problems)
 
     def answer(self) -> Answer | None:
         """Compute the answer to the step's question, None without one."""

@@ -15,6 +15,8 @@ from ...model.bookmark import Setup
 from ...model.named_file import UnreadableFileError, read_small_file
 from ...model.visible_text import escape_controls
 from ..model.changes import EditedKernel, ProgramLaunch
+from ..model.document import Lecture
+from ..model.program_panes import program_panes
 
 if TYPE_CHECKING:
     from ...programs.program_job import UserProgram
@@ -84,6 +86,16 @@ class LecturePrograms(QObject):
                 f"This step shows launch {launch.launch}, but {name} makes only {len(run.traces)} launches."
             )
         return Setup(file=str(run.traces[launch.launch - 1]))
+
+    def is_trusted(self, lecture: Lecture) -> bool:
+        """Return True if the user agreed to all programs of a lecture as they are now."""
+        return all(self._trusts(lecture.folder / pane.file) for pane in program_panes(lecture))
+
+    def _trusts(self, path: Path) -> bool:
+        try:
+            return (path.resolve(), _digest(path)) in self._trusted
+        except LaunchUnavailableError:
+            return False
 
     def agree(self, path: Path) -> None:
         """Trust a program with its current content."""

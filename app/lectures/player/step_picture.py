@@ -63,7 +63,7 @@ class ResolvedStep:
         self.setups, self.sessions = setups, sessions
         self.moment = moment_of(lecture, scenes, number, sessions) if sessions else None
         own = sessions if self.scene.panes else ()
-        self._names = environment_of(self.scene, own, self.moment, ask) if self.moment else {}
+        self._names = environment_of(self.scene, own, self.moment, ask) if self.moment else None
 
     def caption(self) -> FilledCaption:
         """Fill the caption with its numbers."""
@@ -77,7 +77,7 @@ class ResolvedStep:
         """Compute the answer to the step's question; None without one, or if it can't be computed."""
         question = self.step.change.question
         try:
-            return answer_of(question, self._names) if question else None
+            return answer_of(question, self._names or {}) if question else None
         except ExpressionError:
             return None
 

@@ -347,6 +347,11 @@ class PresenterWindow(QWidget):
         html = f'<p style="color:{ink}">{NO_NOTES}</p>' if notes is None or not notes.html else notes.html
         if notes is not None and notes.foot:
             html += f'<p style="color:{ink}">{markup(notes.foot)}</p>'
+        problems = self.player.text_problems()
+        if problems:
+            lines = "".join(f"<br>{markup(str(problem))}" for problem in problems)
+            colour = self.theme.palette.bad
+            html = f'<p style="color:{colour}"><b>The audience sees ??? for a number</b>{lines}</p>{html}'
         if html != self.notes.text():
             self.notes.setText(html)
             self.area.verticalScrollBar().setValue(0)

@@ -12,7 +12,7 @@ from ....kernels.scenarios.scenario import Values
 from ....tracer.analysis.requests import REQUEST_KINDS, kinds_of
 from ....tracer.model.finding import block_text, coordinates_text, element_coordinates
 from ....tracer.model.finding import count_noun as plural
-from ....tracer.model.trace import Buffer, Check, Op, Trace
+from ....tracer.model.trace import Buffer, Check, Op, Trace, poison
 from ...model.counter_labels import operands
 from ...model.session import Session, buffer_text
 
@@ -33,6 +33,7 @@ __all__ = [
     "plural",
 ]  # re-exported: the tracer's names in findings, and the session's
 # A load reads, a store writes, an atomic does both.
+UNWRITTEN = " (unwritten memory)"
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -83,7 +84,22 @@ def access_text(session: Session, row: int) -> str:
     trace = session.trace
     buffer = trace.buffers[int(trace.buffer[row])]
     text = f"{VERBS[access_kind(session, row).split()[-1]]} {element_text(buffer, int(trace.index[row]))}"
-    return text if trace.value is None else f"{text} = {value_text(trace.value[row])}"
+    if trace.value is None:
+        return text
+    value = trace.value[row]
+    return f"{text} = {value_text(value)}{UNWRITTEN if _is_unwritten(value, np.dtype(buffer.dtype)) else ''}"
+
+
+def _is_unwritten(value: np.generic, dtype: np.dtype[np.generic]) -> bool:
+    """Check whether a value has the bits that fill unwritten memory; in less than 4 bytes they are common.
+
+    dtype: of the buffer, which may differ from the value's.
+    """
+    if {dtype.kind, value.dtype.kind} - set("fciu") or dtype.itemsize < 4:
+        return False
+    fills = poison(dtype), np.frombuffer(b"\xa5" * dtype.itemsize, dtype)[0]
+    with np.errstate(all="ignore"):
+        return value.tobytes() in [fill.astype(value.dtype).tobytes() for fill in fills]
 
 
 def access_kind(session: Session, row: int) -> str:

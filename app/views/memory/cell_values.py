@@ -37,24 +37,29 @@ class ValueText(NamedTuple):
     size: int  # the height of the letters, in pixels
     letters: int  # the largest number of letters
     digits: int  # the largest number of digits
+    decimals: int | None = None  # of values from 1 on; None for any
 
 
 def choose_value_text(
-    place: BufferPosition, usual_texts: Callable[[int], Collection[str]], digits: Sequence[int], theme: Theme
+    place: BufferPosition,
+    usual_texts: Callable[[int], tuple[Collection[str], int | None]],
+    digits: Sequence[int],
+    theme: Theme,
 ) -> ValueText | None:
     """Choose the size of values in cells, with as many digits as are legible; None if they do not fit.
 
-    usual_texts: formats typical values with a number of digits; digits: the numbers to try, descending.
+    usual_texts: formats typical values with a number of digits, and returns their common decimals.
+    digits: the numbers to try, descending.
     """
     for count in digits if min(place.cell, place.row) >= TEXT_FROM else ():
-        texts = usual_texts(count)
+        texts, decimals = usual_texts(count)
         shapes = {re.sub(r"\d", "0", text) for text in texts}  # digits are about equally wide
         widest = max((text_width(shape, theme.font()) for shape in shapes), default=0.0)
         available = min(0.94 * place.cell - 2, max(0.85 * place.cell, NARROW))
         fitting = available / max(widest, 1.0) * theme.font().pixelSize()
         size = min(fitting, 0.55 * place.row, theme.px(LARGEST))
         if widest and size >= (SMALLEST if count == digits[-1] else max(SMALLEST, theme.px(READABLE))):
-            return ValueText(math.floor(size), max(map(len, texts)), count)
+            return ValueText(math.floor(size), max(map(len, texts)), count, decimals)
     return None
 
 
@@ -128,7 +133,9 @@ class ValueLayer:
         for row, col in np.argwhere(changed).tolist():
             cell = row + part.row0, col + part.col0
             if now.has_values[row, col]:
-                self.texts[cell] = short_text(now.values[row, col], value_text.letters, value_text.digits)
+                self.texts[cell] = short_text(
+                    now.values[row, col], value_text.letters, value_text.digits, value_text.decimals
+                )
             else:
                 self.texts.pop(cell, None)
 

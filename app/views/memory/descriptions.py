@@ -92,23 +92,46 @@ def usual_values(session: Session, buffer: int, copy: tuple[int, int]) -> NDArra
     return spread
 
 
-def usual_texts(values: NDArray[Any], digits: int) -> frozenset[str]:
-    """Format values with `digits` digits; other values of the buffer may take more letters."""
+def usual_texts(values: NDArray[Any], digits: int) -> tuple[frozenset[str], int | None]:
+    """Format values with `digits` digits, and return the decimals of those from 1 on, None for any.
+
+    Other values of the buffer may take more letters.
+    """
     letters = LONGEST
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]
         integer_digits = len(f"{np.abs(finite).max(initial=0):.0f}")
         letters = max(digits + 2, min(integer_digits, LONGEST)) + bool((finite < 0).any())
-    return frozenset(short_text(value, letters, digits) for value in values)
+    decimals = _common_decimals(values, letters, digits)
+    return frozenset(short_text(value, letters, digits, decimals) for value in values), decimals
 
 
-def short_text(value: np.generic, letters: int, digits: int = 4) -> str:
-    """Format a value as precisely as `letters` letters and `digits` digits allow; integers in full."""
+def _common_decimals(values: NDArray[Any], letters: int, digits: int) -> int | None:
+    """Find the decimals of values from 1 on, if some are rounded: as few as the one with the fewest."""
+    if values.dtype.kind != "f":
+        return None
+    from_one = values[np.isfinite(values) & (np.abs(values) >= 1)]
+    texts = [short_text(value, letters, digits) for value in from_one]
+    rounded = [text for text, value in zip(texts, from_one, strict=True) if values.dtype.type(text) != value]
+    if not rounded or any("." not in text or "e" in text for text in rounded):
+        return None
+    return min(len(text.partition(".")[2]) for text in rounded)
+
+
+def short_text(value: np.generic, letters: int, digits: int = 4, decimals: int | None = None) -> str:
+    """Format a value as precisely as `letters` letters and `digits` digits allow; integers in full.
+
+    decimals: of values from 1 on, if they fit, so that the numbers of a buffer look alike.
+    """
     if isinstance(value, np.bool_ | np.integer):
         text = value_text(value)
         return text if len(text) <= letters else "…"
     if not isinstance(value, np.floating):
         return next((t for t in (value_text(value),) if len(t) <= letters), "…")
+    if decimals is not None and abs(value) >= 1 and np.isfinite(value):
+        text = f"{float(value):.{decimals}f}"
+        if len(text) <= letters:
+            return text
     candidates = (text for n in range(digits, 0, -1) for text in _number_texts(value, n))
     return next((text for text in candidates if len(text) <= letters), "…")
 

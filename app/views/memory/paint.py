@@ -392,7 +392,7 @@ def draw_highlighted_buffer(
 ) -> None:
     """Draw a buffer with opacity `keep`, except for its highlighted cells."""
     if cells is not None and cells.elements is not None:
-        draw_highlighted_part(painter, _outline_path(place, cells.shape), keep, draw)
+        draw_highlighted_part(painter, _area_path(place, cells), keep, draw)
     else:
         with reduced_opacity(painter, keep if cells is None else 1.0):
             draw()
@@ -407,18 +407,35 @@ def _outline_path(place: BufferPosition, shape: Footprint) -> QPainterPath:
     return path
 
 
+def _area_path(place: BufferPosition, cells: HighlightedCells) -> QPainterPath:
+    """Compute the area of highlighted cells in pixels; lines of an outline enclose nothing that can clip."""
+    if cells.shape.outline is None or cells.elements is None:
+        return _outline_path(place, cells.shape)
+    rows, cols = place.sheet.distinct_cells(cells.elements)
+    path, begins = (
+        QPainterPath(),
+        np.flatnonzero(np.diff(rows, prepend=-1) | (np.diff(cols, prepend=-1) != 1)),
+    )
+    for first, last in zip(begins.tolist(), [*(begins[1:] - 1).tolist(), len(rows) - 1], strict=True):
+        row = int(rows[first])
+        path.addRect(part_rect(place, CellRect(row, int(cols[first]), row + 1, int(cols[last]) + 1)))
+    return path.simplified()
+
+
 def _frame_width(place: BufferPosition) -> float:
     """Compute the width of a frame around highlighted cells, in pixels: thin for small cells."""
     return 2.0 if min(place.cell, place.row) < 12 else min(max(3.0, place.cell / 14), 6.0)
 
 
-def draw_highlight_frame(painter: QPainter, place: BufferPosition, shape: Footprint, theme: Theme) -> None:
+def draw_highlight_frame(
+    painter: QPainter, place: BufferPosition, cells: HighlightedCells, theme: Theme
+) -> None:
     """Draw the frame of highlighted cells, outside them, so that they stay completely visible."""
-    edge, around, width = _outline_path(place, shape), QPainterPath(), _frame_width(place)
+    edge, around, width = _outline_path(place, cells.shape), QPainterPath(), _frame_width(place)
     around.addRect(
         part_rect(place, CellRect(0, 0, place.sheet.rows, place.sheet.cols)).adjusted(-9, -9, 9, 9)
     )
-    around.addPath(edge)  # by the odd-even rule, everything except the cells
+    around.addPath(_area_path(place, cells))  # by the odd-even rule, everything except the cells
     with clipped(painter, around):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.strokePath(edge, pen(theme.palette.panel, 2 * width + 4))  # half of it is visible

@@ -245,7 +245,7 @@ class MemoryPicture(MemoryArrangement):
         buffers, room, pieces = self.data.session.trace.buffers, self.room(state), []
         for number, cells in (self._highlighted(state) or {}).items():
             draw = partial(
-                paint.draw_highlight_frame, place=layout.places[number], shape=cells.shape, theme=self.theme
+                paint.draw_highlight_frame, place=layout.places[number], cells=cells, theme=self.theme
             )
             box = rect(layout.places[number].box).adjusted(
                 -paint.FRAME, -paint.FRAME, paint.FRAME, paint.FRAME

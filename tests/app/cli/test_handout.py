@@ -155,6 +155,93 @@ def test_a_program_that_needs_consent_is_refused_instead_of_drawn(tmp_path):
     assert not QImage(str(tmp_path / "pictures" / "01-own-kernel.png")).isNull()
 
 
+PROGRAM = """\
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def double(a):
+    i = cuda.grid(1)
+    a[i] = 2 * a[i]
+
+
+double[2, 16](np.arange(32.0))
+double[1, 8](np.arange(8.0))
+print("done")
+"""
+OF_PROGRAM = """\
+# Mine
+
+## Own kernel
+
+`show: mine.py:launch=2`
+
+It has {here.threads_in_all} threads and {here.blocks} block.
+"""
+
+
+@pytest.fixture
+def with_program(tmp_path):
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    return written(tmp_path, OF_PROGRAM)
+
+
+def test_a_handout_without_the_programs_is_reported(with_program, tmp_path, capsys):
+    out = tmp_path / "out.pdf"
+    assert main(["lecture", with_program, "-o", str(out)]) == 0
+    assert "1 step of 1 run a program" in capsys.readouterr().err
+    words = text_of(out.read_bytes())
+    assert "Ithas…threads" in words and "???" not in words
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["lecture"], "out.pdf"),
+        (["lecture"], "out.ipynb"),
+        (["render"], "out.html"),
+        (["render", "--size", "640x480", "--hold", "0.1"], "out.gif"),
+    ],
+)
+def test_files_of_a_lecture_show_its_programs_once_they_may_run(with_program, tmp_path, capsys, words, name):
+    out = tmp_path / name
+    assert main([words[0], with_program, *words[1:], "--run-programs", "-o", str(out)]) == 0
+    assert "run a program" not in capsys.readouterr().err
+    content = out.read_bytes()
+    assert b"???" not in content
+    if name.endswith(".pdf"):
+        words_of_page = text_of(content)
+        assert "Ithas8threadsand1block" in words_of_page and "onceyouagree" not in words_of_page
+
+
+def test_a_check_runs_programs_only_if_it_may(with_program, tmp_path, capsys):
+    assert main(["lecture", "--check", with_program]) == 0
+    assert "0 of 1 steps, no mistakes" in capsys.readouterr().out
+    assert main(["lecture", "--check", "--run-programs", with_program]) == 0
+    assert ": 1 steps, no mistakes" in capsys.readouterr().out
+    Path(with_program).write_text(OF_PROGRAM.replace("here.blocks", "here.blokcs"))
+    assert main(["lecture", "--check", "--run-programs", with_program]) == 1
+    assert f"{with_program}:7: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        (PROGRAM.replace("double[1, 8]", "# "), "mine.py makes only 1 launch."),
+        ("raise SystemExit(3)", "mine.py launches no kernel"),
+        ("a = 1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_program_without_the_launch_of_a_step_is_one_sentence(
+    with_program, tmp_path, capsys, program, sentence
+):
+    (tmp_path / "mine.py").write_text(program)
+    assert main(["lecture", with_program, "--run-programs", "-o", str(tmp_path / "out.pdf")]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "out.pdf").exists()
+
+
 def test_a_disk_that_fills_up_leaves_the_old_handout(tmp_path, capsys, monkeypatch):
     path = tmp_path / "out.pdf"
     path.write_bytes(b"old")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout
 
 from sessions import grab_image
-from tilescope.app.lectures.player.caption import CaptionBar
+from tilescope.app.lectures.player.caption import CaptionBar, CaptionCard
 from tilescope.app.model.bookmark import decode, encode
 from tilescope.app.state.actions import Show, Zoom
 from tilescope.app.widgets.theme import Theme
@@ -219,7 +219,9 @@ def test_a_caption_is_plain_text_except_its_html(bar):
 def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
     bar.show_caption("Title", "text", "")
     height = bar.height()
-    first, second = QLabel("How many?"), QLabel("Which?")
+    first, second = CaptionCard(), CaptionCard()
+    for card, text in ((first, "How many?"), (second, "Which?")):
+        QVBoxLayout(card).addWidget(QLabel(text))
     bar.set_card(first)
     bar.resize(1900, bar.height())
     bar.show()

@@ -122,6 +122,23 @@ def test_keys_in_either_window_move_both(window, speaker):
     assert not speaker.blank.isChecked()
 
 
+def test_the_speaker_learns_why_the_audience_sees_question_marks(window, speaker, tmp_path, lecture):
+    path = tmp_path / "mistake.md"
+    path.write_text(
+        "# T\n\n## S\n\n`show: vector-double:count=8,threads=8`\n\nIt is {here.D.sum}.\n\n> Notes.\n"
+    )
+    assert window.lectures.open(path)
+    wait_until(lambda: window.lectures.player.awaited is None)
+    try:
+        text = speaker.notes.text()
+        assert "???" in text and "line 7: " in text and "Notes." in text
+        assert not window.notice.isVisible()  # the audience sees no message
+    finally:
+        assert window.lectures.open(lecture)
+        wait_until(lambda: window.lectures.player.awaited is None)
+    assert "???" not in speaker.notes.text()
+
+
 def test_the_speaker_reads_notes_as_they_were_written(window, speaker):
     text = speaker.notes.text()
     assert "Say &lt;b&gt;hello&lt;/b&gt; &amp; wait." in text

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
+from launching import Array, launch, trace
 from sessions import grab_image, matmul, uneven_session
 from synthetic_profiles import replace_recorded_profiles, synthetic_profile, synthetic_record
 from tilescope.app.model.session import Selection, build_session
@@ -286,3 +287,28 @@ def test_an_empty_launch_can_be_shown(tiled):
     session = build_session(tiled.launch, trace, tiled.scenario)
     for kind in VIEWS:
         assert not grab_image(show_panel(kind, session, 0)).isNull()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "uint64", "float64"])
+@pytest.mark.parametrize("wider", ["", "float64"])
+def test_a_value_of_unwritten_memory_is_called_so_and_others_are_not(tmp_path, dtype, wider):
+    source = f"""
+from numba import {dtype}
+@cuda.jit
+def kernel(a, other, out):
+    s = cuda.shared.array(9, {dtype})
+    t = cuda.threadIdx.x
+    s[t] = a[t]
+    other[t] = t
+    cuda.syncthreads()
+    out[t] = s[t] + s[t + 1]
+"""
+    arrays = (Array((8,), dtype, "arange"), Array((8,), wider or dtype), Array((8,), dtype))
+    options = {"arguments": arrays, "block": (8, 1, 1)}
+    session = build_session(launch(tmp_path, source, **options), trace(tmp_path, source, **options), None)
+    view = show_panel(ThreadView, session, session.end, Selection(0, 7))
+    texts = [view.list.item(i).text() for i in range(view.list.count())]
+    reads = [text for text in texts if "reads" in text]
+    assert [("s[8]" in text) == ("unwritten memory" in text) for text in reads] == [True] * 3
+    view.render_moment(1, Selection())
+    assert not [i for i in range(view.list.count()) if "unwritten" in view.list.item(i).text()]

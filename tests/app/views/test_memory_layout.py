@@ -255,6 +255,13 @@ def test_an_image_has_a_cell_for_each_pixel(shape, dtype, is_one):
     assert ((sheet.rows, sheet.cols) == shape[:2]) == is_one
 
 
+@pytest.mark.parametrize("length", [*range(30, 41), 64])
+def test_few_elements_have_cells_for_their_values_in_a_narrow_pane(length):
+    buffers = [buffer((length,)), buffer((32,), "shared", "s"), buffer((length,), name="out")]
+    layout = arrange(buffers, {}, Box(12.0, 6.0, 450.0, 560.0), Metrics(18.0, 40.0, 40.0, 40.0, large=True))
+    assert min(min(place.cell, place.row) for place in layout.places.values()) >= 22
+
+
 @pytest.mark.parametrize("room", [(700, 330), (1200, 600), (420, 260), (1110, 560), (1110, 720)])
 def test_buffers_of_one_dimension_share_a_scale(room):
     numbers = [buffer((192,), name="src"), buffer((34,), "shared", "s"), buffer((192,), name="dst")]

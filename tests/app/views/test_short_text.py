@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilescope.app.views.memory.descriptions import short_text
+from tilescope.app.views.memory.descriptions import short_text, usual_texts
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,22 @@ from tilescope.app.views.memory.descriptions import short_text
 )
 def test_a_rounded_number_keeps_its_zeros_and_an_exact_one_has_none(value, digits, text):
     assert short_text(value, digits + 2, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "digits", "texts"),
+    [
+        ([0.0, 0.9697, 1.0, 1.0303, 2.5, 3.0], 3, ["0", "0.970", "1.000", "1.030", "2.500", "3.000"]),
+        ([1.0, 9.5234, 13.4242, 10.0], 3, ["1.0", "9.5", "13.4", "10.0"]),
+        ([1.0, 2.5, -3.0], 3, ["1", "2.5", "-3"]),  # none is rounded
+        ([1.0, 250.12], 3, ["1", "250"]),
+        ([0.1, 0.25, 0.3333], 2, ["0.1", "0.25", "0.33"]),
+        ([1.0, np.inf, np.nan, 2.7183], 3, ["1.000", "inf", "nan", "2.718"]),
+    ],
+)
+def test_the_numbers_of_a_buffer_from_1_on_have_equally_many_decimals(values, digits, texts):
+    array = np.array(values, np.float32)
+    shown, decimals = usual_texts(array, digits)
+    assert shown == set(texts)
+    letters = max(map(len, texts))
+    assert [short_text(value, letters, digits, decimals) for value in array] == texts

@@ -93,6 +93,29 @@ def test_an_element_stays_as_it_is_inside_a_frame():
     assert contrast(after.pixelColor(edge.x() - 2, edge.y()), view.theme.colour("panel")) > 10
 
 
+@pytest.mark.parametrize(
+    "names",
+    [["A[0, 0]", "A[2, 3]"], ["A[0, :]", "A[1, 0]"], ["A[0:2, 1]", "A[5, 1]", "A[5, 2]", "A[6, 2]"]],
+    ids=["apart", "a step", "both"],
+)
+@pytest.mark.parametrize("colour_by", ["value", "reads"])
+def test_elements_that_form_no_rectangle_stay_as_they_are(names, colour_by):
+    view = show_memory(matmul("matmul-naive-col-on-x", **TILED), 10**6, size=(1200, 900), colour_by=colour_by)
+    before = grab_image(view)
+    (highlight,) = resolve_highlights(names, [view.session])
+    bright = {
+        (row, col)
+        for _, ((row0, row1), (col0, col1)) in highlight.elements
+        for row in range(row0, min(row1, 8))
+        for col in range(col0, min(col1, 8))
+    }
+    after = spot(view, *names)
+    side = int((element_point(view, "a", 0, 1) - element_point(view, "a", 0, 0)).x() / 2) - 3
+    for row, col in np.ndindex(8, 8):
+        box = cell(view, "a", row, col, side=side)
+        assert same(after, before, box) == ((row, col) in bright), (row, col)
+
+
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_values_of_faint_cells_can_be_read(name):
     theme = Theme.named(name)

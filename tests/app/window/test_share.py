@@ -105,6 +105,48 @@ def test_a_handout_is_in_the_menu_of_lectures_with_or_without_answers(
     settle(window)
 
 
+PROGRAM = """import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def double(a):
+    i = cuda.grid(1)
+    a[i] = 2 * a[i]
+
+
+double[2, 16](np.arange(32.0))
+"""
+
+
+@pytest.mark.parametrize("agrees", [False, True])
+def test_a_handout_shows_the_programs_that_the_user_ran(window, tmp_path, monkeypatch, agrees):
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    (tmp_path / "one.md").write_text("# One\n\n## Own\n\n`show: mine.py`\n\nIt has {here.blocks} blocks.\n")
+    assert window.lectures.open(tmp_path / "one.md")
+    wait_until(lambda: window.lectures.cover.answer.isVisible())
+    if agrees:
+        window.lectures.cover.answer.click()
+        wait_until(lambda: not window.lectures.cover.isVisible())
+    asked = []
+
+    def answer(_parent, _title, suggestion, _filters):
+        asked.append(suggestion)
+        return suggestion, ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
+    menu, shown = open_menu(window), []
+    monkeypatch.setattr(window.central.notice, "inform", lambda sentence, *_: shown.append(sentence))
+    menu.entries[HANDOUT].trigger()
+    wait_until(lambda: HANDOUT not in menu.reasons())
+    assert asked == [str(tmp_path / "one.pdf")]  # next to the lecture
+    words = text_of((tmp_path / "one.pdf").read_bytes())
+    assert ("Ithas2blocks" in words) == agrees == ("onceyouagree" not in words)
+    assert ("have no picture" in shown[-1]) != agrees
+    window.lectures.leave()
+    settle(window)
+
+
 def test_a_lecture_becomes_a_film(window, tmp_path, monkeypatch):
     lecture = tmp_path / "one.md"
     lecture.write_text(QUESTION)

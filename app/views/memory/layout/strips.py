@@ -19,6 +19,9 @@ STRETCH = 2.0  # the largest ratio of a cell's sides
 LEGIBLE = 14.0  # pixels: a buffer that fits a row with such cells always gets them
 TORN = 1.5  # penalty, as the logarithm of the cell's area, for a short buffer that ends in a partial row
 NARROW = 1.2  # penalty for rows that hold fewer elements than a warp
+VALUES = 22.0  # pixels: the smallest side of a cell that shows a value of some digits
+BLANK = 2.0  # penalty for cells without values, unless they are many
+MANY = 2 * WARP  # elements of a buffer
 APART = 0.45  # penalty for columns, times the logarithm of their number
 TINY = 18.0  # square pixels: with smaller cells, short and long buffers get separate scales
 FAR = 8  # a buffer is short if the longest is at least this many times longer
@@ -85,8 +88,9 @@ def _scales(
     lengths = {n: max(1, math.prod(buffers[n].shape)) for n in numbers}
     longest = max(lengths.values())
     widths = {1 << power for power in range(3, 24) if 1 << power < longest} | {
-        length for length in lengths.values() if 8 <= length <= 32 or length == longest <= 64
+        length for length in lengths.values() if 8 <= length <= 32 or length == longest <= MANY
     }
+    widths |= {-(-longest // 2)} if WARP < longest <= MANY else set()
     for columns in _columns(numbers):
         across = (room.width + metrics.gap) / len(columns) - metrics.gap
         for width in sorted(widths):
@@ -122,7 +126,9 @@ def _find_scale(
     cell, row = (math.floor(v) if v >= 4 else v for v in (cell, row))
     is_torn = any(width < n < 4 * width and n % width for n in lengths.values())
     is_narrow = width < min(WARP, max(lengths.values()))
-    merit = math.log(cell * row) - TORN * is_torn - NARROW * is_narrow - APART * math.log(len(columns))
+    is_blank = min(cell, row) < VALUES and max(lengths.values()) <= MANY
+    penalties = TORN * is_torn + NARROW * is_narrow + BLANK * is_blank
+    merit = math.log(cell * row) - penalties - APART * math.log(len(columns))
     return _Scale(width, columns, cell, row, least, merit)
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
+from cuda_cpp import needs_compiler
 from presenting import LECTURE, TILED, capture_window, go_to_step, present, wait_for_step, write_lecture
-from sessions import matmul
+from sessions import application, matmul
+from tilescope.app.control.session_jobs import SessionJobs
+from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.model.settings import Settings
+from tilescope.app.window.main_window import MainWindow
 from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.storage.trace_file import save
-from windows import open_window, press, wait_until
+from windows import lent_worker, open_window, press, settle, wait_until
 
 PROGRAM = """
 import numpy as np
@@ -126,6 +130,43 @@ def test_a_program_in_its_folder_runs_only_once_the_user_agrees(window, tmp_path
     go_to_step(window, 2)
     go_to_step(window, 1)
     assert cover.isVisible() and cover.answer.isVisible()
+    player.close()
+    wait_for_step(window)
+
+
+def test_the_caption_is_at_the_top_before_the_first_picture(tmp_path):
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    path = write_lecture(tmp_path, "# Own\n\n## Mine\n\n`show: mine.py`\n\nIt is mine.\n")
+    application()
+    window = MainWindow(SessionJobs(lent_worker(), None), None)
+    window.resize(1280, 800)
+    try:
+        assert window.lectures.open(path, before=first_bookmark((), None))
+        window.show()
+        wait_until(lambda: window.lectures.cover.answer.isVisible() and window.toolbar.isHidden())
+        settle(window)
+        window.resize(1200, 760)
+        window.grab()  # settles the layout
+        caption = window.central.caption
+        assert caption.isVisible() and caption.mapTo(window, QPoint()).y() < 10
+    finally:
+        window.close()
+
+
+@needs_compiler
+def test_a_step_shows_a_program_in_cuda_cpp(window, tmp_path):
+    (tmp_path / "mine.cu").write_text(
+        "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }\n"
+        "int main() { float *a; cudaMalloc(&a, 128); cudaMemset(a, 0, 128); twice<<<1, 32>>>(a); cudaFree(a); }\n"
+    )
+    text = "# Own\n\n## Mine\n\n`show: mine.cu:launch=1`\n\nIt has {here.threads} threads, {here.threads / 3:.1f}.\n"
+    player = present(window, write_lecture(tmp_path, text))
+    caption = window.central.caption.text
+    assert "It has <b>…</b> threads, <b>…</b>" in caption.text() and not player.text_problems()
+    window.lectures.cover.answer.click()
+    wait_until(lambda: not window.lectures.cover.isVisible() and player.awaited is None)
+    assert [(s.trace.kernel, s.trace.threads) for s in window.stage.sessions] == [("twice", 32)]
+    assert "It has <b>32</b> threads" in caption.text()
     player.close()
     wait_for_step(window)
 
