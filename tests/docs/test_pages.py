@@ -62,6 +62,7 @@ def test_every_option_in_a_page_is_one():
         "--track-unused-memory",
         "--tilescope",
         "--tilescope-fail-on",
+        "--tilescope-update-snapshots",
     }  # of pip, script/docs, compute-sanitizer and pytest
     named = {
         (page, option)

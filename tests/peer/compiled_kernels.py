@@ -15,19 +15,29 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from importlib import util
 from pathlib import Path
 from typing import Any
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 
 import numpy as np
-from numba_cuda_tests import modules
 
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.run.program_hook import RecordingOptions, record_launches
 
 MARK = "@@compiled "
 SECONDS = 300
+
+
+def modules(parts: list[str]) -> list[str]:
+    """Return the names of the test modules that hold any of these parts."""
+    spec = util.find_spec("numba_cuda")
+    assert spec is not None and spec.origin is not None, "numba-cuda is not installed"
+    root = Path(spec.origin).parent
+    paths = sorted((root / "numba/cuda/tests").rglob("test_*.py"))
+    names = [".".join(path.relative_to(root).with_suffix("").parts) for path in paths]
+    return [name for name in names if not parts or any(part in name for part in parts)]
 
 
 def arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:

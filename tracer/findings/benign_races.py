@@ -1,4 +1,4 @@
-"""Races of loads with stores that change nothing: every store repeats the old value, or all store the same.
+"""Races with stores that change nothing: every store repeats the old value, or all store the same in the end.
 
 Nothing orders such accesses, and still every order gives the same result. In Floyd and Warshall's algorithm each thread
 stores the smaller of two paths, and those that others read meanwhile stay as they were. In a breadth-first search
@@ -35,7 +35,11 @@ def excuse_harmless(trace: Trace, race: Race) -> Race:
     if (comparable & _stored_alike(trace, rows, key, size, store)).all():
         several = len(np.unique(value)) > 1
         return replace(race, harmful=False, excuse="own copy" if several else "own copy here")
-    if trace.buffers[race.buffer].space != "global":
+    last = _stored_last(trace, rows, key, size, store)
+    if last is not None and not _is_indistinct(trace, race.buffer, last).any():
+        several = len(np.unique(last)) > 1
+        return replace(race, harmful=False, excuse="stored last" if several else "stored last here")
+    if store.all() or trace.buffers[race.buffer].space != "global":
         return race
     unchanged = comparable & _unchanged(rows, key, size, store, value)
     if unchanged.all():
@@ -52,11 +56,11 @@ def excuse_harmless(trace: Trace, race: Race) -> Race:
 
 
 def _is_of_loads_and_stores(trace: Trace, race: Race) -> bool:
-    """Check that a race is between loads and stores of one buffer."""
+    """Check that a race is between stores, or loads and stores, of one buffer."""
     rows = race.rows
     ops = set(np.unique(trace.op[rows]).tolist())
     one_buffer = bool((trace.buffer[rows] == race.buffer).all())
-    return one_buffer and ops == {Op.LOAD, Op.STORE}
+    return one_buffer and Op.STORE in ops and ops <= {Op.LOAD, Op.STORE}
 
 
 def _is_indistinct(trace: Trace, buffer: int, value: NDArray[Any]) -> Mask:
@@ -101,6 +105,35 @@ def _stored_alike(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -
     np.minimum.at(first, thread_key[store], np.flatnonzero(store))
     good[key[~store & (first[thread_key] > np.arange(len(rows)))]] = False
     return good
+
+
+def _stored_last(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> NDArray[Any] | None:
+    """Return the value per key that every thread stores last, and that every load gets; None if a key has none.
+
+    It is the content in the end, whatever the order. A load gets it if its own thread has stored it there before, and
+    no other thread stores another value.
+    """
+    assert trace.value is not None
+    if not np.isin(trace.op[rows], (Op.LOAD, Op.STORE)).all():
+        return None
+    value, row = trace.value[rows], np.arange(len(rows))
+    thread_key, count = dense_keys(key * (trace.threads * len(trace.blocks)) + trace.thread_of(rows))
+    final = np.zeros(size, value.dtype)
+    final[key[store]] = value[store]
+    other = store & differ(value, final[key])
+    last, last_other = np.full(count, -1), np.full(count, -1)
+    np.maximum.at(last, thread_key[store], row[store])
+    np.maximum.at(last_other, thread_key[other], row[other])
+    if (last_other[thread_key[other]] == last[thread_key[other]]).any():
+        return None
+    settled = np.full(count, len(rows))  # the first store of the value after all others of the thread
+    kept = store & ~other & (row > last_other[thread_key])
+    np.minimum.at(settled, thread_key[kept], row[kept])
+    key_of = np.zeros(count, np.int64)
+    key_of[thread_key] = key
+    unsettled = np.bincount(key_of[last_other >= 0], minlength=size)  # threads that store another value
+    of_others = unsettled[key] - (last_other[thread_key] >= 0)
+    return final if (store | ((settled[thread_key] < row) & (of_others == 0))).all() else None
 
 
 def _unchanged(rows: Ints, key: Ints, size: int, store: Mask, value: NDArray[Any]) -> Mask:

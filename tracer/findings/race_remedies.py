@@ -20,6 +20,8 @@ HARMLESS = {
     "unchanged here": "try values that differ, with which it may show",
     "own copy": "harmless, but it is enough that one thread writes it, before a barrier",
     "own copy here": "try values that differ, with which it may show",
+    "stored last": "harmless, but one thread that writes it is enough, before any reads it",
+    "stored last here": "let one thread write it, before a barrier, if other values may differ",
     "set once": "harmless if nothing else hangs on who came first, else let cuda.atomic.cas decide that",
 }
 ATOMIC = "use cuda.atomic to read and write it in one step"

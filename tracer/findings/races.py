@@ -35,6 +35,8 @@ EXCUSES = {
     "unchanged here": "which nothing orders, though with these values what is written was there before",
     "own copy": "which nothing orders, but each thread that reads it has stored the same there before",
     "own copy here": "which nothing orders, though with these values all have stored the same there before they read",
+    "stored last": "which nothing orders, but each thread that writes it writes the same in the end",
+    "stored last here": "which nothing orders, though with these values all write the same in the end",
     "set once": "which nothing orders, but whoever finds it unset sets it to the same",
 }
 VERBS_PRESENT = ("reads", "writes", "updates", "updates")
@@ -157,7 +159,13 @@ def _places_of_other_buffers(trace: Trace, race: Race, group: list[Race]) -> tup
 
 def _severity(race: Race) -> str:
     """Classify a race; a harmless one is a note if that is certain, a warning if other values may harm."""
-    return "error" if race.harmful else "note" if race.excuse in ("", "unchanged", "own copy") else "warning"
+    return (
+        "error"
+        if race.harmful
+        else "note"
+        if race.excuse in ("", "unchanged", "own copy", "stored last")
+        else "warning"
+    )
 
 
 def _elements_text(trace: Trace, number: int, rows: Ints, count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..analysis.kernel_structure import is_in_cuda_cpp, kernel_file, site_in_kernel
 from ..findings.race_barrier_placement import WARP_BARRIER
@@ -99,22 +99,45 @@ def _race_fixes(text: KernelText, lines: list[int], remedy: str) -> list[Fix]:
     return barrier_fixes(text, upper, lower, barrier)
 
 
+class Update(NamedTuple):
+    """A statement that updates an element: `a[i] += v` or `a[i] = a[i] + v`."""
+
+    statement: ast.stmt
+    target: ast.Subscript
+    operator: ast.operator
+    value: ast.expr
+
+
+def _update_of(text: KernelText, statement: ast.stmt | None) -> Update | None:
+    """Read an update of an element; None for any other statement."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Subscript):
+        return Update(statement, statement.target, statement.op, statement.value)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if not isinstance(target, ast.Subscript) or not isinstance(value, ast.BinOp):
+        return None
+    operands, element = [value.left, value.right], text.segment(target)
+    own = [operand for operand in operands if text.segment(operand) == element]
+    if len(own) != 1 or (own[0] is value.right and isinstance(value.op, ast.Sub)):
+        return None
+    return Update(statement, target, value.op, operands[1 - operands.index(own[0])])
+
+
 def _atomics(text: KernelText, lines: list[int]) -> list[Fix]:
-    """Replace `a[i] += v` on each of these lines by an atomic."""
+    """Replace the update of an element on each of these lines by an atomic."""
     changes, calls = [], []
     for line in lines:
         path = text.path(line)
-        statement = path[-1] if path else None
-        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Subscript):
+        update = _update_of(text, path[-1] if path else None)
+        name = ATOMICS.get(type(update.operator)) if update else None
+        if update is None or name is None:
             return []
-        name = ATOMICS.get(type(statement.op))
-        if name is None:
-            return []
-        index = text.segment(statement.target.slice)
-        index = f"({index})" if isinstance(statement.target.slice, ast.Tuple) and index[0] != "(" else index
-        array, value = text.segment(statement.target.value), text.segment(statement.value)
+        index = text.segment(update.target.slice)
+        index = f"({index})" if isinstance(update.target.slice, ast.Tuple) and index[0] != "(" else index
+        array, value = text.segment(update.target.value), text.segment(update.value)
         call = f"cuda.atomic.{name}({array}, {index}, {value})"
-        changes.append((line, end(statement) + 1, [text.indent(statement) + call]))
+        changes.append((line, end(update.statement) + 1, [text.indent(update.statement) + call]))
         calls.append(f"{call} on line {line}")
     return [Fix(f"write {' and '.join(calls)}", text.replace(changes))]
 
@@ -122,15 +145,14 @@ def _atomics(text: KernelText, lines: list[int]) -> list[Fix]:
 def _updates_of_array(text: KernelText, line: int) -> list[int]:
     """List the lines of a function that update the array updated on a line."""
     path = text.path(line)
-    statement = path[-1] if path else None
-    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Subscript):
+    own = _update_of(text, path[-1] if path else None)
+    if own is None:
         return []
-    array = text.segment(statement.target.value)
+    updates = (_update_of(text, node) for node in text.statements_around(line) if isinstance(node, ast.stmt))
+    array = text.segment(own.target.value)
     return [
-        node.lineno for node in text.statements_around(line)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript)
-        and text.segment(node.target.value) == array
-    ]  # fmt: skip
+        update.statement.lineno for update in updates if update and text.segment(update.target.value) == array
+    ]
 
 
 def _fences(text: KernelText, upper: int, lower: int, remedy: str) -> list[Fix]:

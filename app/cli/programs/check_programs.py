@@ -17,7 +17,7 @@ from ..reports.json_report import json_object
 from ..reports.report import FindingData, Report, merged_traced, traced_data
 from .check_conclusion import Conclusion
 from .check_settings import CheckSettings
-from .command_line import SEPARATOR
+from .command_line import SEPARATOR, split_command_line
 from .findings_output import sort_findings
 from .program_to_run import ProgramToRun
 from .run_as_main import INTERRUPTED
@@ -33,10 +33,13 @@ FAILED = 2  # the status of a check of a program that failed
 def check_project(chosen: Namespace, configuration: Configuration, settings: CheckSettings) -> int:
     """Check the programs of a project; return the worst of their statuses.
 
-    Names of files are relative to the folder of pyproject.toml.
+    Names of files are relative to the folder of pyproject.toml. Raises ProgramError before the first runs if one is
+    missing, and UsageError if one is no program.
     """
     words = _words(chosen)
     os.chdir(configuration.folder)
+    for program in configuration.programs:
+        split_command_line(program)[1].find()
     return _check("the project", [list(program) for program in configuration.programs], words, settings)
 
 

@@ -47,6 +47,22 @@ def test_a_table_that_each_thread_fills_for_itself(tmp_path, schedule):
     assert "error" in races(tmp_path, some, *given, schedule=schedule, grid=1)
 
 
+@EVERY
+def test_an_element_that_all_set_alike_after_one_has_stored_another_value(tmp_path, schedule):
+    given = (Array((128,), "int32", "arange"), Array((128,), "int32"), Array((128,), "int32"))
+    own = "arg1[i] = arg0[i] - 9\narg1[0] = arg0[7]\n"
+    for body, expected in (
+        (own + "arg2[i] = arg1[i]", {"warning"}),  # each reads what it has stored
+        (own, {"warning"}),
+        ("arg1[i] = arg0[i] - 9\nn = arg1[i]\narg1[0] = arg0[7]\narg2[i] = n", {"error"}),  # read before
+        (own + "arg2[i] = arg1[0]", {"error", "warning"}),  # others may see what the first has stored
+        ("arg1[i] = arg0[i] - 9\narg1[0] = arg0[7] + (i == 127)", {"error"}),  # one differs
+        ("arg1[0] = arg0[7]\narg1[i] = arg0[i] - 9", {"error"}),  # the first stores another value last
+    ):
+        assert set(races(tmp_path, body, *given, schedule=schedule)) <= expected, body
+        assert ("error" in races(tmp_path, body, *given, schedule=schedule)) == ("error" in expected), body
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "int64"])
 def test_nan_and_poison_do_not_show_unchanged_elements(tmp_path, dtype):
     body = "if 0 < i < 127:\n    arg0[i] = arg0[i - 1]"

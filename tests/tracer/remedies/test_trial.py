@@ -54,6 +54,9 @@ FAULTS = {
         "\n" + "".join(f"    s[t] = a[t]\n    out[t] = s[t ^ {k}]\n" for k in (1, 2, 4, 8)),
         "put cuda.syncwarp() after lines 10, 11",
     ),
+    "updates without +=": (
+        "\n    out[t // 4] = a[t] + out[t // 4]\n", "write cuda.atomic.add(out, t // 4, a[t]) on line 10"
+    ),
     "updates on one line": ("\n    out[t // 4] += a[t]\n", "write cuda.atomic.add(out, t // 4, a[t]) on line 10"),
     "updates on two lines": (
         "\n    out[t // 4] += a[t]\n    out[t // 4 + 1] -= a[t]\n",

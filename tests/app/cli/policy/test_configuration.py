@@ -110,11 +110,20 @@ def test_without_a_program_those_of_the_project_are_checked_as_one_run(tmp_path)
     assert "tilescope: 2 launches of 2 kernels traced: all 3 blocks, lockstep.\n" in done.stderr
 
 
+def test_a_missing_program_of_the_project_ends_the_check_before_the_first_runs(tmp_path):
+    (tmp_path / "race.py").write_text(RACE)
+    write(tmp_path, 'programs = ["race.py", "gone.py"]\n')
+    done = run_tilescope("check", folder=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == "tilescope: there is no script gone.py.\n"
+
+
 def test_a_program_of_the_project_that_fails_is_not_passed_over(tmp_path):
-    write(tmp_path, 'programs = ["missing.py", "copies.py"]\n')
+    write(tmp_path, 'programs = ["failing.py", "copies.py"]\n')
+    (tmp_path / "failing.py").write_text("raise ValueError(7)\n")
     (tmp_path / "copies.py").write_text(COPY)
     done = run_tilescope("check", folder=tmp_path)
-    assert done.returncode == 2 and "there is no script missing.py" in done.stderr
+    assert done.returncode == 2 and "ValueError: 7" in done.stderr
 
 
 def test_without_a_program_and_without_settings_the_sentence_names_both(tmp_path):
