@@ -416,8 +416,8 @@ def test_vectors_that_functions_take_and_return_are_accessed_at_their_lines(tmp_
 
 def test_objects_as_arguments(tmp_path, compiler):
     ran = _run(tmp_path, "objects")
-    assert ran.output.splitlines() == ["34 34", "144 144", "1177 1177"]
-    assert [trace.error for trace in ran.traces] == [None] * 4
+    assert ran.output.splitlines() == ["34 34", "144 144", "1177 1177", "1187 1807"]
+    assert [trace.error for trace in ran.traces] == [None] * 6
 
 
 def test_fourier_transforms(tmp_path, compiler):

@@ -23,6 +23,7 @@ struct TilescopeLaunch {
   const void* const* pointers;
   const char* const* types;
   const void* function;  // the kernel's address, null if it is unknown
+  size_t closure_size;   // bytes of the closure, which each thread reads unrecorded
 };
 
 extern "C" {

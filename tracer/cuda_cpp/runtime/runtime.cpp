@@ -222,6 +222,7 @@ uint64_t sampled, grid_blocks;  // of a launch that is too large: how many block
 uint64_t rows_before, capacity, recorded_at_once;  // rows handed over before those in the buffer
 void (*body)(void*);
 void* closure;
+size_t closure_size;
 int error_now, sticky_error;
 bool in_launch, has_left;
 struct {
@@ -1408,6 +1409,7 @@ void* __tsan_memcpy(void* to, const void* from, size_t n) {
 // Compilers call memcpy for copies of structures. It is hidden: libraries call their own.
 __attribute__((visibility("hidden"))) void* memcpy(void* to, const void* from, size_t n) {
   if (now) {
+    if ((uint64_t)from - (uint64_t)closure < closure_size) return memmove(to, from, n);  // the launch's arguments
     copy_recorded(TILESCOPE_PC, to, from, n);
     return to;
   }
@@ -1816,7 +1818,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   dynamic_size = launch->shared;
   tilescope_blockDim_x = b[0], tilescope_blockDim_y = b[1], tilescope_blockDim_z = b[2];
   tilescope_gridDim_x = g[0], tilescope_gridDim_y = g[1], tilescope_gridDim_z = g[2];
-  body = launch->run, closure = launch->closure;
+  body = launch->run, closure = launch->closure, closure_size = launch->closure_size;
   is_counting = are_paused = is_lost = false;
   begun = 0;
   recorded_below = UINT32_MAX;

@@ -124,11 +124,12 @@ template <class F> TILESCOPE_HELPER void tilescope_keep_launch(const char* kerne
 template <class F, class... A> TILESCOPE_HELPER void tilescope_start_launch(const char* kernel, const TilescopeConfig& config, const TilescopeArguments& arguments, F run, A... values) {
   auto call = [=]() TILESCOPE_HELPER { run(values...); };
   using Call = decltype(call);
-  Call* kept = tilescope_in_kernel() ? new Call(call) : &call;  // the launch of a kernel runs later
+  Call* kept = &call;
+  if (tilescope_in_kernel()) kept = (Call*)__builtin_memmove(malloc(sizeof call), (const void*)&call, sizeof call);  // it runs later
   TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
                          {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
                          [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
-                         arguments.count, arguments.pointers, arguments.types, config.function};
+                         arguments.count, arguments.pointers, arguments.types, config.function, sizeof call};
   tilescope_launch(&launch);
 }
 
