@@ -22,10 +22,10 @@ __global__ void plain(Managed values, int added) {
   values[threadIdx.x] += values.count + added;
 }
 struct Large { int added[300]; };
-__global__ void child(Large large, Managed values) { values[threadIdx.x] += large.added[threadIdx.x + 1]; }
+__global__ void child(Large large, int* data) { data[threadIdx.x] += large.added[threadIdx.x + 1]; }
 __global__ void parent(Large large, Managed values) {
   values[threadIdx.x] += large.added[threadIdx.x];
-  if (threadIdx.x == 0) child<<<1, 32>>>(large, values);
+  if (threadIdx.x == 0) child<<<1, 32>>>(large, values.data);
 }
 template <class T> __global__ void named(View<T> view, T added) { view.data[threadIdx.x] += added; }
 

@@ -125,7 +125,7 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_start_launch(cons
   auto call = [=]() TILESCOPE_HELPER { run(values...); };
   using Call = decltype(call);
   Call* kept = &call;
-  if (tilescope_in_kernel()) kept = (Call*)__builtin_memmove(malloc(sizeof call), (const void*)&call, sizeof call);  // it runs later
+  if (tilescope_in_kernel()) kept = (Call*)tilescope_keep(&call, sizeof call);  // it runs later
   TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
                          {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
                          [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
