@@ -324,3 +324,23 @@ int main() {
 }
 """
     assert run_text(tmp_path, text).output == "1056 1056 0 720"
+
+
+def test_an_object_that_frees_its_memory_is_reported(tmp_path):
+    text = """struct Lock {
+  int* mutex;
+  Lock() { cudaMalloc(&mutex, sizeof(int)); }
+  ~Lock() { cudaFree(mutex); }
+};
+__global__ void kernel(Lock lock, int* out) { *out = 1; }
+int main() {
+  int* out;
+  cudaMalloc(&out, sizeof(int));
+  Lock lock;
+  kernel<<<1, 1>>>(lock, out);
+  cudaFree(out);
+}
+"""
+    (fault,) = run_text(tmp_path, text).end.faults
+    assert (fault.kind, fault.line) == ("free", 4)
+    assert fault.text.startswith("cudaFree gets a pointer that is not allocated, or not any more")

@@ -197,6 +197,7 @@ Arrival* arrivals;
 size_t arrival_count;
 std::vector<MaskFault> mask_faults;
 std::vector<Allocation> allocations;
+std::vector<uint64_t> wrong_frees;  // calls that free what is not allocated
 uint64_t image_low, image_high, image_base;
 uint64_t writable_low, writable_high;  // the part of the image with its variables
 char* shared_base;  // the thread-local memory that holds `__shared__` variables
@@ -1200,6 +1201,8 @@ void say_goodbye() {
     text += format("%s[%llu,%llu]", is_first ? "" : ",", (unsigned long long)allocation.pc, (unsigned long long)allocation.size);
     is_first = false;
   }
+  text += "],\"frees\":[";
+  for (size_t i = 0; i < wrong_frees.size(); i++) text += format("%s%llu", i ? "," : "", (unsigned long long)wrong_frees[i]);
   send_text(text + "]}\n");
   receive_line();
 }
@@ -1716,7 +1719,10 @@ void tilescope_adopt(uint64_t address, uint64_t size, int state) {
 int tilescope_free(void* pointer) {
   if (!pointer) return 0;
   uint32_t number = allocation_of((uint64_t)pointer);
-  if (!number || allocations[number - 1].address != (uint64_t)pointer || !allocations[number - 1].is_live) return 1;
+  if (!number || allocations[number - 1].address != (uint64_t)pointer || !allocations[number - 1].is_live) {
+    wrong_frees.push_back((uint64_t)__builtin_return_address(1) - image_base);  // the caller of cudaFree
+    return 1;
+  }
   Allocation& freed = allocations[number - 1];
   freed.is_live = false;
   uint64_t page = sysconf(_SC_PAGESIZE), begin = (freed.address + page - 1) / page * page, end = (freed.address + freed.size) / page * page;

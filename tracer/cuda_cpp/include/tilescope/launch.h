@@ -150,7 +150,7 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* k
 // An argument as a launch keeps it: a reference stays one.
 template <class P> TILESCOPE_HELPER inline auto tilescope_kept(std::remove_reference_t<P>& argument) {
   if constexpr (std::is_lvalue_reference<P>::value) return std::ref(argument);
-  else return argument;
+  else return tilescope_passed(argument);
 }
 
 // A kernel that is no template has one type: its arguments are converted to it, as in a call.
