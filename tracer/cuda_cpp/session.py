@@ -59,7 +59,7 @@ class SessionOptions(Struct, frozen=True):
 class ProgramFault(Struct, frozen=True):
     """What ended a program, or went wrong in it, outside a trace: one sentence at the user's line."""
 
-    kind: str  # "endless", "crash", "early", "missing", "refused", "free", "leak"
+    kind: str  # "endless", "crash", "early", "missing", "refused", "free", "leak", "streams"
     text: str
     file: str
     line: int
@@ -385,6 +385,9 @@ class _Connection:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
             self._session.take(trace, time.perf_counter() - self._started)
+            # The source shows which copies are of vectors, so that the runtime learns of a misaligned one here.
+            if event.error is None and trace.error and trace.error.type == "MisalignedAddress":
+                answer = "misaligned"
         return answer
 
     def _user_site(self, pcs: list[int]) -> Site | None:

@@ -17,6 +17,7 @@ from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...model.bookmark import Bookmark, Setup
+from ...model.nothing import nothing
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
 from ..model.captions import FilledCaption, fill_caption
@@ -46,17 +47,16 @@ class LecturePlayer(QObject):
     """Walks through a lecture's steps in a window.
 
     changed: the lecture, step, answer or blank screen has changed, or a step has finished playing. shown: the step's
-    picture is shown. compiled_asked: the compiled counters of a session are needed. problem: one sentence, "" for
-    none. awaited_changed: another step is awaited, or none.
+    picture is shown. votes_changed: `votes` has changed. compiled_asked: the compiled counters of a session are needed.
+    problem: one sentence, "" for none. awaited_changed: another step is awaited, or none.
 
     stage: of the window. bookmark: returns the window's state. show: restores a state.
     """
 
     changed = Signal()
     shown = Signal()
-    problem = Signal(str)
+    votes_changed = Signal()
     awaited_changed = Signal()
-    compiled_asked = Signal(object)
 
     def __init__(
         self,
@@ -66,6 +66,10 @@ class LecturePlayer(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.problem: Callable[[str], object] = nothing
+        self.compiled_asked: Callable[[Session], None] = nothing
+        self.votes = ""  # how many phones of a hall have voted, "" without a hall or an open vote
+        self.close_vote: Callable[[], object] = nothing  # of the hall
         self.stage, self._bookmark, self._show = stage, bookmark, show
         self.lecture: Lecture | None = None
         self.scenes: tuple[Scene, ...] = ()
@@ -86,9 +90,7 @@ class LecturePlayer(QObject):
         self._launches: dict[str, Launch] = {}  # by the text of their setups
         self._filled = _Filled()
         self.clock = Clock()
-        self.programs = LecturePrograms(self)
-        self.programs.changed.connect(self._take_launches)
-        self.programs.noted.connect(self.problem)
+        self.programs = LecturePrograms(self, self._take_launches, lambda a: self.problem(a))
         stage.jobs.prepared.connect(self._take_prepared)
         stage.playhead.changed.connect(self._follow)
 
@@ -102,10 +104,10 @@ class LecturePlayer(QObject):
         try:
             lecture = read_lecture(path)
         except LectureError as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         if not lecture.steps:
-            self.problem.emit(f"{lecture.problems[0].sentence} ({path.name})")
+            self.problem(f"{lecture.problems[0].sentence} ({path.name})")
             return False
         self.before = before or self.before or self._bookmark()
         self._take(lecture)
@@ -138,10 +140,10 @@ class LecturePlayer(QObject):
         try:
             lecture = read_lecture(self.lecture.path)
         except LectureError as error:
-            self.problem.emit(f"{error} The previous version of the lecture is still shown.")
+            self.problem(f"{error} The previous version of the lecture is still shown.")
             return
         if lecture.text == self.lecture.text:
-            self.problem.emit("")
+            self.problem("")
             return
         if not lecture.steps or (lecture.problems and not self.lecture.problems):
             self._report_problems(lecture)
@@ -188,7 +190,7 @@ class LecturePlayer(QObject):
         problems = lecture.problems
         if problems:
             more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
-            self.problem.emit(f"{lecture.path.name}, {problems[0]}{more}")
+            self.problem(f"{lecture.path.name}, {problems[0]}{more}")
 
     # Walking.
 
@@ -290,9 +292,15 @@ class LecturePlayer(QObject):
     def choose(self, i: int) -> None:
         """Choose an answer, counted from 0, unless the right one is shown."""
         question = self.step.change.question if self.step else None
-        if question and not self.is_revealed and 0 <= i < len(question.choices):
+        if question and not self.is_revealed and 0 <= i < len(question.texts):
             self.chosen = i
             self.changed.emit()
+
+    def note_votes(self, votes: str) -> None:
+        """Show the speaker how many phones of a hall have voted, "" for no vote."""
+        if votes != self.votes:
+            self.votes = votes
+            self.votes_changed.emit()
 
     def toggle_blank(self) -> None:
         """Switch the blank screen on or off."""
@@ -337,7 +345,7 @@ class LecturePlayer(QObject):
             try:
                 self._filled.answer = answer_of(question, names)
             except ExpressionError as error:
-                self.problem.emit(str(error))
+                self.problem(str(error))
         return self._filled.answer
 
     def moment(self) -> Moment | None:
@@ -359,7 +367,7 @@ class LecturePlayer(QObject):
         from ..model.check import environment_of  # the window starts without it
 
         return environment_of(
-            self.scenes[self.number], self._sessions, self._moment, self.compiled_asked.emit
+            self.scenes[self.number], self._sessions, self._moment, lambda a: self.compiled_asked(a)
         )
 
     def take_compiled(self, session: Session) -> None:

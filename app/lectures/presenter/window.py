@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QFontMetrics, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
 from ...widgets.command import Command
 from ...widgets.controls import button, paint_icon
@@ -44,10 +45,6 @@ class PresenterWindow(QWidget):
     closed: the window was closed. audience_asked: show or raise the audience's window. swap_asked: swap the screens.
     """
 
-    closed = Signal()
-    audience_asked = Signal()
-    swap_asked = Signal()
-
     def __init__(
         self,
         player: LecturePlayer,
@@ -58,6 +55,9 @@ class PresenterWindow(QWidget):
         theme: Theme,
     ) -> None:
         super().__init__(None, Qt.WindowType.Window)
+        self.closed: Callable[[], object] = nothing
+        self.audience_asked: Callable[[], object] = nothing
+        self.swap_asked: Callable[[], object] = nothing
         self.player, self.clock, self.theme = player, clock, theme
         self.live, self.thumbnails = live, thumbnails
         self.setWindowTitle("Presenter's window - Tilescope")
@@ -70,8 +70,9 @@ class PresenterWindow(QWidget):
         self._tick.timeout.connect(self.show_time)
         for signal in (player.changed, player.shown, player.awaited_changed):
             signal.connect(self.refresh)
-        thumbnails.drawn.connect(self._show_pictures)
-        live.copied.connect(self._show_pictures)
+        player.votes_changed.connect(self._show_votes)
+        thumbnails.drawn = self._show_pictures
+        live.copied = self._show_pictures
         self.set_theme(theme)
         self.resize(SIZE)
         self.refresh()
@@ -83,7 +84,7 @@ class PresenterWindow(QWidget):
             StepView("The audience's picture", self.theme),
             StepView("Next step", self.theme),
         )
-        self.next.clicked.connect(self.player.next)
+        self.next.clicked = self.player.next
         self.body = QHBoxLayout()
         self.body.addLayout(self._build_pictures(), 11)
         self.body.addLayout(self._build_texts(), 9)
@@ -113,7 +114,7 @@ class PresenterWindow(QWidget):
             "Swap screens",
             "Swap the screens of the two windows",
             text="Swap",
-            run=lambda: self.swap_asked.emit(),
+            run=lambda: self.swap_asked(),
         )
         bar = QHBoxLayout()
         self.bar = bar
@@ -153,6 +154,16 @@ class PresenterWindow(QWidget):
         self.card.setObjectName("panel")
         self.card_column = QVBoxLayout(self.card)
         self.card_column.addWidget(self.answer)
+        self.votes = PlainLabel()
+        self.votes.setAccessibleName("Votes")
+        self.close_vote = button(
+            "Close vote", "Close the vote (V)", text="Close vote", run=lambda: self.player.close_vote()
+        )
+        self.close_vote.setShortcut("V")
+        self.vote_row = QHBoxLayout()
+        self.vote_row.addWidget(self.votes, 1)
+        self.vote_row.addWidget(self.close_vote)
+        self.card_column.addLayout(self.vote_row)
         self.notes = RichLabel()
         self.notes.setWordWrap(True)
         self.notes.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
@@ -248,7 +259,8 @@ class PresenterWindow(QWidget):
         self.notes_size = min(max(self.notes_size + change, NOTES_LEAST), NOTES_MOST)
         size = self.notes_size * max(1.0, self.height() / self.theme.scale / SIZE.height())
         self.notes.setFont(self.theme.font(size))
-        self.answer.setFont(self.theme.font(max(14, 0.85 * size)))
+        for label in (self.answer, self.votes):
+            label.setFont(self.theme.font(max(14, 0.85 * size)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit notes and title to the new size."""
@@ -299,6 +311,7 @@ class PresenterWindow(QWidget):
         self.blank.setChecked(player.is_blank)
         self._show_notes()
         self._show_answer()
+        self._show_votes()
         self.previous_button.setEnabled(number > 0)
         self.next_button.setEnabled(player.has_next())
         self._show_pictures()
@@ -356,6 +369,13 @@ class PresenterWindow(QWidget):
             html += f'<p><span style="color:{ink.good}"><b>Answer</b></span>&nbsp; {answer_html(answer)}</p>'
         self.answer.setText(f'{html}<p style="color:{ink.muted}">{visibility}</p>')
 
+    def _show_votes(self) -> None:
+        """Show how many phones of a hall have voted."""
+        votes = self.player.votes
+        self.votes.setText(votes)
+        self.votes.setVisible(bool(votes))
+        self.close_vote.setVisible(bool(votes))
+
     def _next_text(self, asks: bool) -> str:
         if self.player.is_playing:
             return "Next: end of the step"
@@ -399,7 +419,7 @@ class PresenterWindow(QWidget):
         self.player.reveal()
 
     def _ask_audience(self) -> None:
-        self.audience_asked.emit()
+        self.audience_asked()
 
     # Opening and closing.
 
@@ -418,7 +438,7 @@ class PresenterWindow(QWidget):
         self.live.follow(False)
         self.thumbnails.close()
         event.accept()
-        self.closed.emit()
+        self.closed()
 
 
 def own_sheet(theme: Theme) -> str:

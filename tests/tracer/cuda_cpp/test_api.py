@@ -429,5 +429,7 @@ def test_memory_that_kernels_allocate(tmp_path, compiler):
     assert ran.output.splitlines() == ["9 961", "28", "0 null pointers of 32, then 32", "no error"]
     assert [trace.error for trace in ran.traces] == [None] * 6
     assert "heap" in [buffer.name for buffer in ran.traces[0].buffers]
-    assert not any(finding.kind == "bounds" for trace in ran.traces for finding in findings_of(trace, requests_of(trace)))
+    assert not any(
+        finding.kind == "bounds" for trace in ran.traces for finding in findings_of(trace, requests_of(trace))
+    )
     assert not ran.end.faults

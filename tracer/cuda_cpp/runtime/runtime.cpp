@@ -1401,6 +1401,7 @@ void hand_over(bool is_end) {
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
   if (reply == "count" || reply == "stop") start_counting(), number_blocks();
+  if (reply == "misaligned") sticky_error = 716;
   if (reply.compare(0, 5, "keep ") == 0) {
     recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
     for (auto& block : resident) {
