@@ -18,6 +18,7 @@ from .regions import Region, Views
 
 DEVICE_BASE = 256  # address in the trace at which allocations begin
 VARIABLES_BASE = 1 << 40  # the same for the program's variables
+HEAP_CALL = 1  # in place of a call: of the memory from which kernels allocate
 _ALLOCATION = re.compile(
     r"cuda\w*Alloc\w*\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*\(?([A-Za-z_][\w.]*)", re.IGNORECASE
 )
@@ -141,6 +142,8 @@ class LaunchMemory:
 
     def _host_name(self, pc: int) -> str:
         """Return the host's name of an allocation, as `cudaMalloc(&d_next, size)` has it; "" for no plain name."""
+        if pc == HEAP_CALL:
+            return "heap"
         site = self._facts.debug.site(pc)
         lines = self._facts.texts.get(site.file, "").splitlines() if site else []
         calls = _ALLOCATION.findall(lines[site.line - 1]) if site and site.line <= len(lines) else []

@@ -16,6 +16,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -59,7 +60,7 @@ class SessionOptions(Struct, frozen=True):
 class ProgramFault(Struct, frozen=True):
     """What ended a program, or went wrong in it, outside a trace: one sentence at the user's line."""
 
-    kind: str  # "endless", "crash", "early", "missing", "refused", "leak", "streams"
+    kind: str  # "endless", "crash", "early", "missing", "refused", "free", "leak", "streams"
     text: str
     file: str
     line: int
@@ -123,6 +124,7 @@ class _Order(Struct):
 
 class _Goodbye(Struct):
     leaks: list[tuple[int, int]]  # of each allocation that was not freed, the call that made it and its bytes
+    frees: list[int] = []  # calls that free what is not allocated
 
 
 class _Event(Struct):
@@ -316,7 +318,9 @@ class _Connection:
         elif kind == "order":
             self._order(msgspec.json.decode(line, type=_Order))
         elif kind == "goodbye":
-            self._note_leaks(msgspec.json.decode(line, type=_Goodbye))
+            goodbye = msgspec.json.decode(line, type=_Goodbye)
+            self._note_wrong_frees(goodbye.frees)
+            self._note_leaks(goodbye)
         return "ok"
 
     def _greet(self, hello: _Hello) -> str:
@@ -479,6 +483,18 @@ class _Connection:
             text = f"{sum(allocated):,} bytes of cudaMalloc are not freed"
             count = f" ({len(allocated):,} allocations)" if len(allocated) > 1 else ""
             self._session.faults.append(ProgramFault("leak", f"{text}{count}; call cudaFree.", file, line))
+
+    def _note_wrong_frees(self, pcs: list[int]) -> None:
+        """Note the calls that free what is not allocated, by their line."""
+        sites = (self._user_site([pc]) for pc in pcs)
+        counts = Counter((site.file, site.line) if site else ("", 0) for site in sites)
+        for (file, line), count in counts.items():
+            calls = f"{count:,} calls of cudaFree get a pointer" if count > 1 else "cudaFree gets a pointer"
+            text = (
+                f"{calls} that is not allocated, or not any more; free each allocation once, also where"
+                " destructors of copies free it."
+            )
+            self._session.faults.append(ProgramFault("free", text, file, line))
 
     def _note_endless(self, event: _Stopped) -> None:
         site = self._user_site(event.pcs)

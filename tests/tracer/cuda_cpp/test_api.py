@@ -416,9 +416,20 @@ def test_vectors_that_functions_take_and_return_are_accessed_at_their_lines(tmp_
 
 def test_objects_as_arguments(tmp_path, compiler):
     ran = _run(tmp_path, "objects")
-    assert ran.output.splitlines() == ["34 34", "144 144", "1177 1177"]
-    assert [trace.error for trace in ran.traces] == [None] * 4
+    assert ran.output.splitlines() == ["34 34", "144 144", "1177 1177", "1187 1807"]
+    assert [trace.error for trace in ran.traces] == [None] * 6
 
 
 def test_fourier_transforms(tmp_path, compiler):
-    assert _run(tmp_path, "fourier").output.splitlines() == ["1 1 1", "1 1"]
+    assert _run(tmp_path, "fourier").output.splitlines() == ["1 1 1", "4 1"]
+
+
+def test_memory_that_kernels_allocate(tmp_path, compiler):
+    ran = _run(tmp_path, "kernel_memory")
+    assert ran.output.splitlines() == ["9 961", "28", "0 null pointers of 32, then 32", "no error"]
+    assert [trace.error for trace in ran.traces] == [None] * 6
+    assert "heap" in [buffer.name for buffer in ran.traces[0].buffers]
+    assert not any(
+        finding.kind == "bounds" for trace in ran.traces for finding in findings_of(trace, requests_of(trace))
+    )
+    assert not ran.end.faults

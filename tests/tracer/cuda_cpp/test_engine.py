@@ -336,3 +336,48 @@ def test_a_warp_prints_its_lines_together(tmp_path):
         "int main() { kernel<<<1, 2>>>(); return cudaDeviceSynchronize(); }\n"
     )
     assert run_text(tmp_path, text).output.splitlines() == ["first 0", "first 1", "second", "second"]
+
+
+def test_a_cooperative_launch_fills_the_gpu(tmp_path):
+    text = """#include <cooperative_groups.h>
+#include <cstdio>
+__global__ void kernel(int* sums, int* total) {
+  if (threadIdx.x == 0) sums[blockIdx.x] = 1;
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x + threadIdx.x == 0) for (int i = 0; i < gridDim.x; i++) *total += sums[i];
+}
+int main() {
+  int blocks, *sums, *total;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0);
+  blocks *= 132;
+  cudaMalloc(&sums, blocks * sizeof(int));
+  cudaMallocManaged(&total, sizeof(int));
+  *total = 0;
+  void* arguments[] = {&sums, &total};
+  cudaError_t error = cudaLaunchCooperativeKernel((void*)kernel, blocks, 256, arguments);
+  cudaDeviceSynchronize();
+  cudaError_t refused = cudaLaunchCooperativeKernel((void*)kernel, blocks + 1, 256, arguments);
+  printf("%d %d %d %d", blocks, *total, error, refused);
+}
+"""
+    assert run_text(tmp_path, text).output == "1056 1056 0 720"
+
+
+def test_an_object_that_frees_its_memory_is_reported(tmp_path):
+    text = """struct Lock {
+  int* mutex;
+  Lock() { cudaMalloc(&mutex, sizeof(int)); }
+  ~Lock() { cudaFree(mutex); }
+};
+__global__ void kernel(Lock lock, int* out) { *out = 1; }
+int main() {
+  int* out;
+  cudaMalloc(&out, sizeof(int));
+  Lock lock;
+  kernel<<<1, 1>>>(lock, out);
+  cudaFree(out);
+}
+"""
+    (fault,) = run_text(tmp_path, text).end.faults
+    assert (fault.kind, fault.line) == ("free", 4)
+    assert fault.text.startswith("cudaFree gets a pointer that is not allocated, or not any more")

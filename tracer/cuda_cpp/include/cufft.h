@@ -143,7 +143,8 @@ TILESCOPE_HELPER inline void tilescope_set(double2& target, double2 value) { tar
 template <class I, class O>
 TILESCOPE_HELPER inline cufftResult tilescope_transform(cufftHandle handle, cufftType type, I* in, O* out, int direction) {
   TilescopeFourierPlan* plan = tilescope_fourier_plan(handle);
-  if (!plan || plan->type != type) return CUFFT_INVALID_PLAN;
+  if (!plan) return CUFFT_INVALID_PLAN;
+  if (plan->type != type || !in || !out) return CUFFT_INVALID_VALUE;
   if (tilescope_capture(plan->stream, cudaGraphNodeTypeKernel, [=] { tilescope_transform(handle, type, in, out, direction); })) return CUFFT_SUCCESS;
   int rank = (int)plan->size.size(), n[3], in_size[3], out_size[3];
   for (int d = 0; d < rank; d++) n[d] = plan->size[d], in_size[d] = plan->in_size[d], out_size[d] = plan->out_size[d];

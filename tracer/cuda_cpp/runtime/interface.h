@@ -24,6 +24,7 @@ struct TilescopeLaunch {
   const char* const* types;
   const void* function;  // the kernel's address, null if it is unknown
   const void* stream;    // null for the default stream
+  size_t closure_size;   // bytes of the closure, which each thread reads unrecorded
 };
 
 extern "C" {
@@ -48,6 +49,8 @@ void tilescope_trap(void* pc, const char* type);
 [[noreturn]] void tilescope_missing(const char* name, const char* file, int line);
 // Memory of the device. kind: 0 device, 1 managed, 2 pinned.
 void* tilescope_allocate(size_t size, int kind);
+void tilescope_set_heap(size_t size);  // of the memory that kernels allocate, before the first launch
+void* tilescope_keep(const void* bytes, size_t size);  // a copy in the host's memory
 void tilescope_adopt(uint64_t address, uint64_t size, int state);  // memory of a Python program, by ascending addresses; 1 live, 2 written
 int tilescope_free(void* pointer);  // 0, or 1 for a pointer that was not allocated
 int tilescope_is_device(const void* pointer);  // 0, or 1 more than the kind

@@ -17,6 +17,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
+#include <new>
 #include <pthread.h>
 #include <string>
 #include <sys/mman.h>
@@ -196,7 +197,9 @@ Arrival* arrivals;
 size_t arrival_count;
 std::vector<MaskFault> mask_faults;
 std::vector<Allocation> allocations;
+std::vector<uint64_t> wrong_frees;  // calls that free what is not allocated
 uint64_t image_low, image_high, image_base;
+uint64_t writable_low, writable_high;  // the part of the image with its variables
 char* shared_base;  // the thread-local memory that holds `__shared__` variables
 size_t shared_low, shared_high;  // its part that is swapped between blocks
 size_t dynamic_size;
@@ -222,6 +225,7 @@ uint64_t sampled, grid_blocks;  // of a launch that is too large: how many block
 uint64_t rows_before, capacity, recorded_at_once;  // rows handed over before those in the buffer
 void (*body)(void*);
 void* closure;
+size_t closure_size;
 int error_now, sticky_error;
 bool has_streams;  // whether the program has made a stream
 bool in_launch, has_left;
@@ -259,6 +263,36 @@ struct Quiet {
   ~Quiet() { now = fiber, depth--; }
 };
 int Quiet::depth;
+
+// --- memory that kernels allocate: pieces of one allocation, whose sizes are powers of two
+
+const size_t HEADER = 16, CLASSES = 40;
+const uint64_t HEAP_CALL = 1;  // in place of the call that allocated it, known to `launch_memory.py`
+char *heap, *heap_next;
+size_t heap_size = 8 << 20;  // as on a GPU, unless cudaDeviceSetLimit changes it
+void* freed_pieces[CLASSES];
+
+void* allocate_piece(size_t size) {
+  size_t kind = 5;
+  while (((size_t)1 << kind) < size + HEADER) kind++;
+  char* piece = (char*)freed_pieces[kind];
+  if (piece) {
+    freed_pieces[kind] = *(void**)(piece + HEADER);
+  } else {
+    if (!heap || heap_next + ((size_t)1 << kind) > heap + heap_size) return nullptr;
+    piece = heap_next, heap_next += (size_t)1 << kind;
+  }
+  *(size_t*)piece = kind;
+  return piece + HEADER;
+}
+
+bool free_piece(void* pointer) {
+  if (!heap || (uint64_t)pointer - (uint64_t)heap >= heap_size) return false;
+  char* piece = (char*)pointer - HEADER;
+  *(void**)pointer = freed_pieces[*(size_t*)piece];
+  freed_pieces[*(size_t*)piece] = piece;
+  return true;
+}
 
 // --- messages
 
@@ -446,6 +480,13 @@ bool is_known(uint64_t address, bool is_load) {
          address - image_low < image_high - image_low;
 }
 
+// Whether an address is of constants of the program that are none of its variables, such as tables of virtual functions.
+bool is_unnamed_constant(uint64_t address) {
+  if (address - image_low >= image_high - image_low || address - writable_low < writable_high - writable_low) return false;
+  for (auto& symbol : symbols) if (address - image_base - symbol.offset < symbol.size) return false;
+  return true;
+}
+
 // Note which work accesses memory that the host can access too.
 inline void note_work(const Allocation& place, uint64_t address, uint64_t size, bool writes) {
   if (!place.kind) return;
@@ -596,6 +637,9 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     note_work(allocations[allocation - 1], address, size, operation != TILESCOPE_LOAD);
   } else if (!is_known(address, operation == TILESCOPE_LOAD)) {
     stop_thread(is_readable(address) ? "HostMemory" : "IllegalAddress", address, pc, size, operation);
+  } else if (is_unnamed_constant(address)) {
+    fiber->is_outside = false;
+    return;
   }
   if (address & (size - 1) & -(uint64_t)((size & (size - 1)) == 0)) {
     stop_thread("MisalignedAddress", address, pc, size, operation);
@@ -1068,8 +1112,13 @@ int find_image(struct dl_phdr_info* info, size_t, void*) {
       shared_base = (char*)info->dlpi_tls_data;
       if (!shared_high) shared_high = part.p_memsz;
     }
+    uint64_t begin = info->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_GNU_RELRO && begin + part.p_memsz > writable_low) writable_low = begin + part.p_memsz;
     if (part.p_type == PT_LOAD) {
-      uint64_t begin = info->dlpi_addr + part.p_vaddr;
+      if (part.p_flags & PF_W) {
+        if (begin > writable_low) writable_low = begin;
+        writable_high = begin + part.p_memsz;
+      }
       if (!image_low || begin < image_low) image_low = begin;
       if (begin + part.p_memsz > image_high) image_high = begin + part.p_memsz;
     }
@@ -1149,10 +1198,12 @@ void say_goodbye() {
   std::string text = "{\"event\":\"goodbye\",\"leaks\":[";
   bool is_first = true;
   for (auto& allocation : allocations) {
-    if (!allocation.is_live || allocation.kind != 0) continue;
+    if (!allocation.is_live || allocation.kind != 0 || allocation.address == (uint64_t)heap) continue;
     text += format("%s[%llu,%llu]", is_first ? "" : ",", (unsigned long long)allocation.pc, (unsigned long long)allocation.size);
     is_first = false;
   }
+  text += "],\"frees\":[";
+  for (size_t i = 0; i < wrong_frees.size(); i++) text += format("%s%llu", i ? "," : "", (unsigned long long)wrong_frees[i]);
   send_text(text + "]}\n");
   receive_line();
 }
@@ -1410,6 +1461,7 @@ void* __tsan_memcpy(void* to, const void* from, size_t n) {
 // Compilers call memcpy for copies of structures. It is hidden: libraries call their own.
 __attribute__((visibility("hidden"))) void* memcpy(void* to, const void* from, size_t n) {
   if (now) {
+    if ((uint64_t)from - (uint64_t)closure < closure_size) return memmove(to, from, n);  // the launch's arguments
     copy_recorded(TILESCOPE_PC, to, from, n);
     return to;
   }
@@ -1448,6 +1500,26 @@ int tilescope_putchar(int letter) {
   begin_print();
   Quiet quiet;
   return fputc(letter, stdout);
+}
+// `malloc` and `new` in kernels. Libraries call their own.
+__attribute__((visibility("hidden"))) void* tilescope_malloc(size_t size) __asm__("malloc");
+__attribute__((visibility("hidden"))) void tilescope_release(void* pointer) __asm__("free");
+void* tilescope_malloc(size_t size) {
+  if (now) return allocate_piece(size);
+  static void* (*allocate)(size_t) = (void* (*)(size_t))dlsym(RTLD_NEXT, "malloc");
+  return allocate(size);
+}
+void tilescope_release(void* pointer) {
+  if (free_piece(pointer)) return;
+  static void (*release)(void*) = (void (*)(void*))dlsym(RTLD_NEXT, "free");
+  release(pointer);
+}
+void* tilescope_keep(const void* bytes, size_t size) {
+  Quiet quiet;
+  return memmove(tilescope_malloc(size), bytes, size);
+}
+void tilescope_set_heap(size_t size) {
+  if (!heap && size < ARENA / 4) heap_size = size;
 }
 void* __tsan_memmove(void* to, const void* from, size_t n) {
   if (!now || (char*)to > (char*)from) return memmove(to, from, n);
@@ -1649,7 +1721,10 @@ void tilescope_adopt(uint64_t address, uint64_t size, int state) {
 int tilescope_free(void* pointer) {
   if (!pointer) return 0;
   uint32_t number = allocation_of((uint64_t)pointer);
-  if (!number || allocations[number - 1].address != (uint64_t)pointer || !allocations[number - 1].is_live) return 1;
+  if (!number || allocations[number - 1].address != (uint64_t)pointer || !allocations[number - 1].is_live) {
+    wrong_frees.push_back((uint64_t)__builtin_return_address(1) - image_base);  // the caller of cudaFree
+    return 1;
+  }
   Allocation& freed = allocations[number - 1];
   freed.is_live = false;
   uint64_t page = sysconf(_SC_PAGESIZE), begin = (freed.address + page - 1) / page * page, end = (freed.address + freed.size) / page * page;
@@ -1797,6 +1872,11 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     size_t filled = allocation.size < (64u << 20) ? allocation.size : 64u << 20;
     if (width) fill_poison((char*)allocation.address, filled, width);
   }
+  if (!heap) {
+    allocations.push_back({(uint64_t)arena_next, heap_size, 0, true, true, HEAP_CALL, false});
+    heap = heap_next = arena_next;
+    arena_next += (heap_size + 2 * GAP + 511) / 512 * 512;
+  }
   dl_iterate_phdr(find_image, nullptr);  // thread-local memory is another one in each host thread
   is_recording = control >= 0;
   bool is_counted = false;
@@ -1834,7 +1914,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   dynamic_size = launch->shared;
   tilescope_blockDim_x = b[0], tilescope_blockDim_y = b[1], tilescope_blockDim_z = b[2];
   tilescope_gridDim_x = g[0], tilescope_gridDim_y = g[1], tilescope_gridDim_z = g[2];
-  body = launch->run, closure = launch->closure;
+  body = launch->run, closure = launch->closure, closure_size = launch->closure_size;
   is_counting = are_paused = is_lost = false;
   begun = 0;
   recorded_below = UINT32_MAX;
@@ -1893,6 +1973,24 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   }
 }
 }
+
+// `operator new` and `delete`. They are weak, as a program may have its own.
+#define TILESCOPE_OPERATOR(type, name, parameters, symbol) \
+  type name parameters __asm__(symbol);                    \
+  __attribute__((weak, visibility("hidden"))) type name parameters
+extern "C" {
+TILESCOPE_OPERATOR(void*, tilescope_new, (size_t size), "_Znwm") {
+  void* memory = tilescope_malloc(size ? size : 1);
+  if (!memory && !now) throw std::bad_alloc();
+  return memory;
+}
+TILESCOPE_OPERATOR(void*, tilescope_new_array, (size_t size), "_Znam") { return tilescope_new(size); }
+TILESCOPE_OPERATOR(void, tilescope_delete, (void* pointer), "_ZdlPv") { tilescope_release(pointer); }
+TILESCOPE_OPERATOR(void, tilescope_delete_array, (void* pointer), "_ZdaPv") { tilescope_release(pointer); }
+TILESCOPE_OPERATOR(void, tilescope_delete_sized, (void* pointer, size_t), "_ZdlPvm") { tilescope_release(pointer); }
+TILESCOPE_OPERATOR(void, tilescope_delete_sized_array, (void* pointer, size_t), "_ZdaPvm") { tilescope_release(pointer); }
+}
+#undef TILESCOPE_OPERATOR
 
 // --- launches of one kernel, for `single_launch.h`
 

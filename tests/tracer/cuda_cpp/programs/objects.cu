@@ -21,6 +21,12 @@ __global__ void plain(Managed values, int added) {
   values.count++;
   values[threadIdx.x] += values.count + added;
 }
+struct Large { int added[300]; };
+__global__ void child(Large large, int* data) { data[threadIdx.x] += large.added[threadIdx.x + 1]; }
+__global__ void parent(Large large, Managed values) {
+  values[threadIdx.x] += large.added[threadIdx.x];
+  if (threadIdx.x == 0) child<<<1, 32>>>(large, values.data);
+}
 template <class T> __global__ void named(View<T> view, T added) { view.data[threadIdx.x] += added; }
 
 int main() {
@@ -36,6 +42,11 @@ int main() {
   int added = 1000;
   void* arguments[] = {&values, &added};
   cudaLaunchKernel((void*)plain, dim3(1), dim3(32), arguments, 0, nullptr);
+  cudaDeviceSynchronize();
+  printf("%d %d\n", values.data[0], values.data[31]);
+  Large large;
+  for (int i = 0; i < 300; i++) large.added[i] = 10 * i;
+  parent<<<1, 32>>>(large, values);
   cudaDeviceSynchronize();
   printf("%d %d\n", values.data[0], values.data[31]);
 }

@@ -182,8 +182,14 @@ TILESCOPE_FUNCTION unsigned long long __umul64hi(unsigned long long a, unsigned 
 TILESCOPE_FUNCTION unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)((((unsigned long long)high << 32 | low) << (shift & 31)) >> 32);
 }
+TILESCOPE_FUNCTION unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? low : __funnelshift_l(low, high, shift);
+}
 TILESCOPE_FUNCTION unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
+}
+TILESCOPE_FUNCTION unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
 TILESCOPE_FUNCTION unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   unsigned long long both = (unsigned long long)y << 32 | x;

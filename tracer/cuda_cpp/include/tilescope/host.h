@@ -181,7 +181,10 @@ inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 TILESCOPE_HELPER inline cudaError_t cudaDeviceReset() { tilescope_wait(); tilescope_forget_errors(); return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) { *free = 149000000000ull, *total = 150000000000ull; return cudaSuccess; }
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount };
-inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  if (limit == cudaLimitMallocHeapSize) tilescope_set_heap(value);
+  return cudaSuccess;
+}
 inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit) { *value = 1 << 20; return cudaSuccess; }
 enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
 enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };

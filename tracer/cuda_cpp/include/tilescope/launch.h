@@ -124,11 +124,13 @@ template <class F> TILESCOPE_HELPER void tilescope_keep_launch(const char* kerne
 template <class F, class... A> TILESCOPE_HELPER void tilescope_start_launch(const char* kernel, const TilescopeConfig& config, const TilescopeArguments& arguments, F run, A... values) {
   auto call = [=]() TILESCOPE_HELPER { run(values...); };
   using Call = decltype(call);
-  Call* kept = tilescope_in_kernel() ? new Call(call) : &call;  // the launch of a kernel runs later
+  Call* kept = &call;
+  if (tilescope_in_kernel()) kept = (Call*)tilescope_keep(&call, sizeof call);  // it runs later
   TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
                          {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
                          [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
-                         arguments.count, arguments.pointers, arguments.types, config.function, config.stream};
+                         arguments.count, arguments.pointers, arguments.types, config.function, config.stream,
+                         sizeof call};
   tilescope_launch(&launch);
 }
 
@@ -149,7 +151,7 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* k
 // An argument as a launch keeps it: a reference stays one.
 template <class P> TILESCOPE_HELPER inline auto tilescope_kept(std::remove_reference_t<P>& argument) {
   if constexpr (std::is_lvalue_reference<P>::value) return std::ref(argument);
-  else return argument;
+  else return tilescope_passed(argument);
 }
 
 // A kernel that is no template has one type: its arguments are converted to it, as in a call.
