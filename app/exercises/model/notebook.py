@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ...model.notebook_file import NotebookCell, details
 from .document import Exercise, Picture
 from .library import SHIPPED
+from .variants import in_variant
 
 FENCE = re.compile(r"^```exercise\n.*?^```\n?", re.DOTALL | re.MULTILINE)
 TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -16,7 +17,7 @@ TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 def exercise_cells(exercise: Exercise) -> Iterator[NotebookCell]:
     """Yield the cells of an exercise; its picture is part of the text, so that the notebook is one file."""
-    text = exercise.path.read_text("utf-8").replace("\r\n", "\n")
+    text = in_variant(exercise.path.read_text("utf-8").replace("\r\n", "\n"), exercise.variant)
     task, *hints = re.split(r"^## Hint\n", FENCE.sub("", text), flags=re.MULTILINE)
     if exercise.picture is not None:
         picture = _image(exercise.picture)
