@@ -21,6 +21,7 @@ from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise
 
 USAGE = """tilescope exercise [NAME | FOLDER/NAME] [--folder DIR] [--seed N] [-o FILE]
+       tilescope exercise NAME --for nbgrader | otter | classroom -o FOLDER [--seed N]
        tilescope exercise check FILE [--exercise NAME] [--folder DIR] [--seed N] [--format text | json]"""
 CHECK = "check"
 
@@ -38,8 +39,14 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="FILE.py | FILE.cu | FILE.ipynb",
+        metavar="FILE.py | FILE.cu | FILE.ipynb | FOLDER",
         help="write the stub to a new file; in CUDA C++ if it ends in .cu, with task and hints in a notebook",
+    )
+    parser.add_argument(
+        "--for",
+        dest="grader",
+        choices=("nbgrader", "otter", "classroom"),
+        help="write the files of an assignment for a grader into the folder of -o",
     )
     parser.add_argument(
         "--exercise", metavar="NAME", help="the exercise of the file, if its name does not contain it"
@@ -57,6 +64,8 @@ def execute(chosen: Namespace) -> int:
     try:
         if chosen.words[:1] == [CHECK]:
             return check(_file_of(chosen), chosen.exercise, folder, chosen.seed, chosen.format or "text")
+        if chosen.grader and not chosen.words:
+            raise UsageError(f"name the exercise: tilescope exercise NAME --for {chosen.grader} -o FOLDER.")
         if chosen.exercise or chosen.format:
             raise UsageError("--exercise and --format need check: tilescope exercise check FILE.")
         if len(chosen.words) > 1:
@@ -64,6 +73,8 @@ def execute(chosen: Namespace) -> int:
         if not chosen.words:
             return list_exercises(folder, chosen.output)
         exercise = with_seed(exercise_named(chosen.words[0], folder), chosen.seed)
+        if chosen.grader:
+            return package(exercise, chosen.grader, chosen.output)
         if not chosen.output:
             return show(exercise)
         if chosen.output.endswith(SUFFIX):
@@ -74,7 +85,7 @@ def execute(chosen: Namespace) -> int:
 
 
 def _file_of(chosen: Namespace) -> str:
-    if len(chosen.words) != 2 or chosen.output:
+    if len(chosen.words) != 2 or chosen.output or chosen.grader:
         raise UsageError("name exactly one file to check: tilescope exercise check FILE.")
     return str(chosen.words[1])
 
@@ -100,6 +111,8 @@ def show(exercise: Exercise) -> int:
     """
     _refuse_mistakes(exercise)
     if has_display():
+        if exercise.seed:
+            raise UsageError("the window shows exercises as they are written; write a variant with -o FILE.")
         return show_exercise(exercise.path)
     for line in task_text(exercise):
         print_escaped(line)
@@ -126,6 +139,19 @@ def write_exercise_notebook(exercise: Exercise, path: Path) -> int:
 
     _refuse_mistakes(exercise)
     write_new_notebook(path, list(exercise_cells(exercise)))
+    return 0
+
+
+def package(exercise: Exercise, grader: str, folder: str | None) -> int:
+    """Write the files for a grader; raises UsageError without a folder, and if they can't be written."""
+    from .exercise_package import write_package
+
+    if not folder:
+        raise UsageError(
+            f"name the folder of the files: tilescope exercise {exercise.name} --for {grader} -o FOLDER."
+        )
+    _refuse_mistakes(exercise)
+    write_package(exercise, grader, Path(folder))
     return 0
 
 

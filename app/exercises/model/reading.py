@@ -18,7 +18,16 @@ from .document import FILE_NAME, Exercise, Picture
 from .goals import Goal, GoalError, parse_goal
 from .mistakes import ExerciseError, Mistake
 from .program import read_program
-from .variants import LARGEST_SEED, VARIANT, Variant, VariantError, choices_in, in_variant, parse_choices, variant_of
+from .variants import (
+    LARGEST_SEED,
+    VARIANT,
+    Variant,
+    VariantError,
+    choices_in,
+    in_variant,
+    parse_choices,
+    variant_of,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -201,7 +210,8 @@ class _Reader:
             self._report(number, f"An exercise has at most {MOST_GOALS} goals.")
         else:
             self._report(
-                number, f"{key!r} is not a known key; the keys are kernel:, goal:, hides:, order: and variant:."
+                number,
+                f"{key!r} is not a known key; the keys are kernel:, goal:, hides:, order: and variant:.",
             )
 
     def _take_picture(self, image: Token, line: int) -> None:
