@@ -1,4 +1,4 @@
-"""`%load_ext tilescope` and `%%tilescope`: check the launches of a notebook's cell, and show them."""
+"""`%load_ext tilescope`, `%%tilescope` and `%tilescope on`: check the launches of a notebook's cells, and show them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,25 @@ NOTE = "flex:1 1 22em"
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%%tilescope` in IPython's shell: the effect of `%load_ext tilescope`."""
+    """Register `%%tilescope` and `%tilescope` in IPython's shell: the effect of `%load_ext tilescope`."""
     shell.register_magic_function(partial(_run_cell, shell), "cell", MAGIC)
+    shell.register_magic_function(partial(_trace_notebook, shell), "line", MAGIC)
     start_in_notebook()
+
+
+def _trace_notebook(shell: Any, line: str) -> None:
+    """Trace all launches from now on: `%tilescope on`."""
+    from IPython.core.error import UsageError
+    from IPython.display import display
+
+    from .notebook_recording import RecordingError, start_recording
+
+    if line.strip() != "on":
+        raise UsageError("Write %tilescope on, to trace all launches, or %%tilescope above a cell, to trace its own.")
+    try:
+        start_recording(shell, display)
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
 
 
 def _run_cell(shell: Any, line: str, cell: str) -> None:
@@ -55,8 +71,9 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
 class CheckedCell:
     """The launches of a cell: their findings next to the lines of the kernels, and a replay of one launch."""
 
-    def __init__(self, launches: Sequence[TracedLaunch], chosen: int) -> None:
-        self._launches, self._chosen = tuple(launches), chosen
+    def __init__(self, launches: Sequence[TracedLaunch], chosen: int, count: str = "") -> None:
+        """Collect the findings. chosen: the launch to replay. count: how many launches there were, if more."""
+        self._launches, self._chosen, self._count = tuple(launches), chosen, count
         self.findings: tuple[Finding, ...] = findings_of(launch._recorded for launch in launches)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
@@ -69,8 +86,9 @@ class CheckedCell:
         return f"<p><b>{escape(self._summary())}</b></p>{''.join(blocks)}"
 
     def _summary(self) -> str:
-        launches = count_noun(len(self._launches), "launch")
-        replayed = f"; launch {self._chosen + 1} is replayed" if len(self._launches) > 1 else ""
+        launches = self._count or count_noun(len(self._launches), "launch")
+        number = "the last" if self._count else f"launch {self._chosen + 1}"
+        replayed = f"; {number} is replayed" if len(self._launches) > 1 else ""
         return f"{launches}, {count_noun(len(self.findings), 'finding')}{replayed}"
 
     def __repr__(self) -> str:

@@ -1,0 +1,93 @@
+"""`%tilescope on`: trace every launch of a notebook from then on, and show those of each cell below it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from ..tracer.model.finding import count_noun
+from ..tracer.model.trace import Trace
+from ..tracer.run.long_launch import RUN_PATIENCE
+from ..tracer.run.program_hook import RecordingOptions, is_recording, record_launches
+from .launches import TracedLaunch
+from .notebook_magic import CheckedCell
+from .replays import start_in_notebook
+
+IMPORTED = (
+    "Numba is imported already, so its launches can't be traced. "
+    "Restart the kernel, and run %tilescope on before the cells that import it."
+)
+
+
+class RecordingError(Exception):
+    """A notebook can't be traced; the text is one sentence or two."""
+
+
+class CellLaunches:
+    """The launches since the last cell: the first and the last of each kernel, which a training loop launches often."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, Trace] = {}
+        self._last: dict[str, Trace] = {}
+
+    def add(self, trace: Trace, seconds: float) -> None:
+        """Add a launch that has ended."""
+        kernel = trace.kernel
+        self._counts[kernel] += 1
+        self._first.setdefault(kernel, trace)
+        self._last.pop(kernel, None)
+        self._last[kernel] = trace  # the kernel that was launched last is last
+
+    def take(self) -> CheckedCell | None:
+        """Return what the cell launched, None for nothing, and begin the next cell."""
+        counts, first, last = self._counts, self._first, self._last
+        self._begin()
+        if not counts:
+            return None
+        kept = [
+            trace for kernel in last for trace in (first[kernel], last[kernel])[counts[kernel] == 1 :]
+        ]  # one if it was launched once
+        return CheckedCell([TracedLaunch(_load(trace)) for trace in kept], len(kept) - 1, _summary(counts))
+
+
+def start_recording(shell: Any, display: Callable[[object], object]) -> None:
+    """Trace the launches of this process, and show those of each cell after it; raises RecordingError.
+
+    Programs get the functions of numba.cuda that need a GPU, such as to_device, as `tilescope run` offers them.
+    """
+    if is_recording():
+        return
+    if "numba" in sys.modules:
+        raise RecordingError(IMPORTED)
+    launches = CellLaunches()
+    record_launches(RecordingOptions(patience=RUN_PATIENCE, notify=_notify), launches.add)
+
+    def show(*_: object) -> None:
+        cell = launches.take()
+        if cell is not None:
+            display(cell)
+
+    shell.events.register("post_run_cell", show)
+    start_in_notebook()
+
+
+def _load(trace: Trace) -> Callable[[], Trace]:
+    return lambda: trace
+
+
+def _summary(counts: Counter[str]) -> str:
+    """Return "" if all launches are kept, else how many there were."""
+    if max(counts.values()) <= 2:
+        return ""
+    total, kernels = count_noun(counts.total(), "launch"), count_noun(len(counts), "kernel")
+    return f"{total} of {kernels}; the first and the last of each are examined"
+
+
+def _notify(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
