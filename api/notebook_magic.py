@@ -40,7 +40,9 @@ def _trace_notebook(shell: Any, line: str) -> None:
     from .notebook_recording import RecordingError, start_recording
 
     if line.strip() != "on":
-        raise UsageError("Write %tilescope on, to trace all launches, or %%tilescope above a cell, to trace its own.")
+        raise UsageError(
+            "Write %tilescope on, to trace all launches, or %%tilescope above a cell, to trace its own."
+        )
     try:
         start_recording(shell, display)
     except RecordingError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -21,6 +22,11 @@ IMPORTED = (
 )
 
 
+TIMEIT_OPTIONS = "n:r:tcp:qov:"  # as IPython declares them
+ONCE = "The code of %timeit ran once: its launches are traced, and a GPU would take another time."
+TIMED = "<timed exec>", "<timed eval>"  # IPython's files of the code below %%time
+
+
 class RecordingError(Exception):
     """A notebook can't be traced; the text is one sentence or two."""
 
@@ -30,6 +36,11 @@ class CellLaunches:
 
     def __init__(self) -> None:
         self._begin()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the cell has launched nothing."""
+        return not self._counts
 
     def _begin(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -74,7 +85,46 @@ def start_recording(shell: Any, display: Callable[[object], object]) -> None:
             display(cell)
 
     shell.events.register("post_run_cell", show)
+    _keep_text_of_timed_cells(shell)
+    _run_timed_launches_once(shell, launches)
     start_in_notebook()
+
+
+def _keep_text_of_timed_cells(shell: Any) -> None:
+    """Give the code below `%%time` its cell as file: kernels without a text are not compiled."""
+    cell, skipped = [""], [0]  # its text, and the lines before its first one, which IPython removes
+
+    def note(info: Any) -> None:
+        first, _, body = info.raw_cell.lstrip().partition("\n")
+        cell[0] = f"#\n{body}" if first.startswith("%%time") else ""
+        skipped[0] = 1 + body[: len(body) - len(body.lstrip())].count("\n")
+
+    class Compiler(type(shell.compile)):  # type: ignore[misc]
+        """IPython's compiler, which knows the file of such code."""
+
+        def __call__(self, source: Any, filename: str, symbol: str, *rest: Any, **options: Any) -> Any:
+            if cell[0] and filename in TIMED and isinstance(source, ast.AST):
+                ast.increment_lineno(source, skipped[0])
+                filename = self.cache(cell[0], len(shell.user_ns["In"]) - 1)
+            return super().__call__(source, filename, symbol, *rest, **options)
+
+    shell.compile.__class__ = Compiler
+    shell.events.register("pre_run_cell", note)
+
+
+def _run_timed_launches_once(shell: Any, launches: CellLaunches) -> None:
+    """Run code with launches once under `%timeit`: a traced launch takes long, and its time means nothing."""
+    measure = shell.find_magic("timeit")
+
+    def timeit(line: str, cell: str | None = None) -> Any:
+        _, statement = measure.__self__.parse_options(line, TIMEIT_OPTIONS, posix=False, strict=False)
+        was_empty = launches.is_empty
+        shell.ex(statement if cell is None else f"{statement}\n{cell}")
+        if was_empty and launches.is_empty:
+            return measure(line, cell)
+        return _notify(ONCE)
+
+    shell.register_magic_function(timeit, "line_cell", "timeit")
 
 
 def _load(trace: Trace) -> Callable[[], Trace]:
