@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from html import escape
 from typing import Any
@@ -18,6 +20,7 @@ from .replays import MimeBundle, start_in_notebook
 from .tracing import trace_launches
 
 MAGIC = "tilescope"
+LOW_OCCUPANCY = r"(?s).*Grid size \d+ will likely result in GPU under-utilization"
 FIRST_LINE = "#\n"  # replaces the line of the magic, so that lines have the cell's numbers
 EDGES = {"error": "#d55e00", "warning": "#e69f00", "note": "#56b4e9"}  # as the window marks them
 LINE = "display:flex;flex-wrap:wrap;gap:0 1em;border-left:4px solid {edge};padding-left:6px"
@@ -27,6 +30,7 @@ NOTE = "flex:1 1 22em"
 
 def load_ipython_extension(shell: Any) -> None:
     """Register `%%tilescope` and `%tilescope` in IPython's shell: the effect of `%load_ext tilescope`."""
+    warnings.filterwarnings("ignore", LOW_OCCUPANCY)  # of each small launch, which traces only
     shell.register_magic_function(partial(_run_cell, shell), "cell", MAGIC)
     shell.register_magic_function(partial(_trace_notebook, shell), "line", MAGIC)
     start_in_notebook()
@@ -59,7 +63,7 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
 
     if line.strip() and not line.strip().isdecimal():
         raise UsageError(f"%%tilescope takes the number of the launch to replay, not {line.strip()!r}.")
-    with trace_launches() as launches:
+    with trace_launches() as launches, _number_of_cell(shell):
         shell.run_cell(FIRST_LINE + cell)  # which prints what the cell raises
     if not launches:
         raise UsageError("The cell launched no kernel, so nothing was traced.")
@@ -68,6 +72,17 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
         count = count_noun(len(launches), "launch")
         raise UsageError(f"There is no launch {chosen}: the cell made {count}.")
     display(CheckedCell(launches, chosen - 1))
+
+
+@contextmanager
+def _number_of_cell(shell: Any) -> Iterator[None]:
+    """Let the code within have the number of its cell: IPython counts on before a cell runs."""
+    count = shell.execution_count
+    shell.execution_count = len(shell.user_ns["In"]) - 1
+    try:
+        yield
+    finally:
+        shell.execution_count = count
 
 
 class CheckedCell:

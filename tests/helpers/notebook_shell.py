@@ -80,6 +80,7 @@ class Shell:
         self.shown: list[Shown] = []
         self.user_ns: dict[str, Any] = {"In": [""]}
         self.compile = Compiler()
+        self.execution_count = 1  # of the next cell
         self.callbacks: dict[str, list[Callable[[Any], None]]] = {"pre_run_cell": [], "post_run_cell": []}
         self.events = SimpleNamespace(register=lambda event, then: self.callbacks[event].append(then))
 
@@ -109,6 +110,7 @@ class Shell:
         """Run a cell that a user types, and return what it shows."""
         self.shown = []
         self.user_ns["In"].append(text)
+        self.execution_count += 1
         for then in self.callbacks["pre_run_cell"]:
             then(SimpleNamespace(raw_cell=text))
         first, _, body = text.partition("\n")
@@ -124,14 +126,14 @@ class Shell:
             else:
                 self.shown += [{"text/plain": result}] if result is not None else []
         else:
-            self.run_cell(text)
+            self.run_cell(text, len(self.user_ns["In"]) - 1)
         for then in self.callbacks["post_run_cell"]:
             then(None)
         return self.shown
 
-    def run_cell(self, text: str) -> None:
-        """Run a text as a cell."""
-        file = self.compile.cache(text, len(self.user_ns["In"]) - 1)
+    def run_cell(self, text: str, number: int = 0) -> None:
+        """Run a text as a cell; number: of a user's cell, 0 for a text that a magic runs."""
+        file = self.compile.cache(text, number or self.execution_count)
         *statements, last = ast.parse(text).body
         is_value = isinstance(last, ast.Expr)
         try:
