@@ -144,7 +144,7 @@ def _text_of(kernel: Any, document: Document) -> tuple[str, Path]:
     if Path(source).is_file():
         return text, Path(source)
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    cells = list(shell.user_ns["In"]) if shell is not None else ["", text]
+    cells = list(shell.history_manager.input_hist_raw) if shell is not None else ["", text]
     number = _number_of(shell, source, len(cells) - 1)
     notebook = str(Path(f"{document.name}.ipynb").absolute())
     for other, cell in enumerate(cells[1:], 1):

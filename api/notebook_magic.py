@@ -16,8 +16,9 @@ from ..app.model.visible_text import escape_controls, escape_controls_in_lines
 from ..tracer.model.finding import count_noun
 from .findings import Finding, display_name, findings_of
 from .launches import TracedLaunch
+from .measured import LaunchCopies
 from .replays import MimeBundle, start_in_notebook
-from .tracing import trace_launches
+from .tracing import observed_launches
 
 MAGIC = "tilescope"
 LOW_OCCUPANCY = r"(?s).*Grid size \d+ will likely result in GPU under-utilization"
@@ -63,7 +64,8 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
 
     if line.strip() and not line.strip().isdecimal():
         raise UsageError(f"%%tilescope takes the number of the launch to replay, not {line.strip()!r}.")
-    with trace_launches() as launches, _number_of_cell(shell):
+    copies = LaunchCopies()
+    with observed_launches(copies.add) as launches, _number_of_cell(shell):
         shell.run_cell(FIRST_LINE + cell)  # which prints what the cell raises
     if not launches:
         raise UsageError("The cell launched no kernel, so nothing was traced.")
@@ -71,7 +73,12 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
     if not 1 <= chosen <= len(launches):
         count = count_noun(len(launches), "launch")
         raise UsageError(f"There is no launch {chosen}: the cell made {count}.")
-    display(CheckedCell(launches, chosen - 1))
+    checked = CheckedCell(launches, chosen - 1)
+    if not any(
+        finding.severity == "error" for finding in checked.findings
+    ):  # which may break the GPU's context
+        checked.measured = copies.measure(chosen - 1)
+    display(checked)
 
 
 @contextmanager
@@ -91,6 +98,7 @@ class CheckedCell:
     def __init__(self, launches: Sequence[TracedLaunch], chosen: int, count: str = "") -> None:
         """Collect the findings. chosen: the launch to replay. count: how many launches there were, if more."""
         self._launches, self._chosen, self._count = tuple(launches), chosen, count
+        self.measured = ""  # the time of the replayed launch on a GPU
         self.findings: tuple[Finding, ...] = findings_of(launch._recorded for launch in launches)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
@@ -106,7 +114,8 @@ class CheckedCell:
         launches = self._count or count_noun(len(self._launches), "launch")
         number = "the last" if self._count else f"launch {self._chosen + 1}"
         replayed = f"; {number} is replayed" if len(self._launches) > 1 else ""
-        return f"{launches}, {count_noun(len(self.findings), 'finding')}{replayed}"
+        measured = f"; {self.measured}" if self.measured else ""
+        return f"{launches}, {count_noun(len(self.findings), 'finding')}{replayed}{measured}"
 
     def __repr__(self) -> str:
         return "\n".join([self._summary(), *map(str, self.findings)])

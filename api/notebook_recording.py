@@ -56,7 +56,7 @@ class CellLaunches:
         self._last[kernel] = trace  # the kernel that was launched last is last
 
     def take(self) -> CheckedCell | None:
-        """Return what the cell launched, None for nothing, and begin the next cell."""
+        """Return the launches of the cell, None for none, and begin the next cell."""
         counts, first, last = self._counts, self._first, self._last
         self._begin()
         if not counts:

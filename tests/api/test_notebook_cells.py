@@ -173,3 +173,9 @@ def test_what_can_t_be_traced_is_one_sentence():
         "Restart the kernel, and run %tilescope on before the cells that import it."
     )
     assert off["error"].startswith("UsageError: Write %tilescope on, to trace all launches")
+
+
+def test_an_exercise_uses_the_imports_of_a_checked_cell():
+    imports = f"%%tilescope\n{IMPORTS}\n{MAP.format(wrong='').replace('TEN', '10')}{LAUNCH}"
+    [shown] = outputs_of(LOAD, imports, f"{MAP.format(wrong='').replace('TEN', '10')}{CHECK}")[2]
+    assert shown["text/plain"].endswith("Map: one thread, one element: passed")

@@ -78,7 +78,8 @@ class Shell:
         self.register_magic_function(Timer().timeit, "line_cell", "timeit")
         self.register_magic_function(self.time, "cell", "time")
         self.shown: list[Shown] = []
-        self.user_ns: dict[str, Any] = {"In": [""]}
+        self.user_ns: dict[str, Any] = {"In": [""]}  # with magics as calls
+        self.history_manager = SimpleNamespace(input_hist_raw=[""])
         self.compile = Compiler()
         self.execution_count = 1  # of the next cell
         self.callbacks: dict[str, list[Callable[[Any], None]]] = {"pre_run_cell": [], "post_run_cell": []}
@@ -109,7 +110,8 @@ class Shell:
     def run(self, text: str) -> list[Shown]:
         """Run a cell that a user types, and return what it shows."""
         self.shown = []
-        self.user_ns["In"].append(text)
+        self.user_ns["In"].append(f"get_ipython().run({text!r})" if text.startswith("%") else text)
+        self.history_manager.input_hist_raw.append(text)
         self.execution_count += 1
         for then in self.callbacks["pre_run_cell"]:
             then(SimpleNamespace(raw_cell=text))
