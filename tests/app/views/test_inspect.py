@@ -21,15 +21,9 @@ from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
-from views import LIGHT, show_panel
+from views import LIGHT, record_requests, show_panel
 
 VIEWS = (CountersView, SourceView, ThreadView, ExplainView)
-
-
-def heard(signal):
-    values = []
-    signal.connect(values.append)
-    return values
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +185,7 @@ def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
     moments = [view.list.item(i).data(Qt.ItemDataRole.UserRole) for i in range(view.list.count())]
     assert moments == [moment for moment, _ in accesses[14:27]]
     assert [view.list.item(i).font().bold() for i in range(13)] == [i == 6 for i in range(13)]
-    asked = heard(view.moment_asked)
+    asked = record_requests(view, "seek")
     middle = view.list.visualItemRect(view.list.item(8)).center()
     QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=middle)
     assert asked == [float(accesses[22][0])]
@@ -215,7 +209,7 @@ def test_the_boxes_ask_for_a_block_and_a_thread(tiled):
     view = show_panel(ThreadView, tiled, 3, Selection(5, 29))
     assert [box.value() for box in view.pick_block.boxes] == [1, 1, 0]
     assert [box.value() for box in view.pick_thread.boxes] == [5, 3, 0]
-    asked = heard(view.selection_asked)
+    asked = record_requests(view, "select")
     view.pick_block.boxes[1].setValue(2)
     view.pick_thread.boxes[0].setValue(7)
     assert asked == [Selection(9, 29), Selection(5, 31)]

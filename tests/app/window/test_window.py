@@ -373,7 +373,8 @@ def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
     ) as process:
         assert process.stdout.readline() == b"up\n"
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        wait_until(lambda: bool(children.read_text()) or process.poll() is not None)  # the worker, started first
+        # The window's first act is to start the worker.
+        wait_until(lambda: bool(children.read_text()) or process.poll() is not None)
         process.send_signal(signal.SIGINT)
         try:
             assert process.wait(30) == 0
