@@ -12,8 +12,8 @@ from ..tracer.model.finding import count_noun
 from ..tracer.model.trace import Trace
 from ..tracer.run.long_launch import RUN_PATIENCE
 from ..tracer.run.program_hook import RecordingOptions, is_recording, record_launches
+from .checked_cell import CheckedCell
 from .launches import TracedLaunch
-from .notebook_magic import CheckedCell
 from .replays import start_in_notebook
 
 IMPORTED = (
