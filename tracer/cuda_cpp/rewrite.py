@@ -206,7 +206,9 @@ class Rewriter:
         head = f"{shown}, TilescopeConfig(__FILE__, __LINE__, {config})"
         if macro or "<" in kernel or name in self._templates:
             comma = "," if arguments.strip() else ""
-            self._emit(f"tilescope_run({head}, TILESCOPE_CALL_TEMPLATE({kernel}){comma}{gap}{arguments})", "word")
+            self._emit(
+                f"tilescope_run({head}, TILESCOPE_CALL_TEMPLATE({kernel}){comma}{gap}{arguments})", "word"
+            )
         else:
             self._emit(f"tilescope_kernel({head}, {kernel}){gap}({arguments})", "word")
 
