@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..app.cli.programs.cell_text import python_of
+from ..app.exercises.model.document import language_of_file
 from ..app.exercises.model.judge import Judge
-from ..app.exercises.model.library import exercise_named
+from ..app.exercises.model.library import exercise_named, with_seed
+from ..app.exercises.model.matching import read_student_text
 from ..app.exercises.model.mistakes import ExerciseError
 from ..app.exercises.model.output import task_text, verdict_text
 from ..app.exercises.model.remedies import prove_remedies
 from ..app.model.visible_text import escape_controls
 from ..tracer.model.notebook_cells import cell_file, note_cell, with_definitions
 from ..tracer.run.worker_client import WorkerError
+from ..tracer.storage.atomic_write import write_atomically
 from .errors import TilescopeError
 from .launches import TracedLaunch
 from .replays import MimeBundle
@@ -29,16 +32,21 @@ if TYPE_CHECKING:
     from ..app.exercises.model.verdict import Verdict
 
 _judges: list[Judge] = []  # at most one, started with the first check
+PAGE = (
+    '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
+    "<style>:root{{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}}body{{margin:1em}}</style>{body}\n"
+)
 _CELL_NUMBER = re.compile(r"In\[(\d+)\]")
 
 
-def exercise(name: str, folder: str | PathLike[str] | None = None) -> Exercise:
+def exercise(name: str, folder: str | PathLike[str] | None = None, seed: int = 0) -> Exercise:
     """Return an exercise by its name or number: `tilescope.exercise("map").check(kernel)`.
 
-    folder: with your own exercises; None means the shipped ones. Raises TilescopeError.
+    folder: with your own exercises; None means the shipped ones. seed: of a variant, with other sizes and numbers; 0 is
+    the exercise as written. Raises TilescopeError.
     """
     try:
-        return Exercise(exercise_named(name, Path(folder) if folder is not None else None))
+        return Exercise(with_seed(exercise_named(name, Path(folder) if folder is not None else None), seed))
     except ExerciseError as error:
         raise TilescopeError(str(error)) from None
 
@@ -61,14 +69,19 @@ class Exercise:
         """Judge a kernel on the exercise's cases; at the end of a cell, the verdict has a replay of the failure.
 
         kernel: a function with `@cuda.jit`, of the notebook or of a module, which may use definitions of other cells.
-        Raises TilescopeError.
+        Or the path of a file that defines it, in Python or CUDA C++. Raises TilescopeError.
         """
-        text, file = _text_of(kernel, self._document)
+        document = self._document
         if not _judges:
             _judges.append(Judge())
         try:
-            verdict = _judges[0].judge(self._document, text, file, _print)
-            return ExerciseVerdict(prove_remedies(verdict), self._document, file)
+            if isinstance(kernel, str | PathLike):
+                file = Path(kernel)
+                text, document = read_student_text(file), document.in_language(language_of_file(file))
+            else:
+                text, file = _text_of(kernel, document)
+            verdict = _judges[0].judge(document, text, file, _print)
+            return ExerciseVerdict(prove_remedies(verdict), document, file)
         except (ExerciseError, WorkerError) as error:
             raise TilescopeError(str(error)) from None
 
@@ -99,6 +112,14 @@ class ExerciseVerdict:
             html += self.launch._repr_mimebundle_()["text/html"]
         return {"text/html": html, "text/plain": str(self)}
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the verdict and the replay as one page for any browser; raises TilescopeError."""
+        page = PAGE.format(title=escape(self._lines[-1]), body=self._repr_html_())
+        try:
+            write_atomically(Path(path), page.encode("utf-8"))
+        except OSError as error:
+            raise TilescopeError(f"{path} can't be written: {error.strerror or error}.") from error
+
     def _repr_html_(self) -> str:
         """Return the HTML for marimo, which reads only this."""
         return self._repr_mimebundle_()["text/html"]
@@ -123,7 +144,7 @@ def _text_of(kernel: Any, document: Document) -> tuple[str, Path]:
     if Path(source).is_file():
         return text, Path(source)
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    cells = list(shell.user_ns["In"]) if shell is not None else ["", text]
+    cells = list(shell.history_manager.input_hist_raw) if shell is not None else ["", text]
     number = _number_of(shell, source, len(cells) - 1)
     notebook = str(Path(f"{document.name}.ipynb").absolute())
     for other, cell in enumerate(cells[1:], 1):

@@ -1,34 +1,47 @@
-"""`%load_ext tilescope` and `%%tilescope`: check the launches of a notebook's cell, and show them."""
+"""`%load_ext tilescope`, `%%tilescope` and `%tilescope on`: check the launches of a notebook's cells, and show them."""
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from html import escape
 from typing import Any
 
-from ..app.cli.reports.text import rule_text
-from ..app.model.kernel_source import function_lines
-from ..app.model.visible_text import escape_controls, escape_controls_in_lines
 from ..tracer.model.finding import count_noun
-from .findings import Finding, display_name, findings_of
-from .launches import TracedLaunch
-from .replays import MimeBundle, start_in_notebook
-from .tracing import trace_launches
+from .checked_cell import CheckedCell
+from .measured import LaunchCopies
+from .replays import start_in_notebook
+from .tracing import observed_launches
 
 MAGIC = "tilescope"
+LOW_OCCUPANCY = r"(?s).*Grid size \d+ will likely result in GPU under-utilization"
 FIRST_LINE = "#\n"  # replaces the line of the magic, so that lines have the cell's numbers
-EDGES = {"error": "#d55e00", "warning": "#e69f00", "note": "#56b4e9"}  # as the window marks them
-LINE = "display:flex;flex-wrap:wrap;gap:0 1em;border-left:4px solid {edge};padding-left:6px"
-CODE = "flex:1 1 26em;background:none;color:inherit;white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
-NOTE = "flex:1 1 22em"
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%%tilescope` in IPython's shell: the effect of `%load_ext tilescope`."""
+    """Register `%%tilescope` and `%tilescope` in IPython's shell: the effect of `%load_ext tilescope`."""
+    warnings.filterwarnings("ignore", LOW_OCCUPANCY)  # of each small launch, which traces only
     shell.register_magic_function(partial(_run_cell, shell), "cell", MAGIC)
+    shell.register_magic_function(partial(_trace_notebook, shell), "line", MAGIC)
     start_in_notebook()
+
+
+def _trace_notebook(shell: Any, line: str) -> None:
+    """Trace all launches from now on: `%tilescope on`."""
+    from IPython.core.error import UsageError
+    from IPython.display import display
+
+    from .notebook_recording import RecordingError, start_recording
+
+    if line.strip() != "on":
+        raise UsageError(
+            "Write %tilescope on, to trace all launches, or %%tilescope above a cell, to trace its own."
+        )
+    try:
+        start_recording(shell, display)
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
 
 
 def _run_cell(shell: Any, line: str, cell: str) -> None:
@@ -41,7 +54,8 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
 
     if line.strip() and not line.strip().isdecimal():
         raise UsageError(f"%%tilescope takes the number of the launch to replay, not {line.strip()!r}.")
-    with trace_launches() as launches:
+    copies = LaunchCopies()
+    with observed_launches(copies.add) as launches, _number_of_cell(shell):
         shell.run_cell(FIRST_LINE + cell)  # which prints what the cell raises
     if not launches:
         raise UsageError("The cell launched no kernel, so nothing was traced.")
@@ -49,56 +63,20 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
     if not 1 <= chosen <= len(launches):
         count = count_noun(len(launches), "launch")
         raise UsageError(f"There is no launch {chosen}: the cell made {count}.")
-    display(CheckedCell(launches, chosen - 1))
+    checked = CheckedCell(launches, chosen - 1)
+    if not any(
+        finding.severity == "error" for finding in checked.findings
+    ):  # which may break the GPU's context
+        checked.measured = copies.measure(chosen - 1)
+    display(checked)
 
 
-class CheckedCell:
-    """The launches of a cell: their findings next to the lines of the kernels, and a replay of one launch."""
-
-    def __init__(self, launches: Sequence[TracedLaunch], chosen: int) -> None:
-        self._launches, self._chosen = tuple(launches), chosen
-        self.findings: tuple[Finding, ...] = findings_of(launch._recorded for launch in launches)
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
-        replay = self._launches[self._chosen]._repr_mimebundle_()["text/html"]
-        return {"text/html": f"<div>{self._html()}</div>{replay}", "text/plain": repr(self)}
-
-    def _html(self) -> str:
-        kernels = dict.fromkeys((finding.file, finding.kernel) for finding in self.findings)
-        blocks = [_block(file, kernel, self.findings) for file, kernel in kernels]
-        return f"<p><b>{escape(self._summary())}</b></p>{''.join(blocks)}"
-
-    def _summary(self) -> str:
-        launches = count_noun(len(self._launches), "launch")
-        replayed = f"; launch {self._chosen + 1} is replayed" if len(self._launches) > 1 else ""
-        return f"{launches}, {count_noun(len(self.findings), 'finding')}{replayed}"
-
-    def __repr__(self) -> str:
-        return "\n".join([self._summary(), *map(str, self.findings)])
-
-
-def _block(file: str, kernel: str, findings: Sequence[Finding]) -> str:
-    """Return the lines of a kernel with its findings next to them; below, findings in other lines of its file."""
-    lines = linecache.getlines(file)
-    first, last = function_lines("".join(lines), kernel)
-    own = [finding for finding in findings if (finding.file, finding.kernel) == (file, kernel)]
-    rows = [
-        _row(number, lines[number - 1].rstrip(), [f for f in own if f.line == number])
-        for number in range(first, min(last, len(lines)) + 1)
-    ]
-    others = [finding for finding in own if not first <= finding.line <= last]
-    rows += [_row(f.line, linecache.getline(f.file, f.line).rstrip(), [f]) for f in others]
-    return f"<p>{escape(escape_controls(display_name(file)))}</p>{''.join(rows)}"
-
-
-def _row(number: int, code: str, findings: Sequence[Finding]) -> str:
-    edge = EDGES[findings[0].severity] if findings else "transparent"
-    text = escape(f"{number:4} {escape_controls_in_lines(code)}")
-    notes = "".join(f"<div>{_note(finding)}</div>" for finding in findings)
-    parts = f'<code style="{CODE}">{text}</code><div style="{NOTE}">{notes}</div>'
-    return f'<div style="{LINE.format(edge=edge)}">{parts}</div>'
-
-
-def _note(finding: Finding) -> str:
-    text = f"{finding.kind}: {finding.message}{rule_text(vars(finding))}"
-    return f"<b>{finding.severity}</b> {escape(escape_controls(text))}"
+@contextmanager
+def _number_of_cell(shell: Any) -> Iterator[None]:
+    """Let the code within have the number of its cell: IPython counts on before a cell runs."""
+    count = shell.execution_count
+    shell.execution_count = len(shell.user_ns["In"]) - 1
+    try:
+        yield
+    finally:
+        shell.execution_count = count

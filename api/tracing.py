@@ -25,6 +25,7 @@ from .replays import start_in_notebook
 from .shared_worker import shared_worker, trace_call
 
 Order = Literal["lockstep", "sequential", "random"]
+Before = Callable[[Any, tuple[Any, ...]], None]
 NO_GPU = (
     "numba.cuda's own functions (to_device, device_array, stream, ...) need a GPU, and only launches are traced: "
     "pass NumPy arrays to the kernel, or run the program with `tilescope run`."
@@ -69,7 +70,17 @@ def trace_launches(
     what `trace` raises. Without a GPU, numba.cuda's own functions (to_device, stream) are not available: pass NumPy
     arrays.
     """
-    recording = _Recording([], _schedule(schedule, seed), _seconds(patience))
+    with _recorded(_Recording([], _schedule(schedule, seed), _seconds(patience))) as launches:
+        yield launches
+
+
+def observed_launches(before: Before) -> AbstractContextManager[list[TracedLaunch]]:
+    """Trace launches as `trace_launches` does; `before` gets each kernel and its arguments before it is traced."""
+    return _recorded(_Recording([], Schedule(), RUN_PATIENCE, before))
+
+
+@contextmanager
+def _recorded(recording: _Recording) -> Iterator[list[TracedLaunch]]:
     _enter(recording)
     try:
         yield recording.launches
@@ -107,8 +118,10 @@ def _seconds(patience: object) -> float:
 class _Recording:
     """An active context: its traced launches, the order in which threads take turns, and the patience in seconds."""
 
-    def __init__(self, launches: list[TracedLaunch], schedule: Schedule, patience: float) -> None:
-        self.launches, self.schedule, self.patience = launches, schedule, patience
+    def __init__(
+        self, launches: list[TracedLaunch], schedule: Schedule, patience: float, before: Before | None = None
+    ) -> None:
+        self.launches, self.schedule, self.patience, self.before = launches, schedule, patience, before
 
 
 _lock = threading.RLock()
@@ -145,6 +158,9 @@ def _intercept() -> None:
 def _trace_launch(configured: Any, *arguments: Any) -> None:
     """Trace a launch instead of running it on a GPU."""
     recordings = _recordings()
+    for recording in recordings:
+        if recording.before is not None:
+            recording.before(configured, arguments)
     innermost = recordings[-1] if recordings else _Recording([], Schedule(), RUN_PATIENCE)
     _trace_and_add(configured, arguments, innermost.schedule, innermost.patience, recordings, 4)
 

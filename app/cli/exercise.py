@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..exercises.model.document import Exercise, language_of_file
 from ..exercises.model.judge import Judge
-from ..exercises.model.library import SHIPPED, exercise_named, exercises_in
+from ..exercises.model.library import SHIPPED, exercise_named, exercises_in, with_seed
 from ..exercises.model.matching import exercise_for, read_student_text
 from ..exercises.model.mistakes import ExerciseError
 from ..exercises.model.output import json_of, task_text, verdict_text
@@ -20,8 +20,9 @@ from .common.new_notebook import write_new_notebook
 from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise
 
-USAGE = """tilescope exercise [NAME | FOLDER/NAME] [--folder DIR] [-o FILE]
-       tilescope exercise check FILE [--exercise NAME] [--folder DIR] [--format text | json]"""
+USAGE = """tilescope exercise [NAME | FOLDER/NAME] [--folder DIR] [--seed N] [-o FILE]
+       tilescope exercise NAME --for nbgrader | otter | classroom -o FOLDER [--seed N]
+       tilescope exercise check FILE [--exercise NAME] [--folder DIR] [--seed N] [--format text | json]"""
 CHECK = "check"
 
 
@@ -38,13 +39,22 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="FILE.py | FILE.cu | FILE.ipynb",
+        metavar="FILE.py | FILE.cu | FILE.ipynb | FOLDER",
         help="write the stub to a new file; in CUDA C++ if it ends in .cu, with task and hints in a notebook",
+    )
+    parser.add_argument(
+        "--for",
+        dest="grader",
+        choices=("nbgrader", "otter", "classroom"),
+        help="write the files of an assignment for a grader into the folder of -o",
     )
     parser.add_argument(
         "--exercise", metavar="NAME", help="the exercise of the file, if its name does not contain it"
     )
     parser.add_argument("--folder", metavar="DIR", help="a folder with your own exercises")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="a variant, with other sizes and numbers; 0 is none"
+    )
     parser.add_argument("--format", choices=("text", "json"), help="of the verdict of check")
 
 
@@ -53,14 +63,18 @@ def execute(chosen: Namespace) -> int:
     folder = Path(chosen.folder) if chosen.folder else None
     try:
         if chosen.words[:1] == [CHECK]:
-            return check(_file_of(chosen), chosen.exercise, folder, chosen.format or "text")
+            return check(_file_of(chosen), chosen.exercise, folder, chosen.seed, chosen.format or "text")
+        if chosen.grader and not chosen.words:
+            raise UsageError(f"name the exercise: tilescope exercise NAME --for {chosen.grader} -o FOLDER.")
         if chosen.exercise or chosen.format:
             raise UsageError("--exercise and --format need check: tilescope exercise check FILE.")
         if len(chosen.words) > 1:
             raise UsageError(f"name one exercise, not {len(chosen.words)}.")
         if not chosen.words:
             return list_exercises(folder, chosen.output)
-        exercise = exercise_named(chosen.words[0], folder)
+        exercise = with_seed(exercise_named(chosen.words[0], folder), chosen.seed)
+        if chosen.grader:
+            return package(exercise, chosen.grader, chosen.output)
         if not chosen.output:
             return show(exercise)
         if chosen.output.endswith(SUFFIX):
@@ -71,7 +85,7 @@ def execute(chosen: Namespace) -> int:
 
 
 def _file_of(chosen: Namespace) -> str:
-    if len(chosen.words) != 2 or chosen.output:
+    if len(chosen.words) != 2 or chosen.output or chosen.grader:
         raise UsageError("name exactly one file to check: tilescope exercise check FILE.")
     return str(chosen.words[1])
 
@@ -97,6 +111,8 @@ def show(exercise: Exercise) -> int:
     """
     _refuse_mistakes(exercise)
     if has_display():
+        if exercise.seed:
+            raise UsageError("the window shows exercises as they are written; write a variant with -o FILE.")
         return show_exercise(exercise.path)
     for line in task_text(exercise):
         print_escaped(line)
@@ -126,17 +142,30 @@ def write_exercise_notebook(exercise: Exercise, path: Path) -> int:
     return 0
 
 
+def package(exercise: Exercise, grader: str, folder: str | None) -> int:
+    """Write the files for a grader; raises UsageError without a folder, and if they can't be written."""
+    from .exercise_package import write_package
+
+    if not folder:
+        raise UsageError(
+            f"name the folder of the files: tilescope exercise {exercise.name} --for {grader} -o FOLDER."
+        )
+    _refuse_mistakes(exercise)
+    write_package(exercise, grader, Path(folder))
+    return 0
+
+
 def _refuse_mistakes(exercise: Exercise) -> None:
     if exercise.mistakes:
         raise UsageError(f"the exercise {exercise.name} has a mistake: {exercise.mistakes[0]}")
 
 
-def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
+def check(file: str, name: str | None, folder: Path | None, seed: int, form: str) -> int:
     """Judge a file and print the verdict; return 0 if it passes, else 1. Raises ExerciseError and WorkerError."""
     path = Path(file)
     text = read_student_text(path)
     exercise = exercise_named(name, folder) if name else exercise_for(path, text, folder)
-    exercise = exercise.in_language(language_of_file(path))
+    exercise = with_seed(exercise.in_language(language_of_file(path)), seed)
     judge = Judge()
     try:
         output = _print_kernel_output if form == "text" else None

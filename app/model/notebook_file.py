@@ -1,9 +1,9 @@
-"""Write notebooks: cells of Markdown and Python, in the format of Jupyter."""
+"""Write notebooks: cells of Markdown, Python and raw text, in the format of Jupyter."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -19,8 +19,9 @@ METADATA = {
 class NotebookCell(NamedTuple):
     """A cell."""
 
-    kind: Literal["markdown", "code"]
+    kind: Literal["markdown", "code", "raw"]
     text: str
+    metadata: Mapping[str, object] = {}  # of tools such as nbgrader
 
 
 def notebook_text(cells: Sequence[NotebookCell]) -> str:
@@ -29,7 +30,7 @@ def notebook_text(cells: Sequence[NotebookCell]) -> str:
         {
             "cell_type": cell.kind,
             "id": f"cell-{number}",
-            "metadata": {},
+            "metadata": dict(cell.metadata),
             "source": cell.text.strip("\n").splitlines(keepends=True),
             **({"execution_count": None, "outputs": []} if cell.kind == "code" else {}),
         }

@@ -52,7 +52,10 @@ def _load_qt() -> str:
 def _answer(request: DrawingRequest) -> DrawingAnswer:
     try:
         return _draw(request)
-    except (TraceFileError, TimeAnchorError, PictureError) as error:
+    except TraceFileError as error:  # its file is ours, and means nothing to the user
+        _, _, problem = str(error).partition(": ")
+        return DrawingAnswer(error=f"The launch can't be replayed: {problem or error}")
+    except (TimeAnchorError, PictureError) as error:
         return DrawingAnswer(error=str(error))
     except OSError as error:
         return DrawingAnswer(error=f"The page can't be written: {error.strerror or error}.")

@@ -12,10 +12,12 @@ def add_ten(a, out):
 # judge
 import numpy as np
 
+SEED = 0
+
 
 def cases():
-    rng = np.random.default_rng(1)
-    for grid, block in ((1, 8), (3, 17), (10, 100)):
+    rng = np.random.default_rng(1 + 100 * SEED)
+    for grid, block in ((1, 8 + SEED % 5), (3 + SEED % 3, 17), (10, 100 + SEED % 9)):
         n = grid * block
         a = rng.integers(0, 90, n, dtype=np.int32)
         out = np.zeros(n, np.int32)

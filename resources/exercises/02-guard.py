@@ -12,10 +12,12 @@ def double(a, out):
 # judge
 import numpy as np
 
+SEED = 0
+
 
 def cases():
-    rng = np.random.default_rng(2)
-    for n, block in ((10, 4), (1, 32), (64, 32), (1000, 96)):
+    rng = np.random.default_rng(2 + 100 * SEED)
+    for n, block in ((10 + SEED % 2, 4), (1, 32), (64, 32), (1000 + SEED % 50, 96)):
         a = rng.integers(1, 50, n, dtype=np.int32)
         out = np.zeros(n, np.int32)
         yield {

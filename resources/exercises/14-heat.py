@@ -25,6 +25,8 @@ def heat(rods, steps, out):
 # judge
 import numpy as np
 
+SEED = 0
+
 
 def after(rods, steps):
     now = rods.astype(np.float64)
@@ -34,8 +36,8 @@ def after(rods, steps):
 
 
 def cases():
-    rng = np.random.default_rng(14)
-    for rods, cells, steps in ((1, 50, 2), (2, 64, 1), (3, 41, 3), (5, 60, 4)):
+    rng = np.random.default_rng(14 + 100 * SEED)
+    for rods, cells, steps in ((1, 50 + SEED % 9, 2), (2, 64, 1), (3, 41, 3), (5, 60 - SEED % 9, 4)):
         start = rng.integers(0, 100, (rods, cells)).astype(np.float32)
         yield {
             "grid": rods,

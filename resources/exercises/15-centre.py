@@ -22,14 +22,18 @@ def centre(a, out):
         cuda.syncthreads()
         stride //= 2
     low = part[0]
+    cuda.syncthreads()  # only FAULT = 2
+    cuda.syncthreads()  # only FAULT = 3
 
     part[t] = x
-    cuda.syncthreads()
+    cuda.syncthreads()  # only FAULT = 1
+    cuda.syncthreads()  # only FAULT = 3
     stride = THREADS // 2
     while stride > 0:
         if t < stride:
             part[t] = max(part[t], part[t + stride])
-        cuda.syncthreads()
+        cuda.syncthreads()  # only FAULT = 1
+        cuda.syncthreads()  # only FAULT = 2
         stride //= 2
     high = part[0]
 
@@ -40,10 +44,12 @@ def centre(a, out):
 # judge
 import numpy as np
 
+SEED = 0
+
 
 def cases():
-    rng = np.random.default_rng(15)
-    for rows, cols in ((1, 40), (2, 64), (3, 1), (6, 51)):
+    rng = np.random.default_rng(15 + 100 * SEED)
+    for rows, cols in ((1, 40 + SEED % 9), (2, 64), (3, 1), (6, 51 + SEED % 9)):
         a = rng.integers(0, 1000, (rows, cols), dtype=np.int32)
         middle = (a.min(axis=1, keepdims=True) + a.max(axis=1, keepdims=True)) // 2
         yield {

@@ -106,3 +106,76 @@ def test_what_can_t_be_judged_is_one_sentence(exercises):
         "TilescopeError: There is no folder nowhere; check its name.",
         "TilescopeError: The kernel of this exercise is called add_ten, not other.",
     ]
+
+
+TIMED = """%%time
+
+@cuda.jit
+def kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i + 1]
+
+kernel[1, 32](device, np.zeros(32, np.float32))
+"""
+LOOP = "for _ in range(20):\n    kernel[1, 32](np.ones(33), np.ones(32))"
+
+
+@pytest.fixture(scope="module")
+def traced():
+    return outputs_of(
+        "%load_ext tilescope",
+        "%tilescope on",
+        "import numpy as np\nfrom numba import cuda\ndevice = cuda.to_device(np.ones(32, np.float32))",
+        TIMED,
+        LOOP,
+        "%timeit -n 100 kernel[1, 32](np.ones(33), np.ones(32))",
+        "%timeit -n 100 sum([1])",
+        f"import tilescope\n{MAP.format(wrong='').replace('TEN', '10')}{CHECK}",
+        "%tilescope on",
+        "1",
+    )[3:]
+
+
+def test_a_traced_notebook_needs_no_gpu_and_shows_each_cell_s_launches(traced):
+    [shown] = traced[0]
+    summary, *findings = shown["text/plain"].splitlines()
+    assert summary.startswith("1 launch, ")
+    assert findings[0].startswith("Cell In[4]:6: error: bounds: 1 access to a on line 6 is outside it")
+    [row] = [part for part in shown["text/html"].split("<code") if "a[i + 1]" in part.split("</code>")[0]]
+    assert "   6     out[i] = a[i + 1]" in row
+    assert shown["text/html"].count("<iframe") == 1
+    assert traced[-1] == [{"text/plain": "1"}]
+
+
+def test_a_loop_of_launches_is_summarised(traced):
+    [shown] = traced[1]
+    assert shown["text/plain"].splitlines()[0] == (
+        "20 launches of 1 kernel; the first and the last of each are examined, 0 findings; the last is replayed"
+    )
+
+
+def test_timed_launches_run_once(traced):
+    assert [shown["text/plain"].splitlines()[0] for shown in traced[2]] == ["1 launch, 0 findings"]
+    assert traced[3] == [{"text/plain": "measured -n 100 sum([1]) None"}]
+
+
+def test_exercises_are_judged_in_a_traced_notebook(traced):
+    [shown] = traced[4]
+    assert shown["text/plain"].endswith("Map: one thread, one element: passed")
+
+
+def test_what_can_t_be_traced_is_one_sentence():
+    [imported], [off] = outputs_of(
+        "%load_ext tilescope", "from numba import cuda", "%tilescope on", "%tilescope off"
+    )[2:]
+    assert imported["error"] == (
+        "UsageError: Numba is imported already, so its launches can't be traced. "
+        "Restart the kernel, and run %tilescope on before the cells that import it."
+    )
+    assert off["error"].startswith("UsageError: Write %tilescope on, to trace all launches")
+
+
+def test_an_exercise_uses_the_imports_of_a_checked_cell():
+    imports = f"%%tilescope\n{IMPORTS}\n{MAP.format(wrong='').replace('TEN', '10')}{LAUNCH}"
+    [shown] = outputs_of(LOAD, imports, f"{MAP.format(wrong='').replace('TEN', '10')}{CHECK}")[2]
+    assert shown["text/plain"].endswith("Map: one thread, one element: passed")

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from notebook_shell import outputs_of
+
 PROGRAM = """
 import json
 import numpy as np
@@ -168,3 +170,27 @@ def test_a_traced_launch_leaves_the_same_as_the_gpu(gpu_results, name):
     on_gpu, traced, kernels = gpu_results[name]
     assert traced == on_gpu
     assert kernels == KERNELS.get(name, ["declared" if name == "signed" else "scale"])
+
+
+CELL = """%%tilescope
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def double(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i] * 2
+
+double[{blocks}, 64](cuda.to_device(np.arange(640, dtype=np.float32)), cuda.to_device(np.zeros(640, np.float32)))
+"""
+
+
+def test_a_cell_shows_the_measured_time_next_to_the_trace():
+    right, wrong = outputs_of(
+        "%load_ext tilescope", "from numba import cuda", CELL.format(blocks=10), CELL.format(blocks=11)
+    )[2:]
+    summary = right[0]["text/plain"]
+    assert summary.startswith("1 launch, 0 findings; measured ")
+    assert " µs on NVIDIA " in summary
+    assert summary.endswith(", with the traced results")
+    assert "measured" not in wrong[0]["text/plain"]  # it has errors, and is not run

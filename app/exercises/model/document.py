@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 from ....tracer.model.launch import is_cuda_cpp
 from ....tracer.storage.folders import data_folder
 from .mistakes import ExerciseError
+from .variants import SEED
 
 if TYPE_CHECKING:  # the window starts without the parsers
     from ...lectures.model.captions import Caption
@@ -51,6 +53,7 @@ class Exercise(Struct, frozen=True):
     )
     cuda_cpp: str = ""  # the stub in CUDA C++, "" without one
     language: Language = "numba"  # that the student writes
+    variant: Mapping[str, int] = {}  # the seed, and the numbers that it chose
 
     @property
     def folder(self) -> Path:
@@ -61,6 +64,11 @@ class Exercise(Struct, frozen=True):
     def stub(self) -> str:
         """The program that a student starts from."""
         return self.cuda_cpp if self.language == "cuda-cpp" else self.program.stub
+
+    @property
+    def seed(self) -> int:
+        """The seed of the variant; 0 is the exercise as written."""
+        return self.variant[SEED]
 
     @property
     def languages(self) -> tuple[Language, ...]:

@@ -64,6 +64,13 @@ def exercise_named(word: str, folder: Path | None = None) -> Exercise:
     raise ExerciseError(f"There is no exercise {escape_controls(word)}{hint}")
 
 
+def with_seed(exercise: Exercise, seed: int) -> Exercise:
+    """Return the variant of an exercise that a seed chooses; raises ExerciseError for an invalid seed."""
+    from .reading import read_exercise
+
+    return read_exercise(exercise.path, seed).in_language(exercise.language) if seed else exercise
+
+
 def _read_path(path: Path) -> Exercise:
     if path.suffix in (".md", ".py", ".cu"):
         from .reading import read_exercise

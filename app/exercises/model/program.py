@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ...model.named_file import UnreadableFileError, read_small_text
 from .mistakes import Mistake
+from .variants import Variant, in_variant
 
 LARGEST = 200_000  # bytes of a file
 MARK = "# judge"  # the line between them
@@ -24,15 +25,16 @@ class Program(Struct, frozen=True):
     stub: str  # the part above the mark
 
 
-def read_program(path: Path, kernel: str) -> tuple[Program, list[Mistake]]:
+def read_program(path: Path, kernel: str, variant: Variant) -> tuple[Program, list[Mistake]]:
     """Read an exercise's Python file and list its mistakes. Nothing in it is run.
 
-    kernel: the function that it must define, "" if that is not known.
+    kernel: the function that it must define, "" if that is not known. variant: the numbers that its text gets.
     """
     try:
         text = read_small_text(path, LARGEST, "exercise").replace("\r\n", "\n").replace("\r", "\n")
     except UnreadableFileError as error:
         return Program(path, "", ""), [Mistake(path, 1, f"The Python file {error}.")]
+    text = in_variant(text, variant)
     stub, line = _split(text)
     program = Program(path, text, stub)
     if not line:

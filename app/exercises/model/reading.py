@@ -18,6 +18,16 @@ from .document import FILE_NAME, Exercise, Picture
 from .goals import Goal, GoalError, parse_goal
 from .mistakes import ExerciseError, Mistake
 from .program import read_program
+from .variants import (
+    LARGEST_SEED,
+    VARIANT,
+    Variant,
+    VariantError,
+    choices_in,
+    in_variant,
+    parse_choices,
+    variant_of,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -35,19 +45,24 @@ OTHERWISE = {
 }
 
 
-def read_exercise(path: Path) -> Exercise:
+def read_exercise(path: Path, seed: int = 0) -> Exercise:
     """Read an exercise from a Markdown file and the Python file next to it, and list its mistakes.
 
-    Raises ExerciseError unless the Markdown file is readable text with a valid name.
+    seed: of the variant; 0 is the exercise as written. Raises ExerciseError unless the Markdown file is readable text
+    with a valid name, and for seeds that are negative or too large.
     """
     match = FILE_NAME.fullmatch(path.name)
     if match is None:
         raise ExerciseError(
             f"{escape_controls(path)} is not named like an exercise: a number and a name, such as 01-map.md."
         )
-    reader = _Reader(_text_of(path), path)
-    program, program_mistakes = read_program(path.with_suffix(".py"), reader.kernel)
-    stub, stub_mistakes = _cuda_cpp_stub(path.with_suffix(".cu"), reader.kernel)
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ExerciseError(f"A seed is a whole number from 0 to {LARGEST_SEED:,}, not {seed:,}.")
+    text = _text_of(path)
+    variant = variant_of(choices_in(text), match[2], seed)
+    reader = _Reader(in_variant(text, variant), path)
+    program, program_mistakes = read_program(path.with_suffix(".py"), reader.kernel, variant)
+    stub, stub_mistakes = _cuda_cpp_stub(path.with_suffix(".cu"), reader.kernel, variant)
     if stub and reader.order:
         stub_mistakes.append(
             Mistake(path.with_suffix(".cu"), 1, "Threads in CUDA C++ take no order; remove the file.")
@@ -56,15 +71,16 @@ def read_exercise(path: Path) -> Exercise:
     return Exercise(
         escape_controls(match[2]), int(match[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
         tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides), reader.order, stub,
+        variant=variant,
     )  # fmt: skip
 
 
-def _cuda_cpp_stub(path: Path, kernel: str) -> tuple[str, list[Mistake]]:
+def _cuda_cpp_stub(path: Path, kernel: str, variant: Variant) -> tuple[str, list[Mistake]]:
     """Read the stub in CUDA C++, "" if there is none, and list its mistakes."""
     if not path.is_file():
         return "", []
     try:
-        text = read_small_text(path, LARGEST, "exercise").replace("\r\n", "\n").replace("\r", "\n")
+        text = in_variant(read_small_text(path, LARGEST, "exercise").replace("\r\n", "\n"), variant)
     except UnreadableFileError as error:
         return "", [Mistake(path, 1, f"The stub in CUDA C++ {error}.")]
     if kernel and parameters(text, kernel) is None:
@@ -100,7 +116,7 @@ class _Reader:
         self.goals: list[Goal] = []
         self.hints: list[Caption] = []
         self.hides: list[str] = []
-        self._has_fence = False
+        self._has_fence, self._names = False, set[str]()
         try:
             blocks = top_blocks(_parser().parse(text))
         except (
@@ -172,6 +188,15 @@ class _Reader:
                 self.goals.append(parse_goal(value, number))
             except GoalError as error:
                 self._report(number, str(error))
+        elif key == VARIANT:
+            try:
+                name, _ = parse_choices(value)
+            except VariantError as error:
+                self._report(number, str(error))
+            else:
+                if name in self._names:
+                    self._report(number, f"{name} is a variant already; give all its values in one line.")
+                self._names.add(name)
         elif key == "hides":
             kinds = [kind.strip() for kind in value.split(",")]
             unknown = next((kind for kind in kinds if kind not in FINDING_KINDS), None)
@@ -185,7 +210,8 @@ class _Reader:
             self._report(number, f"An exercise has at most {MOST_GOALS} goals.")
         else:
             self._report(
-                number, f"{key!r} is not a known key; the keys are kernel:, goal:, hides: and order:."
+                number,
+                f"{key!r} is not a known key; the keys are kernel:, goal:, hides:, order: and variant:.",
             )
 
     def _take_picture(self, image: Token, line: int) -> None:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
-import nbformat
-
+from notebook_files import cells_of
 from notebook_shell import outputs_of
 from tilescope.app.cli.main import main
 from tilescope.app.exercises.model.library import exercises_in
 
 SOLUTIONS = Path(__file__).parents[2] / "data" / "exercises" / "solutions"
 EXERCISES = exercises_in()[0]
-
-
-def cells_of(path: Path) -> list[nbformat.NotebookNode]:
-    """Read a notebook strictly, and list its cells."""
-    with warnings.catch_warnings(action="error"):
-        notebook = nbformat.read(path, as_version=4)
-        nbformat.validate(notebook)
-    return notebook.cells
 
 
 def code_of(path: Path) -> list[str]:
