@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from argparse import Namespace
@@ -22,7 +21,6 @@ from ...tracer.orders.elements import ElementError
 from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.orders.search import OrderSearchError, SearchLimits, SearchResult, search_orders
 from ...tracer.orders.witness import WITNESS_SUFFIX, WitnessError, witness_of, write_witness
-from ...tracer.processes.json_process import module_command
 from ...tracer.run.long_launch import RUN_PATIENCE
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_file import load, save
@@ -35,10 +33,10 @@ from .common.arguments import (
     positive_integer,
     positive_seconds,
 )
+from .common.program_traces import traces_of_program
 from .common.text_output import align_columns, is_stderr_a_terminal, print_escaped, show_progress
 
 ORDERS, SECONDS = 2000, 60.0
-STDERR = 2  # file descriptor
 MOST_VALUES = 20  # rows of the table of final values
 
 
@@ -128,17 +126,7 @@ def _agree(path: str, *, yes: bool) -> None:
 
 def _launches_of_program(name: str, folder: Path) -> Iterator[tuple[Launch, str, Trace | None]]:
     """Run a program, and yield its launches."""
-    if not is_file(name):
-        raise UsageError(missing_file_text(name))
-    traces = folder / "traces"
-    command = [*module_command("tilescope"), "run", "--out", str(traces), name]
-    # The program's own output goes to standard error: standard output has the results.
-    status = subprocess.run(command, stdout=STDERR, check=False).returncode
-    paths = sorted(traces.glob(f"*{TRACE_SUFFIX}")) if traces.is_dir() else []
-    if not paths:
-        ended = f"; it ended with status {status}" if status else ""
-        raise UsageError(f"{name} launches no kernel that can be searched{ended}.")
-    for path in paths:
+    for path in traces_of_program(name, folder):
         trace = load(path)
         yield runnable_launch(trace, folder), name, trace
 
