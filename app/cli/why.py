@@ -87,7 +87,9 @@ def execute(chosen: Namespace) -> int:
 def _launch_of_program(chosen: Namespace, folder: Path) -> Path:
     """Run a program; return the trace of the chosen launch, or of the last one with the element's array."""
     if chosen.element is None:
-        raise UsageError('a program\'s launches are compared with nothing; name an element, such as "C[0, 0]".')
+        raise UsageError(
+            'a program\'s launches are compared with nothing; name an element, such as "C[0, 0]".'
+        )
     name, _ = split_element(chosen.element)
     paths = traces_of_program(chosen.scenario, folder)
     if chosen.launch:

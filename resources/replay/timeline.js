@@ -4,7 +4,7 @@ const STRIP = 8, HANDLE = 11, BAND = 15, AXIS = 16, EDGE = 8; // heights, and th
 const GAP = 3, PATTERN = 5, PITCH = 6; // the smallest cell with a gap around it, with a pattern; of a hatch
 const LOW = 860, ROWS = 66, LOW_ROWS = 48; // of the window; of all rows, and of these in a window lower than that
 const PATH_SHARE = 0.36, NARROWEST = 2.5; // of a path: a mark's share of a row's height, and its least width
-const FOOT = 5, LINE = 2, LOWEST = 13; // of a bracket of an order: its ends, its thickness, the lowest row with names
+const FOOT = 5, LINE = 2, LOWEST = 9; // of a bracket of an order: its ends, its thickness, the lowest row with names
 const ARM = 3.5; // half of a cross, in CSS pixels
 const CODE = "0".charCodeAt(0), MOST_ROW = 22;
 
@@ -174,7 +174,7 @@ class Timeline {
   // A bracket over the moments in which an order chose threads, as in app/views/timeline/order_marks.py.
   drawOrder(context) {
     const tall = this.rowHeight;
-    context.font = `bold 9.5px ${this.tables.sans}`;
+    context.font = `bold 8.5px ${this.tables.sans}`;
     context.textBaseline = "top";
     for (const [warp, first, last, name] of this.block.order) {
       const left = Math.max(this.x(first), EDGE), right = Math.min(this.x(last + 1), this.width - EDGE);

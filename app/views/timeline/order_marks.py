@@ -13,7 +13,7 @@ from ..common.order_spans import OrderSpan
 from .timeline_layout import TimelineLayout
 
 FOOT, LINE = 5.0, 2.0  # pixels: the height of a bracket's ends, and its thickness
-LOWEST = 13.0  # pixels: the lowest row with names of threads
+LOWEST = 9.0  # pixels: the lowest row with names of threads
 
 
 def draw_order(
@@ -24,7 +24,7 @@ def draw_order(
         return
     height = layout.rows.height() / warps
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-    painter.setFont(theme.font(9.5, bold=True))
+    painter.setFont(theme.font(8.5, bold=True))
     metrics = QFontMetricsF(painter.font())
     ink, panel = theme.colour("text"), theme.colour("panel")
     for span in spans:
