@@ -39,12 +39,11 @@ def order_spans(session: Session, block: int) -> list[OrderSpan]:
     number, warp, moment = number[order], warp[order], moment[order]
     starts = np.flatnonzero(np.diff(number, prepend=-1) | np.diff(warp, prepend=-1))
     ends = np.append(starts[1:], len(order)) - 1
-    spans = [
+    return [
         OrderSpan(int(warp[start]), int(moment[start]), int(moment[stop]), _name(segments[number[start]]))
         for start, stop in zip(starts[:MOST_SPANS].tolist(), ends[:MOST_SPANS].tolist(), strict=True)
         if number[start] < len(segments) and segments[number[start]].count
     ]
-    return spans
 
 
 def _name(segment: Segment) -> str:
