@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NoReturn
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from ..model.syntax_tree import syntax_tree
 from .carried import AccessPosition
 from .replay_calls import call_function
@@ -35,6 +36,12 @@ Expression = Callable[[ReplayState, Names], Pair]
 Statement = Callable[[ReplayState, Names], int]
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3  # where a thread goes on after a statement
 RESULT = "return"  # the name that holds a function's result
+LONGEST_EXPRESSION = 400  # characters
+WATCHED_CALLS = ("min", "max", "abs", "int", "float", "bool")
+WATCHED = (
+    ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Name, ast.Constant, ast.BinOp,
+    ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Attribute, ast.Call,
+)  # fmt: skip
 POSITIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
@@ -64,6 +71,35 @@ class Program:
     def parameters(self) -> list[str]:
         """The names of the kernel's parameters."""
         return _parameters(self.functions[self.kernel])
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of the kernel's parameters and local variables, in the order of the text."""
+        node = self.functions[self.kernel]
+        stored = [
+            (part.lineno, part.col_offset, part.id)
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        ]
+        return list(dict.fromkeys([*self.parameters, *(name for _, _, name in sorted(stored))]))
+
+    def expression(self, text: str) -> Expression:
+        """Prepare an expression of the kernel's variables; raises ReplayError."""
+        if len(text) > LONGEST_EXPRESSION:
+            _fail(f"an expression has at most {LONGEST_EXPRESSION} characters")
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            _fail(f"{text.strip()[:40]!r} is not an expression, such as row * 2 + col")
+        names = {*self.variables, *self.imported, *self._module, *self.constants, *WATCHED_CALLS}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript):
+                _fail("an expression has variables and no elements of arrays: their pictures show these")
+            if not isinstance(node, WATCHED):
+                _fail("an expression has variables, numbers, operators, min, max and abs")
+            if isinstance(node, ast.Name) and node.id not in names:
+                _fail(f"the kernel has no variable {node.id!r}{did_you_mean(node.id, self.variables)}")
+        return _Compiler(self, self.functions[self.kernel]).value(tree)
 
     def function(self, name: str) -> tuple[list[str], Statement]:
         """Return the parameters and the body of a function."""
@@ -104,10 +140,17 @@ def program_of(
     return program if program.is_known else None
 
 
-def run_kernel(program: Program, state: ReplayState, arguments: Mapping[str, object]) -> None:
-    """Replay a thread from its start to its end; raises ReplayError and ReplayEndError."""
-    names, body = program.function(program.kernel)
-    body(state, {name: (arguments.get(name, UNKNOWN), 0) for name in names})
+def run_kernel(
+    program: Program, state: ReplayState, arguments: Mapping[str, object], names: Names | None = None
+) -> None:
+    """Replay a thread from its start to its end; raises ReplayError and ReplayEndError.
+
+    names: receives the kernel's local variables, and holds them when an error ends the replay.
+    """
+    parameters, body = program.function(program.kernel)
+    own = {} if names is None else names
+    own.update((name, (arguments.get(name, UNKNOWN), 0)) for name in parameters)
+    body(state, own)
 
 
 def named_value(name: str) -> object:
