@@ -9,6 +9,7 @@ from msgspec import DecodeError, Struct
 from numpy.typing import NDArray
 
 from ..analysis.kernel_structure import is_in_cuda_cpp
+from ..dataflow.cpp_replay import CppProgram, cpp_program_of
 from ..dataflow.load_uses import uses_of_loads
 from ..dataflow.replay_program import Program, program_of, run_kernel
 from ..dataflow.replay_state import (
@@ -159,18 +160,17 @@ class ThreadFlows:
             return None
 
     @cached_property
-    def program(self) -> Program | None:
+    def program(self) -> Program | CppProgram | None:
         """The launch's source text; None if its threads can't be replayed."""
         file = next(iter(self._trace.sources), "")
-        if is_in_cuda_cpp(self._trace) or self._launch is None:
+        if self._launch is None:
             return None
         constants = tuple(sorted(self._launch.constants.items()))
-        return program_of(self._trace.sources.get(file, ""), self._trace.kernel, constants)
+        prepare = cpp_program_of if is_in_cuda_cpp(self._trace) else program_of
+        return prepare(self._trace.sources.get(file, ""), self._trace.kernel, constants)
 
     @property
     def _no_program(self) -> str:
-        if is_in_cuda_cpp(self._trace):
-            return "threads of CUDA C++ are not replayed"
         return "the trace has no source text that defines its kernel once"
 
     @cached_property

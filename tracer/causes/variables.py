@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from ..dataflow.cpp_replay import CppProgram
 from ..dataflow.replay_program import Expression, Names, Pack, Program, run_kernel
 from ..dataflow.replay_state import (
     MOST_WORK,
@@ -134,7 +135,12 @@ def watch(flows: ThreadFlows, trace: Trace, block: int, text: str) -> Watched:
 
 
 def _series(
-    flows: ThreadFlows, program: Program, block: int, thread: int, expression: Expression, work: int
+    flows: ThreadFlows,
+    program: Program | CppProgram,
+    block: int,
+    thread: int,
+    expression: Expression,
+    work: int,
 ) -> tuple[list[Number | None], str, int]:
     """Return an expression's values in a thread, the reason of missing ones, and the work that is left."""
     values: list[Number | None] = []
