@@ -177,8 +177,10 @@ class ThreadFlows:
     def arguments(self) -> dict[str, object]:
         """The launch's arguments by the names of the parameters."""
         assert self.program is not None and self._launch is not None
-        arguments = zip(self.program.parameters, self._launch.arguments, strict=False)
-        return {name: _argument_value(argument, name) for name, argument in arguments}
+        parameters, constants = self.program.parameters, self._launch.constants
+        arguments = zip(parameters, self._launch.arguments, strict=False)
+        known: dict[str, object] = {name: constants[name] for name in parameters if name in constants}
+        return known | {name: _argument_value(argument, name) for name, argument in arguments}
 
     def position(self, block: int, thread: int) -> dict[str, int]:
         """Return a thread's place in the launch by the names of CUDA."""

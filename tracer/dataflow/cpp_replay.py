@@ -1044,9 +1044,9 @@ def _increment(target: _Expression, by: int, at: AccessPosition, *, returns_old:
         place = find(state, names)
         if isinstance(place, Pointer):
             fail(f"line {at[0]} counts an unusual target")
-        old = place.load(state, target.at)
+        old = place.load(state, at)
         new = _combined(state, _OPERATORS["+"], old, (by, 0))
-        place.store(state, target.at, new)
+        place.store(state, at, new)
         return old if returns_old else new
 
     return _Expression(run, None, target.at)
