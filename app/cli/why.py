@@ -96,7 +96,8 @@ def _launch_of_program(chosen: Namespace, folder: Path) -> Path:
         if chosen.launch > len(paths):
             launches = count_noun(len(paths), "launch")
             raise UsageError(f"{chosen.scenario} has {launches}, so it has no launch {chosen.launch}.")
-        return paths[chosen.launch - 1]
+        number: int = chosen.launch
+        return paths[number - 1]
     with_array = [path for path in paths if name in {buffer.name for buffer in load(path).buffers}]
     return (with_array or paths)[-1]
 

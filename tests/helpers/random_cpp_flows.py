@@ -100,7 +100,7 @@ def _with_mod(text: str) -> str:
 
 
 def _operand_start(text: str, end: int) -> int:
-    """Return where the name, the element or the brackets before a position begin."""
+    """Find the start of the name, the element or the brackets before a position."""
     position = end
     while position and text[position - 1] in ")]":
         depth = 0

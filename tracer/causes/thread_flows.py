@@ -124,7 +124,7 @@ class ThreadFlows:
         return self._flows[key]
 
     def problem(self, block: int) -> str:
-        """Return why threads of a block can't be replayed, as a clause; "" if they can."""
+        """Return the reason against a replay of a block's threads, as a clause; "" without one."""
         if self.program is None:
             return self._no_program
         return "" if block in self._trace.recorded else "not all accesses of its block are kept"
@@ -179,8 +179,8 @@ class ThreadFlows:
         assert self.program is not None and self._launch is not None
         parameters, constants = self.program.parameters, self._launch.constants
         arguments = zip(parameters, self._launch.arguments, strict=False)
-        known: dict[str, object] = {name: constants[name] for name in parameters if name in constants}
-        return known | {name: _argument_value(argument, name) for name, argument in arguments}
+        values: dict[str, object] = {name: constants[name] for name in parameters if name in constants}
+        return values | {name: _argument_value(argument, name) for name, argument in arguments}
 
     def position(self, block: int, thread: int) -> dict[str, int]:
         """Return a thread's place in the launch by the names of CUDA."""

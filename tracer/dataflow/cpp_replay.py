@@ -7,15 +7,38 @@ that of its array or field, a store that of its operator, an atomic that of its 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from msgspec import Struct
-
 from ...kernels.scenarios.suggestions import did_you_mean
-from ..model.trace import COMPARED, VOTED_NO, WARP
+from ..model.trace import WARP
 from .carried import AccessPosition
 from .cpp_tokens import CppFunction, CppText, Token, closing, read_text, split_at_commas, tokens_in
+from .cpp_values import (
+    NUMBER_WORDS,
+    OPERATORS,
+    CppExpression,
+    Place,
+    Pointer,
+    address,
+    atomic,
+    cast_expression,
+    combined,
+    constant_expression,
+    element,
+    exchange,
+    field_expression,
+    increment,
+    joined,
+    loaded_expression,
+    new_array,
+    number_of,
+    number_type_of,
+    operation,
+    pack,
+    subscript,
+    unknown_call,
+)
 from .replay_program import (
     BREAK,
     CONTINUE,
@@ -32,17 +55,13 @@ from .replay_program import (
     fail,
     truth,
 )
-from .replay_state import EXCHANGE, Pair, ReplayError, ReplayState
+from .replay_state import Pair, ReplayError, ReplayState
 from .replay_values import (
-    BINARY,
-    COMPARISONS,
     FUNCTIONS,
     UNARY,
     UNKNOWN,
-    ArrayValue,
     NumberType,
     computed,
-    wrapped,
 )
 
 _QUALIFIERS = frozenset(
@@ -51,15 +70,6 @@ _QUALIFIERS = frozenset(
         "extern", "__shared__", "__device__", "__constant__", "typename", "struct", "mutable",
     }
 )  # fmt: skip
-_INTEGERS = {
-    "char": 8, "short": 16, "int": 32, "long": 64, "size_t": -64, "ptrdiff_t": 64, "uint": -32, "uchar": -8,
-    "ushort": -16, "ulong": -64, "ssize_t": 64, "clock_t": 64,
-}  # fmt: skip
-_INTEGERS |= {f"int{bits}_t": bits for bits in (8, 16, 32, 64)} | {
-    f"uint{bits}_t": -bits for bits in (8, 16, 32, 64)
-}
-_FLOATS = {"float": 32, "double": 64, "half": 16, "__half": 16}
-_WORDS = frozenset((*_INTEGERS, *_FLOATS, "unsigned", "signed", "bool", "void", "auto"))
 _VECTORS = frozenset(
     f"{kind}{count}"
     for kind in ("char", "uchar", "short", "ushort", "int", "uint", "float", "double")
@@ -77,12 +87,6 @@ _PRECEDENCE = [
     ("+", "-"),
     ("*", "/", "%"),
 ]
-_OPERATORS: dict[str, Callable[..., object]] = {
-    "|": BINARY["BitOr"], "^": BINARY["BitXor"], "&": BINARY["BitAnd"], "<<": BINARY["LShift"], ">>": BINARY["RShift"],
-    "+": BINARY["Add"], "-": BINARY["Sub"], "*": BINARY["Mult"],
-    "==": COMPARISONS["Eq"], "!=": COMPARISONS["NotEq"], "<": COMPARISONS["Lt"], ">": COMPARISONS["Gt"],
-    "<=": COMPARISONS["LtE"], ">=": COMPARISONS["GtE"],
-}  # fmt: skip
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 _NAMED_CASTS = ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast")
 _SILENT = (
@@ -104,110 +108,6 @@ _CONSTANTS: dict[str, object] = {
     "INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "UINT_MAX": 2**32 - 1, "FLT_MAX": 3.4028234663852886e38,
     "FLT_MIN": 1.1754943508222875e-38, "M_PI": math.pi,
 }  # fmt: skip
-
-
-def _divided(left: float, right: float) -> float:
-    if isinstance(left, int) and isinstance(right, int):
-        quotient = abs(left) // abs(right)
-        return quotient if (left < 0) == (right < 0) else -quotient
-    return float(BINARY["Div"](left, right))  # type: ignore[arg-type]
-
-
-def _remainder(left: int, right: int) -> int:
-    return left - right * int(_divided(left, right))
-
-
-_OPERATORS |= {"/": _divided, "%": _remainder}
-
-
-class Pointer(Struct, frozen=True):
-    """A pointer into an array, or an array."""
-
-    name: str  # of the array, "" if it is not known
-    dimensions: int = 1  # that are left to index
-    node: int = 0  # of the indices so far
-    cells: dict[tuple[object, ...], Pair] | None = None  # of an array in registers
-    key: tuple[object, ...] = ()  # indices so far into such an array
-    is_field: bool = False
-
-
-class _Place(Struct, frozen=True):
-    """Where a value lies: in memory, in an array in registers, or in a variable."""
-
-    pointer: Pointer | None = None
-    names: Names | None = None
-    slot: str = ""
-    field: str = ""
-    kind: NumberType | None = None
-
-    def load(self, state: ReplayState, position: AccessPosition) -> Pair:
-        """Return the value; of memory by the next recorded access."""
-        if self.pointer is not None and self.pointer.cells is None:
-            return state.load(position, self.pointer.node, self.pointer.name)
-        value, node = self._kept()
-        if not self.field:
-            return value, node
-        if isinstance(value, dict):
-            kept: Pair = value.get(self.field, (UNKNOWN, 0))
-            return kept
-        return UNKNOWN, node
-
-    def _kept(self) -> Pair:
-        if self.pointer is not None:
-            assert self.pointer.cells is not None
-            return self.pointer.cells.get(self.pointer.key, (UNKNOWN, 0))
-        assert self.names is not None
-        return self.names.get(self.slot, (UNKNOWN, 0))
-
-    def store(self, state: ReplayState, position: AccessPosition, pair: Pair) -> None:
-        """Set the value; in memory by the next recorded access."""
-        if self.pointer is not None and self.pointer.cells is None:
-            state.store(position, pair[1], self.pointer.node)
-            return
-        if self.field:
-            old, node = self._kept()
-            cells = dict(old) if isinstance(old, dict) else dict.fromkeys("xyzw", (UNKNOWN, node))
-            cells[self.field] = pair
-            node = 0
-            for _, part in cells.values():
-                node = state.flow.join(node, part)
-            pair = cells, node
-        elif self.kind is not None:
-            pair = self.kind.convert(pair[0]), pair[1]
-        if self.pointer is None:
-            assert self.names is not None
-            self.names[self.slot] = pair
-            return
-        if UNKNOWN in self.pointer.key:
-            fail(f"line {position[0]} indexes an array in registers by a value that is not known")
-        assert self.pointer.cells is not None
-        self.pointer.cells[self.pointer.key] = pair
-
-
-Finder = Callable[[ReplayState, Names], "_Place | Pointer"]
-
-
-class _Expression(Struct, frozen=True):
-    """An expression: its value, and the place if it has one."""
-
-    value: Expression
-    place: Finder | None
-    at: AccessPosition  # of a load
-
-
-def _constant(value: object, at: AccessPosition) -> _Expression:
-    pair = (value, 0)
-    return _Expression(lambda state, names: pair, None, at)
-
-
-def _loaded(place: Finder, at: AccessPosition) -> _Expression:
-    """Return an expression that loads from a place; an array becomes a pointer."""
-
-    def value(state: ReplayState, names: Names) -> Pair:
-        found = place(state, names)
-        return (found, found.node) if isinstance(found, Pointer) else found.load(state, at)
-
-    return _Expression(value, place, at)
 
 
 class CppProgram:
@@ -248,8 +148,8 @@ class CppProgram:
                 fail("an expression has variables and no elements of arrays: their pictures show these")
             if token.text in (*_ASSIGNING, "++", "--", ";") or token.kind == "text":
                 fail("an expression has variables, numbers, operators, min, max and abs")
-            known = (*own.slots, *POSITIONS, *_CONSTANTS, *self.constants, *self.text.constants, *"xyz")
-            if token.kind == "word" and token.text not in (*known, *_WORDS, "min", "max", "abs"):
+            names = (*own.slots, *POSITIONS, *_CONSTANTS, *self.constants, *self.text.constants, *"xyz")
+            if token.kind == "word" and token.text not in (*names, *NUMBER_WORDS, "min", "max", "abs"):
                 fail(f"the kernel has no variable {token.text!r}{did_you_mean(token.text, own.slots)}")
         parser = _Parser(self, tokens, {})
         parser.scopes = [{slot: (slot, None) for slot in own.slots}]
@@ -359,7 +259,7 @@ class _Parser:
 
     def begins_type(self, ahead: int = 0) -> bool:
         word = self.text(ahead)
-        if word in _QUALIFIERS or word in _WORDS or word in _VECTORS:
+        if word in _QUALIFIERS or word in NUMBER_WORDS or word in _VECTORS:
             return self.lookup(word) is None
         return word in self.template and self.template[word] is None
 
@@ -368,7 +268,7 @@ class _Parser:
         words: list[str] = []
         while self.position < len(self.tokens):
             word = self.text()
-            if word in _QUALIFIERS or word in _WORDS:
+            if word in _QUALIFIERS or word in NUMBER_WORDS:
                 words.append(self.take().text)
             elif not [w for w in words if w not in _QUALIFIERS] and self.tokens[self.position].kind == "word":
                 words.append(self.take().text)
@@ -383,13 +283,13 @@ class _Parser:
                         words.append(self.take().text)
             else:
                 break
-        return _number_type([w for w in words if w not in _QUALIFIERS])
+        return number_type_of([w for w in words if w not in _QUALIFIERS])
 
     def is_declaration(self) -> bool:
         if self.tokens[self.position].kind != "word":
             return False
         if self.begins_type():
-            return not (self.text() in _WORDS | _VECTORS and self.text(1) == "(")
+            return not (self.text() in NUMBER_WORDS | _VECTORS and self.text(1) == "(")
         start = self.position
         try:
             if self.lookup(self.text()) or self.text() in ("return", "if", "for", "while", "do", "else"):
@@ -571,19 +471,19 @@ class _Parser:
         if is_shared:
             pointer = Pointer("" if is_dynamic else token.text, max(1, dimensions))
             slot = self.declare(token.text, None)
-            held: Pair = (pointer if dimensions else _Place(pointer), 0)
+            held: Pair = (pointer if dimensions else Place(pointer), 0)
             return _set(slot, lambda state, names: held)
         initial = self._initial(token)
         slot = self.declare(token.text, None if is_pointer or is_reference or dimensions else kind)
         if dimensions:
             parts = initial if isinstance(initial, list) else []
-            return _set(slot, lambda state, names: _new_array(state, names, dimensions, parts))
-        if is_reference and isinstance(initial, _Expression) and initial.place is not None:
+            return _set(slot, lambda state, names: new_array(state, names, dimensions, parts))
+        if is_reference and isinstance(initial, CppExpression) and initial.place is not None:
             place = initial.place
             return _set(slot, lambda state, names: (place(state, names), 0))
         if isinstance(initial, list):
             if len(initial) > 1:
-                return _set(slot, lambda state, names: _pack(state, [part(state, names) for part in initial]))
+                return _set(slot, lambda state, names: pack(state, [part(state, names) for part in initial]))
             value = initial[0] if initial else (lambda state, names: (0, 0))
         elif initial is None:
             return _set(slot, lambda state, names: (UNKNOWN, 0))
@@ -598,7 +498,7 @@ class _Parser:
 
         return _set(slot, converted)
 
-    def _initial(self, token: Token) -> _Expression | list[Expression] | None:
+    def _initial(self, token: Token) -> CppExpression | list[Expression] | None:
         self.scopes.append({})
         try:
             if self.skip("=") and self.text() != "{":
@@ -616,31 +516,31 @@ class _Parser:
 
     # Expressions
 
-    def expression(self) -> _Expression:
+    def expression(self) -> CppExpression:
         """Read an assignment, or an expression without one."""
         target = self._conditional()
         operator = self.text()
         if operator not in _ASSIGNING:
             return target
         token = self.take()
-        source, at = self.expression(), (token.line, token.column)
+        source, access = self.expression(), (token.line, token.column)
         if target.place is None:
             fail(f"line {token.line} assigns to an unusual target")
-        find, function = target.place, None if operator == "=" else _OPERATORS[operator[:-1]]
+        find, function = target.place, None if operator == "=" else OPERATORS[operator[:-1]]
 
         def run(state: ReplayState, names: Names) -> Pair:
             pair = source.value(state, names)
             place = find(state, names)
             if isinstance(place, Pointer):
-                fail(f"line {at[0]} assigns to an unusual target")
+                fail(f"line {access[0]} assigns to an unusual target")
             if function is not None:
-                pair = _combined(state, function, place.load(state, at), pair)
-            place.store(state, at, pair)
+                pair = combined(state, function, place.load(state, access), pair)
+            place.store(state, access, pair)
             return pair
 
-        return _Expression(run, find, target.at)
+        return CppExpression(run, find, target.access)
 
-    def _conditional(self) -> _Expression:
+    def _conditional(self) -> CppExpression:
         test = self._binary(0)
         if self.text() != "?":
             return test
@@ -652,24 +552,24 @@ class _Parser:
         def run(state: ReplayState, names: Names) -> Pair:
             return (body if truth(test.value(state, names)[0], line) else other).value(state, names)
 
-        return _Expression(run, None, test.at)
+        return CppExpression(run, None, test.access)
 
-    def _binary(self, level: int) -> _Expression:
+    def _binary(self, level: int) -> CppExpression:
         if level == len(_PRECEDENCE):
             return self._unary()
         left = self._binary(level + 1)
         while self.text() in _PRECEDENCE[level]:
             operator = self.take()
             right = self._binary(level + 1)
-            left = _operation(operator, left, right)
+            left = operation(operator, left, right)
         return left
 
-    def _unary(self) -> _Expression:
+    def _unary(self) -> CppExpression:
         token = self.tokens[self.position]
-        at, word = (token.line, token.column), token.text
+        access, word = (token.line, token.column), token.text
         if word in ("++", "--"):
             self.position += 1
-            return _increment(self._unary(), 1 if word == "++" else -1, at, returns_old=False)
+            return increment(self._unary(), 1 if word == "++" else -1, access, returns_old=False)
         if word in ("-", "+", "!", "~"):
             self.position += 1
             function = UNARY[{"-": "USub", "+": "UAdd", "!": "Not", "~": "Invert"}[word]]
@@ -679,75 +579,77 @@ class _Parser:
                 value, node = operand.value(state, names)
                 return computed(function, value), node
 
-            return _Expression(run, None, operand.at)
+            return CppExpression(run, None, operand.access)
         if word == "*":
             self.position += 1
             pointer = self._unary()
-            return _loaded(lambda state, names: _element(pointer.value(state, names), (0, 0)), at)
+            return loaded_expression(
+                lambda state, names: element(pointer.value(state, names), (0, 0)), access
+            )
         if word == "&":
             self.position += 1
             operand = self._unary()
             if operand.place is None:
                 fail(f"line {token.line} takes the address of an unusual value")
             find = operand.place
-            return _Expression(lambda state, names: _address(find(state, names)), None, at)
+            return CppExpression(lambda state, names: address(find(state, names)), None, access)
         if word == "(" and self.begins_type(1):
             end = closing(self.tokens, self.position)
             inner = self.in_parentheses()
             kind = inner.type_name()
             is_pointer = any(t.text == "*" for t in inner.tokens[inner.position :])
             assert self.position == end + 1
-            return _cast(self._unary(), kind, is_pointer=is_pointer)
+            return cast_expression(self._unary(), kind, is_pointer=is_pointer)
         if word == "sizeof":
             self.position += 1
             self.position = closing(self.tokens, self.position) + 1
-            return _constant(UNKNOWN, at)
+            return constant_expression(UNKNOWN, access)
         return self._postfix()
 
-    def _postfix(self) -> _Expression:
+    def _postfix(self) -> CppExpression:
         expression = self._primary()
         while True:
             token = self.tokens[self.position] if self.position < len(self.tokens) else None
             word = token.text if token else ""
             if word == "[":
                 index = self.in_parentheses().expression()
-                expression = _subscript(expression, index)
+                expression = subscript(expression, index)
             elif word in ("++", "--") and token:
                 self.position += 1
-                at = (token.line, token.column)
-                expression = _increment(expression, 1 if word == "++" else -1, at, returns_old=True)
+                access = (token.line, token.column)
+                expression = increment(expression, 1 if word == "++" else -1, access, returns_old=True)
             elif word in (".", "->"):
                 self.position += 1
                 name = self.take()
                 if self.text() == "(":
                     arguments = self._arguments()
-                    expression = _unknown_call(
-                        [expression.value, *(a.value for a in arguments)], expression.at
+                    expression = unknown_call(
+                        [expression.value, *(a.value for a in arguments)], expression.access
                     )
                 else:
-                    expression = _field(expression, name, is_arrow=word == "->")
+                    expression = field_expression(expression, name, is_arrow=word == "->")
             else:
                 return expression
 
-    def _arguments(self) -> list[_Expression]:
+    def _arguments(self) -> list[CppExpression]:
         end = closing(self.tokens, self.position)
         parts = split_at_commas(self.tokens[self.position + 1 : end])
         self.position = end + 1
         return [self.inner(part).expression() for part in parts if part and part[0].kind != "text"]
 
-    def _primary(self) -> _Expression:
+    def _primary(self) -> CppExpression:
         token = self.take()
-        at = (token.line, token.column)
+        access = (token.line, token.column)
         if token.kind == "number":
-            return _constant(_number(token.text), at)
+            return constant_expression(number_of(token.text), access)
         if token.kind == "text":
-            return _constant(
-                ord(token.text[1]) if len(token.text) == 3 and token.text[0] == "'" else UNKNOWN, at
+            return constant_expression(
+                ord(token.text[1]) if len(token.text) == 3 and token.text[0] == "'" else UNKNOWN, access
             )
         if token.text == "(":
             self.position -= 1
             inner = self.in_parentheses().expression()
-            return _Expression(inner.value, inner.place, inner.at)
+            return CppExpression(inner.value, inner.place, inner.access)
         if token.kind != "word":
             fail(f"line {token.line} is not read from {token.text!r} on")
         if token.text in _NAMED_CASTS:
@@ -756,10 +658,10 @@ class _Parser:
             while self.text() != ">":
                 is_pointer |= self.take().text == "*"
             self.take(">")
-            return _cast(self.in_parentheses().expression(), kind, is_pointer=is_pointer)
-        if self.text() == "(" and token.text in _WORDS:
-            kind = _number_type([token.text])
-            return _cast(self.in_parentheses().expression(), kind, is_pointer=False)
+            return cast_expression(self.in_parentheses().expression(), kind, is_pointer=is_pointer)
+        if self.text() == "(" and token.text in NUMBER_WORDS:
+            kind = number_type_of([token.text])
+            return cast_expression(self.in_parentheses().expression(), kind, is_pointer=False)
         while self.text() == "::":  # the last name counts: std::min, cg::this_thread_block
             self.position += 1
             token = self.take()
@@ -768,10 +670,10 @@ class _Parser:
             and token.text in self.program.text.functions
             and self.lookup(token.text) is None
         ):
-            return self._call(token, at, self._template_arguments())
+            return self._call(token, access, self._template_arguments())
         if self.text() == "(" and self.lookup(token.text) is None:
-            return self._call(token, at, ())
-        return self._name(token, at)
+            return self._call(token, access, ())
+        return self._name(token, access)
 
     def _template_arguments(self) -> tuple[object, ...]:
         """Read the arguments of a template: numbers; None for types."""
@@ -797,95 +699,71 @@ class _Parser:
         self.take(">")
         return tuple(values)
 
-    def _name(self, token: Token, at: AccessPosition) -> _Expression:
+    def _name(self, token: Token, access: AccessPosition) -> CppExpression:
         name, program = token.text, self.program
-        if (found := self.lookup(name)) is not None:
-            slot, kind = found
+        if (declared := self.lookup(name)) is not None:
+            slot, kind = declared
 
-            def find(state: ReplayState, names: Names) -> _Place | Pointer:
+            def find(state: ReplayState, names: Names) -> Place | Pointer:
                 value = names.get(slot, (UNKNOWN, 0))[0]
-                if isinstance(value, _Place):
+                if isinstance(value, Place):
                     return value  # a reference, or a variable in shared memory
-                return _Place(names=names, slot=slot, kind=kind)
+                return Place(names=names, slot=slot, kind=kind)
 
-            return _loaded(find, at)
+            return loaded_expression(find, access)
         if name in POSITIONS and self.text() == ".":
             self.position += 1
             key = f"{name}.{self.take().text}"
-            return _Expression(lambda state, names: (state.position.get(key, UNKNOWN), 0), None, at)
+            return CppExpression(lambda state, names: (state.position.get(key, UNKNOWN), 0), None, access)
         if name in self.template:
-            return _constant(self.template[name], at)
+            return constant_expression(self.template[name], access)
         if name in program.constants:
-            return _constant(program.constants[name], at)
+            return constant_expression(program.constants[name], access)
         if name in _CONSTANTS:
-            return _constant(_CONSTANTS[name], at)
+            return constant_expression(_CONSTANTS[name], access)
         if name in program.text.constants:
             return self.inner(
-                [t._replace(line=at[0], column=at[1]) for t in program.text.constants[name]]
+                [t._replace(line=access[0], column=access[1]) for t in program.text.constants[name]]
             ).expression()
         if name in program.text.memory:
             pointer = Pointer(name)
-            held = pointer if program.text.memory[name] else _Place(pointer)
-            return _loaded(lambda state, names: held, at)
-        return _constant(UNKNOWN, at)
+            held = pointer if program.text.memory[name] else Place(pointer)
+            return loaded_expression(lambda state, names: held, access)
+        return constant_expression(UNKNOWN, access)
 
-    def _call(self, token: Token, at: AccessPosition, template: tuple[object, ...]) -> _Expression:
+    def _call(self, token: Token, access: AccessPosition, template: tuple[object, ...]) -> CppExpression:
         arguments, name, program = self._arguments(), token.text, self.program
         if name in program.text.functions:
-            return _Expression(
-                lambda state, names: _called(program, name, template, arguments, state, names), None, at
+            return CppExpression(
+                lambda state, names: _called(program, name, template, arguments, state, names), None, access
             )
         values = [argument.value for argument in arguments]
         if name.startswith("atomic"):
-            return _Expression(lambda state, names: _atomic(state, names, name, at, values), None, at)
+            return CppExpression(
+                lambda state, names: atomic(state, names, name, access, values), None, access
+            )
         if name.startswith(_SILENT) and not name.startswith("__syncthreads_"):
-            return _unknown_call(values, at)
+            return unknown_call(values, access)
         if name.startswith("__") and name.endswith("_sync"):
-            return _Expression(lambda state, names: _exchange(state, names, name, at, values), None, at)
+            return CppExpression(
+                lambda state, names: exchange(state, names, name, access, values), None, access
+            )
         if name.startswith("make_"):
-            return _Expression(
-                lambda state, names: _pack(state, [value(state, names) for value in values]), None, at
+            return CppExpression(
+                lambda state, names: pack(state, [value(state, names) for value in values]), None, access
             )
         base = name.removesuffix("f") if name.endswith("f") and f"math.{name[:-1]}" in FUNCTIONS else name
         function = (
             FUNCTIONS.get(_RENAMED.get(name, "")) or FUNCTIONS.get(f"math.{base}") or FUNCTIONS.get(base)
         )
         if function is None:
-            return _unknown_call(values, at)
+            return unknown_call(values, access)
 
         def run(state: ReplayState, names: Names) -> Pair:
             given = [value(state, names) for value in values]
-            return computed(function, *(value for value, _ in given)), _joined(state, given)
+            return computed(function, *(value for value, _ in given)), joined(state, given)
 
-        return _Expression(run, None, at)
-
-
-def _number_type(words: Sequence[str]) -> NumberType | None:
-    """Return the type of a number with these words, None for others."""
-    if not words or any(word not in _WORDS for word in words) or words[0] in ("void", "auto"):
-        return None
-    if "bool" in words:
-        return NumberType("b", 8)
-    for word in words:
-        if word in _FLOATS:
-            return NumberType("f", _FLOATS[word])
-    bits = next(
-        (_INTEGERS[w] for w in ("char", "short", "long", *words) if w in words and w in _INTEGERS), 32
-    )
-    return NumberType("u" if bits < 0 or "unsigned" in words else "i", abs(bits))
-
-
-def _number(text: str) -> object:
-    plain = text.replace("'", "").lower()
-    try:
-        if plain.startswith(("0x", "0b")):
-            return int(plain.rstrip("ul"), 0)
-        if any(letter in plain for letter in ".ef"):
-            value = float(plain.rstrip("fl"))
-            return NumberType("f", 32).convert(value) if plain.endswith("f") else value
-        return int(plain.rstrip("ul"), 8 if plain.startswith("0") and plain.rstrip("ul") != "0" else 10)
-    except ValueError:
-        return UNKNOWN
+        return CppExpression(run, None, access)
 
 
 def _set(slot: str, value: Expression) -> Statement:
@@ -927,166 +805,11 @@ def _loop(
     return run
 
 
-def _joined(state: ReplayState, pairs: Sequence[Pair]) -> int:
-    joined = 0
-    for _, node in pairs:
-        joined = state.flow.join(joined, node)
-    return joined
-
-
-def _combined(state: ReplayState, function: Callable[..., object], left: Pair, right: Pair) -> Pair:
-    """Apply an operator; the sum of a pointer and a number is a pointer."""
-    node = state.flow.join(left[1], right[1])
-    for pointer, other in ((left, right), (right, left)):
-        if isinstance(pointer[0], Pointer | ArrayValue):
-            own = pointer[0] if isinstance(pointer[0], Pointer) else Pointer(pointer[0].name)
-            return _moved(own, (other[0], node)), node
-    return computed(function, left[0], right[0]), node
-
-
-def _moved(pointer: Pointer, by: Pair) -> Pointer:
-    key = pointer.key
-    if pointer.cells is not None and key:
-        key = (*key[:-1], computed(_OPERATORS["+"], key[-1], by[0]))
-    elif pointer.cells is not None and by[0] != 0:
-        key = (UNKNOWN,)
-    return Pointer(
-        pointer.name, pointer.dimensions, by[1] or pointer.node, pointer.cells, key, pointer.is_field
-    )
-
-
-def _operation(operator: Token, left: _Expression, right: _Expression) -> _Expression:
-    word, line = operator.text, operator.line
-    if word in ("&&", "||"):
-
-        def run_both(state: ReplayState, names: Names) -> Pair:
-            value, node = left.value(state, names)
-            is_true = truth(value, line)
-            if is_true == (word == "||"):
-                return is_true, node
-            value, other = right.value(state, names)
-            return (UNKNOWN if value is UNKNOWN else bool(value)), state.flow.join(node, other)
-
-        return _Expression(run_both, None, left.at)
-    function = _OPERATORS[word]
-
-    def run(state: ReplayState, names: Names) -> Pair:
-        first = left.value(state, names)
-        return _combined(state, function, first, right.value(state, names))
-
-    return _Expression(run, None, left.at)
-
-
-def _element(base: Pair, index: Pair, state: ReplayState | None = None) -> _Place | Pointer:
-    """Return the place of an element of an array, or a row of one with several dimensions."""
-    pointer = base[0] if isinstance(base[0], Pointer) else Pointer("", node=base[1])
-    if isinstance(base[0], ArrayValue):
-        pointer = Pointer(base[0].name, node=base[1])
-    node = pointer.node
-    if index[1]:
-        node = state.flow.join(node, index[1]) if state else index[1]
-    key = pointer.key
-    if pointer.cells is not None:
-        own = key[len(key) - 1] if key and pointer.dimensions == 0 else None
-        key = (*key, index[0]) if own is None else (*key[:-1], computed(_OPERATORS["+"], own, index[0]))
-    left = pointer.dimensions - 1
-    moved = Pointer(pointer.name, max(left, 0), node, pointer.cells, key)
-    return moved if left > 0 else _Place(moved)
-
-
-def _subscript(base: _Expression, index: _Expression) -> _Expression:
-    def find(state: ReplayState, names: Names) -> _Place | Pointer:
-        array = base.value(state, names)
-        return _element(array, index.value(state, names), state)
-
-    return _loaded(find, base.at)
-
-
-def _address(place: _Place | Pointer) -> Pair:
-    if isinstance(place, Pointer):
-        return place, place.node
-    if place.pointer is not None:
-        return Pointer(
-            place.pointer.name, 1, place.pointer.node, place.pointer.cells, place.pointer.key
-        ), place.pointer.node
-    return UNKNOWN, 0
-
-
-def _field(base: _Expression, name: Token, *, is_arrow: bool) -> _Expression:
-    at = (name.line, name.column)
-    if is_arrow:
-        return _loaded(lambda state, names: _element(base.value(state, names), (0, 0)), at)
-    if base.place is None:
-
-        def member(state: ReplayState, names: Names) -> Pair:
-            value, node = base.value(state, names)
-            kept: Pair = value.get(name.text, (UNKNOWN, 0)) if isinstance(value, dict) else (UNKNOWN, node)
-            return kept
-
-        return _Expression(member, None, at)
-    find_base = base.place
-
-    def find(state: ReplayState, names: Names) -> _Place | Pointer:
-        place = find_base(state, names)
-        if isinstance(place, Pointer):
-            return place
-        return _Place(place.pointer, place.names, place.slot, name.text)
-
-    return _loaded(find, at)
-
-
-def _increment(target: _Expression, by: int, at: AccessPosition, *, returns_old: bool) -> _Expression:
-    if target.place is None:
-        fail(f"line {at[0]} counts an unusual target")
-    find = target.place
-
-    def run(state: ReplayState, names: Names) -> Pair:
-        place = find(state, names)
-        if isinstance(place, Pointer):
-            fail(f"line {at[0]} counts an unusual target")
-        old = place.load(state, at)
-        new = _combined(state, _OPERATORS["+"], old, (by, 0))
-        place.store(state, at, new)
-        return old if returns_old else new
-
-    return _Expression(run, None, target.at)
-
-
-def _cast(operand: _Expression, kind: NumberType | None, *, is_pointer: bool) -> _Expression:
-    def run(state: ReplayState, names: Names) -> Pair:
-        value, node = operand.value(state, names)
-        if isinstance(value, Pointer | ArrayValue):
-            if isinstance(value, ArrayValue):
-                value = Pointer(value.name)
-            return Pointer("", 1, node or value.node, value.cells, value.key), node
-        return (value if kind is None or is_pointer else kind.convert(value)), node
-
-    return _Expression(run, None, operand.at)
-
-
-def _unknown_call(values: Sequence[Expression], at: AccessPosition) -> _Expression:
-    def run(state: ReplayState, names: Names) -> Pair:
-        return UNKNOWN, _joined(state, [value(state, names) for value in values])
-
-    return _Expression(run, None, at)
-
-
-def _new_array(state: ReplayState, names: Names, dimensions: int, parts: Sequence[Expression]) -> Pair:
-    cells: dict[tuple[object, ...], Pair] = {}
-    for number, part in enumerate(parts):
-        cells[(number,)] = part(state, names)
-    return Pointer("", dimensions, 0, cells), 0
-
-
-def _pack(state: ReplayState, parts: Sequence[Pair]) -> Pair:
-    return dict(zip("xyzw", parts, strict=False)), _joined(state, parts)
-
-
 def _called(
     program: CppProgram,
     name: str,
     template: tuple[object, ...],
-    arguments: Sequence[_Expression],
+    arguments: Sequence[CppExpression],
     state: ReplayState,
     names: Names,
 ) -> Pair:
@@ -1099,34 +822,11 @@ def _called(
     own: Names = {}
     for parameter, is_reference, argument in zip(parameters, references, arguments, strict=False):
         if is_reference and argument.place is not None:
-            found = argument.place(state, names)
-            own[parameter] = found, (found.node if isinstance(found, Pointer) else 0)
+            target = argument.place(state, names)
+            own[parameter] = target, (target.node if isinstance(target, Pointer) else 0)
         else:
             own[parameter] = argument.value(state, names)
     state.depth += 1
     body(state, own)
     state.depth -= 1
     return own.get(RESULT, (UNKNOWN, 0))
-
-
-def _atomic(
-    state: ReplayState, names: Names, name: str, at: AccessPosition, values: Sequence[Expression]
-) -> Pair:
-    given = [value(state, names) for value in values]
-    address = given[0][0] if given else UNKNOWN
-    index = address.node if isinstance(address, Pointer) else 0
-    return state.atomic(at, _joined(state, given[1:]), index, keeps_old="Exch" not in name)
-
-
-def _exchange(
-    state: ReplayState, names: Names, name: str, at: AccessPosition, values: Sequence[Expression]
-) -> Pair:
-    """Replay a shuffle, a vote or a match."""
-    given = [value(state, names) for value in values]
-    node = given[1][1] if len(given) > 1 else 0
-    arrival, part, yes, no = state.exchanged(at, node)
-    leaf = state.flow.leaf(EXCHANGE, arrival)
-    if part < VOTED_NO or part == COMPARED:
-        return UNKNOWN, leaf
-    votes = {"ballot": wrapped(yes, 32, signed=False), "all": not no, "any": bool(yes)}
-    return next((votes[word] for word in votes if word in name), UNKNOWN), leaf

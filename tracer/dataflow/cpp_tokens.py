@@ -220,7 +220,7 @@ def _definitions(tokens: list[Token]) -> CppText:
             continue
         position += 1
         start = position
-    single = {name: found[0] for name, found in functions.items() if len(found) == 1}
+    single = {name: same[0] for name, same in functions.items() if len(same) == 1}
     return CppText(single, memory, constants)
 
 
@@ -253,8 +253,8 @@ def _note_function(head: list[Token], body: list[Token], functions: dict[str, li
             end = closing(head, opening)
             name = head[opening - 1].text
             if name not in ("__launch_bounds__", "__align__", "alignas", "__attribute__"):
-                found = CppFunction(template, tuple(head[opening + 1 : end]), tuple(body))
-                functions.setdefault(name, []).append(found)
+                function = CppFunction(template, tuple(head[opening + 1 : end]), tuple(body))
+                functions.setdefault(name, []).append(function)
                 return
 
 

@@ -52,7 +52,7 @@ def _name(segment: Segment) -> str:
 
 
 def order_text(spans: list[OrderSpan], warp: int, moment: int) -> str:
-    """Describe who goes before their turn in a warp at a moment; "" for nobody."""
+    """Describe who goes before their turn in a warp at a moment; "" if no thread does."""
     names = [span.name for span in spans if span.warp == warp and span.first <= moment <= span.last]
     if not names:
         return ""

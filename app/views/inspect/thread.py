@@ -294,11 +294,11 @@ class ThreadView(View):
         values = tuple(result.value(thread, count) for thread, count in enumerate(counts))
         limits = result.limits
         self.watch_picture.show_values(values, session.trace.block_dim, self.selection.thread, limits, text)
-        known = len({value for value in values if value is not None})
+        count = len({value for value in values if value is not None})
         ends = " to ".join(dict.fromkeys(map(number_text, limits)))
         note = (
-            f"{count_noun(known, 'different value')} now; {ends} in the launch"
-            if known
+            f"{count_noun(count, 'different value')} now; {ends} in the launch"
+            if count
             else "no thread has a value now"
         )
         self.watch_note.setText(note + (f". Some are missing: {result.reason}" if result.reason else ""))

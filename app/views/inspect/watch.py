@@ -29,7 +29,7 @@ class WatchPicture(QWidget):
         self.theme = theme
         self.values: tuple[Number | None, ...] = ()
         self.block_dim: Dim3 = (1, 1, 1)
-        self.thread = 0
+        self.chosen = 0
         self.limits = (0.0, 0.0)  # the smallest and the largest value of the launch
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -45,8 +45,8 @@ class WatchPicture(QWidget):
         shown = (values, block_dim, thread, limits)
         self.setVisible(bool(values))
         self.setAccessibleName(f"{text} in each thread")
-        if shown != (self.values, self.block_dim, self.thread, self.limits):
-            self.values, self.block_dim, self.thread, self.limits = shown
+        if shown != (self.values, self.block_dim, self.chosen, self.limits):
+            self.values, self.block_dim, self.chosen, self.limits = shown
             self.updateGeometry()
             self.update()
 
@@ -124,8 +124,8 @@ class WatchPicture(QWidget):
             if has_text or value is None:
                 painter.setPen(theme.colour("text" if value is not None else "muted"))
                 painter.drawText(box, CENTRE | Qt.TextFlag.TextDontClip, text)
-        if 0 <= self.thread < len(self.values):
-            row, column = divmod(self.thread, self.columns)
+        if 0 <= self.chosen < len(self.values):
+            row, column = divmod(self.chosen, self.columns)
             painter.setPen(QPen(theme.colour("text"), 2))
             painter.drawRect(
                 QRectF(column * cell + 1, row * cell + 1, max(1.0, cell - 3), max(1.0, cell - 3))

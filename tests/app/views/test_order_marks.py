@@ -29,7 +29,7 @@ def test_each_segment_has_the_moments_of_its_accesses():
     moment, trace = session.requests.moment[session.requests.request], session.trace
     assert [trace.thread[moment == span.first].tolist()[0] for span in spans] == [1, 33, 0, 3]
     assert (spans[0].first, spans[0].last, spans[1].first) == (1, 2, 3)
-    assert all(one.last < other.first for one, other in pairwise(spans))
+    assert all(span.last < later.first for span, later in pairwise(spans))
 
 
 def test_blocks_have_their_own_spans_and_other_schedules_none():
