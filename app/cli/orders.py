@@ -18,6 +18,7 @@ from ...tracer.model.order import OrderTextError, parse_order, segment_words
 from ...tracer.model.plan import TRACE_SUFFIX, launch_of, parse_file_spec, parse_spec
 from ...tracer.model.trace import Trace
 from ...tracer.orders.elements import ElementError
+from ...tracer.orders.explore import estimate_text
 from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.orders.search import OrderSearchError, SearchLimits, SearchResult, search_orders
 from ...tracer.orders.witness import WITNESS_SUFFIX, WitnessError, witness_of, write_witness
@@ -25,6 +26,7 @@ from ...tracer.run.long_launch import RUN_PATIENCE
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_file import load, save
 from ..model.named_file import is_file
+from ..views.common.wording import bytes_text
 from .common.arguments import (
     Parser,
     UsageError,
@@ -33,10 +35,13 @@ from .common.arguments import (
     positive_integer,
     positive_seconds,
 )
+from .common.interrupts import noted_interrupts
 from .common.program_traces import traces_of_program
 from .common.text_output import align_columns, is_stderr_a_terminal, print_escaped, show_progress
 
 ORDERS, SECONDS = 2000, 60.0
+FIRST_ORDER = 2  # the run after the launch's own
+MANY_ORDERS = 1e9  # the estimate is printed before a search of more
 MOST_VALUES = 20  # rows of the table of final values
 
 
@@ -136,28 +141,30 @@ def _search(chosen: Namespace, launch: Launch, worker: Worker) -> SearchResult:
     shows = is_stderr_a_terminal() and not chosen.json
 
     def progress(tried: int, at_most: float) -> None:
+        if tried == FIRST_ORDER and at_most > MANY_ORDERS:
+            limits_text = (
+                f"up to {chosen.orders:,} of them in {chosen.seconds:g} s; Ctrl+C stops and keeps the result"
+            )
+            print_escaped(
+                f"{launch.kernel.rpartition(':')[2]}: {estimate_text(at_most)}. Trying {limits_text}.",
+                sys.stderr,
+            )
         if shows:
             show_progress(f"{tried:,} orders tried; {estimate_text(at_most)}")
 
     try:
-        return search_orders(
-            launch,
-            lambda changed: worker.run(changed, patience=RUN_PATIENCE),
-            limits,
-            element=chosen.element,
-            progress=progress,
-        )
+        with noted_interrupts() as is_interrupted:
+            return search_orders(
+                launch,
+                lambda changed: worker.run(changed, patience=RUN_PATIENCE),
+                limits,
+                element=chosen.element,
+                stopped=is_interrupted,
+                progress=progress,
+            )
     finally:
         if shows:
             show_progress("")
-
-
-def estimate_text(at_most: float) -> str:
-    """State the estimate of a launch's orders: "at most 2,520 orders"."""
-    if at_most < 1e12:
-        count = round(at_most)
-        return "one order" if count <= 1 else f"at most {count:,} orders"
-    return "more than 10^12 orders" if at_most == float("inf") else f"at most {at_most:.1e} orders"
 
 
 def _write_witness(
@@ -194,7 +201,8 @@ def _print_result(chosen: Namespace, result: SearchResult, witness: str, opened:
             lines.append(f"NumPy's result: {_check_text(shown.was_correct, shown.is_correct)}.")
         lines.append(f"order:{shown.order}")
         lines += [f"Replay it: tilescope open {opened} --witness {witness}"] if witness else []
-    lines.append(f"{result.tried:,} runs in {result.seconds:.1f} s; {estimate_text(result.at_most)}.")
+    coverage = f"{result.tried:,} runs in {result.seconds:.1f} s; {estimate_text(result.at_most)}"
+    lines.append(f"{coverage}; {bytes_text(result.memory)} of memory.")
     if result.element:
         lines += ["", *_values_table(result)]
     print_escaped("\n".join(lines))
