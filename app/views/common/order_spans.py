@@ -20,15 +20,17 @@ class OrderSpan(NamedTuple):
     warp: int  # number in the block
     first: int  # moment
     last: int
-    name: str  # t3, w1 or b2
+    name: str  # t3, w1, b2 or all
 
 
 def order_spans(session: Session, block: int) -> list[OrderSpan]:
     """List the spans of an order's segments in a block, at most MOST_SPANS; none for other schedules."""
     trace, requests = session.trace, session.requests
-    segments = order_of(session).segments if trace.segment_ends else ()
-    end = max(trace.segment_ends, default=0)
-    rows = np.flatnonzero(trace.block[: np.searchsorted(trace.step, end)] == block) if segments else ()
+    segments = order_of(session).segments if len(trace) else ()
+    # The last segment has no end where the launch ends with it.
+    is_open = len(trace.segment_ends) < len(segments)
+    end = len(trace) if is_open else int(np.searchsorted(trace.step, max(trace.segment_ends, default=0)))
+    rows = np.flatnonzero(trace.block[:end] == block) if segments else ()
     if not len(rows):
         return []
     rows = np.asarray(rows)
@@ -42,12 +44,19 @@ def order_spans(session: Session, block: int) -> list[OrderSpan]:
     return [
         OrderSpan(int(warp[start]), int(moment[start]), int(moment[stop]), _name(segments[number[start]]))
         for start, stop in zip(starts[:MOST_SPANS].tolist(), ends[:MOST_SPANS].tolist(), strict=True)
-        if number[start] < len(segments) and segments[number[start]].count
+        if number[start] < len(segments) and _is_choice(segments[number[start]])
     ]
+
+
+def _is_choice(segment: Segment) -> bool:
+    """Check whether a segment chooses threads; `b0/1` and `all/1` only wait for a barrier."""
+    return bool(segment.count) or segment.barrier < 0
 
 
 def _name(segment: Segment) -> str:
     """Name the threads of a segment within their block."""
+    if not segment.count:
+        return "all" if segment.block < 0 else f"b{segment.block}"
     return f"t{segment.first}" if segment.count == 1 else f"w{segment.first // WARP}"
 
 
@@ -56,5 +65,10 @@ def order_text(spans: list[OrderSpan], warp: int, moment: int) -> str:
     names = [span.name for span in spans if span.warp == warp and span.first <= moment <= span.last]
     if not names:
         return ""
-    kind = "thread" if names[0].startswith("t") else "warp"
-    return f"; the order chose {kind} {names[0][1:]}"
+    kinds = {"t": "thread", "w": "warp", "b": "block"}
+    name = names[0]
+    return (
+        f"; the order chose {kinds[name[0]]} {name[1:]}"
+        if name[0] in kinds
+        else "; the order chose all blocks"
+    )

@@ -123,7 +123,7 @@ class TimelineView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
-        self.explanation = self._path = None
+        self.explanation = self._path = self._order = None
         self._zoom, self._data, self._shared_part, self._codes = None, None, None, {}
         self._timeline, self._clocks, self._cycles = None, {}, {}
         self._lane = assign_lanes(*session.requests.block_spans) if session else None

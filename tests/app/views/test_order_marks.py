@@ -32,6 +32,14 @@ def test_each_segment_has_the_moments_of_its_accesses():
     assert all(span.last < later.first for span, later in pairwise(spans))
 
 
+def test_the_last_segment_ends_with_the_launch():
+    session = session_of("count-racing:num_blocks=1,threads=4,schedule=order:t0+t1+t2+t3")
+    spans = [(span.first, span.last, span.name) for span in order_spans(session, 0)]
+    assert spans == [(1, 2, "t0"), (3, 4, "t1"), (5, 6, "t2"), (7, 8, "t3")]
+    blocks = session_of("count-racing:num_blocks=2,threads=2,schedule=order:b1+t0")
+    assert [span.name for span in order_spans(blocks, 1)] == ["b1"]
+
+
 def test_blocks_have_their_own_spans_and_other_schedules_none():
     session = session_of("count-racing:num_blocks=2,threads=4,schedule=order:b1t2x1+t0x1")
     assert [span.name for span in order_spans(session, 1)] == ["t2"]
@@ -51,5 +59,7 @@ def test_a_bracket_and_a_tooltip_mark_who_was_chosen():
     assert is_marked(1.3) and is_marked(3.3) and not is_marked(7.5)
     assert view.text_at(QPointF(row_point(view, 2.5))).endswith("; the order chose thread 1")
     assert "the order chose" not in view.text_at(QPointF(row_point(view, 7.5)))
+    view.load(session_of("count-racing:num_blocks=1,threads=4,schedule=order:t0+t1+t2+t3"))
     view.render_moment(0, Selection())
-    assert grab_image(view) == image
+    image = grab_image(view)
+    assert is_marked(7.5)
