@@ -19,11 +19,25 @@ def difference_text(trace: Trace, counters: Mapping[str, int], differing: Mappin
 
     differing: the expected values.
     """
+    facts = {name: f"is {counters[name]:,}, not {expected:,}" for name, expected in differing.items()}
+    return _text(trace, facts)
+
+
+def rise_text(trace: Trace, counters: Mapping[str, int], earlier: Mapping[str, int]) -> str:
+    """Describe counters that are larger than earlier, each with the lines that it comes from."""
+    facts = {
+        name: f"rose from {old:,} to {counters[name]:,} (+{counters[name] - old:,})"
+        for name, old in earlier.items()
+    }
+    return _text(trace, facts)
+
+
+def _text(trace: Trace, facts: Mapping[str, str]) -> str:
     parts = []
-    for name, expected in differing.items():
+    for name, fact in facts.items():
         amounts = _amounts(trace, name)
         ending = "; the lines of the stored accesses:" if trace.is_part else ":" if amounts else "."
-        parts.append(f"{name} of {trace.kernel} is {counters[name]:,}, not {expected:,}{ending}")
+        parts.append(f"{name} of {trace.kernel} {fact}{ending}")
         parts += _line_texts(amounts)
     return "\n".join(parts)
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -163,22 +164,27 @@ class TracedLaunch:
         """
         return Counters(self._compiled.counters)
 
-    def assert_counters(self, **expected: int) -> None:
+    def assert_counters(self, snapshot: str | PathLike[str] | None = None, /, **expected: int) -> None:
         """Raise AssertionError if counters differ; the text has each difference, and the lines that it comes from.
 
-        expected: values by the names that `counters` accepts: `launch.assert_counters(global_load_sectors=64)`. Raises
-        UnknownCounterError, and TilescopeError if there are none.
+        expected: values by the names that `counters` accepts: `launch.assert_counters(global_load_sectors=64)`.
+        snapshot: a JSON file with earlier counters of this launch, which none may exceed. `pytest
+        --tilescope-update-snapshots` writes it. Raises UnknownCounterError, and TilescopeError if there is nothing to
+        compare, or for a file that can't be used.
         """
         __tracebackhide__ = True  # pytest shows the line of the test instead
-        if not expected:
-            raise TilescopeError("assert_counters compares nothing; name a counter and its value.")
+        if not expected and snapshot is None:
+            raise TilescopeError("assert_counters compares nothing; name a counter and its value, or a file.")
         keys = {name.replace(" ", "_"): number for name, number in expected.items()}
         differing = {name: number for name, number in keys.items() if self.counters[name] != number}
-        if not differing:
-            return
-        from .counter_differences import difference_text
+        if differing:
+            from .counter_differences import difference_text
 
-        raise AssertionError(difference_text(self._load(), self.counters, differing))
+            raise AssertionError(difference_text(self._load(), self.counters, differing))
+        if snapshot is not None:
+            from .counter_snapshots import compare_with_snapshot
+
+            compare_with_snapshot(self._load(), self.counters, Path(snapshot))
 
     @property
     def compiled_at_least(self) -> tuple[str, ...]:

@@ -28,6 +28,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="error",
         help="the least severity of findings that fail a test",
     )
+    group.addoption(
+        "--tilescope-update-snapshots",
+        action="store_true",
+        help="write the files of launch.assert_counters(FILE) in place of comparing with them",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -46,6 +51,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("tilescope_update_snapshots"):
+        from .counter_snapshots import UPDATE
+
+        os.environ[UPDATE] = "1"
     config.addinivalue_line("markers", MARKER)
 
 

@@ -7,11 +7,15 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ... import __version__
 from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import is_file
 from .common.arguments import Parser, UsageError, check_panes, check_scenarios, missing_file_text
+
+if TYPE_CHECKING:
+    from ..window.start import Follower
 
 CUDA_CPP = ".cu"
 
@@ -104,9 +108,9 @@ def _show_page(path: Path) -> int:
     return show_lecture(path)
 
 
-def show_lecture(path: Path) -> int:
-    """Show the window on a lecture; raises UsageError if there is no display."""
-    return _show([], lecture=path)
+def show_lecture(path: Path, follower: Follower | None = None) -> int:
+    """Show the window on a lecture, and start what follows it; raises UsageError if there is no display."""
+    return _show_checked([], lecture=path, follower=follower)
 
 
 def show_exercise(path: Path) -> int:
@@ -114,22 +118,24 @@ def show_exercise(path: Path) -> int:
     return _show([], exercise=path)
 
 
-def _show(
-    specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
-) -> int:
+def _show(specs: Sequence[str], program: str = "", exercise: Path | None = None) -> int:
     check_scenarios(specs)
-    return _show_checked(specs, program, lecture, exercise)
+    return _show_checked(specs, program, exercise=exercise)
 
 
 def _show_checked(
-    specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
+    specs: Sequence[str],
+    program: str = "",
+    lecture: Path | None = None,
+    exercise: Path | None = None,
+    follower: Follower | None = None,
 ) -> int:
     if not has_display():
         command = "lecture NAME -o FOLDER/" if lecture else "frames -o FOLDER"
         raise UsageError(f"there is no display; tilescope {command} draws pictures without one.")
     from ..window.start import run_window
 
-    return run_window(specs, program, lecture, exercise)
+    return run_window(specs, program, lecture, exercise, follower)
 
 
 def has_display() -> bool:

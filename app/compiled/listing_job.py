@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...tracer.listing.client import Listings
 from ...tracer.listing.listing import Listing, ListingJob
@@ -17,12 +18,11 @@ FAILED = Listing(reason="The compilation failed; the terminal shows the error.")
 
 
 class ListingJobs(QObject):
-    """Adds listings of the compiled kernels to sessions. listed: a session has its listing."""
+    """Adds listings of the compiled kernels to sessions. listed: gets a session that has its listing."""
 
-    listed = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject, listed: Callable[[Session], object]) -> None:
         super().__init__(parent)
+        self._listed = listed
         self._listings = Listings(cache_folder() / LISTINGS)
         self._tasks = TaskQueue(self, interrupt=self._listings.close)
         self.is_idle, self.wait = self._tasks.is_idle, self._tasks.wait
@@ -43,4 +43,4 @@ class ListingJobs(QObject):
 
     def _take(self, session: Session, listing: Listing) -> None:
         session.add_listing(listing)
-        self.listed.emit(session)
+        self._listed(session)

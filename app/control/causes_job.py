@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ..model.bookmark import TracedValue
 from ..model.session import Selection, Session
@@ -23,12 +23,11 @@ class Question(NamedTuple):
 
 
 class CausesJob(QObject):
-    """Explains values of launches for which the window would wait. explained: an explanation is known."""
+    """Explains values of launches for which the window would wait. explained: called once one is known."""
 
-    explained = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject, explained: Callable[[], object]) -> None:
         super().__init__(parent)
+        self._explained = explained
         self._tasks = TaskQueue(self)
         self.is_idle, self.wait, self.close = self._tasks.is_idle, self._tasks.wait, self._tasks.close
 
@@ -44,5 +43,5 @@ class CausesJob(QObject):
         self._tasks.keep(missing)
         for question in missing:
             self._tasks.start(
-                Task(partial(explain_now, *question), lambda _: self.explained.emit(), key=question)
+                Task(partial(explain_now, *question), lambda _: self._explained(), key=question)
             )

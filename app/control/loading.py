@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..model.nothing import nothing
 from ..model.session import Session
-
-
-def _ignore(*_: object) -> None:
-    """Do nothing."""
 
 
 class Loading:
@@ -26,18 +23,18 @@ class Loading:
 
     def forget(self) -> None:
         """Call nothing any more."""
-        self._done: Callable[[Session], None] = _ignore
-        self._failed: Callable[[Exception], None] = _ignore
-        self._show_early: Callable[[Session], None] = _ignore
-        self._progress: Callable[[int, int], None] = _ignore
+        self._done: Callable[[Session], None] = nothing
+        self._failed: Callable[[Exception], None] = nothing
+        self._show_early: Callable[[Session], None] = nothing
+        self._progress: Callable[[int, int], None] = nothing
 
     def watch(
         self,
         done: Callable[[Session], None],
         failed: Callable[[Exception], None],
         *,
-        early: Callable[[Session], None] = _ignore,
-        progress: Callable[[int, int], None] = _ignore,
+        early: Callable[[Session], None] = nothing,
+        progress: Callable[[int, int], None] = nothing,
     ) -> None:
         """Call `done` with the session, or `failed` with the error; at once if the session is in memory.
 

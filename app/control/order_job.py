@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
@@ -27,17 +28,22 @@ INTERRUPTIONS = 20  # times that panes may interrupt a run, which then begins ag
 class OrderJob(QObject):
     """Searches the orders of one session at a time.
 
-    progressed: (orders tried, most orders) after each run. searched: (Session, SearchResult) at the end. failed: one
-    sentence with the reason.
+    progressed: gets the orders tried and the most orders after each run. searched: gets the result at the end. failed:
+    gets one sentence with the reason.
     """
 
-    progressed = Signal(int, float)
-    searched = Signal(object, object)
-    failed = Signal(str)
-
-    def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        jobs: SessionJobs,
+        parent: QObject,
+        *,
+        progressed: Callable[[int, float], object],
+        searched: Callable[[Session, SearchResult], object],
+        failed: Callable[[str], object],
+    ) -> None:
         super().__init__(parent)
         self.jobs = jobs
+        self._progressed, self._searched, self._failed = progressed, searched, failed
         self._is_stopped = False  # read by the thread
         self._folder = ""
         self._tasks = TaskQueue(self)
@@ -47,7 +53,7 @@ class OrderJob(QObject):
         """Search the orders of a session's launch; with an element, count its final values over all of them."""
         self._is_stopped = False
         expected = (ElementError, OrderSearchError, SavedLaunchError, RunCancelledError, WorkerError)
-        done, failed = partial(self.searched.emit, session), self._fail
+        done, failed = partial(self._searched, session), self._fail
         search = partial(self._search, session, element)
         self._tasks.start(Task(search, done, failed, key=(session, element), expected=expected))
 
@@ -71,7 +77,7 @@ class OrderJob(QObject):
             LIMITS,
             element=element,
             stopped=lambda: self._is_stopped,
-            progress=lambda tried, most: self._tasks.post(self.progressed.emit, tried, most),
+            progress=lambda tried, most: self._tasks.post(self._progressed, tried, most),
         )
 
     def _run(self, launch: Launch) -> Trace:
@@ -86,4 +92,4 @@ class OrderJob(QObject):
 
     def _fail(self, error: BaseException) -> None:
         if not isinstance(error, RunCancelledError):
-            self.failed.emit(str(error) or "The search for another order has failed.")
+            self._failed(str(error) or "The search for another order has failed.")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...tracer.analysis.histogram_launch import counted_total
 from ...tracer.hardware.times.recorded_outcomes import Spread, recorded_outcomes_of, seeded, seeds_for
@@ -22,27 +22,27 @@ from .task import Task, TaskQueue
 class SeedJobs(QObject):
     """Computes the requested spreads.
 
-    progressed: (key of the launch, see `spread_key`, Spread) after each seed.
+    progressed: gets the key of the launch, see `spread_key`, and its Spread after each seed.
     """
 
-    progressed = Signal(str, object)
-
-    def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
+    def __init__(
+        self, jobs: SessionJobs, parent: QObject, progressed: Callable[[str, Spread], object]
+    ) -> None:
         super().__init__(parent)
-        self.jobs = jobs
+        self.jobs, self._progressed = jobs, progressed
         self._spreads: dict[str, Spread] = {}
         self._wanted: frozenset[str] = frozenset()  # replaced atomically: the thread reads it
         self._tasks = TaskQueue(self)
         self.is_idle, self.wait = self._tasks.is_idle, self._tasks.wait
 
     def want(self, sessions: Iterable[Session]) -> None:
-        """Compute only the spreads of these sessions from now on; emit those already known at once."""
+        """Compute only the spreads of these sessions from now on; report those already known at once."""
         keys = {spread_key(session): session for session in sessions}
         self._wanted = frozenset(keys)
         self._tasks.keep(keys)
         for key, session in keys.items():
             if key in self._spreads:
-                self.progressed.emit(key, self._spreads[key])
+                self._progressed(key, self._spreads[key])
             if not self.is_done(key):
                 work, fail = partial(self._make, key, session), partial(self._fail, key)
                 expected = RunCancelledError, WorkerError, SavedLaunchError, OSError
@@ -60,7 +60,7 @@ class SeedJobs(QObject):
 
     def _take(self, key: str, spread: Spread) -> None:
         self._spreads[key] = spread
-        self.progressed.emit(key, spread)
+        self._progressed(key, spread)
 
     def _make(self, key: str, session: Session) -> None:
         """Trace seed after seed in the thread, and post the spread so far."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 
 from ...tracer.model.launch import Launch
 from ...tracer.model.trace import Trace
@@ -21,6 +21,7 @@ from ...tracer.run.worker_events import EARLY_NOTICE
 from ...tracer.storage.trace_cache import TraceCache
 from ...tracer.storage.trace_file import TraceFileError
 from ..model.session import Session, session_of_file, session_of_launch
+from .delay import Delay
 from .loading import Loading
 from .task import Task, TaskQueue
 
@@ -70,8 +71,7 @@ class SessionJobs(QObject):
         self._examining: set[Session] = set()
         self._idle_work: list[Task[None]] = []  # once no pane waits for a picture
         self._has_dropped = False  # True if memory of dropped sessions is not returned yet
-        self.calm = QTimer(self, singleShot=True, interval=CALM_DELAY)
-        self.calm.timeout.connect(self._start_idle_work)
+        self.calm = Delay(self, CALM_DELAY, self._start_idle_work)
         self._tracing = ""
         self._one_at_a_time = threading.Lock()
         # Loading begins once events are handled.
@@ -83,8 +83,7 @@ class SessionJobs(QObject):
         self._preparing = ""  # the key of the session in preparation
         self._unpreparable: set[str] = set()  # keys
         self._preparation = TaskQueue(self)
-        self._grace = QTimer(self, singleShot=True, interval=GRACE)
-        self._grace.timeout.connect(self._end_grace)
+        self._grace = Delay(self, GRACE, self._end_grace)
         self._grace_is_over = False  # whether another request has waited that long
 
     def load(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.launch import Launch
@@ -18,10 +18,12 @@ from ...tracer.storage.launch_inputs import with_inputs
 from ...tracer.storage.temp_folders import new_process_folder
 from ..model import phase_steps
 from ..model.bookmark import Link, Setup
+from ..model.nothing import nothing
 from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session, scenario_of
 from ..model.setup_launch import edited_launch, launch_of_setup
 from ..state.actions import ChangeSetup, Focus, LinkBy, Select, ShowPanes
+from .delay import Delay
 from .loading import Loading
 from .playhead import Playhead
 from .session_jobs import SessionJobs, Source
@@ -43,23 +45,22 @@ class Stage(QObject):
     """
 
     loaded = Signal(int)
-    waiting = Signal(int, int, int)
     asked = Signal()
     settled = Signal()
     problem = Signal(str)
     takes_long = Signal(int, object, float, int)
-    consent = Signal(int, object)
 
     def __init__(self, playhead: Playhead, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.waiting: Callable[[int, int, int], object] = nothing
+        self.consent: Callable[[int, Launch], object] = nothing
         self.playhead, self.jobs, self.store = playhead, jobs, playhead.store
         self.sessions: list[Session | None] = []
         self._start: StartMoment = at_first_load
         self._awaited: set[int] = set()  # panes whose session is being loaded
         self._arrived: dict[int, Session] = {}  # by pane, loaded sessions that wait for another pane's
         self._loadings: dict[int, Loading] = {}  # the latest of each pane
-        self._gathering = QTimer(self, singleShot=True, interval=GATHERING)
-        self._gathering.timeout.connect(self._take_all)
+        self._gathering = Delay(self, GATHERING, self._take_all)
         self._early: set[int] = set()  # awaited panes that show the order of compiled code meanwhile
         self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
@@ -143,7 +144,7 @@ class Stage(QObject):
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
             self._request(pane, launch or setup.file, early=launch is not None and setup.is_edited)
         for pane, setup in untrusted.items():
-            self.consent.emit(pane, launch_of_setup(setup))
+            self.consent(pane, launch_of_setup(setup))
         return True
 
     def _request(self, pane: int, source: Source, *, patient: bool = False, early: bool = False) -> None:
@@ -214,7 +215,7 @@ class Stage(QObject):
 
     def _report_progress(self, pane: int, done: int, total: int) -> None:
         if pane not in self._early:
-            self.waiting.emit(pane, done, total)
+            self.waiting(pane, done, total)
 
     def _copy_schedule(self, pane: int, session: Session) -> None:
         """Copy the schedule of a trace file's launch into the pane's setup."""
@@ -307,7 +308,7 @@ class Stage(QObject):
         # Until the user agrees, the saved trace is shown.
         self._unconfirmed[pane] = setup
         self._set(pane, msgspec.structs.replace(setup, rerun=False, source="", without=()))
-        self.consent.emit(pane, launch)
+        self.consent(pane, launch)
         return False
 
     def _may_run_text(self, kernel: str, text: str) -> bool:

@@ -6,15 +6,14 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QEventLoop, QObject, QRunnable, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QEventLoop, QObject, QRunnable, QThreadPool, Signal
+
+from ..model.nothing import nothing
+from .delay import Delay
 
 CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
 GONE = "has been deleted"  # part of PySide's message about a deleted object or signal source
 T = TypeVar("T")
-
-
-def _ignore(*_: object) -> None:
-    """Do nothing."""
 
 
 class Task(Generic[T]):
@@ -27,12 +26,12 @@ class Task(Generic[T]):
     def __init__(
         self,
         work: Callable[[], T],
-        done: Callable[[T], object] = _ignore,
-        failed: Callable[[BaseException], object] = _ignore,
+        done: Callable[[T], object] = nothing,
+        failed: Callable[[BaseException], object] = nothing,
         *,
         key: object = None,
         expected: tuple[type[BaseException], ...] = (),
-        begun: Callable[[], object] = _ignore,
+        begun: Callable[[], object] = nothing,
     ) -> None:
         self.work, self.done, self.failed, self.begun = work, done, failed, begun
         self.key, self.expected = key, expected
@@ -76,17 +75,15 @@ class TaskQueue(QObject):
         threads: int = 1,
         delay: int | None = None,
         is_free: Callable[[], bool] = lambda: True,
-        interrupt: Callable[[], object] = _ignore,
+        interrupt: Callable[[], object] = nothing,
         grace: int = 0,
     ) -> None:
         super().__init__(parent)
         self._is_free, self._interrupt_work, self._has_delay = is_free, interrupt, delay is not None
         self._waiting: list[Task[Any]] = []
         self._running: list[Task[Any]] = []
-        self.timer = QTimer(self, singleShot=True, interval=delay or 0)
-        self.timer.timeout.connect(self._begin_waiting)
-        self._grace = QTimer(self, singleShot=True, interval=grace)
-        self._grace.timeout.connect(self.interrupt)
+        self.timer = Delay(self, delay or 0, self._begin_waiting)
+        self._grace = Delay(self, grace, self.interrupt)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(threads)
         self._pool.setExpiryTimeout(-1)  # a process may end with the thread that started it

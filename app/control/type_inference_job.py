@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from weakref import WeakSet
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...tracer.model.launch import is_python_program
 from ...tracer.storage.folders import cache_folder
@@ -25,13 +26,12 @@ DELAY = 2000  # milliseconds after a session was loaded, so that the first frame
 class TypeInferenceJob(QObject):
     """Adds findings about code that Numba's compiler refuses or computes in float64 to sessions.
 
-    answered: a session has new findings.
+    answered: gets a session with new findings.
     """
 
-    answered = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None, answered: Callable[[Session], object]) -> None:
         super().__init__(parent)
+        self._answered = answered
         self._inference = TypeInference(cache_folder() / ANSWERS)
         self._answers: dict[str, Answer] = {}
         self._questions: dict[str, SourceQuestion] = {}  # not asked yet
@@ -76,4 +76,4 @@ class TypeInferenceJob(QObject):
 
     def _add_to(self, session: Session, answer: Answer) -> None:
         if session.add_answer(answer):
-            self.answered.emit(session)
+            self._answered(session)

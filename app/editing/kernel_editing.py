@@ -79,11 +79,11 @@ class KernelEditing(QObject):
         source.file_shown.connect(self.editing.show_barriers)
         source.file_shown.connect(self._mark_problems)
         source.editor.run_asked.connect(self.editing.run)
-        source.editor.line_toggled.connect(self.editing.toggle)
+        source.editor.line_toggled = self.editing.toggle
         source.editor.edited.connect(lambda _: self.editing.note_typed())
         stage.store.subscribe(self._shown_versions, lambda _: self._show_panes())
         stage.store.subscribe(lambda: stage.store.state.is_asking, lambda _: self._mark_problems())
-        self.editing.restored.connect(self.show_differences)
+        self.editing.restored = self.show_differences
         self.stage.jobs.examined.connect(self._note_examined)
         self.remedies = RemedyJob(self)
         self.remedies.proved.connect(self._note_proved)

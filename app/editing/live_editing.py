@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 from msgspec import Struct
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.cpp_text import is_cpp
@@ -22,9 +22,11 @@ from ...tracer.model.skipped_lines import barrier_lines, first_line
 from ...tracer.model.syntax_tree import syntax_problem
 from ...tracer.remedies.kernel_statements import edits_between
 from ...tracer.run.worker_client import LaunchTooSlowError, WorkerError
+from ..control.delay import Delay
 from ..control.loading import Loading
 from ..control.stage import Stage
 from ..model.bookmark import Setup
+from ..model.nothing import nothing
 from ..model.session import Session, are_versions
 from ..model.setup_launch import launch_of_setup
 from ..views.common.wording import join_with_and
@@ -79,8 +81,6 @@ class LiveEditing(QObject):
     shown version.
     """
 
-    restored = Signal()
-
     def __init__(
         self,
         stage: Stage,
@@ -90,6 +90,7 @@ class LiveEditing(QObject):
         change_setups: Callable[[tuple[Setup, ...]], None],
     ) -> None:
         super().__init__(source)
+        self.restored: Callable[[], object] = nothing
         self.stage, self.source, self.notice, self.change_setups = stage, source, notice, change_setups
         self.programs = programs
         self._written: set[str] = set()  # texts that were run from the panel, not from lectures or files
@@ -101,10 +102,8 @@ class LiveEditing(QObject):
         self._reported = ""  # the text with the reported error
         self._remedy = ""  # the sentence of a remedy that is being applied
         self._before: tuple[Setup, ...] = ()  # the setups before the first edit
-        self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
-        self._typing_timer.timeout.connect(self._check_typed)
-        self._compile_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
-        self._compile_timer.timeout.connect(self._compile_ahead)
+        self._typing_timer = Delay(self, TYPING_PAUSE, self._check_typed)
+        self._compile_timer = Delay(self, TYPING_PAUSE, self._compile_ahead)
         stage.asked.connect(self._cancel_attempt)
         stage.settled.connect(self._delay_compiling)
 
@@ -178,7 +177,7 @@ class LiveEditing(QObject):
         if self._ran(setup) == written:  # it is shown already
             self.cancel()
             self.notice.clear(cause="edit")  # of the attempt with that line
-            self.restored.emit()
+            self.restored()
         elif self._ran(left) == written:  # all lines are restored
             self.cancel()
             self._show(self._before if left in self._before else (left,))
@@ -441,7 +440,7 @@ class LiveEditing(QObject):
         """Mark a syntax error, or else the barriers; restore the marks of a text that has run already."""
         if not self.source.is_edited():
             self.show_barriers()  # a deleted one may be restored
-            self.restored.emit()
+            self.restored()
             return
         problem = _python_problem(self.source.text())
         self.source.set_problems([problem] if problem else [])

@@ -91,10 +91,10 @@ class ExerciseController(QObject):
         self.work.hints = lambda: self.panel.hints if self.panel is not None else 0
         self._progress: Progress | None = None
         self._agreed = {SHIPPED.absolute()}  # folders whose judges may run
-        self.work.judged.connect(self._show_verdict)
-        self.work.stale.connect(lambda stale: self.panel and self.panel.mark_stale(stale))
-        self.work.typed.connect(self._keep_text)
-        self.work.failed.connect(self._fail)
+        self.work.judged = self._show_verdict
+        self.work.stale = self._mark_stale
+        self.work.typed = self._keep_text
+        self.work.failed = self._fail
         places.stage.loaded.connect(lambda _: self._note_panes())
         self.changed.connect(self._uncover)
         lectures.player.changed.connect(self._leave_for_lecture)
@@ -306,11 +306,11 @@ class ExerciseController(QObject):
             self.dock.setWidget(self.panel)
             self.heading = PanelHeading(self.leave)
             self.dock.setTitleBarWidget(self.heading)
-            self.panel.line_asked.connect(self._go_to)
-            self.panel.hint_asked.connect(self.hint)
-            self.panel.next_asked.connect(self.next)
-            self.panel.language_chosen.connect(self.choose_language)
-            self.panel.return_asked.connect(self.work.come_back)
+            self.panel.line_asked = self._go_to
+            self.panel.hint_asked = self.hint
+            self.panel.next_asked = self.next
+            self.panel.language_chosen = self.choose_language
+            self.panel.return_asked = self.work.come_back
             self.set_theme(self.look.theme)
             self.window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
             self.dock.hide()
@@ -357,6 +357,10 @@ class ExerciseController(QObject):
         done = sum(map(self.is_done, self.exercises()))
         note = f"{done} of {count_noun(len(self.exercises()), 'exercise')} done" if verdict.passed else ""
         self.panel.show_verdict(verdict, note, stale=stale)
+
+    def _mark_stale(self, is_stale: bool) -> None:
+        if self.panel is not None:
+            self.panel.mark_stale(is_stale)
 
     def _fail(self, sentence: str, first: bool) -> None:
         """Show the error of a judge; leave the exercise if it has never judged."""

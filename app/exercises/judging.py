@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...tracer.processes.process_client import RunCancelledError
 from ...tracer.storage.temp_folders import new_process_folder
 from ...tracer.storage.trace_file import TraceFileError, save
 from ..control.task import Task, TaskQueue
+from ..model.nothing import nothing
 from .model.document import Exercise
 from .model.mistakes import ExerciseError
 
@@ -45,12 +46,11 @@ class JudgeJob(QObject):
     make: creates the judge on first use.
     """
 
-    judged = Signal(object)
-    failed = Signal(object, str)
-    begun = Signal()
-
     def __init__(self, parent: QObject, make: Callable[[], Judge]) -> None:
         super().__init__(parent)
+        self.judged: Callable[[Judged], object] = nothing
+        self.failed: Callable[[Exercise, str], object] = nothing
+        self.begun: Callable[[], object] = nothing
         self.make = make
         self._judge: Judge | None = None
         self._folder: Path | None = None
@@ -64,11 +64,11 @@ class JudgeJob(QObject):
             self._judge = self.make()
         task = Task(
             partial(self._run, exercise, text),
-            self.judged.emit,
+            lambda a: self.judged(a),
             partial(self._fail, exercise),
             key=(exercise, text),
             expected=(RunCancelledError, ExerciseError, TraceFileError),
-            begun=self.begun.emit,
+            begun=lambda: self.begun(),
         )
         self._tasks.start(task, newest_only=True)
 
@@ -122,7 +122,7 @@ class JudgeJob(QObject):
                 self._judge.start()  # warm again before it is needed
             return
         is_known = isinstance(error, (ExerciseError, TraceFileError))
-        self.failed.emit(exercise, str(error) if is_known else UNKNOWN)
+        self.failed(exercise, str(error) if is_known else UNKNOWN)
 
     def _cancel(self) -> None:
         """Cancel the running judge."""

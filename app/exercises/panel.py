@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from ..control.delay import Delay
 from ..lectures.model.captions import Caption, fill_caption
+from ..model.nothing import nothing
 from ..widgets.controls import button, paint_icon
 from ..widgets.plain_text import PlainLabel, RichLabel
 from ..widgets.switch import Switch
@@ -77,10 +79,9 @@ class ScrolledColumn(QScrollArea):
 class HintBox(QFrame):
     """A hint with a heading that folds and unfolds it. folded: it was folded or unfolded."""
 
-    folded = Signal()
-
     def __init__(self, number: int, html: str, theme: Theme) -> None:
         super().__init__()
+        self.folded: Callable[[], object] = nothing
         self.setObjectName("hint")
         self.number = number
         self.head = button(
@@ -99,7 +100,7 @@ class HintBox(QFrame):
         """Show the hint, or only its heading."""
         self.text.setVisible(is_open)
         self.head.setText(f"Hint {self.number} {'▾' if is_open else '▸'}")
-        self.folded.emit()
+        self.folded()
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""
@@ -119,14 +120,13 @@ class ExercisePanel(QFrame):
     return_asked: show the exercise again. hints: the number of shown hints.
     """
 
-    line_asked = Signal(int)
-    hint_asked = Signal()
-    next_asked = Signal()
-    return_asked = Signal()
-    language_chosen = Signal(str)
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.line_asked: Callable[[int], object] = nothing
+        self.hint_asked: Callable[[], object] = nothing
+        self.next_asked: Callable[[], object] = nothing
+        self.return_asked: Callable[[], object] = nothing
+        self.language_chosen: Callable[[str], object] = nothing
         self.setObjectName("panel")
         self.theme = theme
         self.exercise: Exercise | None = None
@@ -138,20 +138,19 @@ class ExercisePanel(QFrame):
         self.hint_boxes: list[HintBox] = []
         self.error_label = PlainLabel()  # errors of the exercise or of the stored progress
         self.error_label.setObjectName("wrong")
-        self.hint = button("Next hint", "Show the next hint", text="Hint", run=self.hint_asked.emit)
+        self.hint = button("Next hint", "Show the next hint", text="Hint", run=lambda: self.hint_asked())
         self.next = button(
-            "Next exercise", "Go to the next exercise", text="Next exercise", run=self.next_asked.emit
+            "Next exercise", "Go to the next exercise", text="Next exercise", run=lambda: self.next_asked()
         )
         self.head, self.rows = ResultHead(theme, (self.hint, self.next)), ResultRows()
         self.back = button("Show the exercise", "Show the kernel of the exercise again", text="Show my kernel again",
-                           run=self.return_asked.emit)  # fmt: skip
+                           run=lambda: self.return_asked())  # fmt: skip
         self.back.hide()
         self.languages = Switch(LANGUAGES, "The language of your kernel", self)
-        self.languages.chosen.connect(self.language_chosen)
-        self.rows.asked.connect(self.line_asked)
+        self.languages.chosen = lambda a: self.language_chosen(a)
+        self.rows.asked = lambda line: self.line_asked(line)
         self._is_split = False  # whether the user has moved the splitter
-        self._layout_timer = QTimer(self, singleShot=True, interval=0)
-        self._layout_timer.timeout.connect(self._share_height)
+        self._layout_timer = Delay(self, 0, self._share_height)
         self._build()
         self.set_theme(theme)
 
@@ -236,7 +235,7 @@ class ExercisePanel(QFrame):
             for old in self.hint_boxes:
                 old.open(False)
             box = HintBox(number, html_of(hint), self.theme)
-            box.folded.connect(self._layout_timer.start)
+            box.folded = self._layout_timer.start
             self.hint_boxes.append(box)
             self.above.column.insertWidget(self.above.column.count() - 1, box)
         self._reveals = count > self.hints

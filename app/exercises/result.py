@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEasingCurve, QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal
+from PySide6.QtCore import QEasingCurve, QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from ..model.nothing import nothing
 from ..views.common.severity import draw_sign
 from ..widgets.flow_layout import FlowLayout
 from ..widgets.plain_text import PlainLabel, plain_tip
@@ -127,10 +128,9 @@ class ResultHead(QFrame):
 class ResultRow(QFrame):
     """One row: a sign, a sentence, and the numbers of a goal; a click or Enter goes to its line."""
 
-    asked = Signal(int)
-
     def __init__(self, row: Row, theme: Theme) -> None:
         super().__init__()
+        self.asked: Callable[[int], object] = nothing
         self.row = row
         self.sign = SignView(theme, 15)
         self.sign.show_sign(row.sign)
@@ -166,7 +166,7 @@ class ResultRow(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to the line."""
         if self.row.line:
-            self.asked.emit(self.row.line)
+            self.asked(self.row.line)
 
     def event(self, event: QEvent) -> bool:
         """Reserve the keys that go to the line, which are shortcuts of the window."""
@@ -179,7 +179,7 @@ class ResultRow(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the line with Enter or Space."""
         if self.row.line and event.key() in KEYS:
-            self.asked.emit(self.row.line)
+            self.asked(self.row.line)
         else:
             super().keyPressEvent(event)
 
@@ -200,10 +200,9 @@ def _numbers(row: Row, theme: Theme) -> PlainLabel:
 class ResultRows(QWidget):
     """All rows of a verdict, one below the other. asked: go to a line."""
 
-    asked = Signal(int)
-
     def __init__(self) -> None:
         super().__init__()
+        self.asked: Callable[[int], object] = nothing
         self.rows: tuple[Row, ...] = ()
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)
@@ -218,7 +217,7 @@ class ResultRows(QWidget):
                 old.deleteLater()
         for row in rows:
             row_widget = ResultRow(row, theme)
-            row_widget.asked.connect(self.asked)
+            row_widget.asked = self.asked
             self.column.addWidget(row_widget)
 
     def minimumSizeHint(self) -> QSize:

@@ -8,14 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 from ...tracer.model.finding import Finding
 from ...tracer.model.syntax_tree import syntax_problem
+from ..control.delay import Delay
 from ..control.stage import Stage
 from ..control.start_moment import as_before
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from ..model.bookmark import Bookmark, Setup
+from ..model.nothing import nothing
 from ..model.session import Session
 from ..views.source.problems import Problem
 from ..views.source.view import SourceView
@@ -43,11 +45,6 @@ class ExerciseWork(QObject):
     the text. failed: (one sentence with the judge's error, whether the exercise was never shown).
     """
 
-    judged = Signal(object, bool)
-    stale = Signal(bool)
-    typed = Signal()
-    failed = Signal(str, bool)
-
     def __init__(
         self,
         stage: Stage,
@@ -58,6 +55,10 @@ class ExerciseWork(QObject):
         notice: Notice,
     ) -> None:
         super().__init__(source)
+        self.judged: Callable[[Verdict, bool], object] = nothing
+        self.failed: Callable[[str, bool], object] = nothing
+        self.stale: Callable[[bool], object] = nothing
+        self.typed: Callable[[], object] = nothing
         self.notice = notice
         self.stage, self.source, self.job, self.bookmark, self.show = stage, source, job, bookmark, show
         self.exercise: Exercise | None = None
@@ -69,17 +70,15 @@ class ExerciseWork(QObject):
         self._text_pending = False  # whether the editor does not have the text yet
         self._showing = False  # whether this object is changing the stage
         self._may_strike = source.editor.may_strike
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
-        self._pause.timeout.connect(self.look)
-        self._slow = QTimer(self, singleShot=True, interval=SLOW)
-        self._slow.timeout.connect(self._show_state)
+        self._pause = Delay(self, PAUSE, self.look)
+        self._slow = Delay(self, SLOW, self._show_state)
         source.editor.edited.connect(self._note_edit)
         source.editor.run_asked.connect(self.look)
         stage.asked.connect(self._store_draft)
         stage.loaded.connect(lambda _: self._fill())
-        job.judged.connect(self._take)
-        job.failed.connect(self._fail)
-        job.begun.connect(self._slow.start)
+        job.judged = self._take
+        job.failed = self._fail
+        job.begun = self._slow.start
         job.rested.connect(self._show_state)
 
     # Begin and end.
@@ -122,7 +121,7 @@ class ExerciseWork(QObject):
         self._pause.stop()
         if self._shows_text() and not self._text_pending:
             self.text = _plain(self.source.text())
-            self.typed.emit()
+            self.typed()
 
     # Typing.
 
@@ -184,7 +183,7 @@ class ExerciseWork(QObject):
         if not self._shows_text() or self._text_pending:
             return
         self.text = _plain(text)
-        self.stale.emit(self._last is None or self.text != self._last.text)
+        self.stale(self._last is None or self.text != self._last.text)
         self._pause.start()
 
     def look(self) -> None:
@@ -192,7 +191,7 @@ class ExerciseWork(QObject):
         self._pause.stop()
         if self.exercise is None or not self._shows_text():
             return
-        self.typed.emit()
+        self.typed()
         problem = _syntax_problem(self.exercise, self.text)
         self.source.set_problems([problem] if problem else [])
         if problem is not None:
@@ -216,7 +215,7 @@ class ExerciseWork(QObject):
         is_current = judged.text == self.text
         if not self._judges_stub:
             self._last = judged
-            self.judged.emit(judged.verdict, not is_current)
+            self.judged(judged.verdict, not is_current)
             if is_current and self._shows_text():
                 self._mark(judged.verdict)
         self._judges_stub = False
@@ -240,7 +239,7 @@ class ExerciseWork(QObject):
         self._last = self._pictured = msgspec.structs.replace(
             last, verdict=with_remedies(last.verdict, session.all_findings, session.trace)
         )
-        self.judged.emit(self._last.verdict, last.text != self.text)
+        self.judged(self._last.verdict, last.text != self.text)
         if last.text == self.text and self._shows_text():
             self._mark(self._last.verdict)
 
@@ -248,16 +247,14 @@ class ExerciseWork(QObject):
         """Judge the stub for its picture if the text can't be launched."""
         assert self.exercise
         if judged.text == self.exercise.stub:
-            self.failed.emit(
-                f"The exercise {self.exercise.name} can't be shown: {judged.verdict.error}", True
-            )
+            self.failed(f"The exercise {self.exercise.name} can't be shown: {judged.verdict.error}", True)
         else:
             self._judges_stub = True
             self.job.ask(self.exercise, self.exercise.stub)
 
     def _fail(self, exercise: Exercise, sentence: str) -> None:
         if exercise is self.exercise:
-            self.failed.emit(sentence, self._pictured is None)
+            self.failed(sentence, self._pictured is None)
 
     def _show(self, judged: Judged, *, reset: bool = False) -> None:
         """Show the pictured case of a text in the pane; reset: replace the window's state, and show the source."""

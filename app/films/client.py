@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...tracer.processes.json_process import StartError, module_command
 from ...tracer.processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from ..control.task import Task, TaskQueue
+from ..model.nothing import nothing
 from .model.messages import Answer, Ask, Failed, Show, Stop, Write, Written
 
 COMMAND = module_command("tilescope.app.window.film_renderer")
@@ -18,10 +21,9 @@ GRACE = 3000  # milliseconds that it has to remove an unfinished file
 class RenderingProcess(QObject):
     """A process that renders one state of the window. answered: with an Answer."""
 
-    answered = Signal(object)
-
     def __init__(self, show: Show, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.answered: Callable[[object], object] = nothing
         self.refusal = ""  # the reason why it could not be started
         self._is_closed = self._writes = False
         self._client = ProcessClient("rendering process", COMMAND, ANSWER)
@@ -71,7 +73,7 @@ class RenderingProcess(QObject):
     def _take(self, answer: Answer) -> None:
         self._writes &= not isinstance(answer, Written | Failed)
         if not self._is_closed:
-            self.answered.emit(answer)
+            self.answered(answer)
 
     def _fail(self, error: BaseException) -> None:
         if isinstance(error, ProcessEndedError):

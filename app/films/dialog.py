@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QCloseEvent, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..control.delay import Delay
+from ..model.nothing import nothing
 from ..widgets.controls import button
 from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
@@ -40,8 +42,6 @@ class RenderDialog(QDialog):
     show_at: returns the state to render, for a number of pixels per point.
     """
 
-    reported = Signal(str, bool)
-
     def __init__(
         self,
         parent: QWidget,
@@ -51,6 +51,7 @@ class RenderDialog(QDialog):
         folder: str,
     ) -> None:
         super().__init__(parent)
+        self.reported: Callable[[str, bool], object] = nothing
         self.setWindowTitle("Render film or page")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.theme, self._show_at, self._folder = theme, show_at, folder
@@ -62,10 +63,9 @@ class RenderDialog(QDialog):
         self.process: RenderingProcess | None = None
         self._scale, self._number, self._is_long, self._is_warned = 0.0, 0, False, False
         self.is_recording = False
-        self._ask_timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._ask_timer.timeout.connect(self._ask)
+        self._ask_timer = Delay(self, PAUSE, self._ask)
         self._build()
-        self.fields.changed.connect(self._ask_soon)
+        self.fields.changed = self._ask_soon
         self.place.valueChanged.connect(lambda _: self._ask_timer.start())
         self._ask()
 
@@ -133,7 +133,7 @@ class RenderDialog(QDialog):
             if self.process is not None:
                 self.process.close()
             self.process, self._scale = RenderingProcess(self._show_at(scale), self), scale
-            self.process.answered.connect(self._take)
+            self.process.answered = self._take
             if self.process.refusal:
                 self._take(Failed(self.process.refusal))
         return self.process
@@ -218,7 +218,7 @@ class RenderDialog(QDialog):
         self.is_recording = self._is_warned = False
         self._show_state()
         self.outlook.setText(sentence)
-        self.reported.emit(sentence, well)
+        self.reported(sentence, well)
 
     def reject(self) -> None:
         """Stop rendering, or else close."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLineEdit, QWidget
 
+from ..model.nothing import nothing
 from ..widgets.controls import Combo, mark
 from ..widgets.plain_text import PlainLabel, plain_tip
 from .kinds import FASTEST, KINDS, PAGE, Kind, unavailable_reason
@@ -40,12 +40,11 @@ class FieldDefaults(NamedTuple):
 
 
 class FilmFields(QFrame):
-    """The user's choices. changed: emitted at every change."""
-
-    changed = Signal()
+    """The user's choices. changed: called at every change."""
 
     def __init__(self, offer: FieldDefaults, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.changed: Callable[[], object] = nothing
         self.offer = offer
         self.kind, self.theme, self.part = Combo("File"), Combo("Theme"), Combo("Part")
         self.begin, self.end = Combo("From"), Combo("To")
@@ -55,7 +54,7 @@ class FilmFields(QFrame):
         self._fill_fields()
         self._build()
         for combo in (self.kind, self.theme, self.part, self.caption, self.points, self.scale):
-            combo.picked.connect(lambda _: self._report_change())
+            combo.picked = lambda _: self._report_change()
         for combo in (self.begin, self.end):
             combo.currentTextChanged.connect(lambda _: self._report_change())
         for entry in (self.speed, self.rate, self.hold):
@@ -128,7 +127,7 @@ class FilmFields(QFrame):
     def _report_change(self) -> None:
         self._show_rows()
         self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
-        self.changed.emit()
+        self.changed()
 
     def choose_kind(self, suffix: str) -> None:
         """Choose a kind of file by its suffix."""

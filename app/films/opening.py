@@ -52,8 +52,6 @@ def open_render_dialog(
     dialog = RenderDialog(
         window, theme, offer, lambda scale: Show(mark, trusted, scale, room, caption), folder()
     )
-    dialog.reported.connect(
-        lambda sentence, well: notice.inform(sentence) if well else notice.error(sentence)
-    )
+    dialog.reported = lambda sentence, well: notice.inform(sentence) if well else notice.error(sentence)
     dialog.show()
     return dialog

@@ -53,7 +53,7 @@ class GpuPane(QWidget):
         self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sizes = Combo("Recorded size")
-        self.sizes.picked.connect(pick_size)
+        self.sizes.picked = pick_size
         self.breadcrumbs = [self._step(level) for level in LEVELS]
         self.nearest = button("Show the nearest recorded size", "", text="Show", run=self._pick_nearest)
         self.command = PlainLabel()

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ..control.task import Task, TaskQueue
+from ..model.nothing import nothing
 
 if TYPE_CHECKING:
     from ...tracer.hardware.timeline import Timeline
 
 
 class RecordedTimelines(QObject):
-    """The timelines included with Tilescope and those of this computer. loaded: they were read."""
+    """The timelines included with Tilescope and those of this computer. loaded: called when they were read."""
 
-    loaded = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, loaded: Callable[[], object] = nothing) -> None:
         super().__init__(parent)
+        self._loaded = loaded
         self.timelines: list[Timeline] | None = None  # None until they are read
         self.waits = True  # reads in a thread; offscreen windows read synchronously
         self._tasks = TaskQueue(self)
@@ -36,7 +37,7 @@ class RecordedTimelines(QObject):
 
     def _take(self, timelines: list[Timeline]) -> None:
         self.timelines = timelines
-        self.loaded.emit()
+        self._loaded()
 
 
 def _read_timelines() -> list[Timeline]:

@@ -12,12 +12,12 @@ from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QPainter, QResizeE
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ..model.axis import Axis
+from ..model.nothing import nothing
 from ..views.common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ..views.common.view import guard_handler
 from ..views.plotting.library import pg
 from ..views.plotting.plot import Plot, PlotMark
 from ..views.plotting.view import PAN, MenuRow, PlotView
-from ..widgets.controls import nothing
 from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme
 from .hit_test import Hit, describe_hit, hit_at, segments_in
@@ -89,7 +89,6 @@ class GpuView(PlotView):
         self._full_range: TimeRange = (0.0, 1.0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("On the GPU")
-        self.sight_changed.connect(self._ask_span)
 
     # The place and the selection.
 
@@ -189,7 +188,7 @@ class GpuView(PlotView):
         for plot in self.plots:
             plot.update()
 
-    def _ask_span(self) -> None:
+    def take_sight(self) -> None:
         """Ask for the range that the user zoomed or panned to."""
         first, last = self.plots[0].vb.viewRange()[0]
         self.ask.show_range((first, last))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...tracer.causes.named_element import NoElementError, find_element
-from ...tracer.causes.reference import Difference, expected_results, first_difference, wrong_elements
+from ...tracer.causes.reference import expected_results, first_difference, wrong_elements
 from ...tracer.causes.sentences import PathWriter, Sentence
 from ...tracer.causes.value_path import Causes, Element, ValuePath, reach_of
 from .bookmark import TracedValue
@@ -29,11 +29,6 @@ def element_named(
 ) -> Element:
     """Return the element that a text names; raises NoElementError."""
     return find_element(session.trace, text, block, thread, buffer_text)
-
-
-def element_title(session: Session, element: Element) -> str:
-    """Name an element as the window does."""
-    return _writer(session).element(element)
 
 
 def row_before(session: Session, element: Element, moment: int | None) -> int | None:
@@ -143,11 +138,6 @@ def first_wrong_element(session: Session) -> Element | None:
         if len(wrong):
             return Element(result.buffer, int(wrong[0]))
     return None
-
-
-def difference_of(session: Session, path: ValuePath, reference: Session) -> Difference | None:
-    """Find the first write of a path that differs from a reference's."""
-    return first_difference(causes_of(session), path, causes_of(reference))
 
 
 def _name_of_reference(session: Session, reference: Session) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QObject, QTimer
 
+from ..control.delay import Delay
 from ..model.session import Selection, Session
 from ..views.common.view import View
 
@@ -29,8 +30,7 @@ class BlocksAhead(QObject):
         """is_free: returns True if no session is being loaded, which would compete for the processor."""
         super().__init__(parent)
         self._shown, self._is_free, self._queue = shown, is_free, deque[tuple[View, Session, int]]()
-        self._idle_timer = QTimer(self, singleShot=True, interval=CALM)
-        self._idle_timer.timeout.connect(self._begin)
+        self._idle_timer = Delay(self, CALM, self._begin)
         self._work_timer = QTimer(self, interval=0)
         self._work_timer.timeout.connect(self._next)
 

@@ -44,8 +44,7 @@ class Charts(QObject):
         self.is_covered: Callable[[], bool] = lambda: False  # whether a page is shown instead of the panes
         self.times_panel: ChartPanel | None = None
         self.gpu_panel: GpuPanel | None = None
-        self.recorded = RecordedTimelines(self)
-        self.recorded.loaded.connect(self.show_launches)
+        self.recorded = RecordedTimelines(self, self.show_launches)
 
     @property
     def text(self) -> str:

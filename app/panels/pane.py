@@ -11,6 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from ..model.bookmark import PictureChoice
+from ..model.nothing import nothing
 from ..model.session import Selection, Session
 from ..model.spotlight import Highlight
 from ..state.view_models import PaneView
@@ -22,7 +23,6 @@ from ..views.counters.view import CountersView, TileForm
 from ..views.histogram.view import HistogramView
 from ..views.memory.view import MemoryView
 from ..widgets.appearance import dress
-from ..widgets.controls import nothing
 from ..widgets.theme import Theme
 from .pane_heading import HeadingView, PaneHeading
 from .progress_overlay import ProgressOverlay
@@ -85,7 +85,7 @@ class Pane(QFrame):
         self.veil = Veil(self.heading, lambda: self.theme)
         self.veil.hide()
         self.switch = self.heading.switch
-        self.switch.chosen.connect(ask.choose_picture)
+        self.switch.chosen = lambda name: ask.choose_picture("memory" if name == "memory" else "histogram")
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
         self.histogram = HistogramView(theme)
         self.depths = DepthsView(theme)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
 from ...tracer.run.time_estimate import TimeEstimate, left_text
+from ..control.delay import Delay
 from ..widgets.controls import button, paint_icon
 from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
@@ -39,8 +40,7 @@ class ProgressOverlay(QFrame):
         box = QVBoxLayout(self)
         box.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
         self._paint_timer = QTimer(self, singleShot=True, interval=PACE)
-        self._cover_timer = QTimer(self, singleShot=True, interval=COVERED_AFTER)
-        self._cover_timer.timeout.connect(self._cover)
+        self._cover_timer = Delay(self, COVERED_AFTER, self._cover)
         self.hide()
 
     def show_progress(self, text: str, count: str, done: int, total: int) -> None:

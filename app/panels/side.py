@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from ...tracer.model.finding import Finding
-from ...tracer.model.order import Order
 from ..model.bookmark import TABS, TracedValue
 from ..model.explanation import Explanation
 from ..model.session import Selection, Session, count_by_severity
 from ..model.spotlight import Highlight
 from ..state.view_models import SideView
 from ..views.common.heat import HEATS
+from ..views.common.requests import ViewRequests
 from ..views.common.severity import counts_picture
 from ..views.common.view import View
 from ..views.common.wording import plural
 from ..views.source.view import REQUESTS, SourceView
-from ..widgets.controls import nothing
 from ..widgets.plain_text import PlainLabel, plain_tip
 from ..widgets.theme import Theme
 from .source_pair import SourcePair
@@ -76,13 +74,6 @@ class ShowsProgramErrors(Protocol):
     errors_elsewhere: Callable[[], str]
 
 
-@runtime_checkable
-class AsksForFix(Protocol):
-    """A view that asks for the proven remedy of a finding."""
-
-    fix_asked: SignalInstance
-
-
 def _why(theme: Theme) -> View:
     from ..views.inspect.why import WhyView
 
@@ -96,11 +87,8 @@ def _order(theme: Theme) -> View:
 
 
 @runtime_checkable
-class ChoosesOrder(Protocol):
-    """A view that changes the order of the threads, and counts final values."""
-
-    order_chosen: SignalInstance
-    values_asked: SignalInstance
+class ShowsValues(Protocol):
+    """A view of the final values of an element."""
 
     def show_values(self) -> None:
         """Show the final values that were counted for the session."""
@@ -131,13 +119,7 @@ class SideRequests(NamedTuple):
     """What the inspector calls when the user asks for something."""
 
     pick_tab: Callable[[str], object]
-    seek: Callable[[float], object] = nothing  # to a moment
-    select: Callable[[Selection], object] = nothing
-    list_code: Callable[[Session], object] = nothing  # of a session's kernel
-    fix: Callable[[Finding], object] = nothing  # the cause of a finding
-    trace_value: Callable[[TracedValue | None], object] = nothing  # show the path of a value
-    choose_order: Callable[[Order], object] = nothing  # of the threads
-    count_values: Callable[[str], object] = nothing  # of an element, over the orders
+    views: ViewRequests = ViewRequests()  # without `show_line`, which the inspector does
 
 
 class Inspector(QFrame):
@@ -196,20 +178,11 @@ class Inspector(QFrame):
         if isinstance(view, ShowsProgramErrors):
             view.errors_elsewhere = lambda: self.program_errors
         self._views[name] = view
-        view.listing_asked.connect(self._ask.list_code)
+        view.ask = self._ask.views._replace(show_line=self._show_line)
         self.stack.addWidget(self.sources if view is self.source else view)
         view.set_spotlight(self.highlight)
-        view.moment_asked.connect(self._ask.seek)
-        view.selection_asked.connect(self._ask.select)
-        view.line_asked.connect(self._show_line)
-        view.value_asked.connect(self._ask.trace_value)
         if isinstance(view, ShowsExplanation):
             view.show_explanation(self.shown.traced, self.shown.explanation)
-        if isinstance(view, AsksForFix):
-            view.fix_asked.connect(self._ask.fix)
-        if isinstance(view, ChoosesOrder):
-            view.order_chosen.connect(self._ask.choose_order)
-            view.values_asked.connect(self._ask.count_values)
 
     def render_view(self, view: SideView) -> None:
         """Show everything but the session and the moment."""
@@ -294,7 +267,7 @@ class Inspector(QFrame):
     def show_values(self, session: Session) -> None:
         """Update the final values of a session if it is shown."""
         shown = self._views.get("order")
-        if isinstance(shown, ChoosesOrder) and session is self.session:
+        if isinstance(shown, ShowsValues) and session is self.session:
             shown.show_values()
 
     def _show_line(self, file: str, line: int) -> None:

@@ -122,10 +122,10 @@ class Transport(QFrame):
     def _build_choices(self) -> None:
         self.speed = Combo("Speed in moments per second")
         self.speed.offer([(f"{speed} / s", float(speed)) for speed in SPEEDS], DEFAULT_SPEED)
-        self.speed.picked.connect(lambda speed: self._ask.set_speed(float(str(speed))))
+        self.speed.picked = lambda speed: self._ask.set_speed(float(str(speed)))
         self.link = Combo("Link the panes by")
         self.link.offer([("progress", "progress"), ("moment", "moment")], "progress")
-        self.link.picked.connect(self._ask.link)
+        self.link.picked = self._ask.link
         self.loop = button("Loop", "Repeat from the start (L)", "loop")
         self.loop.setCheckable(True)
         self.loop.clicked.connect(self._ask.set_loop)
@@ -141,7 +141,7 @@ class Transport(QFrame):
         tips: dict[object, str] = {name: f"{HEATS[name]}: {text}" for name, text in EXPLANATIONS.items()}
         self.colour.offer([(text, name) for name, text in COLOURS.items()], "auto", tips)
         self.colour.setToolTip("What the colours of the cells mean (C)")
-        self.colour.picked.connect(self._ask.colour)
+        self.colour.picked = self._ask.colour
         self.colour_chip = Chip("Colour", [self.colour])
 
     def render_view(self, view: TransportView) -> None:

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject
 
 from ...tracer.model.finding import count_noun
 from ...tracer.storage.trace_file import TraceFileError
+from ..control.delay import Delay
 from ..control.task import Task, TaskQueue
 from ..model.bookmark import Setup
 from ..model.session import launch_name
@@ -24,14 +25,14 @@ class LaunchErrors(QObject):
     """Counts the errors of the launches in trace files.
 
     errors: the number for each launch, None while it is not known, and for a launch that is too large to look at ahead.
-    counted: the index of a launch that was examined. finished: all were.
+    counted: called with the index of a launch that was examined. finished: called when all were.
     """
 
-    counted = Signal(int)
-    finished = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self, parent: QObject, counted: Callable[[int], object], finished: Callable[[], object]
+    ) -> None:
         super().__init__(parent)
+        self._counted, self._finished = counted, finished
         self.errors: list[int | None] = []
         self._left = 0  # launches to examine
         self._run = 0
@@ -59,9 +60,9 @@ class LaunchErrors(QObject):
             return
         self.errors[i] = errors
         self._left -= 1
-        self.counted.emit(i)
+        self._counted(i)
         if not self._left:
-            self.finished.emit()
+            self._finished()
 
 
 def errors_in(path: Path) -> int | None:
@@ -103,11 +104,8 @@ class ProgramLaunches(QObject):
         self._lists, self._show, self._report, self._note_errors = lists, show, report, note_errors
         self._name, self._traces = "", list[Path]()
         self._own: tuple[Setup, ...] | None = None  # the setups that were shown without a request of the user
-        self._counts = LaunchErrors(self)
-        self._counts.counted.connect(self._take)
-        self._counts.finished.connect(self._finish)
-        self._wait = QTimer(self, singleShot=True, interval=LOOKING)
-        self._wait.timeout.connect(self._show_first)
+        self._counts = LaunchErrors(self, self._take, self._finish)
+        self._wait = Delay(self, LOOKING, self._show_first)
 
     def take(self, name: str, traces: Sequence[Path]) -> None:
         """Show the launches of a program that ran: two at once, of more the first with an error."""

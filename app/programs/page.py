@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
     QFrame,
@@ -34,15 +35,14 @@ SPACES = 4  # width of a tab in characters
 class ProgramPage(QFrame):
     """Replaces the panes from the start of a program until its launches are shown.
 
-    ended: the user ends the program. again: the user runs it again. left: the page was hidden.
+    end: ends the program. run: runs it again. left: called after the page was hidden.
     """
 
-    ended = Signal()
-    again = Signal()
-    left = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(
+        self, theme: Theme, end: Callable[[], object], run: Callable[[], object], left: Callable[[], object]
+    ) -> None:
+        super().__init__()
+        self._left = left
         self.setObjectName("panel")
         self.status, self.end, self.rerun = PlainLabel(), QPushButton("End"), QPushButton("Run again")
         self.text, self.output = _text_box("Program text"), _text_box("Program output")
@@ -53,8 +53,8 @@ class ProgramPage(QFrame):
         self._clock, self._tick = QElapsedTimer(), QTimer(self, interval=TICK)
         self._tick.timeout.connect(self._show_status)
         self.end.setToolTip("End the program (Esc)")
-        self.end.clicked.connect(self.ended)
-        self.rerun.clicked.connect(self.again)
+        self.end.clicked.connect(lambda: end())
+        self.rerun.clicked.connect(lambda: run())
         self._build()
         self.set_theme(theme)
 
@@ -153,7 +153,7 @@ class ProgramPage(QFrame):
         self._tick.stop()
         if not self.isHidden():
             self.hide()
-            self.left.emit()
+            self._left()
 
     @property
     def name(self) -> str:

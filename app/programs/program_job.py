@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import (
     QElapsedTimer,
@@ -14,7 +16,6 @@ from PySide6.QtCore import (
     QProcess,
     QProcessEnvironment,
     QTimer,
-    Signal,
 )
 
 from ...tracer.model.notebook_cells import cell_of
@@ -22,6 +23,8 @@ from ...tracer.processes.json_process import describe_exit_status, module_comman
 from ...tracer.processes.keeper import STOP
 from ...tracer.processes.parent_death import tie_to_this_process
 from ...tracer.storage.temp_folders import new_process_folder
+from ..control.delay import Delay
+from ..model.nothing import nothing
 
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
@@ -42,25 +45,24 @@ OWN_CHANGE = 1000  # milliseconds after a run in which the program itself may ha
 SLOWER, SLOWEST = 4, 4  # the factor by which each further run waits longer, and the number of such steps
 
 
+class RunReports(NamedTuple):
+    """What a run calls, with sentences, the program's line, or the paths of its traces."""
+
+    recorded: Callable[[Sequence[Path]], object]  # at least one trace
+    failed: Callable[[str], object]  # the reason for no trace
+    noted: Callable[[str], object]  # about a run that traced launches and then failed
+    began: Callable[[], object] = nothing
+    moved: Callable[[int], object] = nothing  # to another line of the program
+    printed: Callable[[str], object] = nothing  # all output so far
+    delayed: Callable[[str], object] = nothing  # how long a launch has run, and its progress
+
+
 class UserProgram(QObject):
-    """Runs `tilescope run` on a file; unless `watched`, only when it is opened.
+    """Runs `tilescope run` on a file; unless `watched`, only when it is opened. report: called as a run goes on."""
 
-    recorded: the paths of the traces of a run, at least one. failed: one sentence with the reason for no trace.
-    noted: one sentence about a run that traced launches and then failed. began: a run begins. moved: the current line
-    of the program. printed: all output of the program so far. delayed: how long a launch has run, and its progress.
-    """
-
-    recorded = Signal(object)
-    failed = Signal(str)
-    noted = Signal(str)
-    began = Signal()
-    moved = Signal(int)
-    printed = Signal(str)
-    delayed = Signal(str)
-
-    def __init__(self, parent: QObject | None = None, *, watched: bool = True) -> None:
+    def __init__(self, parent: QObject, report: RunReports, *, watched: bool = True) -> None:
         super().__init__(parent)
-        self._watched = watched
+        self.report, self._watched = report, watched
         self._text: str | None = None
         self.output = ""  # of the program so far
         self.faults: list[tuple[int, str, str]] = []  # of the host code: line, sentence and severity
@@ -72,8 +74,7 @@ class UserProgram(QObject):
         self.runs = 0
         self._folder = new_process_folder()
         self._process: QProcess | None = None
-        self._rerun_timer = QTimer(self, singleShot=True, interval=SAVING_DELAY)
-        self._rerun_timer.timeout.connect(self._run)
+        self._rerun_timer = Delay(self, SAVING_DELAY, self._run)
         self._since_end = QElapsedTimer()
         self._repeated_runs = 0  # consecutive runs during which the file was changed
         self._watcher = QFileSystemWatcher(self)
@@ -149,12 +150,12 @@ class UserProgram(QObject):
         process.start(keeper, [*words, str(self._folder), *run])
         tie_to_this_process(process.processId())
         self._position_timer.start()
-        self.began.emit()
+        self.report.began()
 
     def _read_position(self) -> None:
         """Read the current line of the program."""
         with suppress(OSError, ValueError):
-            self.moved.emit(int((self._folder / f"{self.runs}.where").read_text("ascii")))
+            self.report.moved(int((self._folder / f"{self.runs}.where").read_text("ascii")))
 
     def _take_output(self, process: QProcess) -> None:
         if process is self._process:
@@ -168,7 +169,7 @@ class UserProgram(QObject):
         while process.canReadLine() or (ended and process.bytesAvailable()):
             line = bytes(process.readLine().data()).decode(errors="replace").rstrip("\r\n")
             if progress := PROGRESS.match(line):
-                self.delayed.emit(progress[1])
+                self.report.delayed(progress[1])
                 continue
             self._errors.append(line)
             if FAULT.match(line) or not line.startswith(OWN_LINES):
@@ -177,13 +178,13 @@ class UserProgram(QObject):
     def _note_output(self, text: str) -> None:
         if text:
             self.output = (self.output + text)[-MOST_OUTPUT:]
-            self.printed.emit(self.output)
+            self.report.printed(self.output)
 
     def _report_failed_start(self, process: QProcess, error: QProcess.ProcessError) -> None:
         if process is self._process and error == QProcess.ProcessError.FailedToStart:
             self._process = None
             reason = process.errorString()
-            self.failed.emit(
+            self.report.failed(
                 f"The program {self.path.name} can't be started ({reason}); close other programs."
             )
 
@@ -204,11 +205,11 @@ class UserProgram(QObject):
         message = f"The program {self.path.name} ended with {describe_exit_status(status)}: {self._last_line(output)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
-            self.recorded.emit(traces)
+            self.report.recorded(traces)
         if traces and status:
-            self.noted.emit(message)
+            self.report.noted(message)
         if not traces:
-            self.failed.emit(message if status else f"The program {self.path.name} launches no kernel.")
+            self.report.failed(message if status else f"The program {self.path.name} launches no kernel.")
 
     def _describe_location(self, file: str, line: str) -> str:
         """Describe the position of a line of the program or of one of its cells; "" for another file."""

@@ -24,7 +24,7 @@ from ..widgets.theme import Theme
 from .document import ReplayDocument
 from .frames import THEMES
 from .paint_recorder import Picture, record_drawing
-from .showing import Showing, speed_of
+from .showing import COMPLETE, Showing, speed_of
 
 CHART_WIDTHS = 480, 1000  # logical pixels: for a phone and for a screen
 NO_GPU = (
@@ -33,10 +33,12 @@ NO_GPU = (
 LOWEST_CHART = 360  # logical pixels
 
 
-def add_lecture_step(document: ReplayDocument, standing: ResolvedStep, speed: float | None = None) -> None:
+def add_lecture_step(
+    document: ReplayDocument, standing: ResolvedStep, speed: float | None = None, limit: int = COMPLETE
+) -> None:
     """Add a step at its final moment: its texts, and its showing, its chart, or the reason for neither.
 
-    speed: moments per second, None for the step's.
+    speed: moments per second, None for the step's. limit: see `ReplayDocument.add_step`.
     """
     texts: dict[str, Any] = {
         "title": escape_controls(standing.step.title),
@@ -61,7 +63,7 @@ def add_lecture_step(document: ReplayDocument, standing: ResolvedStep, speed: fl
         document.add_step(texts | {"note": NO_PICTURE}, None)
     else:
         showing = showing_of(standing)
-        document.add_step(texts, replace(showing, speed=speed or showing.speed))
+        document.add_step(texts, replace(showing, speed=speed or showing.speed), limit)
 
 
 def showing_of(standing: ResolvedStep) -> Showing:

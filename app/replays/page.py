@@ -30,7 +30,7 @@ def page_of(document: dict[str, Any]) -> str:
 
     The page's content security policy allows only its own scripts and style, by their hashes.
     """
-    style, program = f"{_colours()}\n{_text('replay.css')}", "\n".join(map(_text, PROGRAMS))
+    style, program = f"{colours()}\n{_text('replay.css')}", "\n".join(map(_text, PROGRAMS))
     opening = _text("opening.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(opening)}' '{_hash(program)}'; style-src '{_hash(style)}'; "
@@ -60,7 +60,7 @@ def unpacked(page: str) -> dict[str, Any]:
     return document
 
 
-def _colours() -> str:
+def colours() -> str:
     """Build the CSS variables of colours and fonts, for the light and the dark theme."""
     fonts = {"sans": (*SANS, "system-ui", "sans-serif"), "mono": (*MONO, "monospace")}
     families = "".join(f"--{name}:{','.join(map(_family, names))};" for name, names in fonts.items())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
+from ..model.nothing import nothing
 from ..widgets.controls import Chip, Combo
 from ..widgets.flow_layout import FlowLayout
 from ..widgets.theme import Theme, check_box_palette, check_box_sheet
@@ -49,18 +51,17 @@ AXES: tuple[tuple[str, bool | None], ...] = (("automatic", None), ("linear", Fal
 
 
 class ChartFields(QFrame):
-    """Shows and edits the choice of a chart; `changed` is emitted only for changes by the user."""
-
-    changed = Signal()
+    """Shows and edits the choice of a chart; `changed` is called only for changes by the user."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.changed: Callable[[], object] = nothing
         self.choice, self.theme = Choice(), theme
         self.flow = FlowLayout(self)
         self.combos = {name: Combo(label) for name, label in LABELS.items()}
         self.chips = {name: Chip(LABELS[name], [combo]) for name, combo in self.combos.items()}
         for name, chip in self.chips.items():
-            self.combos[name].picked.connect(lambda value, name=name: self._change(name, value))
+            self.combos[name].picked = partial(self._change, name)
             self.flow.add(chip)
         self.published = QCheckBox("Published figures")
         self.published.setToolTip("Times from the documents that the kernels come from, each with its GPU")
@@ -79,7 +80,7 @@ class ChartFields(QFrame):
     def _change(self, name: str, value: object) -> None:
         changes: dict[str, Any] = {"log": value} if name == "axis" else {name: value}
         self.choice = replace(self.choice, sight=Sight(), **changes)
-        self.changed.emit()
+        self.changed()
 
     def show_choice(self, choice: Choice, sources: Sequence[Source], titles: dict[str, str]) -> None:
         """Offer the possible values for a choice. titles: of the subjects, by key."""

@@ -42,11 +42,11 @@ class ChartPanel(QFrame):
         self.scale = 0.0  # of a lecture's text, 0 for the theme's
         self._fitted: object = None  # the state for which the font size was chosen
         self.view, self.area = ChartView(theme), QScrollArea()
-        self.view.changed.connect(lambda sight: show(choice_text(replace(self.choice, sight=sight))))
-        self.view.log_asked.connect(
-            lambda: show(choice_text(replace(self.choice, log=not self.figure.is_log, sight=Sight())))
+        self.view.changed = lambda sight: show(choice_text(replace(self.choice, sight=sight)))
+        self.view.log_asked = lambda: show(
+            choice_text(replace(self.choice, log=not self.figure.is_log, sight=Sight()))
         )
-        self.view.mark_opened.connect(open_kernel)
+        self.view.mark_opened = open_kernel
         self.area.setWidget(self.view)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)

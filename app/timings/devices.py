@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from ...tracer.hardware.times.devices import DeviceList, DeviceListing, ListedDevice, facts
@@ -21,15 +21,16 @@ SIZE = QSize(520, 360)
 
 
 class DevicesJob(QObject):
-    """Lists the devices, one query at a time. listed: a DeviceList; an empty one contains the reason."""
-
-    listed = Signal(object)
+    """Lists the devices, one query at a time. listed: gets a DeviceList; an empty one contains the reason."""
 
     def __init__(
-        self, parent: QObject | None = None, make: Callable[[], DeviceListing] = DeviceListing
+        self,
+        parent: QObject,
+        listed: Callable[[DeviceList], object],
+        make: Callable[[], DeviceListing] = DeviceListing,
     ) -> None:
         super().__init__(parent)
-        self._make = make
+        self._make, self._listed = make, listed
         self._listing = make()
         self._tasks = TaskQueue(self, interrupt=lambda: self._listing.cancel())
         self.close = self._tasks.close
@@ -44,13 +45,13 @@ class DevicesJob(QObject):
         if not self.is_running:
             self._listing = self._make()
             expected = MeasurementError, RunCancelledError
-            self._tasks.start(Task(self._listing.run, self.listed.emit, self._fail, expected=expected))
+            self._tasks.start(Task(self._listing.run, self._listed, self._fail, expected=expected))
 
     def _fail(self, error: BaseException) -> None:
         reason = (
             "The search for devices was cancelled." if isinstance(error, RunCancelledError) else str(error)
         )
-        self.listed.emit(DeviceList((), reason=reason))
+        self._listed(DeviceList((), reason=reason))
 
 
 class DevicesDialog:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QPointF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QWidget
 
 from ...kernels.scenarios.catalogue import find, groups
+from ..model.nothing import nothing
 from ..model.visible_text import escape_controls, escape_controls_in_lines
 from ..views.plotting.style import draw_symbol
 from ..widgets.icons import DENSITY
@@ -22,12 +23,11 @@ KEY = Qt.ItemDataRole.UserRole
 
 
 class CheckList(QTreeWidget):
-    """Items with check boxes, optionally under headings. `changed` is emitted only for changes by the user."""
-
-    changed = Signal()
+    """Items with check boxes, optionally under headings. `changed` is called only for changes by the user."""
 
     def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.changed: Callable[[], object] = nothing
         self.theme = theme
         self.setAccessibleName(name)
         self.setHeaderHidden(True)
@@ -39,7 +39,7 @@ class CheckList(QTreeWidget):
 
     def _emit_changed(self) -> None:
         if not self.signalsBlocked():
-            self.changed.emit()
+            self.changed()
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme and text size."""

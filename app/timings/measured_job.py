@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...kernels.scenarios.catalogue import CatalogueError, settle
 from ..control.task import Task, TaskQueue
 from ..model.bookmark import Setup
+from ..model.nothing import nothing
 from ..model.session import Session
 
 if TYPE_CHECKING:  # the modules of charts are loaded with the measurements
@@ -21,14 +22,19 @@ DELAYS = 10  # delays at most while sessions are being made, which need the proc
 
 
 class MeasuredTimes(QObject):
-    """The measurements included with Tilescope and those of this computer. loaded: they were read, or read again."""
+    """The measurements included with Tilescope and those of this computer.
 
-    loaded = Signal()
+    is_free: returns True if no session is being made. loaded: called when they were read, or read again.
+    """
 
-    def __init__(self, parent: QObject | None = None, is_free: Callable[[], bool] = lambda: True) -> None:
-        """is_free: returns True if no session is being made."""
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        is_free: Callable[[], bool] = lambda: True,
+        loaded: Callable[[], object] = nothing,
+    ) -> None:
         super().__init__(parent)
-        self._is_free, self._delayed = is_free, 0
+        self._is_free, self._loaded, self._delayed = is_free, loaded, 0
         self.sources: list[Source] | None = None  # None until they are read
         self._tasks = TaskQueue(self, delay=DELAY, is_free=self._may_start)
         self.is_idle, self.close = self._tasks.is_idle, self._tasks.close
@@ -56,7 +62,7 @@ class MeasuredTimes(QObject):
 
     def _take(self, sources: list[Source]) -> None:
         self.sources = sources
-        self.loaded.emit()
+        self._loaded()
 
     def of_panes(
         self, setups: Sequence[Setup], sessions: Sequence[Session | None]

@@ -33,17 +33,12 @@ class TimingsLink:
         self.window, self.look, self.measured = window, look, measured
         self._chart_of_panes, self._open_kernel = chart_of_panes, open_kernel
         self._shown: tuple[Choice, str] | None = None  # the chart shown last for the panes
-        self._timings: QWidget | None = None  # the timings window, once it was opened
 
     def show(self, choice: Choice | None = None, measurement: str = "") -> None:
         """Show the timings, with this chart of a measurement if one is given."""
         from .window import show_timings  # loaded on first use
 
-        timings = show_timings(self.window, self.look)
-        if timings is not self._timings:
-            self._timings = timings
-            timings.kernel_asked.connect(self._open_kernel)
-            timings.job.saved.connect(self.measured.renew)
+        timings = show_timings(self.window, self.look, self._open_kernel, self.measured.renew)
         if choice is not None:
             timings.show_measured(choice, measurement)
 

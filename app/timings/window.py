@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -24,6 +25,7 @@ from ...kernels.scenarios.catalogue import CatalogueError
 from ...tracer.hardware.times.devices import DeviceList
 from ...tracer.hardware.times.measurement import Measurement
 from ...tracer.storage.folders import home_folder
+from ..model.nothing import nothing
 from ..widgets.appearance import Look
 from ..widgets.controls import button
 from ..widgets.flow_layout import FlowLayout
@@ -36,10 +38,11 @@ from .chart_fields import ChartFields
 from .devices import DevicesDialog, DevicesJob
 from .drawing.view import ChartView
 from .lists import KernelList, MeasurementList
-from .measure_job import MeasureJob
+from .measure_job import MeasureJob, MeasureReports
 from .model.build import build
 from .model.cases import cases_to_measure
 from .model.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, Sight, title_of, with_chart
+from .model.figure import Datum
 from .model.script import script_text
 from .model.sources import Source, default_sources, own_folder, sources
 from .model.vocabulary import terminology_of, with_terminology
@@ -59,12 +62,20 @@ FILES = "Pictures and numbers (*.png *.svg *.pdf *.csv *.json *.py)"
 
 
 class TimingsWindow(QWidget):
-    """Draws the recorded measurements immediately, and measures the same rows on this machine."""
+    """Draws the recorded measurements immediately, and measures the same rows on this machine.
 
-    kernel_asked = Signal(object)  # the Datum of a bar or point, whose kernel is to be shown
+    open_kernel: shows the kernel of a bar or point. measured: called when a new measurement was saved.
+    """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget | None = None,
+        open_kernel: Callable[[Datum], object] = nothing,
+        measured: Callable[[], object] = nothing,
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
+        self._open_kernel, self._measured = open_kernel, measured
         self.setWindowTitle("Timings - Tilescope")
         self.theme = theme
         self.notice, self.chart, self.fields = Notice(theme), ChartView(theme), ChartFields(theme)
@@ -73,12 +84,12 @@ class TimingsWindow(QWidget):
         self.show_running(False)
         self._growing: list[Source] = []  # the rows of a running measurement
         self.choice = self._before = Choice()
-        self.job, self.devices_job = MeasureJob(self), DevicesJob(self)
+        self.job = MeasureJob(
+            self,
+            MeasureReports(self.show_progress, self._take_rows, self._take_measurement, self._report_failure),
+        )
+        self.devices_job = DevicesJob(self, self._take_devices)
         self.devices: DevicesDialog | None = None  # the dialog that was shown last
-        self.copy_button.clicked.connect(lambda: self.copy())
-        self.save_button.clicked.connect(lambda: self.ask_save())
-        self.measure_button.clicked.connect(lambda: self.measure())
-        self.devices_button.clicked.connect(lambda: self.show_devices())
         self._connect()
         self.kernels.check([subject.key for subject in self.choice.subjects])
         self.load()
@@ -86,22 +97,17 @@ class TimingsWindow(QWidget):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(lambda i: self._turn(CHARTS[i]))
-        self.chart.changed.connect(self._take_sight)
-        self.chart.log_asked.connect(self.toggle_log)
-        self.chart.mark_opened.connect(self.kernel_asked)
+        self.chart.changed = self._take_sight
+        self.chart.log_asked = self.toggle_log
+        self.chart.mark_opened = self._open_kernel
         self.chart.extra_actions = [
             ("Copy\tCtrl+Shift+C", self.copy),
             ("Copy as matplotlib script", self.copy_script),
             ("Save…\tCtrl+S", self.ask_save),
         ]
-        self.kernels.changed.connect(self._take_kernels)
-        self.sources.changed.connect(self.redraw)
-        self.fields.changed.connect(lambda: self.show_choice(self.fields.choice))
-        self.job.progress.connect(self.show_progress)
-        self.job.grown.connect(self._take_rows)
-        self.job.saved.connect(self._take_measurement)
-        self.job.failed.connect(self._report_failure)
-        self.devices_job.listed.connect(self._take_devices)
+        self.kernels.changed = self._take_kernels
+        self.sources.changed = self.redraw
+        self.fields.changed = lambda: self.show_choice(self.fields.choice)
         application = QGuiApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.job.cancel)
@@ -144,9 +150,12 @@ class TimingsWindow(QWidget):
         brand = PlainLabel("Timings")
         brand.setObjectName("brand")
         copy = "The chart as a picture (Ctrl+Shift+C)"
-        self.copy_button = button("Copy chart", copy, text="Copy")
+        self.copy_button = button("Copy chart", copy, text="Copy", run=lambda: self.copy())
         self.save_button = button(
-            "Save chart", "PNG, SVG, PDF, CSV, JSON or a matplotlib script (Ctrl+S)", text="Save…"
+            "Save chart",
+            "PNG, SVG, PDF, CSV, JSON or a matplotlib script (Ctrl+S)",
+            text="Save…",
+            run=lambda: self.ask_save(),
         )
         self.flow = FlowLayout(self.bar)
         for widget in (brand, self.tabs):
@@ -159,11 +168,16 @@ class TimingsWindow(QWidget):
         self.side = QFrame()
         self.side.setObjectName("panel")
         self.measure_button = button(
-            "Measure here", "Time what the chart shows on this computer", text="Measure here"
+            "Measure here",
+            "Time what the chart shows on this computer",
+            text="Measure here",
+            run=lambda: self.measure(),
         )
         self.measure_button.setObjectName("primary")
         gpus = "The GPUs of this computer, and whether Tilescope supports them"
-        self.devices_button = button("GPUs of this computer", gpus, text="GPUs…")
+        self.devices_button = button(
+            "GPUs of this computer", gpus, text="GPUs…", run=lambda: self.show_devices()
+        )
         self.progress, self.progress_text = QProgressBar(), PlainLabel()
         self.progress.setTextVisible(False)
         self.progress_text.setObjectName("muted")
@@ -372,6 +386,7 @@ class TimingsWindow(QWidget):
         self.show_running(self.job.is_running)
         self.load(also=path)
         self.notice.inform(f"Measured; all samples are saved as {path}.")
+        self._measured()
 
     def _report_failure(self, sentence: str) -> None:
         if self._growing:
@@ -410,11 +425,13 @@ class TimingsWindow(QWidget):
         event.accept()
 
 
-def show_timings(window: QWidget, look: Look) -> TimingsWindow:
+def show_timings(
+    window: QWidget, look: Look, open_kernel: Callable[[Datum], object], measured: Callable[[], object]
+) -> TimingsWindow:
     """Show the timings window, with the appearance of the main window; return it."""
     timings = window.findChild(TimingsWindow)
     if timings is None:
-        timings = TimingsWindow(look.theme, window)
+        timings = TimingsWindow(look.theme, window, open_kernel, measured)
         look.changed.connect(lambda theme: timings.set_theme(theme) if timings.isVisible() else None)
         room = window.screen().availableSize() * 0.95
         timings.resize(timings.sizeHint().expandedTo(window.size() * 0.9).boundedTo(room))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -14,11 +14,14 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QListWidget,
+    QListWidgetItem,
     QPushButton,
     QStyledItemDelegate,
     QWidget,
 )
 
+from ..model.nothing import nothing
 from ..model.visible_text import escape_controls
 from .icons import icon
 from .plain_text import PlainLabel, plain_tip
@@ -27,10 +30,6 @@ from .theme import Theme
 HEADING = "a heading of a list"
 UNBOUND = 16_777_215  # pixels: Qt's own largest size of a widget
 LIST = 0.8  # the largest height of a list, relative to the screen
-
-
-def nothing(*_: object) -> None:
-    """Ignore a request of the user."""
 
 
 class Themed(Protocol):
@@ -45,11 +44,10 @@ class Combo(QComboBox):
     left: the user has chosen from the open list and is done here.
     """
 
-    picked = Signal(object)
-    left = Signal()
-
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.picked: Callable[[Any], object] = nothing  # gets the value
+        self.left: Callable[[], object] = nothing
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setItemDelegate(QStyledItemDelegate(self))  # lets the style sheet style the list
@@ -91,10 +89,10 @@ class Combo(QComboBox):
             self.choose(self._chosen)
             return
         self._chosen = self.currentData()
-        self.picked.emit(self._chosen)
+        self.picked(self._chosen)
         if self._was_opened:
             self._was_opened = False
-            self.left.emit()
+            self.left()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle a key; a choice by key in the closed list keeps the focus here."""
@@ -245,6 +243,12 @@ def button(
     if run is not None:
         push_button.clicked.connect(lambda _checked: run())
     return push_button
+
+
+def on_choice(items: QListWidget, choose: Callable[[QListWidgetItem], object]) -> None:
+    """Call a function with each item of a list that the user clicks, or chooses with Return."""
+    for signal in (items.itemClicked, items.itemActivated):
+        signal.connect(choose)
 
 
 def paint_icon(target: QAbstractButton, theme: Theme) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..model.nothing import nothing
 from .controls import button, mark, paint_icon
 from .icons import icon
 from .plain_text import PlainLabel, announce
@@ -131,10 +132,10 @@ class Notice(QWidget):
     """
 
     changed = Signal()
-    left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.left: Callable[[], object] = nothing
         self.theme = theme
         self.news: News | None = None
         self.banners: list[Banner] = []  # from the oldest to the newest
@@ -283,7 +284,7 @@ class Notice(QWidget):
             self._take_away(banner)
             self._arrange()
             if had_focus:
-                self.left.emit()
+                self.left()
 
     def _answer(self, banner: Banner, run: Callable[[], None]) -> None:
         self._close(banner)

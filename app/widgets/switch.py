@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
 
+from ..model.nothing import nothing
 from .controls import button
 
 
 class Switch(QWidget):
     """Exclusive buttons. chosen: the name that the user chose. names: the text of each button, by name."""
 
-    chosen = Signal(str)
-
     def __init__(self, names: Mapping[str, str], tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.chosen: Callable[[str], object] = nothing
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -36,4 +35,4 @@ class Switch(QWidget):
         self.buttons[name].setChecked(True)
 
     def _choose(self, name: str, _checked: bool = False) -> None:
-        self.chosen.emit(name)
+        self.chosen(name)

@@ -38,6 +38,7 @@ from ..state.view_models import (
     layout_view,
     side_view,
 )
+from ..views.common.requests import ViewRequests
 from ..views.timeline.view import TimelineView
 from ..widgets.controls import Themed
 from ..widgets.notice import News, Notice
@@ -102,13 +103,15 @@ class CentralWidget(QWidget):
         stage = self.stage
         return SideRequests(
             pick_tab=lambda name: self.store.dispatch(ShowTab(name)),
-            seek=lambda moment: stage.seek(stage.focus, moment),
-            select=lambda selection: self._ask.select(stage.focus, selection),
-            list_code=lambda session: self.results.listings.want(session),
-            fix=self._ask.fix,
-            trace_value=self.trace_value,
-            choose_order=self._ask.choose_order,
-            count_values=self._ask.count_values,
+            views=ViewRequests(
+                seek=lambda moment: stage.seek(stage.focus, moment),
+                select=lambda selection: self._ask.select(stage.focus, selection),
+                list_code=lambda session: self.results.listings.want(session),
+                fix=self._ask.fix,
+                trace_value=self.trace_value,
+                choose_order=self._ask.choose_order,
+                count_values=self._ask.count_values,
+            ),
         )
 
     def trace_value(self, traced: TracedValue | None) -> None:
@@ -225,11 +228,13 @@ class CentralWidget(QWidget):
             TimelineView(self.arrangement.foot_theme or self.theme),
         )
         for view in (*pane.views, timeline):
-            view.moment_asked.connect(lambda moment: stage.seek(i, moment))
-            view.selection_asked.connect(lambda selection: self._ask.select(i, selection))
-            view.value_asked.connect(lambda traced: self._trace_in(i, traced))
+            view.ask = ViewRequests(
+                seek=lambda moment: stage.seek(i, moment),
+                select=lambda selection: self._ask.select(i, selection),
+                trace_value=lambda traced: self._trace_in(i, traced),
+            )
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
+        timeline.x_range_changed = lambda first, last: self._link_ranges(i, first, last)
         PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
         pane.set_theme(self.theme)
         self.panes.append(pane)
@@ -270,7 +275,6 @@ class CentralWidget(QWidget):
         self.body.addWidget(page, 1)
         page.show()
         self.charts.show_panes()
-        page.left.connect(self.charts.show_panes)
 
     def cover(self, sentence: str) -> None:
         """Show a sentence instead of the panes while the first picture is made; "" shows the panes."""

@@ -38,7 +38,7 @@ class LaunchQuestions:
         self._offers: dict[int, Trace] = {}  # by pane, traces without all accesses
         self._is_held = False  # whether questions wait
         stage.takes_long.connect(self.ask_patience)
-        stage.consent.connect(self.ask_consent)
+        stage.consent = self.ask_consent
 
     def forget(self) -> None:
         """Drop the questions and messages about the previous launches."""

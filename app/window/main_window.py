@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 from shiboken6 import isValid
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
+from ..control.delay import Delay
 from ..control.playhead import Playhead
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
@@ -62,8 +63,7 @@ class MainWindow(QMainWindow):
     def __init__(self, jobs: SessionJobs, settings_file: Path | None = None) -> None:
         super().__init__()
         self.stored_settings = StoredSettings(settings_file)
-        self._render_soon = QTimer(self, interval=0, singleShot=True)
-        self._render_soon.timeout.connect(self._draw_changes)
+        self._render_soon = Delay(self, 0, self._draw_changes)
         self.store = Store(self._render_soon.start)
         self.look, self.playhead = Look(self.store, self), Playhead(self, self.store)
         self.stage = Stage(self.playhead, jobs, self)
@@ -96,7 +96,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
-        self.lectures.player.compiled_asked.connect(central.results.compiling.want_too)
+        self.lectures.player.compiled_asked = central.results.compiling.want_too
         central.results.compiling.counted.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # created on first use
         self.editing = KernelEditing(
@@ -134,9 +134,9 @@ class MainWindow(QMainWindow):
             self, self.lectures, self.stage, self.outputs.screen, self.files.launch_of
         )
         self.notice.is_private = self._is_private
-        self.notice.left.connect(self.central.focus_pictures)
+        self.notice.left = self.central.focus_pictures
         self.lectures.player.changed.connect(self.notice.refresh)
-        self.desk.writing_changed.connect(self.notice.refresh)
+        self.desk.writing_changed = self.notice.refresh
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
@@ -249,14 +249,14 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         stage, toolbar, transport = self.stage, self.toolbar, self.central.transport
         stage.loaded.connect(self._note_loaded)
-        stage.waiting.connect(self.central.show_progress)
+        stage.waiting = self.central.show_progress
         stage.problem.connect(partial(self.notice.error, cause="launch"))
         self.look.changed.connect(self._set_theme)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         for field in (transport.speed, transport.link, transport.colour):
-            field.left.connect(self.central.focus_pictures)
+            field.left = self.central.focus_pictures
         stage.asked.connect(toolbar.cancel_compiling)
         stage.settled.connect(toolbar.schedule_compiling)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
@@ -366,7 +366,12 @@ class MainWindow(QMainWindow):
         from ..programs.page import ProgramPage  # the window starts without it
 
         self.store.dispatch(Show(mark))
-        page = ProgramPage(self.central.theme)
+        page = ProgramPage(
+            self.central.theme,
+            end=self.files.end_program,
+            run=lambda: self.files.run_program(path),
+            left=self.central.charts.show_panes,
+        )
         self.central.show_page(page)
         self.files.run_first(path, page)
 

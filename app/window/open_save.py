@@ -122,16 +122,12 @@ class FileOperations:
         """Run the user's program with another text; call `recorded` with its traces, or `failed` with the reason."""
         if self.program is None:
             return
-        if self.trial is not None:
-            self.trial.recorded.disconnect()
-            self.trial.failed.disconnect()
-        else:
-            from ..programs.program_job import UserProgram  # the window starts without it
+        from ..programs.program_job import RunReports, UserProgram  # the window starts without it
 
-            self.trial = UserProgram(self.window, watched=False)
-            self.trial.noted.connect(partial(self.notice.error, cause="edit"))
-        self.trial.recorded.connect(recorded)
-        self.trial.failed.connect(failed)
+        reports = RunReports(recorded, failed, partial(self.notice.error, cause="edit"))
+        if self.trial is None:
+            self.trial = UserProgram(self.window, reports, watched=False)
+        self.trial.report = reports
         self.trial.open(self.program.path, text)
 
     def end_trial(self) -> None:
@@ -184,26 +180,29 @@ class FileOperations:
         """Run a program under the tracer, now and whenever its file is saved, and show its launches."""
         program = self.program
         if program is None:
-            from ..programs.program_job import UserProgram  # the window starts without it
-
-            program = self.program = UserProgram(self.window)
-            program.recorded.connect(self._show_launches)
-            program.failed.connect(self._fail)
-            program.noted.connect(partial(self.notice.error, cause="program"))
-            program.began.connect(self._begin)
-            program.printed.connect(self._take_output)
-            program.delayed.connect(lambda text: self.page.show_progress(text) if self.page else None)
-            program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
+            program = self.program = self._new_program()
         self.notice.clear(cause="program")
         self._is_shown = False
         self._inform(f"Running {Path(path).name} under the tracer; Esc ends it.")
         program.open(Path(path))
 
+    def _new_program(self) -> UserProgram:
+        from ..programs.program_job import RunReports, UserProgram  # the window starts without it
+
+        reports = RunReports(
+            recorded=self._show_launches,
+            failed=self._fail,
+            noted=partial(self.notice.error, cause="program"),
+            began=self._begin,
+            moved=lambda line: self.page.show_line(line) if self.page else None,
+            printed=self._take_output,
+            delayed=lambda text: self.page.show_progress(text) if self.page else None,
+        )
+        return UserProgram(self.window, reports)
+
     def run_first(self, path: str, page: ProgramPage) -> None:
         """Run a program in an empty window: the page shows it until its launches are traced."""
         self.page = page
-        page.ended.connect(self.end_program)
-        page.again.connect(lambda: self.run_program(path))
         self.run_program(path)
         self.notice.clear("information")
 

@@ -53,10 +53,13 @@ class OrderSearch(QObject):
             str, str
         ] = {}  # the words in the findings, by the key of the launch that was searched
         self._words_of_orders: dict[str, str] = {}  # the same, by the order that was found
-        self.job = OrderJob(stage.jobs, self)
-        self.job.progressed.connect(self._report)
-        self.job.searched.connect(self._take)
-        self.job.failed.connect(lambda sentence: notice.error(sentence, cause="order"))
+        self.job = OrderJob(
+            stage.jobs,
+            self,
+            progressed=self._report,
+            searched=self._take,
+            failed=lambda sentence: notice.error(sentence, cause="order"),
+        )
         stage.loaded.connect(self._note_loaded)
 
     def commands(self) -> list[Command]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
+from ..control.delay import Delay
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before
 from ..model.bookmark import Bookmark, History, Setup
@@ -43,10 +44,8 @@ class ParameterScrub(QObject):
         self._requested: Setups | None = None  # the next request
         self._start: StartMoment = as_before(stage)
         self._shown_at = 0.0  # the moment when the last picture was first shown
-        self._next = QTimer(self, singleShot=True, interval=0)  # fires after Qt has painted the new picture
-        self._next.timeout.connect(self._ask_next)
-        self._grace = QTimer(self, singleShot=True, interval=GRACE)
-        self._grace.timeout.connect(self._ask_last)
+        self._next = Delay(self, 0, self._ask_next)  # fires after Qt has painted the new picture
+        self._grace = Delay(self, GRACE, self._ask_last)
         stage.settled.connect(self._note_settled)
 
     def request(self, setups: Setups) -> None:

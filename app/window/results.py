@@ -46,17 +46,15 @@ class Results(QObject):
             timelines,
         )
         # Returns True for a trace of a program that the user ran here.
-        self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
-        self.measured = MeasuredTimes(self, stage.is_settled)
-        self.measured.loaded.connect(self.store.invalidate)
+        self.spreads, self.types = (
+            SeedJobs(stage.jobs, self, self._show_spread),
+            TypeInferenceJob(self, side.show_findings),
+        )
+        self.measured = MeasuredTimes(self, stage.is_settled, self.store.invalidate)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_behind, self)
         self.compiling.counted.connect(self._show_compiled)
-        self.causes = CausesJob(self)
-        self.causes.explained.connect(self.store.invalidate)
-        self.listings = ListingJobs(self)
-        self.listings.listed.connect(side.show_listing)
-        self.spreads.progressed.connect(self._show_spread)
-        self.types.answered.connect(side.show_findings)
+        self.causes = CausesJob(self, self.store.invalidate)
+        self.listings = ListingJobs(self, side.show_listing)
         stage.jobs.examined.connect(self._show_findings)
 
     def subscribe(self) -> None:

@@ -185,7 +185,7 @@ class Outputs:
             )
         )  # fmt: skip
         parts.central.toolbar.share.setMenu(self.share)
-        parts.lectures.output_asked.connect(self.share.ask_for_output)
+        parts.lectures.output_asked = self.share.ask_for_output
 
     def screen(self) -> Bookmark:
         """Return the bookmark, with the actual visibility of the inspector and the compiled counters."""

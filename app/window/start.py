@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ...tracer.run.worker_client import Worker
     from ..control.session_jobs import SessionJobs
+    from ..lectures.player.lectures import Lectures
     from .main_window import MainWindow
 
 # Qt paints shapes taller than 95 rows in a thread pool and waits for it: a vertical line through a matrix then took
@@ -27,13 +28,21 @@ SETTLING_TIME = 2000  # milliseconds after which the window shows its first pict
 HEARTBEAT = 250  # milliseconds between checks for Ctrl+C in the terminal
 
 
+# Starts a feature that follows the lectures of the window; returns the function that ends it.
+Follower = Callable[["Lectures"], Callable[[], None]]
+
+
 def run_window(
-    specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
+    specs: Sequence[str],
+    program: str = "",
+    lecture: Path | None = None,
+    exercise: Path | None = None,
+    follower: Follower | None = None,
 ) -> int:
     """Open the window with scenarios, a trace file, or its last state; return when it is closed.
 
     program: a Python file whose launches are shown, now and whenever it is saved. lecture: a file to present.
-    exercise: the Markdown file of an exercise to open.
+    exercise: the Markdown file of an exercise to open. follower: started once the window is shown.
 
     Raises CatalogueError for an unknown scenario or an invalid parameter.
     """
@@ -45,7 +54,7 @@ def run_window(
 
     worker = Worker()
     worker.start()
-    return _run_event_loop(worker, specs, program, lecture, exercise, interrupted)
+    return _run_event_loop(worker, specs, program, lecture, exercise, follower, interrupted)
 
 
 def speed_up_imports() -> None:
@@ -116,6 +125,7 @@ def _run_event_loop(
     program: str,
     lecture: Path | None,
     exercise: Path | None,
+    follower: Follower | None,
     interrupted: Sequence[int],
 ) -> int:
     """Show the window until it is closed; return the exit status.
@@ -145,6 +155,7 @@ def _run_event_loop(
         window.show_program(program, first)
     window.show()
     window.desk.recover()
+    end_following = follower(window.lectures) if follower else None
     QTimer.singleShot(SETTLING_TIME, resume_garbage_collection)
     if exercise is not None:
         window.show_exercise(exercise, first)
@@ -152,6 +163,8 @@ def _run_event_loop(
     heartbeat.timeout.connect(lambda: window.leave() if interrupted else None)
     heartbeat.start()
     status = app.exec()
+    if end_following is not None:
+        end_following()
     if not jobs.close():
         # A thread is still computing an unneeded result; everything is saved, so do not wait for it.
         sys.stdout.flush()

@@ -54,6 +54,7 @@ class Page {
     this.steps = make("nav", { class: "steps", "aria-label": "Steps" }, this.before, this.stepList, this.after);
     this.steps.hidden = !many;
     this.head = make("header", { class: "top" }, make("h1", {}, data.title), this.steps, this.themeButton);
+    this.head.hidden = Boolean(data.framed); // a page around this one has the title
     this.caption = make("section", { class: "caption", "aria-live": "polite" });
     this.panes = make("section", { class: "panes", "aria-label": "Pictures" });
     this.side = make("aside", { class: "side" });
@@ -127,6 +128,7 @@ class Page {
     if (shows) this.showPanes(step);
     else this.showPicture(step);
     this.main.dataset.panes = shows ? step.tracks.length : 0;
+    this.main.classList.toggle("asks", Boolean(step.asks)); // a page around this one asks
     const runs = step.plays && plays && !this.still.matches && !step.question;
     if (shows) this.seek(runs || (step.plays && step.question) ? step.begin : step.stand);
     this.arrange();

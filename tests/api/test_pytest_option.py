@@ -92,6 +92,7 @@ class Case(unittest.TestCase):
     def test_race_in_a_class(self):
         launch(reverse)
 """
+SNAPSHOT = '{"version": %d, "kernel": "right", "grid": [1, 1, 1], "block": [%d, 1, 1], "counters": {}}'
 OUTCOME = re.compile(r"^(PASSED|FAILED|ERROR|XFAIL|SKIPPED) \S*?(?:::(\w+))+", re.M)
 
 
@@ -234,6 +235,54 @@ def test_no_launches_of_other_tests(tilescope_launches):
     assert "counter_differences.py" not in done.stdout
     without = run_tests(project, tests, "-rA", "-k", "test_equal")
     assert "tilescope_launches needs pytest --tilescope" in without.stdout
+
+
+def test_counters_may_fall_below_a_snapshot_but_not_rise(project):
+    tests = """\
+from kernels import launch, right
+def test_kept(tilescope_launches):
+    launch(right)
+    tilescope_launches[0].assert_counters("right.json")
+"""
+    missing = run_tests(project, tests, "--tilescope")
+    assert missing.returncode == 1 and "there is no right.json; run pytest --tilescope" in missing.stdout
+    for words, variables in (
+        (["--tilescope-update-snapshots"], {}),
+        ([], {"TILESCOPE_UPDATE_SNAPSHOTS": "1"}),
+    ):
+        (project / "right.json").unlink(missing_ok=True)
+        assert run_pytest(project, "--tilescope", *words, **variables).returncode == 0
+        assert run_pytest(project, "--tilescope").returncode == 0
+    kept = json.loads((project / "right.json").read_text())
+    assert kept["kernel"] == "right" and kept["counters"]["global_load_sectors"] == 64
+    (project / "kernels.py").write_text(KERNELS.replace("tile[t] = a[16 * t]", "tile[t] = a[8 * t]"))
+    assert run_pytest(project, "--tilescope").returncode == 0
+    (project / "kernels.py").write_text(
+        KERNELS.replace("out[t] = tile[63 - t]", "out[t] = tile[63 - t] + a[t]")
+    )
+    risen = run_pytest(project, "--tilescope")
+    line = line_of("    cuda.syncthreads()") + 1
+    assert risen.returncode == 1
+    assert "global_load_sectors of right rose from 64 to 72 (+8):" in risen.stdout
+    assert f"8 in kernels.py:{line}: out[t] = tile[63 - t] + a[t]" in risen.stdout
+    assert "The earlier counters are in right.json" in risen.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("{", "right.json is no snapshot of counters: "),
+        (SNAPSHOT % (2, 64), "right.json has version 2, and this Tilescope reads version 1."),
+        (SNAPSHOT % (1, 32), "right.json is about right[(1, 1, 1), (32, 1, 1)], and not right[(1, 1, 1), (64, 1, 1)]"),
+    ],
+)  # fmt: skip
+def test_a_snapshot_that_cannot_be_used_is_one_sentence(project, content, sentence):
+    (project / "right.json").write_text(content)
+    tests = "from kernels import launch, right\ndef test(tilescope_launches):\n    launch(right)\n"
+    done = run_tests(
+        project, tests + '    tilescope_launches[0].assert_counters("right.json")\n', "--tilescope"
+    )
+    assert done.returncode == 1 and sentence in done.stdout and "counter_snapshots.py" not in done.stdout
 
 
 def test_without_the_option_nothing_is_imported(project):

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import common
@@ -85,9 +86,16 @@ def drive(path: str, endless: bool) -> None:
     before = common.rss(os.getpid())
     window.files.run_program(path)
     program = window.files.program
-    program.failed.connect(lambda text: results.append(f"ERROR {text}"))
-    program.noted.connect(lambda text: results.append(f"ERROR {text}"))
-    program.recorded.connect(lambda traces: results.append(f"recorded {len(traces)}"))
+    before = program.report
+
+    def note_error(text: str) -> None:
+        results.append(f"ERROR {text}")
+
+    def note_traces(traces: Sequence[Path]) -> None:
+        before.recorded(traces)
+        results.append(f"recorded {len(traces)}")
+
+    program.report = before._replace(recorded=note_traces, failed=note_error, noted=note_error)
     while (
         time.monotonic() < begun + (8 if endless else WAIT)
         and program._process is not None

@@ -17,7 +17,7 @@ from tilescope.app.gpu_timelines.model.recorded import launch_of_pane
 from tilescope.app.gpu_timelines.shown import ChartView
 from tilescope.app.gpu_timelines.view import GpuRequests, GpuView, common_range
 from tilescope.app.model.bookmark import Setup
-from tilescope.app.widgets.controls import nothing
+from tilescope.app.model.nothing import nothing
 from tilescope.app.widgets.theme import Theme
 from tilescope.kernels.scenarios.catalogue import find, settle
 from tilescope.tracer.hardware.timeline import Segments, Timeline

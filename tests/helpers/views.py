@@ -122,6 +122,20 @@ def show_timeline(session, moment=3.0, selection=None, size=(1200, 112), theme=N
     return view
 
 
+def record_requests(view, name):
+    """Let a view add what it asks for under this name of ViewRequests to the returned list."""
+    asked = []
+    view.ask = view.ask._replace(**{name: asked.append})
+    return asked
+
+
+def record_calls(owner, name):
+    """Let a part add the arguments of its callable of this name to the returned list."""
+    values = []
+    setattr(owner, name, lambda *given: values.append(given[0] if len(given) == 1 else given))
+    return values
+
+
 def record_signal(signal):
     values = []
     signal.connect(lambda *given: values.append(given[0] if len(given) == 1 else given))

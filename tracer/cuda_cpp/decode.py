@@ -17,7 +17,6 @@ from ..compiled import state
 from ..model import launch as launches
 from ..model.array_types import Columns, narrow
 from ..model.trace import (
-    STOPPED,
     Barriers,
     Buffer,
     KernelError,
@@ -454,11 +453,6 @@ class LaunchDecoder:
             site.file,
             site.line,
         )
-
-
-def stopped_notice(sentence: str) -> str:
-    """Write the notice of a launch that was stopped before its end."""
-    return f"{STOPPED} {sentence}"
 
 
 def _element(buffer: Buffer, index: int) -> str:

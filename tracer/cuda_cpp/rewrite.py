@@ -205,9 +205,10 @@ class Rewriter:
         name = kernel.rpartition("::")[2]
         head = f"{shown}, TilescopeConfig(__FILE__, __LINE__, {config})"
         if macro or "<" in kernel or name in self._templates:
-            call = f"[=](auto... tilescope_values) TILESCOPE_HELPER {{ {kernel}(tilescope_values...); }}"
             comma = "," if arguments.strip() else ""
-            self._emit(f"tilescope_run({head}, {call}{comma}{gap}{arguments})", "word")
+            self._emit(
+                f"tilescope_run({head}, TILESCOPE_CALL_TEMPLATE({kernel}){comma}{gap}{arguments})", "word"
+            )
         else:
             self._emit(f"tilescope_kernel({head}, {kernel}){gap}({arguments})", "word")
 

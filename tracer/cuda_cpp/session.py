@@ -58,7 +58,7 @@ class SessionOptions(Struct, frozen=True):
 class ProgramFault(Struct, frozen=True):
     """What ended a program, or went wrong in it, outside a trace: one sentence at the user's line."""
 
-    kind: str  # "endless", "crash", "early", "missing", "refused", "leak"
+    kind: str  # "endless", "crash", "early", "missing", "refused", "leak", "streams"
     text: str
     file: str
     line: int
@@ -381,6 +381,9 @@ class _Connection:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
             self._session.take(trace, time.perf_counter() - self._started)
+            # The source shows which copies are of vectors, so that the runtime learns of a misaligned one here.
+            if event.error is None and trace.error and trace.error.type == "MisalignedAddress":
+                answer = "misaligned"
         return answer
 
     def _user_site(self, pcs: list[int]) -> Site | None:
@@ -480,6 +483,8 @@ def _resident(event: LaunchEvent, wanted: int | None) -> int:
     threads = event.block[0] * event.block[1] * event.block[2]
     blocks = event.grid[0] * event.grid[1] * event.grid[2]
     fit = max(1, THREADS // threads)
+    if event.cooperative:
+        return blocks
     return max(1, min(blocks, fit, wanted or fit))
 
 

@@ -19,7 +19,7 @@ from ..analysis.grid_barriers import grid_epochs, has_grid_barriers
 from ..analysis.kernel_structure import decides_on
 from ..analysis.overlap import dense_keys
 from ..model.array_types import Ints, Mask
-from ..model.trace import Op, Trace, poison
+from ..model.trace import Op, Site, Trace, poison
 from ..races.conflicting_accesses import Race, ValuesByKey, differ
 from .source.index_values import compared_with
 
@@ -47,7 +47,7 @@ def excuse_harmless(trace: Trace, race: Race) -> Race:
         _checks_first(trace, race)
         and (unchanged | (comparable & _set_once(trace, rows, key, size, store))).all()
     ):
-        return replace(race, harmful=False, excuse="set once")
+        return replace(race, harmful=_counts_setters(trace, race), excuse="set once")
     return race
 
 
@@ -116,9 +116,20 @@ def _unchanged(rows: Ints, key: Ints, size: int, store: Mask, value: NDArray[Any
 
 def _checks_first(trace: Trace, race: Race) -> bool:
     """Check whether a race is between the condition of an `if` and a store under it."""
+    condition, store = _load_and_store(trace, race)
+    return decides_on(trace, condition, store)
+
+
+def _counts_setters(trace: Trace, race: Race) -> bool:
+    """Check whether an atomic is under the same `if` as the store: it counts each thread that finds the mark unset."""
+    condition, _ = _load_and_store(trace, race)
+    atomics = np.unique(trace.site[trace.op == Op.ATOMIC]).tolist()
+    return any(decides_on(trace, condition, trace.sites[site]) for site in atomics)
+
+
+def _load_and_store(trace: Trace, race: Race) -> tuple[Site, Site]:
     load, store = sorted((race.first, race.second), key=lambda row: int(trace.op[row]))
-    condition, branch_store = (trace.sites[int(trace.site[row])] for row in (load, store))
-    return decides_on(trace, condition, branch_store)
+    return trace.sites[int(trace.site[load])], trace.sites[int(trace.site[store])]
 
 
 def _set_once(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Mask:

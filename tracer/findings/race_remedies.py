@@ -41,6 +41,8 @@ def remedy_of(
     """
     if not race.harmful:
         return HARMLESS[race.excuse], ()
+    if race.excuse == "set once":
+        return "let cuda.atomic.cas set it, and only the thread that gets the old value go on", ()
     trace = accesses.trace
     if name := _in_one_call(trace, race):
         return f"let each thread give {name} its own elements", ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+import math
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -29,6 +30,10 @@ CUDA_CPP_SUFFIXES = (
 PYTHON_PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Python programs
 
 
+def _is_special(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
 class Array(msgspec.Struct, frozen=True, tag="array"):
     """An array argument.
 
@@ -44,15 +49,30 @@ class Array(msgspec.Struct, frozen=True, tag="array"):
     digest: str = ""  # SHA-256 of the file, which makes its content part of the launch
 
 
+Special = Literal["nan", "inf", "-inf"]  # numbers that JSON lacks: it has null instead
+if TYPE_CHECKING:
+    Number = bool | int | float
+else:
+    Number = bool | int | float | None
+
+
 class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
     """A scalar argument, passed as a Python number.
 
     dtype: its type in the program that launched the kernel: a NumPy type, "" for a Python number, OBJECT_DTYPE
-    for other objects, whose value is not kept.
+    for other objects, whose value is not kept. special: the value in JSON, where it is infinite or NaN.
     """
 
-    value: bool | int | float
+    value: Number
     dtype: str = ""
+    special: Special | None = None
+
+    def __post_init__(self) -> None:
+        """Restore a value that JSON lacks, or name it for JSON."""
+        if self.value is None:
+            msgspec.structs.force_setattr(self, "value", float(self.special or "nan"))
+        elif _is_special(self.value):
+            msgspec.structs.force_setattr(self, "special", str(self.value))
 
 
 class Schedule(msgspec.Struct, frozen=True):
@@ -96,9 +116,8 @@ class Launch(msgspec.Struct, frozen=True):
     arguments: tuple[Array | Scalar, ...]  # in the kernel's order
     grid: Dim3  # blocks
     block: Dim3  # threads
-    constants: dict[
-        str, bool | int | float | str
-    ] = {}  # globals that the kernel freezes; a str names a numba type. In CUDA C++ template parameters and macros
+    # globals that the kernel freezes; a str names a numba type. In CUDA C++ template parameters and macros
+    constants: dict[str, Number | str] = {}
     shared_bytes: int = 0  # of dynamic shared memory per block
     scenario: str = ""  # its name in the catalogue, whose NumPy reference checks the result; "" for none
     schedule: Schedule = Schedule()
@@ -108,6 +127,17 @@ class Launch(msgspec.Struct, frozen=True):
     engine: EngineName = "simulator"  # "compiled": kernels that can't be compiled run in the simulator
     # digest of the modules that the file imports from its own folder
     imports_digest: str = msgspec.field(name="beside", default="")
+    special: dict[str, Special] | msgspec.UnsetType = msgspec.UNSET  # constants that JSON lacks
+
+    def __post_init__(self) -> None:
+        """Restore constants that JSON lacks, or name them for JSON."""
+        missing = {} if self.special is msgspec.UNSET else self.special
+        restored = {name: float(missing.get(name, "nan")) for name, v in self.constants.items() if v is None}
+        constants = self.constants | restored
+        special = {name: str(value) for name, value in constants.items() if _is_special(value)}
+        if special:
+            msgspec.structs.force_setattr(self, "constants", constants)
+        msgspec.structs.force_setattr(self, "special", special or msgspec.UNSET)
 
     def key(self) -> str:
         """Return a digest of this launch: equal launches have equal keys (64 hexadecimal digits)."""

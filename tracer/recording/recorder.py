@@ -131,10 +131,6 @@ class Recorder:
             )
         )
 
-    def has_atomics(self) -> bool:
-        """Check whether any flushed access is atomic."""
-        return any(kind == Op.ATOMIC for *_, kind in self._site_numbers)
-
     def flush(self) -> None:
         """Convert the log to columns."""
         if not self.log:

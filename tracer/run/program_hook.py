@@ -126,8 +126,10 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     from ..simulator import numba_patch
     from ..simulator.host.launch_checks import check_limits
     from .program_launch import ProgramLaunch
+    from .stream_faults import watch_streams
 
     numba_patch.install()
+    watch_streams(options.on_fault)
     gc.freeze()  # the modules that were loaded after Numba
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
@@ -179,6 +181,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         attempt.note_stores()
         if attempt.trace is not None:
             recorded(attempt.trace, time.perf_counter() - start)
+            attempt.note_stream(kernel.fn.__name__, kernel.stream, arguments)
             if "coverage" in sys.modules:
                 from .line_coverage import note_lines
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_launch
+from numpy.typing import NDArray
 
 from ..compiled.not_compilable import NotCompilableError
 from ..model.launch import Launch
 from ..model.trace import KernelError, Trace
 from ..recording.fresh_memory import fresh_memory
 from ..recording.run_record import RunRecord
+from ..recording.stream_order import stream_order, uses_of_launch
 from ..simulator.execution import StopRecording, Watch
 from ..simulator.numba_patch import (
     KernelCall,
@@ -189,6 +192,14 @@ class ProgramLaunch:
         if self._record is not None and self.trace is not None:
             fresh_memory.note_stores(self._record, self.trace)
 
+    def note_stream(self, name: str, stream: object, arguments: Iterable[Any]) -> None:
+        """Note what the launch used in its stream, for which the host waits if it copies arguments back."""
+        record, trace, hosts = self._record, self.trace, _host_arrays(arguments)
+        if record is not None and trace is not None:
+            stream_order.add(name, stream, lambda: list(uses_of_launch(record, trace, hosts)))
+            if hosts:
+                stream_order.synchronize(stream)
+
     def _trace_block(self, record: RunRecord, perform: Perform, call: KernelCall, block: int) -> Trace | None:
         """Trace one block of a call that has run, None if the block fails."""
         previous, contents = (self.raised, self.trace), [(m.cells, m.cells.copy()) for m in record.memories]
@@ -253,6 +264,17 @@ class ProgramLaunch:
             record, call.kernel, call.arguments, debug=call.debug, prepared_call=ready, turns=turns
         )
         return engine.trace_of_compiled_run(record, _file(record))
+
+
+def _host_arrays(arguments: Iterable[Any]) -> list[NDArray[Any]]:
+    """List the arrays of the host among arguments, also in tuples."""
+    arrays: list[NDArray[Any]] = []
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            arrays += _host_arrays(argument)
+        elif isinstance(argument, np.ndarray) and not getattr(argument, "__cuda_ndarray__", False):
+            arrays.append(argument)
+    return arrays
 
 
 def _file(record: RunRecord) -> str:

@@ -295,7 +295,7 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "The launch does not fit in memory; choose a smaller size or fewer blocks."
     if isinstance(error, msgspec.MsgspecError):
-        return f"The launch can't be read ({error}); every argument must be a finite number or an array."
+        return f"The launch can't be read ({error}); every argument must be a number or an array."
     return f"The launch can't be traced ({type(error).__name__}: {error}); check kernel and arguments."
 
 

@@ -30,7 +30,11 @@ def immediate_interrupts() -> Iterator[None]:
 
     Qt's event loop would otherwise keep Python from handling the signal.
     """
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:  # a shell's background job
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield
     finally:

@@ -10,12 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ...lectures.model.changes import Pane
 from ...lectures.model.document import Lecture
 from ...lectures.model.scenes import scenes_of
 from ...lectures.model.sessions import Sessions
-from ...model.bookmark import Bookmark, Setup
-from ...model.first_bookmark import first_bookmark
+from ...model.bookmark import Bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt, write_png
 from ..common.arguments import Parser, UsageError, add_look
 from ..common.interrupts import deferred_interrupts
@@ -108,7 +106,7 @@ def step_drawing(
 ) -> Iterator[tuple[Callable[[int], ResolvedStep], StepPictures]]:
     """Yield the function that positions a step, and the window that draws it; Ctrl+C stops between two steps."""
     from ...control.session_jobs import SessionJobs
-    from ...lectures.player.step_picture import ResolvedStep, StepPictures, panes_below
+    from ...lectures.player.step_picture import ResolvedStep, StepPictures, panes_below, setups_below
     from ...window.start import application, window_for_pictures
 
     application()
@@ -125,12 +123,6 @@ def step_drawing(
         yield stand, pictures
     finally:
         pictures.close()
-
-
-def setups_below(panes: tuple[Pane, ...]) -> tuple[Setup, ...]:
-    """Return the setups of panes: none if one needs consent; the default pair if there are no panes."""
-    setups = tuple(pane for pane in panes if isinstance(pane, Setup))
-    return () if len(setups) < len(panes) else setups or first_bookmark((), None).panes
 
 
 def _write_pictures(

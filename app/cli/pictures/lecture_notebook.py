@@ -14,7 +14,6 @@ from ...lectures.model.sessions import Sessions
 from ...model.notebook_file import NotebookCell, details
 from ...model.pane_moments import pane_moments
 from ...model.setup_text import spec_of
-from .handout import setups_below
 
 if TYPE_CHECKING:
     from ...lectures.player.step_picture import ResolvedStep
@@ -32,7 +31,7 @@ def lecture_cells(
 
     progress: called with the number of each step before it is traced.
     """
-    from ...lectures.player.step_picture import ResolvedStep, panes_below
+    from ...lectures.player.step_picture import ResolvedStep, panes_below, setups_below
 
     introduction = fill_caption(lecture.introduction, {}).html
     yield NotebookCell("markdown", f"# {lecture.title}\n\n{introduction}")

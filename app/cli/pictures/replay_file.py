@@ -24,7 +24,6 @@ from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt
 from ..common.arguments import UsageError, check_scenarios
 from ..common.interrupts import deferred_interrupts
-from .handout import setups_below
 from .lecture_work import open_sessions, progress_text, show_progress_on_terminal
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
 
 def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     """Build the document of a lecture, before it is drawn."""
-    from ...lectures.player.step_picture import ResolvedStep, panes_below
+    from ...lectures.player.step_picture import ResolvedStep, panes_below, setups_below
     from ...replays.document import ReplayDocument
     from ...replays.frames import Form
     from ...replays.launches import PICTURE

@@ -33,6 +33,8 @@ _RAISING_ON_PURPOSE = tuple(
     f"{_TRACER}{room}{os.sep}"
     for room in (os.path.join("simulator", "host"), "run", "stand_ins")  # noqa: PTH118
 )
+_STANDARD_LIBRARY = f"{Path(os.__file__).parent}{os.sep}"
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
 _ENDLESS = "LivelockError"  # raised in a thread of a kernel, where the simulator lets it wait
 _SIMULATOR = os.path.join("numba", "cuda", "simulator", "")  # noqa: PTH118  # a part of a path
 replaced_text: Callable[[str], bytes | None] | None = None  # returns a script's text instead of its file's
@@ -157,12 +159,15 @@ def _exit_status(end: SystemExit) -> int:
 def print_raised(error: BaseException) -> None:
     """Print an exception through the program's excepthook, without Tilescope's frames.
 
-    For Ctrl+C in a kernel print only the sentence, which names the line.
+    For Ctrl+C in a kernel print only the sentence, which names the line. After Ctrl+C in a library, the traceback
+    ends at the line of the program.
     """
     if isinstance(error, InterruptedLaunch):
         print_error(error)
         return
     error.__traceback__ = _program_frames(error)
+    if isinstance(error, KeyboardInterrupt):
+        _cut_libraries(error.__traceback__)
     sys.excepthook(type(error), error, error.__traceback__)
 
 
@@ -184,6 +189,21 @@ def _without(steps: TracebackType | None, is_hidden: Callable[[str], bool]) -> T
     if steps is not None:
         steps.tb_next = _without(steps.tb_next, is_hidden)
     return steps
+
+
+def _cut_libraries(steps: TracebackType | None) -> None:
+    """End a traceback at its last frame that is of no library, if there is one."""
+    tracebacks = []
+    while steps is not None:
+        tracebacks.append(steps)
+        steps = steps.tb_next
+    own = [step for step in tracebacks if not _is_of_library(step.tb_frame.f_code.co_filename)]
+    if own:
+        own[-1].tb_next = None
+
+
+def _is_of_library(file: str) -> bool:
+    return file.startswith(("<frozen ", _STANDARD_LIBRARY)) or _INSTALLED in file
 
 
 def _is_ours(file: str) -> bool:

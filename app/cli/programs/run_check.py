@@ -44,7 +44,7 @@ from .findings_output import (
 )
 from .forked_launches import ForkedLaunches, record_here
 from .program_to_run import ProgramToRun
-from .run_as_main import full_path
+from .run_as_main import INTERRUPTED, full_path
 from .run_cuda_cpp import (
     CudaProgram,
     check_options,
@@ -472,6 +472,8 @@ def execute_check(chosen: Namespace) -> int:
 
         def report(status: int) -> int:
             if os.getpid() != own:  # the parent reports for a forked child
+                return status
+            if status == INTERRUPTED and not collector.launches:  # perhaps in the import of a library we need
                 return status
             with original_builtins():
                 return verdict.print_report(status)

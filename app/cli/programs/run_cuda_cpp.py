@@ -94,7 +94,7 @@ class CudaProgram:
 
 def note_fault(faults: list[FindingData], fault: ProgramFault, file: str = "") -> None:
     """Add a fault of a program to a list; file: that of faults without one."""
-    kind = "compile" if fault.kind == "compile" else "launch"
+    kind = {"compile": "compile", "streams": "race"}.get(fault.kind, "launch")
     severity = "warning" if fault.kind == LEAKS else "error"
     kernel = (fault.kernel, fault.kernel_file)
     add_fault(faults, kind, severity, fault.file or file, fault.line or 1, fault.text, kernel)

@@ -35,6 +35,7 @@ class CaptionBar(QFrame):
         super().__init__(parent)
         self.theme = theme
         self.card: CaptionCard | None = None
+        self.addition: CaptionCard | None = None  # below the card; a feature adds it for good
         self.setAccessibleName("Caption")
         self.title, self.text, self.foot = PlainLabel(), RichLabel(), PlainLabel()
         self.foot.setObjectName("muted")
@@ -77,9 +78,29 @@ class CaptionBar(QFrame):
             self.card.hide()  # otherwise Qt shows a widget removed from its layout as a separate window
         self.card = card
         if card is not None:
-            self.column.addWidget(card)
+            self.column.insertWidget(1, card)
             card.show()
         self._fit()
+
+    def set_addition(self, addition: CaptionCard | None) -> None:
+        """Replace the lowest card, which takes space while it is not hidden; the previous one is deleted."""
+        if self.addition is not None:
+            self.column.removeWidget(self.addition)
+            self.addition.hide()
+            self.addition.deleteLater()
+        self.addition = addition
+        if addition is not None:
+            self.column.addWidget(addition)
+        self._fit()
+
+    def refit(self) -> None:
+        """Choose the font size and the height again, since a card has changed."""
+        self._fit()
+
+    def _cards(self) -> list[CaptionCard]:
+        """List the visible cards, from top to bottom."""
+        addition = self.addition if self.addition is not None and not self.addition.isHidden() else None
+        return [card for card in (self.card, addition) if card is not None]
 
     def fit(self, room: QSize) -> None:
         """Choose the font size for a window of this size."""
@@ -98,7 +119,7 @@ class CaptionBar(QFrame):
 
     @property
     def letters(self) -> int:
-        """The font size in pixels, which cards use too."""
+        """The font size in pixels."""
         return self.text.font().pixelSize()
 
     def _labels(self) -> tuple[QLabel, QLabel, QLabel]:
@@ -113,8 +134,8 @@ class CaptionBar(QFrame):
             self._write(size)
             if self._text_height() <= self._room.height() / SHARE:
                 break
-        self.setFixedHeight(self._text_height() + self._card_height())
-        self.setVisible(self.card is not None or any(label.text() for label in self._labels()))
+        self.setFixedHeight(self._text_height() + sum(map(self._card_height, self._cards())))
+        self.setVisible(bool(self._cards()) or any(label.text() for label in self._labels()))
 
     def _sizes(self) -> list[int]:
         """List the font sizes to try, largest first."""
@@ -127,9 +148,12 @@ class CaptionBar(QFrame):
         self.title.setFont(sized(self.theme, size, bold=True))
         self.text.setFont(sized(self.theme, size))
         self.foot.setFont(sized(self.theme, round(FOOT * size)))
+        for card in (self.card, self.addition):
+            if card is not None:
+                card.set_letters(size)
         edge = round(0.3 * size)
         self.column.setContentsMargins(edge, 0, edge, edge)
-        self.column.setSpacing(edge if self.card else 0)
+        self.column.setSpacing(edge if self._cards() else 0)
         self.line.setSpacing(0 if self.line.direction() == QBoxLayout.Direction.TopToBottom else size)
 
     def _width(self) -> int:
@@ -150,12 +174,10 @@ class CaptionBar(QFrame):
         text = self.text.heightForWidth(max(1, right)) if self.text.text() else 0
         return (max(left, text) if side_by_side else left + text) + self.column.contentsMargins().bottom()
 
-    def _card_height(self) -> int:
-        """Return the height of the card for the available width, 0 without a card."""
-        if self.card is None:
-            return 0
-        height = self.card.heightForWidth(self._width()) if self.card.hasHeightForWidth() else -1
-        return (height if height >= 0 else self.card.sizeHint().height()) + self.column.spacing()
+    def _card_height(self, card: CaptionCard) -> int:
+        """Return the height of a card for the available width."""
+        height = card.heightForWidth(self._width()) if card.hasHeightForWidth() else -1
+        return (height if height >= 0 else card.sizeHint().height()) + self.column.spacing()
 
 
 def sized(theme: Theme, pixels: int, *, bold: bool = False) -> QFont:

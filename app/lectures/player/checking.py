@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from ....tracer.processes.process_client import RunCancelledError
 from ...control.session_jobs import PATIENCE, SessionJobs
 from ...control.task import Task, TaskQueue
 from ...model.bookmark import Setup
+from ...model.nothing import nothing
 from ...model.session import Session, session_of_file, session_of_launch
 from ...model.setup_launch import launch_of_setup
 from ...model.visible_text import escape_controls
@@ -28,18 +29,17 @@ class CheckJob(QObject):
     checked: (Lecture, its problems). failed: one sentence.
     """
 
-    checked = Signal(object, object)
-    failed = Signal(str)
-
     def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.checked: Callable[[Lecture, tuple[Problem, ...]], object] = nothing
+        self.failed: Callable[[str], object] = nothing
         self.jobs = jobs
         self._tasks = TaskQueue(self)
         self._is_over = False
 
     def start(self, lecture: Lecture) -> None:
         """Check a lecture; the signals report the result."""
-        check, show = partial(self._check, lecture), partial(self.checked.emit, lecture)
+        check, show = partial(self._check, lecture), lambda problems: self.checked(lecture, problems)
         self._tasks.start(Task(check, show, self._fail, expected=(RunCancelledError,)))
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class CheckJob(QObject):
 
     def _fail(self, error: BaseException) -> None:
         if not (self._is_over or isinstance(error, RunCancelledError)):
-            self.failed.emit("The lecture could not be checked; the terminal shows the error.")
+            self.failed("The lecture could not be checked; the terminal shows the error.")
 
     def _session_of(self, setup: Setup) -> Session:
         """Load the session of a setup; raises Cancelled once the window closes, and the errors of `check_lecture`."""

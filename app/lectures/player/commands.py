@@ -39,7 +39,7 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         LINE,
         Command("Check this lecture", "", lectures.check),
         LINE,
-        *(Command(text, "", partial(lectures.output_asked.emit, text)) for text in OUTPUTS),
+        *(Command(text, "", partial(lectures.ask_for_output, text)) for text in OUTPUTS),
         LINE,
         Command("Leave the lecture", "", lectures.leave),
     ]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject
+
+from ...control.delay import Delay
+from ...model.nothing import nothing
 
 SAVING_DELAY = 150  # milliseconds after which an editor has surely written the complete file
 
@@ -12,15 +16,13 @@ SAVING_DELAY = 150  # milliseconds after which an editor has surely written the 
 class FileWatch(QObject):
     """Watches one file. saved: its content has changed, or it exists again."""
 
-    saved = Signal()
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.saved: Callable[[], object] = nothing
         self._path: Path | None = None
         self._state: object = None
         self._watcher = QFileSystemWatcher(self)
-        self._delay_timer = QTimer(self, singleShot=True, interval=SAVING_DELAY)
-        self._delay_timer.timeout.connect(self._check)
+        self._delay_timer = Delay(self, SAVING_DELAY, self._check)
         self._watcher.fileChanged.connect(lambda _: self._delay_timer.start())
         self._watcher.directoryChanged.connect(lambda _: self._delay_timer.start())
 
@@ -45,7 +47,7 @@ class FileWatch(QObject):
         state = _state_of(self._path)
         if state != self._state:
             self._state = state
-            self.saved.emit()
+            self.saved()
 
 
 def _state_of(path: Path | None) -> object:

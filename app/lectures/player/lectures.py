@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark
+from ...model.nothing import nothing
 from ...model.settings import StoredSettings
 from ...state.actions import ChooseLayout, HideVerdicts
 from ...views.common.heat import HEATS
@@ -54,8 +55,6 @@ class Lectures(QObject):
     output_asked: the user wants the lecture as another file, with the command's text.
     """
 
-    output_asked = Signal(str)
-
     def __init__(
         self,
         places: WindowParts,
@@ -66,6 +65,7 @@ class Lectures(QObject):
         show: ShowBookmark,
     ) -> None:
         super().__init__(places.window)
+        self.output_asked: Callable[[str], object] = nothing
         self.places, self.look, self.settings = places, look, settings
         self.store = stage.store
         self.player = player = LecturePlayer(stage, bookmark, show, self)
@@ -76,15 +76,15 @@ class Lectures(QObject):
         self.card: QuestionCard | None = None
         self._card_question: tuple[int, Question | None] = (-1, None)  # of the card, with its step
         self.checks = CheckJob(stage.jobs, self)
-        self.checks.checked.connect(self._show_checked)
-        self.checks.failed.connect(partial(places.notice.error, cause="lecture file"))
+        self.checks.checked = self._show_checked
+        self.checks.failed = partial(places.notice.error, cause="lecture file")
         self._watch = FileWatch(self)
-        self._watch.saved.connect(player.reload)
+        self._watch.saved = player.reload
         self._clock = QTimer(self, interval=TICK)
         self._clock.timeout.connect(self._show_text)
         player.changed.connect(self._show)
         player.awaited_changed.connect(self._show_awaited)
-        player.problem.connect(self._show_problem)
+        player.problem = self._show_problem
         self._problem_position: tuple[str, int] = ("", 0)  # text and step of the lecture at the last problem
         stage.jobs.preparing.connect(self._show_progress)
         look.changed.connect(self._set_theme)
@@ -154,6 +154,10 @@ class Lectures(QObject):
         else:
             self.leave()
         return True
+
+    def ask_for_output(self, text: str) -> None:
+        """Ask for an output of the lecture: one of `OUTPUTS`."""
+        self.output_asked(text)
 
     def check(self) -> None:
         """Check the current content of the lecture's file."""
@@ -301,8 +305,8 @@ class Lectures(QObject):
 
             self._card_question = player.number, question
             self.card = QuestionCard(self.look.theme, asked)
-            self.card.chosen.connect(player.choose)
-            self.card.revealed.connect(player.reveal)
+            self.card.chosen = player.choose
+            self.card.revealed = player.reveal
         else:
             self.card.show_asked(asked)
         self.places.caption.set_card(self.card)

@@ -17,6 +17,7 @@ from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...model.bookmark import Bookmark, Setup
+from ...model.nothing import nothing
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
 from ..model.captions import FilledCaption, fill_caption
@@ -54,9 +55,7 @@ class LecturePlayer(QObject):
 
     changed = Signal()
     shown = Signal()
-    problem = Signal(str)
     awaited_changed = Signal()
-    compiled_asked = Signal(object)
 
     def __init__(
         self,
@@ -66,6 +65,8 @@ class LecturePlayer(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.problem: Callable[[str], object] = nothing
+        self.compiled_asked: Callable[[Session], None] = nothing
         self.stage, self._bookmark, self._show = stage, bookmark, show
         self.lecture: Lecture | None = None
         self.scenes: tuple[Scene, ...] = ()
@@ -86,9 +87,7 @@ class LecturePlayer(QObject):
         self._launches: dict[str, Launch] = {}  # by the text of their setups
         self._filled = _Filled()
         self.clock = Clock()
-        self.programs = LecturePrograms(self)
-        self.programs.changed.connect(self._take_launches)
-        self.programs.noted.connect(self.problem)
+        self.programs = LecturePrograms(self, self._take_launches, lambda a: self.problem(a))
         stage.jobs.prepared.connect(self._take_prepared)
         stage.playhead.changed.connect(self._follow)
 
@@ -102,10 +101,10 @@ class LecturePlayer(QObject):
         try:
             lecture = read_lecture(path)
         except LectureError as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         if not lecture.steps:
-            self.problem.emit(f"{lecture.problems[0].sentence} ({path.name})")
+            self.problem(f"{lecture.problems[0].sentence} ({path.name})")
             return False
         self.before = before or self.before or self._bookmark()
         self._take(lecture)
@@ -138,10 +137,10 @@ class LecturePlayer(QObject):
         try:
             lecture = read_lecture(self.lecture.path)
         except LectureError as error:
-            self.problem.emit(f"{error} The previous version of the lecture is still shown.")
+            self.problem(f"{error} The previous version of the lecture is still shown.")
             return
         if lecture.text == self.lecture.text:
-            self.problem.emit("")
+            self.problem("")
             return
         if not lecture.steps or (lecture.problems and not self.lecture.problems):
             self._report_problems(lecture)
@@ -188,7 +187,7 @@ class LecturePlayer(QObject):
         problems = lecture.problems
         if problems:
             more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
-            self.problem.emit(f"{lecture.path.name}, {problems[0]}{more}")
+            self.problem(f"{lecture.path.name}, {problems[0]}{more}")
 
     # Walking.
 
@@ -337,7 +336,7 @@ class LecturePlayer(QObject):
             try:
                 self._filled.answer = answer_of(question, names)
             except ExpressionError as error:
-                self.problem.emit(str(error))
+                self.problem(str(error))
         return self._filled.answer
 
     def moment(self) -> Moment | None:
@@ -359,7 +358,7 @@ class LecturePlayer(QObject):
         from ..model.check import environment_of  # the window starts without it
 
         return environment_of(
-            self.scenes[self.number], self._sessions, self._moment, self.compiled_asked.emit
+            self.scenes[self.number], self._sessions, self._moment, lambda a: self.compiled_asked(a)
         )
 
     def take_compiled(self, session: Session) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from ...model.bookmark import Setup
 from ...model.named_file import UnreadableFileError, read_small_file
@@ -42,13 +41,14 @@ class _Run(Struct):
 
 
 class LecturePrograms(QObject):
-    """Runs the programs of lectures. changed: a run began or ended. noted: one sentence about a finished run."""
+    """Runs the programs of lectures.
 
-    changed = Signal()
-    noted = Signal(str)
+    changed: called when a run began or ended. note: gets one sentence about a finished run.
+    """
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject, changed: Callable[[], object], note: Callable[[str], object]) -> None:
         super().__init__(parent)
+        self._changed, self._note = changed, note
         self._trusted: set[tuple[Path, str]] = (
             set()
         )  # files that may run, each with the digest of its content
@@ -89,7 +89,7 @@ class LecturePrograms(QObject):
         """Trust a program with its current content."""
         with suppress(LaunchUnavailableError):
             self._trusted.add((path.resolve(), _digest(path)))
-        self.changed.emit()
+        self._changed()
 
     def stop(self) -> bool:
         """End all running programs; return False if none was running."""
@@ -101,7 +101,7 @@ class LecturePrograms(QObject):
                 "The program was ended. Save it, or open the lecture again, to restart it.",
             )
         if running:
-            self.changed.emit()
+            self._changed()
         return bool(running)
 
     def close(self) -> None:
@@ -111,21 +111,23 @@ class LecturePrograms(QObject):
         self._runs.clear()
 
     def _start(self, path: Path, digest: str) -> _Run:
-        from ...programs.program_job import UserProgram  # the window starts without it
+        from ...programs.program_job import RunReports, UserProgram  # the window starts without it
 
         old = self._runs.get(path)
         if old is not None:
             old.job.close()
-        run = self._runs[path] = _Run(UserProgram(self, watched=False), digest)
-        run.job.recorded.connect(partial(self._end, run, ""))
-        run.job.failed.connect(lambda why: self._end(run, why, ()))
-        run.job.noted.connect(self.noted)
+        reports = RunReports(
+            recorded=lambda traces: self._end(run, "", traces),
+            failed=lambda why: self._end(run, why, ()),
+            noted=self._note,
+        )
+        run = self._runs[path] = _Run(UserProgram(self, reports, watched=False), digest)
         run.job.open(path)
         return run
 
     def _end(self, run: _Run, problem: str, traces: Sequence[Path]) -> None:
         run.is_over, run.problem, run.traces = True, problem, traces
-        self.changed.emit()
+        self._changed()
 
 
 def _digest(path: Path) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
-from PySide6.QtCore import QRegularExpression, QSize, Qt, Signal
+from PySide6.QtCore import QRegularExpression, QSize, Qt
 from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
 from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel
@@ -25,6 +26,7 @@ from ..model.quantities import MARK_TEXTS, Quantity
 from .caption import CaptionCard, sized
 
 LETTERS = "ABCDEF"
+SMALLEST = 24  # pixels of the letters at a text scale of 1
 SHORT, MIDDLE = (
     16,
     40,
@@ -125,12 +127,11 @@ class ChoiceButton(QPushButton):
 class QuestionCard(CaptionCard):
     """Shows a question in large letters. chosen: the index of a choice, by button or key. revealed: show the answer."""
 
-    chosen = Signal(int)
-    revealed = Signal()
-
     def __init__(self, theme: Theme, asked: QuestionState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.theme, self.asked, self.size_of_letters = theme, asked, theme.px(24)
+        self.chosen: Callable[[int], object] = nothing
+        self.revealed: Callable[[], object] = nothing
+        self.theme, self.asked, self.size_of_letters = theme, asked, theme.px(SMALLEST)
         self.question = PlainLabel(escape_controls(asked.ask))
         self.question.setWordWrap(True)
         self.answer = PlainLabel()
@@ -148,10 +149,10 @@ class QuestionCard(CaptionCard):
         columns = len(self.buttons) if longest <= SHORT else 2 if longest <= MIDDLE else 1
         for i, choice in enumerate(self.buttons):
             self.grid.addWidget(choice, i // columns, i % columns)
-            choice.clicked.connect(lambda _checked, i=i: self.chosen.emit(i))
+            choice.clicked.connect(lambda _checked, i=i: self.chosen(i))
             key = QShortcut(QKeySequence(str(i + 1)), self)
             key.setContext(Qt.ShortcutContext.WindowShortcut)
-            key.activated.connect(lambda i=i: self.chosen.emit(i))
+            key.activated.connect(lambda i=i: self.chosen(i))
         for column in range(columns):
             self.grid.setColumnStretch(column, 1)
         self.column.addLayout(self.grid)
@@ -162,7 +163,7 @@ class QuestionCard(CaptionCard):
         self.field.setAccessibleName("Your answer")
         self.field.setPlaceholderText("a number")
         self.field.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.field.returnPressed.connect(self.revealed)
+        self.field.returnPressed.connect(lambda: self.revealed())
         self.row = QHBoxLayout()
         self.row.addWidget(self.field)
         self.row.addWidget(self.answer, 1)
@@ -179,7 +180,8 @@ class QuestionCard(CaptionCard):
         self._show()
 
     def set_letters(self, pixels: int) -> None:
-        """Set the font size in pixels."""
+        """Set the font size in pixels, at least that of a small window."""
+        pixels = max(pixels, self.theme.px(SMALLEST))
         if pixels != self.size_of_letters:
             self.size_of_letters = pixels
             self._show()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from ...control.delay import Delay
 from ...widgets.controls import button
 from ...widgets.plain_text import PlainLabel, announce
 from ...widgets.theme import Theme
@@ -23,8 +24,7 @@ class StepNote(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.theme, self.over, self.above = theme, over, above
         self.sentence = PlainLabel(parent=self)
-        self._delay_timer = QTimer(self, singleShot=True, interval=NOTED_AFTER)
-        self._delay_timer.timeout.connect(self._appear)
+        self._delay_timer = Delay(self, NOTED_AFTER, self._appear)
         for widget in (over, above):
             widget.installEventFilter(self)
         self.hide()

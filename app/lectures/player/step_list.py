@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from ...model.visible_text import escape_controls
+from ...widgets.controls import on_choice
 from ...widgets.theme import Theme
 from ..model.document import Step
 
@@ -49,8 +50,7 @@ class StepList(QDialog):
         self.words.textChanged.connect(self._filter)
         self.words.returnPressed.connect(self._take)
         self.words.installEventFilter(self)
-        self.list.itemActivated.connect(lambda _: self._take())
-        self.list.itemClicked.connect(lambda _: self._take())
+        on_choice(self.list, lambda _: self._take())
         rows = (len(steps) + 3) * (self.list.sizeHintForRow(0) + 2 * self.list.spacing())
         self.resize(theme.px(560), min(max(rows, theme.px(240)), theme.px(620), parent.height()))
         self.words.setFocus()

@@ -19,6 +19,7 @@ from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...control.type_inference_job import TypeInferenceJob
 from ...model.bookmark import Bookmark, Setup
+from ...model.first_bookmark import first_bookmark
 from ...model.session import Session
 from ...panels.transport import Transport
 from ...state.actions import HideVerdicts, ShowPictureOnly
@@ -93,6 +94,12 @@ class ResolvedStep:
 def panes_below(scenes: Sequence[Scene], number: int) -> tuple[Pane, ...]:
     """Return the panes of a step, or of the next one that has some if the step has only a chart."""
     return next((scene.panes for scene in scenes[number:] if scene.panes), ())
+
+
+def setups_below(panes: tuple[Pane, ...]) -> tuple[Setup, ...]:
+    """Return the setups of panes: none if one needs consent; the default pair if there are no panes."""
+    setups = tuple(pane for pane in panes if isinstance(pane, Setup))
+    return () if len(setups) < len(panes) else setups or first_bookmark((), None).panes
 
 
 class AssignedSessions(SessionJobs):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
+from ...control.delay import Delay
+from ...model.nothing import nothing
 from ...widgets.widget_picture import picture_of
 
 PAUSE = 60  # the shortest time between two copies, in milliseconds
@@ -17,14 +20,12 @@ SHARE = 10  # a copy takes at most this part of the time, so that the audience's
 class LivePicture(QObject):
     """Copies a window after it is repainted, while it is followed. copied: there is a new picture."""
 
-    copied = Signal()
-
     def __init__(self, window: QWidget, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.copied: Callable[[], object] = nothing
         self.window, self.image = window, QImage()
         self._is_following = False
-        self._timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._timer.timeout.connect(self._copy)
+        self._timer = Delay(self, PAUSE, self._copy)
         window.installEventFilter(self)
 
     def follow(self, follows: bool) -> None:
@@ -46,4 +47,4 @@ class LivePicture(QObject):
         self.image = picture_of(self.window, self.window.devicePixelRatioF())
         taken = 1000 * (time.perf_counter() - began)
         self._timer.setInterval(max(PAUSE, round((SHARE - 1) * taken)))
-        self.copied.emit()
+        self.copied()

@@ -126,9 +126,9 @@ class Presenting(QObject):
         commands = [c for c in (*by_menu["Lectures"], *by_menu["Play"]) if c.text not in ELSEWHERE]
         live = LivePicture(self.audience, self)
         window = PresenterWindow(self.player, self.player.clock, live, thumbnails, commands, self.look.theme)
-        window.closed.connect(self._follow_close)
-        window.audience_asked.connect(self.show_audience)
-        window.swap_asked.connect(self.swap)
+        window.closed = self._follow_close
+        window.audience_asked = self.show_audience
+        window.swap_asked = self.swap
         self.look.changed.connect(window.set_theme)
         return window
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QFont, QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from ...model.nothing import nothing
 from ...widgets.theme import Theme
 
 
 class StepView(QWidget):
     """A step's picture, scaled to the room, with a text over it if the audience sees something else."""
 
-    clicked = Signal()
-
     def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.clicked: Callable[[], object] = nothing
         self.setAccessibleName(name)
         self.theme, self.image, self.text, self.over = theme, QImage(), "", ""
         self._scaled = QImage()
@@ -39,7 +41,7 @@ class StepView(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Emit `clicked`."""
-        self.clicked.emit()
+        self.clicked()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Drop the scaled picture."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QImage
 
+from ...control.delay import Delay
 from ...control.session_jobs import SessionJobs
 from ...model.bookmark import Bookmark
+from ...model.nothing import nothing
 from ..model.time_anchors import TimeAnchorError
 from ..player.player import LecturePlayer
 from ..player.step_picture import ResolvedStep, StepPictures
@@ -27,8 +29,6 @@ class Thumbnails(QObject):
     audience's window. size: returns its size, which gives the aspect ratio.
     """
 
-    drawn = Signal()
-
     def __init__(
         self,
         player: LecturePlayer,
@@ -38,6 +38,7 @@ class Thumbnails(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.drawn: Callable[[], object] = nothing
         self.player, self._make_pictures, self._look, self._size = player, pictures, look, size
         self._pictures: StepPictures | None = None
         self._images: dict[object, QImage] = {}
@@ -45,8 +46,7 @@ class Thumbnails(QObject):
         self._wanted: tuple[int, ...] = ()
         self._work: Iterator[None] | None = None  # the step that is being drawn
         self._half_drawn = QImage()
-        self._timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
-        self._timer.timeout.connect(self._continue)
+        self._timer = Delay(self, IDLE_DELAY, self._continue)
         self._jobs: SessionJobs = player.stage.jobs
         self._jobs.prepared.connect(lambda key, why: self._start_soon())
         player.stage.playhead.changed.connect(self._wait)
@@ -119,7 +119,7 @@ class Thumbnails(QObject):
                 self._timer.start(PART_INTERVAL)
             except StopIteration:
                 self._work = None
-                self.drawn.emit()
+                self.drawn()
                 self._start_soon()
 
     def _draw_step(self, number: int) -> Iterator[None]:
@@ -132,7 +132,7 @@ class Thumbnails(QObject):
             return
         try:
             standing = ResolvedStep(
-                lecture, self.player.scenes, number, *prepared, ask=self.player.compiled_asked.emit
+                lecture, self.player.scenes, number, *prepared, ask=self.player.compiled_asked
             )
         except TimeAnchorError:
             self._store(key, QImage())

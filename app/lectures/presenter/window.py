@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QFontMetrics, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
 from ...widgets.command import Command
 from ...widgets.controls import button, paint_icon
@@ -44,10 +45,6 @@ class PresenterWindow(QWidget):
     closed: the window was closed. audience_asked: show or raise the audience's window. swap_asked: swap the screens.
     """
 
-    closed = Signal()
-    audience_asked = Signal()
-    swap_asked = Signal()
-
     def __init__(
         self,
         player: LecturePlayer,
@@ -58,6 +55,9 @@ class PresenterWindow(QWidget):
         theme: Theme,
     ) -> None:
         super().__init__(None, Qt.WindowType.Window)
+        self.closed: Callable[[], object] = nothing
+        self.audience_asked: Callable[[], object] = nothing
+        self.swap_asked: Callable[[], object] = nothing
         self.player, self.clock, self.theme = player, clock, theme
         self.live, self.thumbnails = live, thumbnails
         self.setWindowTitle("Presenter's window - Tilescope")
@@ -70,8 +70,8 @@ class PresenterWindow(QWidget):
         self._tick.timeout.connect(self.show_time)
         for signal in (player.changed, player.shown, player.awaited_changed):
             signal.connect(self.refresh)
-        thumbnails.drawn.connect(self._show_pictures)
-        live.copied.connect(self._show_pictures)
+        thumbnails.drawn = self._show_pictures
+        live.copied = self._show_pictures
         self.set_theme(theme)
         self.resize(SIZE)
         self.refresh()
@@ -83,7 +83,7 @@ class PresenterWindow(QWidget):
             StepView("The audience's picture", self.theme),
             StepView("Next step", self.theme),
         )
-        self.next.clicked.connect(self.player.next)
+        self.next.clicked = self.player.next
         self.body = QHBoxLayout()
         self.body.addLayout(self._build_pictures(), 11)
         self.body.addLayout(self._build_texts(), 9)
@@ -113,7 +113,7 @@ class PresenterWindow(QWidget):
             "Swap screens",
             "Swap the screens of the two windows",
             text="Swap",
-            run=lambda: self.swap_asked.emit(),
+            run=lambda: self.swap_asked(),
         )
         bar = QHBoxLayout()
         self.bar = bar
@@ -399,7 +399,7 @@ class PresenterWindow(QWidget):
         self.player.reveal()
 
     def _ask_audience(self) -> None:
-        self.audience_asked.emit()
+        self.audience_asked()
 
     # Opening and closing.
 
@@ -418,7 +418,7 @@ class PresenterWindow(QWidget):
         self.live.follow(False)
         self.thumbnails.close()
         event.accept()
-        self.closed.emit()
+        self.closed()
 
 
 def own_sheet(theme: Theme) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow, QMessageBox
 
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
 from ...widgets.command import LINE, Command
 from ...widgets.theme import Theme
@@ -44,8 +44,6 @@ class LectureAuthoring(QObject):
     user's program that made a trace. writing_changed: the user begins or ends editing.
     """
 
-    writing_changed = Signal()
-
     def __init__(
         self,
         window: QMainWindow,
@@ -55,6 +53,7 @@ class LectureAuthoring(QObject):
         launch_of: LaunchOf,
     ) -> None:
         super().__init__(window)
+        self.writing_changed: Callable[[], object] = nothing
         self.window, self.lectures, self.theme = window, lectures, lectures.look.theme
         self.bar, self.over, self.notice = (
             lectures.places.caption,
@@ -62,16 +61,16 @@ class LectureAuthoring(QObject):
             lectures.places.notice,
         )
         self.writer = LectureWriter(lectures.player, stage, screen, self.choose_path, launch_of, self)
-        self.writer.problem.connect(self._show_problem)
-        self.writer.informed.connect(self.notice.inform)
-        self.writer.saved.connect(lambda path: lectures.settings.note_lecture(str(path)))
-        self.writer.left_unsaved.connect(lambda: QTimer.singleShot(0, self, self._offer_to_save))
+        self.writer.problem = self._show_problem
+        self.writer.informed = self.notice.inform
+        self.writer.saved = lambda path: lectures.settings.note_lecture(str(path))
+        self.writer.left_unsaved = lambda: QTimer.singleShot(0, self, self._offer_to_save)
         self.caption: CaptionEditor | None = None
         self.panel: LecturePanel | None = None
         self.dock: QDockWidget | None = None
         self.heading: PanelHeading | None = None
         self.bar.installEventFilter(self)
-        self.writer.changed.connect(self.writing_changed)
+        self.writer.changed.connect(lambda: self.writing_changed())
         self.drafts = Drafts(drafts_folder())
         self.writer.changed.connect(self._follow_unsaved)
 
@@ -139,10 +138,13 @@ class LectureAuthoring(QObject):
             from .caption_editor import CaptionEditor  # loaded on first use
 
             self.caption = CaptionEditor(self.writer, self.bar, self.theme, self.over)
-            self.caption.closed.connect(self.writing_changed)
-            self.caption.closed.connect(partial(self.notice.clear, cause=WRITING))
+            self.caption.closed = self._end_caption
         self.caption.open()
-        self.writing_changed.emit()
+        self.writing_changed()
+
+    def _end_caption(self) -> None:
+        self.writing_changed()
+        self.notice.clear(cause=WRITING)
 
     def is_writing(self) -> bool:
         """Return True if the user is editing the lecture."""
@@ -173,7 +175,7 @@ class LectureAuthoring(QObject):
             self.dock.setWidget(self.panel)
             self.heading = PanelHeading(self.dock.windowTitle(), self.toggle_panel)
             self.dock.setTitleBarWidget(self.heading)
-            self.dock.visibilityChanged.connect(lambda _shown: self.writing_changed.emit())
+            self.dock.visibilityChanged.connect(lambda _shown: self.writing_changed())
             self.dock.visibilityChanged.connect(
                 lambda shown: self.panel.follow() if shown and self.panel else None
             )

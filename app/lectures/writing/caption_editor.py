@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QWidget
 
+from ...control.delay import Delay
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel
@@ -33,10 +35,9 @@ class CaptionEditor(QFrame):
     can show. An invalid text stays in its field, with the reason below. closed: the editor was closed.
     """
 
-    closed = Signal()
-
     def __init__(self, writer: LectureWriter, bar: CaptionBar, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self.closed: Callable[[], object] = nothing
         self.setObjectName("panel")
         self.writer, self.bar, self.theme, self.over = writer, bar, theme, parent
         self.number = 0  # of the edited step
@@ -57,8 +58,7 @@ class CaptionEditor(QFrame):
         shortcut.activated.connect(self.list_numbers)
         self.foot.setWordWrap(True)
         self._build()
-        self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._preview_timer.timeout.connect(self._preview)
+        self._preview_timer = Delay(self, PAUSE, self._preview)
         self._fields: dict[WordsEdit, Callable[[int, str], bool]] = {
             self.title: writer.set_step_title,
             self.caption: writer.set_caption,
@@ -67,10 +67,10 @@ class CaptionEditor(QFrame):
         for field in self._fields:
             field.textChanged.connect(self._preview_timer.start)
             field.textChanged.connect(self._place_soon)
-            field.edited.connect(lambda: writer.problem.emit(""))
-            field.taken.connect(self.take)
-            field.given_up.connect(self.give_up)
-            field.left.connect(lambda: QTimer.singleShot(0, self, self._leave))
+            field.edited = lambda: writer.problem("")
+            field.taken = self.take
+            field.given_up = self.give_up
+            field.left = lambda: QTimer.singleShot(0, self, self._leave)
         writer.player.changed.connect(self._follow)
         parent.installEventFilter(self)
         bar.installEventFilter(self)
@@ -96,7 +96,7 @@ class CaptionEditor(QFrame):
         """Edit the caption of the current step."""
         lecture = self.writer.lecture()
         if lecture is None:
-            self.writer.problem.emit(
+            self.writer.problem(
                 "There is no caption, since no lecture is presented. Press Ctrl+D to begin one."
             )
             return
@@ -165,7 +165,7 @@ class CaptionEditor(QFrame):
         self.hide()
         if had_focus:
             self.over.setFocus()
-        self.closed.emit()
+        self.closed()
 
     def _leave(self) -> None:
         if self.isVisible() and not has_focus_within(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...control.delay import Delay
 from ...widgets.controls import button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
@@ -78,8 +79,7 @@ class LecturePanel(QFrame):
         self.labels: list[QLabel] = []
         self.buttons: dict[str, QPushButton] = {}  # by text
         self._build()
-        self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
-        self._preview_timer.timeout.connect(self._preview)
+        self._preview_timer = Delay(self, PAUSE, self._preview)
         self._connect()
 
     # Construction.
@@ -161,13 +161,13 @@ class LecturePanel(QFrame):
         for field in (self.title, *self.fields.values()):
             field.textChanged.connect(self._preview_timer.start)
             field.keeps_height = True  # the fields below stay in place from step to step
-            field.edited.connect(lambda: self.writer.problem.emit(""))
-            field.taken.connect(lambda: self.take(half=True))
-            field.left.connect(lambda: self.take(half=True))
-            field.given_up.connect(self._revert_field)
-        self.steps.chosen.connect(self._choose)
-        self.steps.moved.connect(self._move)
-        self.steps.taken_out.connect(lambda number: self.take() and self.writer.take_out(number))
+            field.edited = lambda: self.writer.problem("")
+            field.taken = lambda: self.take(half=True)
+            field.left = lambda: self.take(half=True)
+            field.given_up = self._revert_field
+        self.steps.chosen = self._choose
+        self.steps.moved = self._move
+        self.steps.taken_out = lambda number: self.take() and self.writer.take_out(number)
         self.writer.changed.connect(self.follow)
         self.writer.player.changed.connect(self.follow)
 
@@ -299,7 +299,7 @@ class LecturePanel(QFrame):
             return True
         if gap := question_gap(ask, choices, answer):
             if not half:
-                self.writer.problem.emit(gap)
+                self.writer.problem(gap)
             return half
         return self._mark_applied(self.writer.set_question(self.number, ask, choices, answer), *fields)
 

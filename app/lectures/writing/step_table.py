@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem
 
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
+from ...widgets.controls import on_choice
 from ...widgets.theme import Theme
 
 MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
@@ -17,12 +19,11 @@ MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 class StepTable(QListWidget):
     """The numbered titles. chosen: a step. moved: (step, its new number). taken_out: a step to delete."""
 
-    chosen = Signal(int)
-    moved = Signal(int, int)
-    taken_out = Signal(int)
-
     def __init__(self) -> None:
         super().__init__()
+        self.chosen: Callable[[int], object] = nothing
+        self.moved: Callable[[int, int], object] = nothing
+        self.taken_out: Callable[[int], object] = nothing
         self.setObjectName("steps")
         self.setAccessibleName("Steps of the lecture")
         self.setToolTip("Drag a step, or press Alt+Up or Alt+Down, to move it; press Del to delete it")
@@ -31,8 +32,7 @@ class StepTable(QListWidget):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._titles: Sequence[str] = ()
-        self.itemClicked.connect(lambda _: self.chosen.emit(self.currentRow()))
-        self.itemActivated.connect(lambda _: self.chosen.emit(self.currentRow()))
+        on_choice(self, lambda _: self.chosen(self.currentRow()))
 
     def show_steps(self, titles: Sequence[str], current: int) -> None:
         """Show these steps, with the current one selected."""
@@ -70,9 +70,9 @@ class StepTable(QListWidget):
         """Move the step with Alt and an arrow, delete it with Delete."""
         row, direction = self.currentRow(), _direction(event)
         if direction and 0 <= row + direction < self.count():
-            self.moved.emit(row, row + direction)
+            self.moved(row, row + direction)
         elif event.key() == Qt.Key.Key_Delete and row >= 0:
-            self.taken_out.emit(row)
+            self.taken_out(row)
         elif not direction:
             super().keyPressEvent(event)
 
@@ -86,7 +86,7 @@ class StepTable(QListWidget):
         event.accept()
         to = target - (target > source)
         if event.source() is self and to != source:
-            self.moved.emit(source, to)
+            self.moved(source, to)
 
 
 def _direction(event: QKeyEvent) -> int:

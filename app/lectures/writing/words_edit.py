@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QMimeData, Qt
 from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from ...model.nothing import nothing
 from ...widgets.controls import mark
 from ...widgets.theme import Theme
 
@@ -23,15 +26,14 @@ class WordsEdit(QPlainTextEdit):
     lines: the smallest and largest number of shown lines. one_line: the text is a single line, which may be wrapped.
     """
 
-    taken = Signal()
-    given_up = Signal()
-    left = Signal()
-    edited = Signal()
-
     def __init__(
         self, name: str, hint: str = "", lines: tuple[int, int] = (1, 3), *, one_line: bool = False
     ) -> None:
         super().__init__()
+        self.taken: Callable[[], object] = nothing
+        self.given_up: Callable[[], object] = nothing
+        self.left: Callable[[], object] = nothing
+        self.edited: Callable[[], object] = nothing
         self.setObjectName("words")
         self.setAccessibleName(name)
         self.setPlaceholderText(hint)
@@ -42,7 +44,7 @@ class WordsEdit(QPlainTextEdit):
         self.keeps_height = False  # whether it never becomes lower
         self._shown_lines = 0
         self.textChanged.connect(self._fit)
-        self.textChanged.connect(lambda: None if self._is_filling else self.edited.emit())
+        self.textChanged.connect(lambda: None if self._is_filling else self.edited())
 
     def put(self, text: str) -> None:
         """Show a text as the original."""
@@ -112,9 +114,9 @@ class WordsEdit(QPlainTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Apply the edit, cancel it, or type."""
         if event.key() == Qt.Key.Key_Escape:
-            self.given_up.emit()
+            self.given_up()
         elif self._is_handled(event):
-            self.taken.emit()
+            self.taken()
         else:
             super().keyPressEvent(event)
 
@@ -131,7 +133,7 @@ class WordsEdit(QPlainTextEdit):
         """Emit `left` if the focus moved to another widget of the window."""
         super().focusOutEvent(event)
         if event.reason() not in KEPT_FOCUS:
-            self.left.emit()
+            self.left()
 
 
 def has_focus_within(widget: QWidget) -> bool:

@@ -14,6 +14,7 @@ from ....tracer.storage.folders import data_folder, home_folder
 from ...control.session_jobs import Source, session_key
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark, Setup
+from ...model.nothing import nothing
 from ...model.phase_steps import phase_at
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
@@ -57,10 +58,6 @@ class LectureWriter(QObject):
     """
 
     changed = Signal()
-    problem = Signal(str)
-    informed = Signal(str)
-    left_unsaved = Signal()
-    saved = Signal(object)
 
     def __init__(
         self,
@@ -72,6 +69,10 @@ class LectureWriter(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self.problem: Callable[[str], object] = nothing
+        self.saved: Callable[[Path], object] = nothing
+        self.informed: Callable[[str], object] = nothing
+        self.left_unsaved: Callable[[], object] = nothing
         self.player, self.stage, self._screen = player, stage, screen
         self._choose_path, self._launch_of = choose_path, launch_of
         self.file: LectureFile | None = None  # None without a lecture
@@ -124,7 +125,7 @@ class LectureWriter(QObject):
         """Keep an unsaved lecture in `left`, and report it."""
         if self.is_unsaved and self.file is not None:
             self.left, self.is_unsaved = (self.file, self.history), False
-            self.left_unsaved.emit()
+            self.left_unsaved()
 
     def resume(self) -> None:
         """Present the unsaved lecture that was left again."""
@@ -184,7 +185,7 @@ class LectureWriter(QObject):
 
     def _begin(self) -> bool:
         if self.left is not None:
-            self.problem.emit("The previous lecture has not been saved yet. Press Ctrl+Shift+S to save it.")
+            self.problem("The previous lecture has not been saved yet. Press Ctrl+Shift+S to save it.")
             return False
         path = self._new_path()
         old = text.new_lecture(NAME)
@@ -192,11 +193,11 @@ class LectureWriter(QObject):
             body = self._step_of_screen(lecture_of(old, path), -1)
             new_text = steps.insert_step(old, -1, body, path, self._sessions).text
         except EditError as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         self.file, self.history, self.is_unsaved = LectureFile(path), TextHistory(new_text), True
         self._show(0)
-        self.informed.emit("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
+        self.informed("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
         return True
 
     def _new_path(self) -> Path:
@@ -290,9 +291,7 @@ class LectureWriter(QObject):
         """Delete a step."""
         lecture = self.player.lecture
         if lecture is not None and len(lecture.steps) == 1:
-            self.problem.emit(
-                "A lecture needs at least one step. Add another one before you delete this one."
-            )
+            self.problem("A lecture needs at least one step. Add another one before you delete this one.")
             return False
         return self._edit(lambda old, path: steps.remove_step(old, number, path, self._sessions), number)
 
@@ -318,7 +317,7 @@ class LectureWriter(QObject):
     def _edit(self, make: Make, number: int) -> bool:
         """Apply an edit and show a step of the result; on an error, report it and change nothing."""
         if self.player.lecture is None or self.file is None:
-            self.problem.emit("No lecture is presented. Press Ctrl+D to begin one.")
+            self.problem("No lecture is presented. Press Ctrl+D to begin one.")
             return False
         if self.file.is_shipped and not self._copy_shipped():
             return False
@@ -329,11 +328,11 @@ class LectureWriter(QObject):
         except UntracedError as error:
             return self._trace_first(error, partial(self._edit, make, number))
         except (EditError, LectureError) as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
-        self.problem.emit("")
+        self.problem("")
         for sentence in result.warnings:
-            self.informed.emit(sentence)
+            self.informed(sentence)
         if self.history.push(result.text):
             self._store(number)
         return True
@@ -361,9 +360,7 @@ class LectureWriter(QObject):
                 return
             except EditError as error:
                 self.is_unsaved = True
-                self.problem.emit(
-                    f"{error} Nothing is lost: save the lecture to another file with Ctrl+Shift+S."
-                )
+                self.problem(f"{error} Nothing is lost: save the lecture to another file with Ctrl+Shift+S.")
         self._show(number)
 
     def _show(self, number: int) -> None:
@@ -379,21 +376,21 @@ class LectureWriter(QObject):
             self._show(self.number)
         except (EditError, LectureError) as error:
             sentence = str(error)
-        self.problem.emit(f"{sentence} This edit was not applied.")
+        self.problem(f"{sentence} This edit was not applied.")
 
     def _trace_first(self, error: UntracedError, again: Callable[[], object]) -> bool:
         """Load the sessions that an edit needs, and apply it afterwards."""
         try:
             sources = self._sources(error.panes)
         except (CatalogueError, LaunchUnavailableError) as source_error:
-            self.problem.emit(str(source_error))
+            self.problem(str(source_error))
             return False
         missing = [source for source in sources if self.stage.jobs.session_in_memory(source) is None]
         if not missing:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         self._waiting = session_key(missing[0]), again
-        self.informed.emit("A later step must be traced first; the edit follows then.")
+        self.informed("A later step must be traced first; the edit follows then.")
         self.stage.jobs.prepare(sources, urgent=len(sources))
         return True
 
@@ -403,7 +400,7 @@ class LectureWriter(QObject):
             return
         again, self._waiting = self._waiting[1], None
         if reason:
-            self.problem.emit(reason)
+            self.problem(reason)
         else:
             again()
 
@@ -423,9 +420,9 @@ class LectureWriter(QObject):
         before = self.history.text
         if self._is_stale():
             return
-        self.problem.emit("")
+        self.problem("")
         if not go():
-            self.informed.emit(nothing)
+            self.informed(nothing)
             return
         self._store(_first_difference(before, self.history.text, self.path, self.number))
 
@@ -434,7 +431,7 @@ class LectureWriter(QObject):
     def save_as(self) -> bool:
         """Ask for a file and save the lecture there; later edits are saved at once."""
         if self.player.lecture is None and self.left is None:
-            self.problem.emit("There is no lecture to save. Press Ctrl+D to begin one.")
+            self.problem("There is no lecture to save. Press Ctrl+D to begin one.")
             return False
         if self.player.lecture is None:
             self.resume()
@@ -451,22 +448,22 @@ class LectureWriter(QObject):
             return False
         file = LectureFile(path)
         if file.is_shipped:
-            self.problem.emit("Tilescope's own lectures cannot be overwritten. Choose another folder.")
+            self.problem("Tilescope's own lectures cannot be overwritten. Choose another folder.")
             return False
         try:
             file.overwrite(self.history.text.encode("utf-8"))
         except EditError as error:
-            self.problem.emit(str(error))
+            self.problem(str(error))
             return False
         self.file, self.is_unsaved = file, False
         self._show(self.number)
-        self.saved.emit(path)
-        self.informed.emit(f"The lecture was saved as {path}. Later edits are saved automatically.")
+        self.saved(path)
+        self.informed(f"The lecture was saved as {path}. Later edits are saved automatically.")
         return True
 
     def _copy_shipped(self) -> bool:
         """Ask for the file of a copy of a shipped lecture, which is edited instead."""
-        self.informed.emit(
+        self.informed(
             "This lecture is included with Tilescope and cannot be changed. Choose a file for your copy."
         )
         return self._save(self._suggested())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count, groupby
 from typing import TypeVar
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
 from PySide6.QtWidgets import QGraphicsTextItem, QSizePolicy, QWidget
 
+from ...model.nothing import nothing
 from ...views.common.view import guard_handler
 from ...views.plotting.axis import AxisLabel
 from ...views.plotting.legend import Legend
@@ -35,17 +36,15 @@ Group = tuple[list[Panel], Legend, list[tuple[Plot, AxisLabel]]]
 class ChartView(PlotView):
     """Shows a figure, at least as high as its bars need."""
 
-    changed = Signal(object)  # the Sight that the user chose
     figure: Figure | None = None
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
+        self.changed: Callable[[Sight], object] = nothing  # the Sight that the user chose
         self.sight, self.is_for_files = Sight(), False
         self._groups: list[Group] = []
         self._head, self._foot = QGraphicsTextItem(), QGraphicsTextItem()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.sight_changed.connect(self._take_sight)
-        self.hiding_asked.connect(self.toggle_series)
 
     def show_figure(self, figure: Figure, sight: Sight | None = None) -> None:
         """Draw another figure, or another sight of it."""
@@ -72,14 +71,14 @@ class ChartView(PlotView):
 
     # What the user changes.
 
-    def _take_sight(self) -> None:
+    def take_sight(self) -> None:
         """Report the visible parts, the locked axes and the mark pointed at."""
         spans = [plot.spans() for plot in self.plots]
         x = next((x for x, _ in spans if x is not None), None)
         upright = tuple(y for _, y in spans)
         y = upright if any(upright) else ()
         self.sight = Sight(x, y, self.sight.hidden, self.locked, self.cursor)
-        self.changed.emit(self.sight)
+        self.changed(self.sight)
 
     def toggle_series(self, key: str) -> None:
         """Hide a series, or show it again."""
@@ -87,7 +86,7 @@ class ChartView(PlotView):
         hidden = tuple(k for k in hidden if k != key) if key in hidden else (*hidden, key)
         self.sight = replace(self.sight, hidden=hidden)
         self._build()
-        self.changed.emit(self.sight)
+        self.changed(self.sight)
 
     def _show_sight(self) -> None:
         """Show the visible parts, the locked axes and the mark of the current sight."""

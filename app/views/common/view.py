@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from ....kernels.scenarios.catalogue import Scenario
@@ -16,24 +15,21 @@ from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...widgets.theme import Theme
 from .dimming import FAINT, HALF, Veil
+from .requests import ViewRequests
 
 
 class View(QWidget):
     """A picture of a session at a moment; it depends only on session, moment, selection, spotlight and theme.
 
-    A view never changes the time or the selection itself: it emits a request, and the main window updates all views.
+    A view never changes the time or the selection itself: it calls a request in `ask`, which its owner sets, and the
+    main window updates all views.
     """
 
     dims_itself = False  # whether it dims its own shapes; otherwise it gets a veil
 
-    moment_asked = Signal(float)
-    selection_asked = Signal(Selection)
-    line_asked = Signal(str, int)  # a source file and a line in it
-    value_asked = Signal(object)  # the path of a value, as a TracedValue; None for no path
-    listing_asked = Signal(object)  # the compiled code of a session's kernel
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.ask = ViewRequests()
         self._reworded_theme: tuple[Scenario | None, Theme] | None = None
         self.session: Session | None = None
         self.theme = theme

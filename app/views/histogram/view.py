@@ -311,7 +311,7 @@ class HistogramView(View):
         """Select the clicked thread, or the first thread that added to the clicked bin."""
         selection = self._selection_at(event.position())
         if selection is not None:
-            self.selection_asked.emit(selection)
+            self.ask.select(selection)
 
     def _selection_at(self, position: QPointF) -> Selection | None:
         lane, chart_and_bin = self.lane_at(position), self.bin_at(position)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, source_location
 from ...model.session import Selection, Session, count_by_severity, known_findings
-from ...widgets.controls import Combo
+from ...widgets.controls import Combo, on_choice
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, text_palette
@@ -41,11 +41,9 @@ LOOKING = "Analysing the launch…"
 class FindingsView(View):
     """A filter, the list, a card for a race, and a button for a proven remedy.
 
-    It asks for the line of the clicked finding. fix_asked: apply the remedy of a finding to the kernel's text.
+    It asks for the line of the clicked finding.
     errors_elsewhere: returns a sentence about errors in other launches of a program, "" for none.
     """
-
-    fix_asked = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -70,7 +68,7 @@ class FindingsView(View):
             button.setToolTip(plain_tip(f"Show {name}s"))
             button.toggled.connect(lambda _: self._show())
             bar.add(button)
-        self.kind.picked.connect(lambda _: self._show())
+        self.kind.picked = lambda _: self._show()
         self.text.setAccessibleName("Text to look for")
         self.text.setPlaceholderText("Find text")
         self.text.setClearButtonEnabled(True)
@@ -79,12 +77,11 @@ class FindingsView(View):
         bar.add(self.text)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.list.itemClicked.connect(self._go)
-        self.list.itemActivated.connect(self._go)
+        on_choice(self.list, self._go)
         self.list.currentItemChanged.connect(lambda *_: self._show_card())
-        self.list.page_asked.connect(self._show_page)
+        self.list.page_asked = self._show_page
         self.list.setToolTip(plain_tip('Click "?" or press ? to read about a finding'))
-        self.card.access_asked.connect(self._go_to_access)
+        self.card.access_asked = self._go_to_access
         self._column, self._bar = QVBoxLayout(self), bar
         self.order.setWordWrap(True)
         self.order.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -236,14 +233,14 @@ class FindingsView(View):
         finding = self.chosen()
         if self.session is None or finding is None:
             return
-        self.line_asked.emit(*source_location(finding, self.session.trace))
+        self.ask.show_line(*source_location(finding, self.session.trace))
         access = shown_access(self.session, finding)
         if access:
             self._go_to_access(*access)
 
     def _ask_for_fix(self) -> None:
         if chosen := self.chosen():
-            self.fix_asked.emit(chosen)
+            self.ask.fix(chosen)
 
     def _show_page(self, kind: str) -> None:
         """Open the page about a kind of finding."""
@@ -252,5 +249,5 @@ class FindingsView(View):
 
     def _go_to_access(self, moment: int, selection: Selection) -> None:
         """Select a thread, then the moment: a selection may change the time to when its block runs."""
-        self.selection_asked.emit(selection)
-        self.moment_asked.emit(float(moment))
+        self.ask.select(selection)
+        self.ask.seek(float(moment))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QModelIndex,
@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QSignalBlocker,
     QSize,
     Qt,
-    Signal,
 )
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
@@ -27,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from ....tracer.model.finding import Finding, source_location
 from ....tracer.model.rules import rule_of
+from ...model.nothing import nothing
 from ...model.session import Session
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, flat_sheet
@@ -43,10 +43,10 @@ SENTENCE, CODE = 13.0, 11.5  # text sizes
 class FindingsList(QListWidget):
     """The findings that match the filter."""
 
-    page_asked = Signal(str)  # the name of a finding's rule, by a click on its "?" or by the key ?
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        # Gets the name of a finding's rule after a click on its "?" or the key ?.
+        self.page_asked: Callable[[str], object] = nothing
         self.setAccessibleName("Findings")
         self.setFrameShape(QListWidget.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -95,7 +95,7 @@ class FindingsList(QListWidget):
         """Open the page of a finding by a click on its "?"; elsewhere select the row."""
         page = self._page_at(event.position().toPoint())
         if page and event.button() == Qt.MouseButton.LeftButton:
-            self.page_asked.emit(page)
+            self.page_asked(page)
         else:
             super().mousePressEvent(event)
 
@@ -103,7 +103,7 @@ class FindingsList(QListWidget):
         """Open the page of the selected finding with the key ?."""
         chosen = self.chosen()
         if event.text() == "?" and chosen:
-            self.page_asked.emit(rule_of(chosen.code).name)
+            self.page_asked(rule_of(chosen.code).name)
         else:
             super().keyPressEvent(event)
 

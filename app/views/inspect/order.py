@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QVBoxLayout, QWidget
 
 from ....tracer.model.order import Order, OrderTextError, Segment, parse_order, segment_words
+from ...model.nothing import nothing
 from ...model.session import Selection, Session
 from ...model.thread_turns import (
     UNITS,
@@ -66,17 +67,16 @@ class OrderList(QListWidget):
 class ChoiceList(OrderList):
     """Who can go next. chosen: (line, whether until it waits)."""
 
-    chosen = Signal(int, bool)
-
     def __init__(self, parent: QWidget) -> None:
         super().__init__("Who can go next", parent)
+        self.chosen: Callable[[int, bool], object] = nothing
         self.setDragDropMode(QListWidget.DragDropMode.DragOnly)
-        self.itemDoubleClicked.connect(lambda item: self.chosen.emit(self.row(item), False))
+        self.itemDoubleClicked.connect(lambda item: self.chosen(self.row(item), False))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the current line with Return, until it waits with Shift."""
         if event.key() in ENTERS and self.currentRow() >= 0:
-            self.chosen.emit(self.currentRow(), bool(event.modifiers() & SHIFT))
+            self.chosen(self.currentRow(), bool(event.modifiers() & SHIFT))
         else:
             super().keyPressEvent(event)
 
@@ -85,12 +85,11 @@ class PartList(OrderList):
     """The parts of an order. moved: (line, line before which it comes). inserted: (line of the choices, line before
     which it comes). removed: a line."""
 
-    moved = Signal(int, int)
-    inserted = Signal(int, int)
-    removed = Signal(int)
-
     def __init__(self, choices: ChoiceList, parent: QWidget) -> None:
         super().__init__("The order", parent)
+        self.moved: Callable[[int, int], object] = nothing
+        self.inserted: Callable[[int, int], object] = nothing
+        self.removed: Callable[[int], object] = nothing
         self._choices = choices
         self.setDragDropMode(QListWidget.DragDropMode.DragDrop)
         self.setDefaultDropAction(Qt.DropAction.CopyAction)  # a moved line would be removed by Qt too
@@ -100,13 +99,13 @@ class PartList(OrderList):
         row, key = self.currentRow(), event.key()
         is_moved = bool(event.modifiers() & ALT)
         if row >= 0 and key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.removed.emit(row)
+            self.removed(row)
         elif is_moved and key == Qt.Key.Key_Up and row > 0:
             self.setCurrentRow(row - 1)
-            self.moved.emit(row, row - 1)
+            self.moved(row, row - 1)
         elif is_moved and key == Qt.Key.Key_Down and 0 <= row < self.count() - 1:
             self.setCurrentRow(row + 1)
-            self.moved.emit(row, row + 2)
+            self.moved(row, row + 2)
         else:
             super().keyPressEvent(event)
 
@@ -121,19 +120,13 @@ class PartList(OrderList):
         event.accept()
         source = event.source()
         if source is self._choices:
-            self.inserted.emit(self._choices.currentRow(), before)
+            self.inserted(self._choices.currentRow(), before)
         elif source is self and self.currentRow() >= 0:
-            self.moved.emit(self.currentRow(), before)
+            self.moved(self.currentRow(), before)
 
 
 class OrderView(View):
-    """Shows the order of the pane in focus and changes it.
-
-    order_chosen: an `Order` that the launch should have. values_asked: the element whose final values are counted.
-    """
-
-    order_chosen = Signal(object)
-    values_asked = Signal(str)
+    """Shows the order of the pane in focus and changes it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -145,14 +138,14 @@ class OrderView(View):
         self.hint, self.next_hint = PlainLabel(PARTS_HINT, self), PlainLabel(NEXT_HINT, self)
         self.units = Switch({unit: f"{unit.capitalize()}s" for unit in UNITS}, "Who is listed", self)
         self.units.show_choice(self.unit)
-        self.units.chosen.connect(self._choose_unit)
+        self.units.chosen = self._choose_unit
         self.list = ChoiceList(self)
-        self.list.chosen.connect(self._choose)
+        self.list.chosen = self._choose
         self.parts = PartList(self.list, self)
         self.parts.setToolTip(plain_tip(PARTS_TIP))
-        self.parts.moved.connect(lambda row, before: self._ask(with_moved_part(self.order, row, before)))
-        self.parts.inserted.connect(lambda row, before: self._choose(row, False, before))
-        self.parts.removed.connect(lambda row: self._ask(without_part(self.order, row)))
+        self.parts.moved = lambda row, before: self._ask(with_moved_part(self.order, row, before))
+        self.parts.inserted = lambda row, before: self._choose(row, False, before)
+        self.parts.removed = lambda row: self._ask(without_part(self.order, row))
         self.text, self.problem = QLineEdit(self), PlainLabel(parent=self)
         self.text.setAccessibleName("The order as a text")
         self.text.setPlaceholderText(EXAMPLE)
@@ -165,7 +158,7 @@ class OrderView(View):
         self.element.returnPressed.connect(self._ask_values)
         self.count.clicked.connect(lambda _checked: self._ask_values())
         self.mark, self.bars = PlainLabel(parent=self), ValueBars(theme, self)
-        self.bars.asked.connect(self._take_example)
+        self.bars.asked = self._take_example
         self._arrange()
         self.set_theme(theme)
 
@@ -273,8 +266,8 @@ class OrderView(View):
 
     def _ask(self, order: Order) -> None:
         self.problem.hide()
-        self.order_chosen.emit(order)
+        self.ask.choose_order(order)
 
     def _ask_values(self) -> None:
         if self.session is not None and self.element.text().strip():
-            self.values_asked.emit(self.element.text().strip())
+            self.ask.count_values(self.element.text().strip())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QSignalBlocker, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QSignalBlocker, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSpinBox, QStyle, QStyleOptionSpinBox, QWidget
 
 from ....tracer.model.trace import Dim3, unravel
+from ...model.nothing import nothing
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -67,12 +70,11 @@ class Spin(QSpinBox):
 
 
 class Picker(QWidget):
-    """One spin box per used dimension; `picked` emits the linear number."""
-
-    picked = Signal(int)
+    """One spin box per used dimension; `picked` gets the linear number."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.picked: Callable[[int], object] = nothing
         self._dim: Dim3 = (1, 1, 1)
         self.boxes = [Spin(theme, self) for _ in "xyz"]
         self._row = FlowLayout(self)
@@ -112,4 +114,4 @@ class Picker(QWidget):
 
     def _changed(self) -> None:
         x, y, z = (box.value() for box in self.boxes)
-        self.picked.emit(x + self._dim[0] * (y + self._dim[1] * z))
+        self.picked(x + self._dim[0] * (y + self._dim[1] * z))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import Finding
 from ....tracer.model.trace import WARP
+from ...model.nothing import nothing
 from ...model.session import Selection, Session
 from ...widgets.patterns import swatch
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
@@ -32,12 +34,11 @@ class RacingAccess(NamedTuple):
 
 
 class RaceCard(QWidget):
-    """Shows a race. `access_asked` emits the moment and the thread of the followed link."""
-
-    access_asked = Signal(int, object)
+    """Shows a race. `access_asked` gets the moment and the thread of the followed link."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.access_asked: Callable[[int, Selection], object] = nothing
         self.setAccessibleName("Race")
         self.theme = theme
         self.title, self.order = RichLabel(), RichLabel()
@@ -123,7 +124,7 @@ class RaceCard(QWidget):
 
     def _ask(self, row: int) -> None:
         access = self.accesses()[row]
-        self.access_asked.emit(access.moment, access.selection)
+        self.access_asked(access.moment, access.selection)
 
 
 def racing_access(session: Session, row: int) -> RacingAccess:

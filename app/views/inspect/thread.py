@@ -25,6 +25,7 @@ from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...model.thread_variables import accesses_until, line_moments, line_step, variables_text, watched
+from ...widgets.controls import on_choice
 from ...widgets.patterns import WAITING, mixed, swatch
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, flat_sheet, text_palette
@@ -78,12 +79,8 @@ class ThreadView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.pick_block, self.pick_thread = Picker(theme, self), Picker(theme, self)
-        self.pick_block.picked.connect(
-            lambda n: self.selection_asked.emit(Selection(n, self.selection.thread))
-        )
-        self.pick_thread.picked.connect(
-            lambda n: self.selection_asked.emit(Selection(self.selection.block, n))
-        )
+        self.pick_block.picked = lambda n: self.ask.select(Selection(n, self.selection.thread))
+        self.pick_thread.picked = lambda n: self.ask.select(Selection(self.selection.block, n))
         self.names = {name: PlainLabel(name, self) for name in (*PICKED, *ROWS)}
         self.values = {row: PlainLabel(parent=self) for row in ROWS}
         self.swatch, self.outside = PlainLabel(parent=self), PlainLabel(parent=self)
@@ -95,14 +92,11 @@ class ThreadView(View):
         self.watch.setAccessibleName("Expression over all threads of the block")
         self.watch.returnPressed.connect(self._show_watch)
         self.watch_note, self.watch_picture = PlainLabel(parent=self), WatchPicture(theme, self)
-        self.watch_picture.picked.connect(
-            lambda n: self.selection_asked.emit(Selection(self.selection.block, n))
-        )
+        self.watch_picture.picked = lambda n: self.ask.select(Selection(self.selection.block, n))
         self.list = AccessList(self)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.itemClicked.connect(self._go)
-        self.list.itemActivated.connect(self._go)
+        on_choice(self.list, self._go)
         self._activity: ThreadActivity | None = None
         self._arrange()
         self.set_theme(theme)
@@ -271,7 +265,7 @@ class ThreadView(View):
         if self._activity is not None:
             moment = line_step(self._activity.line_moments, self.moment, direction)
             if moment is not None:
-                self.moment_asked.emit(float(moment))
+                self.ask.seek(float(moment))
 
     def _hide_watch(self) -> None:
         self.watch_note.hide()
@@ -305,7 +299,7 @@ class ThreadView(View):
         self.watch_note.show()
 
     def _go(self, item: QListWidgetItem) -> None:
-        self.moment_asked.emit(float(item.data(MOMENT)))
+        self.ask.seek(float(item.data(MOMENT)))
 
 
 class AccessList(QListWidget):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ....tracer.model.finding import count_noun
 from ....tracer.orders.search import FinalValue, SearchResult
+from ...model.nothing import nothing
 from ...widgets.theme import Theme
 
 MOST_ROWS = 24  # values that are drawn; a line counts the others
@@ -19,10 +22,9 @@ GAP = 8
 class ValueBars(QWidget):
     """Draws the values of a search. asked: the text of an order that gives a value."""
 
-    asked = Signal(str)
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.asked: Callable[[str], object] = nothing
         self.theme = theme
         self.result: SearchResult | None = None
         self.current = 0  # the row of the keyboard
@@ -73,7 +75,7 @@ class ValueBars(QWidget):
     def _ask(self) -> None:
         if self.current < len(self.values):
             self.update()
-            self.asked.emit(self.values[self.current].order)
+            self.asked(self.values[self.current].order)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows."""

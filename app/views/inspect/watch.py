@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ....tracer.causes.variables import Number, number_text
 from ....tracer.model.finding import coordinates_text
 from ....tracer.model.trace import WARP, Dim3
+from ...widgets.controls import nothing
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -20,13 +22,12 @@ LARGEST, TALLEST = 30, 200  # pixels: of a cell, of the picture
 
 
 class WatchPicture(QWidget):
-    """Draws a value for each thread. picked: a thread's number."""
-
-    picked = Signal(int)
+    """Draws a value for each thread. picked: called with the number of a thread."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.picked: Callable[[int], object] = nothing
         self.values: tuple[Number | None, ...] = ()
         self.block_dim: Dim3 = (1, 1, 1)
         self.chosen = 0
@@ -93,7 +94,7 @@ class WatchPicture(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Pick the thread under the pointer."""
         if (thread := self.thread_at(event.position())) >= 0:
-            self.picked.emit(thread)
+            self.picked(thread)
 
     def event(self, event: QEvent) -> bool:
         """Show the value under the pointer as a tooltip."""

@@ -23,6 +23,7 @@ from ....tracer.causes.sentences import Sentence
 from ...model.bookmark import TracedValue
 from ...model.explanation import Explanation
 from ...model.session import Selection, Session
+from ...widgets.controls import on_choice
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme, flat_sheet, text_palette
@@ -139,12 +140,11 @@ class WhyView(View):
         self.title, self.hint = PlainLabel(parent=self), PlainLabel(HINT, self)
         self.turn, self.close_button = QPushButton(self), QPushButton("Hide", self)
         self.turn.clicked.connect(self._turn)
-        self.close_button.clicked.connect(lambda _checked: self.value_asked.emit(None))
+        self.close_button.clicked.connect(lambda _checked: self.ask.trace_value(None))
         self.close_button.setAccessibleName("Hide the path of the value")
         self.close_button.setShortcut(QKeySequence())
         self.list = WhyList(theme, self)
-        self.list.itemClicked.connect(self._go)
-        self.list.itemActivated.connect(self._go)
+        on_choice(self.list, self._go)
         self.hint.setWordWrap(True)
         self.traced: TracedValue | None = None
         self.explanation: Explanation | None = None
@@ -217,14 +217,14 @@ class WhyView(View):
         if self.session is None or row < 0:
             return
         trace = self.session.trace
-        self.selection_asked.emit(Selection(int(trace.block[row]), int(trace.thread[row])))
-        self.moment_asked.emit(float(moment))
+        self.ask.select(Selection(int(trace.block[row]), int(trace.thread[row])))
+        self.ask.seek(float(moment))
 
     def _turn(self, _checked: bool) -> None:
         """Show the other direction."""
         if self.traced is not None:
             traced = self.traced
             moment = None if traced.moment is None and traced.forward else traced.moment
-            self.value_asked.emit(
+            self.ask.trace_value(
                 TracedValue(traced.element, traced.block, traced.thread, moment, not traced.forward)
             )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
@@ -19,6 +19,7 @@ from ...compiled.model.listing_lines import (
     listing_heading,
     source_rows,
 )
+from ...model.nothing import nothing
 from ...model.session import Selection, Session
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
@@ -39,10 +40,9 @@ PTX_COLUMNS = "line · instructions"
 class CodeLines(QPlainTextEdit):
     """Read-only lines, some of them highlighted. chosen: the source line of the clicked row."""
 
-    chosen = Signal(int)
-
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
+        self.chosen: Callable[[int], object] = nothing
         self.rows: list[Row] = []
         self.highlighted_line = 0
         self.setReadOnly(True)
@@ -97,7 +97,7 @@ class CodeLines(QPlainTextEdit):
     def _choose(self) -> None:
         number = self.textCursor().blockNumber()
         if not self._is_filling and number < len(self.rows) and self.rows[number].line:
-            self.chosen.emit(self.rows[number].line)
+            self.chosen(self.rows[number].line)
 
 
 class ListingView(View):
@@ -109,7 +109,7 @@ class ListingView(View):
         self.language: Language = "SASS"
         self.line = 0
         self.switch = Switch({name: name for name in LANGUAGES}, "Which code is shown", self)
-        self.switch.chosen.connect(self._turn)
+        self.switch.chosen = self._turn
         self.heading, self.columns, self.sentence = (PlainLabel(parent=self) for _ in range(3))
         self.sentence.setWordWrap(True)
         self.heading.setWordWrap(True)
@@ -118,7 +118,7 @@ class ListingView(View):
             CodeLines(theme, "Code of the kernel"),
         )
         for lines in (self.source, self.code):
-            lines.chosen.connect(self.choose)
+            lines.chosen = self.choose
         self.parts = QSplitter(Qt.Orientation.Vertical)
         self.parts.setChildrenCollapsible(False)
         self.parts.addWidget(self.source)
@@ -144,7 +144,7 @@ class ListingView(View):
         self.show_listing()
         compiles = session is not None and not session.is_python_program and not session.is_cuda_cpp
         if session is not None and session.listing is None and compiles:
-            self.listing_asked.emit(session)
+            self.ask.list_code(session)
 
     def show_listing(self) -> None:
         """Show the session's code, as far as known."""

@@ -387,7 +387,7 @@ class MemoryView(View):
             element = self._picture.element_at(self._state(), position)
             selection = selection_at(self.session, *element, self.selection) if element else None
             if selection:
-                self.selection_asked.emit(selection)
+                self.ask.select(selection)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything."""
@@ -414,13 +414,13 @@ class MemoryView(View):
         else:
             menu.addAction("No element here").setEnabled(False)
         if self._explanation is not None:
-            menu.addAction("Hide the path", lambda: self.value_asked.emit(None))
+            menu.addAction("Hide the path", lambda: self.ask.trace_value(None))
         return menu
 
     def _ask_value(self, traced: TracedValue, position: QPointF) -> None:
         """Ask for the path of a value, and select the thread that wrote or read its element."""
         self._select_at(position)
-        self.value_asked.emit(traced)
+        self.ask.trace_value(traced)
 
     def traced_at(self, position: QPointF) -> TracedValue | None:
         """Return the value of the element at a position; None if there is none."""

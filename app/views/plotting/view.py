@@ -11,11 +11,12 @@ from functools import partial
 from math import hypot
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QMenu, QWidget
 from shiboken6 import delete
 
+from ...model.nothing import nothing
 from ...widgets.theme import Theme
 from ..common.view import guard_handler
 from .library import pg
@@ -44,15 +45,12 @@ def _delete(scene: Any) -> None:
 
 
 class PlotView(pg.GraphicsView):
-    """Shows plots. A subclass fills `plots` and `series_keys`, and handles the signals."""
-
-    sight_changed = Signal()  # by the user: the visible parts, locked axes, or the mark pointed at
-    mark_opened = Signal(object)  # the content of a mark
-    hiding_asked = Signal(str)  # the key of a series to hide or to show
-    log_asked = Signal()  # the other kind of axis
+    """Shows plots. A subclass fills `plots` and `series_keys`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, useOpenGL=False, background=None)
+        self.mark_opened: Callable[[Any], object] = nothing  # the content of a mark
+        self.log_asked: Callable[[], object] = nothing  # the other kind of axis
         self.theme = theme
         self.plots: list[Plot] = []
         self.series_keys: list[str] = []
@@ -92,7 +90,7 @@ class PlotView(pg.GraphicsView):
 
     def _report(self, *_: object) -> None:
         self.arrange_labels()
-        self.sight_changed.emit()
+        self.take_sight()
 
     def arrange_labels(self) -> None:
         """Place what depends on the visible parts of the plots."""
@@ -150,7 +148,7 @@ class PlotView(pg.GraphicsView):
     def open_mark(self) -> None:
         """Open what is pointed at."""
         if self.cursor >= 0:
-            self.mark_opened.emit(self.marks[self.cursor][1].content)
+            self.mark_opened(self.marks[self.cursor][1].content)
 
     # Views.
 
@@ -183,7 +181,7 @@ class PlotView(pg.GraphicsView):
         self.locked = "".join(sorted(set(self.locked) ^ {axis}))
         for plot in self.plots:
             plot.lock(self.locked)
-        self.sight_changed.emit()
+        self.take_sight()
 
     @property
     def draws_rectangle(self) -> bool:
@@ -219,14 +217,20 @@ class PlotView(pg.GraphicsView):
             "=": lambda: self.zoom(STEP),
             "-": lambda: self.zoom(1 / STEP),
             "r": self.toggle_rectangle,
-            "l": self.log_asked.emit,
+            "l": lambda: self.log_asked(),
             "x": lambda: self.toggle_lock("x"),
             "y": lambda: self.toggle_lock("y"),
         }
         if text.isdigit() and 0 < int(text) <= len(self.series_keys):
             series = self.series_keys[int(text) - 1]
-            return lambda: self.hiding_asked.emit(series)
+            return lambda: self.toggle_series(series)
         return by_key.get(key) or by_text.get(text)
+
+    def take_sight(self) -> None:
+        """Take what the user changed: the visible parts, locked axes, or the mark pointed at."""
+
+    def toggle_series(self, key: str) -> None:
+        """Hide a series, or show it again."""
 
     def event(self, event: QEvent) -> bool:
         """Take keys of the plots before the window's shortcuts."""
@@ -265,7 +269,7 @@ class PlotView(pg.GraphicsView):
                 if ahead > 0.5 and ahead + 2 * aside < least and number != self.cursor:
                     best, least = number, ahead + 2 * aside
             self.point_at(best)
-        self.sight_changed.emit()
+        self.take_sight()
 
     # The menu.
 
@@ -296,7 +300,7 @@ class PlotView(pg.GraphicsView):
             ("Zoom to a rectangle\tR", self.toggle_rectangle, self.draws_rectangle),
             ("Lock horizontal axis\tX", lambda: self.toggle_lock("x"), "x" in self.locked),
             ("Lock vertical axis\tY", lambda: self.toggle_lock("y"), "y" in self.locked),
-            ("Logarithmic or linear\tL", self.log_asked.emit, None),
+            ("Logarithmic or linear\tL", lambda: self.log_asked(), None),
         ]
 
     def close(self) -> bool:

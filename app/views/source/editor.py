@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -19,6 +19,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from ....tracer.model.launch import is_cuda_cpp
+from ...control.delay import Delay
+from ...model.nothing import nothing
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -61,8 +63,6 @@ class Editor(Page):
     edited = Signal(str)
     run_asked = Signal()
     altered = Signal()
-    escape_asked = Signal()
-    find_asked = Signal()
 
     _showing = True  # the program changes the text, not the user
 
@@ -73,9 +73,10 @@ class Editor(Page):
         self._replaying = self._escaped = False
         self._stale: tuple[int, int] | None = None  # the first and the last changed line, from 0
         super().__init__(theme, Gutter, parent)
+        self.escape_asked: Callable[[], object] = nothing
+        self.find_asked: Callable[[], object] = nothing
         self.setAcceptRichText(False)
-        self._edit_timer = QTimer(self, singleShot=True, interval=0)
-        self._edit_timer.timeout.connect(lambda: self.edited.emit(self.file_text()))
+        self._edit_timer = Delay(self, 0, lambda: self.edited.emit(self.file_text()))
         self.document().contentsChanged.connect(self._follow_change)
         self.cursorPositionChanged.connect(self._show_brackets)
         self._showing = False
@@ -264,7 +265,7 @@ class Editor(Page):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle a key."""
         if event.key() == Qt.Key.Key_Escape and self.has_open():
-            self.escape_asked.emit()
+            self.escape_asked()
         elif self.isReadOnly():
             super().keyPressEvent(event)
         elif self._handle_key(event):
@@ -346,7 +347,7 @@ class Editor(Page):
             if action.objectName() in ("edit-undo", "edit-redo"):
                 menu.removeAction(action)
         menu.addSeparator()
-        menu.addAction("Find…\tCtrl+F", self.find_asked.emit)
+        menu.addAction("Find…\tCtrl+F", lambda: self.find_asked())
         if self.is_editable():
             menu.addAction("Undo\tCtrl+Z", self.undo).setEnabled(self.history.can_undo())
             menu.addAction("Redo\tCtrl+Shift+Z", self.redo).setEnabled(self.history.can_redo())

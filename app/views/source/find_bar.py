@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
+from ...control.delay import Delay
+from ...model.nothing import nothing
 from ...widgets.controls import button, mark, paint_icon
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
@@ -23,8 +26,10 @@ BEYOND = re.compile("[\U00010000-\U0010ffff]")  # characters of two UTF-16 units
 class SearchField(QLineEdit):
     """The search field. turned: to the next (1) or the previous (-1) match; left: Escape."""
 
-    turned = Signal(int)
-    left = Signal()
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.turned: Callable[[int], object] = nothing
+        self.left: Callable[[], object] = nothing
 
     def event(self, event: QEvent) -> bool:
         """Keep Enter and Escape from the window's shortcuts."""
@@ -41,9 +46,9 @@ class SearchField(QLineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to a match with Enter, and leave with Escape."""
         if event.key() in ENTER:
-            self.turned.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            self.turned(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.left()
         else:
             super().keyPressEvent(event)
 
@@ -74,11 +79,10 @@ class FindBar(QFrame):
         for flat_button in self.buttons:
             flat_button.setObjectName("flat")
             row.addWidget(flat_button)
-        self.search_field.turned.connect(self.turn)
-        self.search_field.left.connect(self.leave)
+        self.search_field.turned = self.turn
+        self.search_field.left = self.leave
         self.search_field.textChanged.connect(lambda _: self._search())
-        self._changes = QTimer(self, singleShot=True, interval=PAUSE)  # Qt moves the marks until then
-        self._changes.timeout.connect(self._follow_text)
+        self._changes = Delay(self, PAUSE, self._follow_text)  # Qt moves the marks until then
         page.textChanged.connect(self._changes.start)
         page.cursorPositionChanged.connect(self._show_count)
         self.set_theme(theme)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
 from ....tracer.model.finding import SEVERITIES
 from ...compiled.model.fates import LineFate
+from ...model.nothing import nothing
 from ...model.visible_text import replace_controls
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
@@ -54,12 +55,11 @@ class Page(QTextEdit):
     rows_of: lists the lines of the statement that begins on a line.
     """
 
-    line_toggled = Signal(int)
-
     def __init__(
         self, theme: Theme, gutter: Callable[[Page], QWidget], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
+        self.line_toggled: Callable[[int], object] = nothing
         self.file = ""
         self.counts: dict[int, int] = {}
         self.line, self.look, self.pointed = 0, "", 0
@@ -266,7 +266,7 @@ class Page(QTextEdit):
         reason = "" if line in self.struck_rows else self.may_strike(line)
         if not reason:
             self._hold(line)
-            self.line_toggled.emit(line)
+            self.line_toggled(line)
         return reason
 
     def _dim_lines(self) -> None:

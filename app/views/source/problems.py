@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import SEVERITIES
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls_in_lines
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -35,11 +36,10 @@ class Problem(NamedTuple):
 class ProblemLabel(PlainLabel):
     """One problem with its line and its sign; a click or Enter goes to the line."""
 
-    asked = Signal(int)
-
     def __init__(self, problem: Problem, theme: Theme) -> None:
         self.full_text = escape_controls_in_lines(f"Line {problem.line}: {problem.sentence}")
         super().__init__(self.full_text)
+        self.asked: Callable[[int], object] = nothing
         self.problem, self.theme = problem, theme
         self.setToolTip(plain_tip(problem.sentence))
         self.setWordWrap(True)
@@ -84,7 +84,7 @@ class ProblemLabel(PlainLabel):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to the line."""
-        self.asked.emit(self.problem.line)
+        self.asked(self.problem.line)
 
     def event(self, event: QEvent) -> bool:
         """Keep the keys that go to the line from the window's shortcuts."""
@@ -100,7 +100,7 @@ class ProblemLabel(PlainLabel):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the line with Enter or Space."""
         if event.key() in KEYS:
-            self.asked.emit(self.problem.line)
+            self.asked(self.problem.line)
         else:
             super().keyPressEvent(event)
 
@@ -127,10 +127,9 @@ def _height(text: str, metrics: QFontMetrics, width: int) -> int:
 class ProblemStrip(QFrame):
     """The problems of a text, one below the other, the worst first; hidden where there are none."""
 
-    asked = Signal(int)  # the line to go to
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.asked: Callable[[int], object] = nothing  # the line to go to
         self.setObjectName("problems")
         self.setAccessibleName("Problems in the source")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
@@ -157,7 +156,7 @@ class ProblemStrip(QFrame):
                 old.deleteLater()
         for problem in self.problems[:MOST]:
             label = ProblemLabel(problem, self._theme)
-            label.asked.connect(self.asked)
+            label.asked = self.asked
             self.column.addWidget(label)
         if more := max(0, len(self.problems) - MOST):
             self.column.addWidget(self._rest(more))

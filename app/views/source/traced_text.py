@@ -7,11 +7,13 @@ strikes skipped lines out. During editing, results of the trace are shown at unc
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject
 
+from ...control.delay import Delay
+from ...model.nothing import nothing
 from .editor import Draft, Editor, with_ends_of
 from .line_map import LineMap, Value, line_map
 from .lines import normalised
@@ -34,11 +36,10 @@ class TracedText(QObject):
     moved: lines of the trace have moved. shown: the editor holds another text.
     """
 
-    moved = Signal()
-    shown = Signal()
-
     def __init__(self, editor: Editor) -> None:
         super().__init__(editor)
+        self.moved: Callable[[], object] = nothing
+        self.shown: Callable[[], object] = nothing
         self.editor = editor
         # The text that the editor's text started from; None for any other file.
         self.base: FileText | None = None
@@ -46,8 +47,7 @@ class TracedText(QObject):
         self._map: LineMap | None = None  # None while no line differs
         self._drafts: dict[tuple[str, str], Draft] = {}  # by file and traced text
         self._asked: deque[FileText] = deque(maxlen=ASKED)  # texts whose trace may arrive
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
-        self._pause.timeout.connect(lambda: self._compare(ALL))
+        self._pause = Delay(self, PAUSE, lambda: self._compare(ALL))
         editor.altered.connect(self._compare)
         editor.edited.connect(self.ask)
         editor.run_asked.connect(self.ask)
@@ -81,7 +81,7 @@ class TracedText(QObject):
             self.editor.set_struck(self.lines(base.struck))
             self.mark_changed()
         if base != before:
-            self.shown.emit()
+            self.shown()
 
     def _continues(self, base: FileText, before: FileText) -> bool:
         """Return True if the editor's text started from or equals the text of a trace."""
@@ -101,10 +101,6 @@ class TracedText(QObject):
             while len(self._drafts) > DRAFTS:
                 del self._drafts[next(iter(self._drafts))]
         self.base, self._map = None, None
-
-    def delete_drafts(self) -> None:
-        """Delete all drafts; the editor's text stays."""
-        self._drafts.clear()
 
     def delete_draft(self, text: str) -> None:
         """Delete the drafts with this text."""
@@ -152,7 +148,7 @@ class TracedText(QObject):
                 self._pause.start()
         self.mark_changed()
         if self._map != before:
-            self.moved.emit()
+            self.moved()
 
     def mark_changed(self) -> None:
         """Mark the lines of the editor that differ from the trace."""

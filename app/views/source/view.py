@@ -54,21 +54,21 @@ class SourceView(View):
         self.editor = Editor(theme, self)
         self.setFocusProxy(self.editor)
         self.switch = Switch({name: name for name in (CUDA_C, NUMBA)}, "Which source is shown", self)
-        self.switch.chosen.connect(self._choose)
+        self.switch.chosen = self._choose
         self.file_of: Callable[[Session], FileText] = traced_file
         self._traced = TracedText(self.editor)
-        self._traced.moved.connect(self._mark)
-        self._traced.shown.connect(self.file_shown)
+        self._traced.moved = self._mark
+        self._traced.shown = self.file_shown.emit
         self.editor.altered.connect(self._show_state)
         self._find_bar: FindBar | None = None  # created on first use
-        self.editor.find_asked.connect(lambda: self.find_bar.open())
-        self.editor.escape_asked.connect(lambda: self.find_bar.leave())
+        self.editor.find_asked = lambda: self.find_bar.open()
+        self.editor.escape_asked = lambda: self.find_bar.leave()
         self.editor.has_open = lambda: self._find_bar is not None and not self._find_bar.isHidden()
         for keys, run in (("Ctrl+F", lambda: self.find_bar.open()), ("F3", lambda: self.find_bar.turn(1)),
                           ("Shift+F3", lambda: self.find_bar.turn(-1))):  # fmt: skip
             QShortcut(QKeySequence(keys), self, run, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.problems = ProblemStrip(theme, self)
-        self.problems.asked.connect(self._go_to)
+        self.problems.asked = self._go_to
         self.state = PlainLabel(parent=self)
         self.state.setWordWrap(True)
         self.state.hide()

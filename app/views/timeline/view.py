@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
     QHelpEvent,
     QMouseEvent,
@@ -22,6 +22,7 @@ from ....tracer.hardware.moment_clock import MomentClock, moment_clock, phase_cy
 from ....tracer.hardware.timeline import Timeline
 from ....tracer.model.trace import WARP
 from ...model.explanation import Explanation
+from ...model.nothing import nothing
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
@@ -63,14 +64,14 @@ class TimelineView(View):
     """The timeline of one session.
 
     The visible range of moments is the block's, or the range that the user zoomed to, which then moves with the
-    block. `x_range_changed` is emitted only for the user's changes, never for `set_x_range`.
+    block. `x_range_changed` is called only for the user's changes, never for `set_x_range`.
     """
 
     dims_itself = True
-    x_range_changed = Signal(float, float)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
+        self.x_range_changed: Callable[[float, float], object] = nothing
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # it paints all its pixels
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -408,7 +409,7 @@ class TimelineView(View):
         """Show the complete block again."""
         if self._part_at(event.position()) == "axis":
             self.reset_x_range()
-            self.x_range_changed.emit(*self.x_range())
+            self.x_range_changed(*self.x_range())
         else:
             self.mousePressEvent(event)
 
@@ -441,13 +442,13 @@ class TimelineView(View):
         assert self._data and self.session and self._lane is not None
         layout = self.places
         if part == "bands" and self._data.block.present:
-            self.moment_asked.emit(phase_start(self._data.block, layout.moment(position.x())))
+            self.ask.seek(phase_start(self._data.block, layout.moment(position.x())))
         elif part == "strip":
             block = block_at(self.session, self._lane, layout.strip, position)
-            self.selection_asked.emit(Selection(block, self.selection.thread))
+            self.ask.select(Selection(block, self.selection.thread))
         elif part == "names" and layout.rows.top() <= position.y() <= layout.rows.bottom():
             thread = warp_at(self._data, layout, position.y()) * WARP
-            self.selection_asked.emit(Selection(self.selection.block, thread))
+            self.ask.select(Selection(self.selection.block, thread))
 
     def event(self, event: QEvent) -> bool:
         """Show a tooltip for the item under the pointer; pass on other events."""
@@ -470,11 +471,11 @@ class TimelineView(View):
         if self._zoom and first <= old_moment < last and not first <= self.moment < last and not self._drag:
             pages = (self.moment - first) // (last - first) * (last - first)
             self.set_x_range(first + pages, last + pages)
-            self.x_range_changed.emit(*self.x_range())
+            self.x_range_changed(*self.x_range())
 
     def _ask_moment(self, x: float) -> None:
         assert self.session
-        self.moment_asked.emit(min(max(self.places.moment(x), 0.0), float(self.session.end)))
+        self.ask.seek(min(max(self.places.moment(x), 0.0), float(self.session.end)))
 
     def _pan(self, x_range: MomentRange, pixels: float) -> None:
         share, clock = pixels / self.places.rows.width(), self._clock(self._data)
@@ -483,13 +484,13 @@ class TimelineView(View):
         self.set_x_range(
             *((first, last) if clock is None else clock.moment(np.array((first, last))).tolist())
         )
-        self.x_range_changed.emit(*self.x_range())
+        self.x_range_changed(*self.x_range())
 
     def _zoom_at(self, moment: float, factor: float) -> None:
         first, last = self.x_range()
         factor = max(factor, 4.0 / (last - first))
         self.set_x_range(moment - (moment - first) * factor, moment + (last - moment) * factor)
-        self.x_range_changed.emit(*self.x_range())
+        self.x_range_changed(*self.x_range())
 
 
 def default_block_range(block: BlockActivity, end: int) -> MomentRange:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ....tracer.model.trace import WARP
+from ...model.nothing import nothing
 from ...widgets.theme import Theme
 from ..common.exchange_paint import LANES, ExchangeData, draw_exchange
 from ..common.geometry import Box
@@ -25,11 +28,10 @@ class WarpPicture(QWidget):
     lane_asked: a lane was clicked. pointed: (lane, sector or bank) under the pointer, -1 for none.
     """
 
-    lane_asked = Signal(int)
-    pointed = Signal(int, int)
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.lane_asked: Callable[[int], object] = nothing
+        self.pointed: Callable[[int, int], object] = nothing
         self.theme = theme
         self.lanes: Lanes | None = None
         self.exchange: ExchangeData | None = None
@@ -119,7 +121,7 @@ class WarpPicture(QWidget):
     def _point(self, lane: int, target: int) -> None:
         if (lane, target) != (self.lane, self.target):
             self.lane, self.target = lane, target
-            self.pointed.emit(lane, target)
+            self.pointed(lane, target)
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -137,7 +139,7 @@ class WarpPicture(QWidget):
         """Ask for the clicked lane, or for the first lane of the clicked bytes."""
         lane = self.lane_under(event.position())
         if lane >= 0 and event.button() == Qt.MouseButton.LeftButton:
-            self.lane_asked.emit(lane)
+            self.lane_asked(lane)
 
     def lane_under(self, position: QPointF) -> int:
         """Return the lane with a thread at a position, -1 for none."""
@@ -154,6 +156,6 @@ class WarpPicture(QWidget):
         step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         lane = self.chosen + step
         if step and self.lanes is not None and 0 <= lane < WARP and self.lanes.present[lane]:
-            self.lane_asked.emit(lane)
+            self.lane_asked(lane)
         else:
             super().keyPressEvent(event)

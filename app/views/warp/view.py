@@ -69,8 +69,8 @@ class WarpView(View):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.description.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.go.clicked.connect(self._go)
-        self.picture.lane_asked.connect(self._ask)
-        self.picture.pointed.connect(lambda *_: self._show_description())
+        self.picture.lane_asked = self._ask
+        self.picture.pointed = lambda *_: self._show_description()
         page = QWidget()
         self._column = QVBoxLayout(page)
         self._column.addLayout(self._bar())
@@ -288,13 +288,13 @@ class WarpView(View):
     def _ask(self, lane: int) -> None:
         """Select the thread of a lane."""
         if self._shown:
-            self.selection_asked.emit(Selection(self._shown.block, self._shown.warp * WARP + lane))
+            self.ask.select(Selection(self._shown.block, self._shown.warp * WARP + lane))
 
     def _go(self) -> None:
         """Go to the thread and the moment of the shown request."""
         if self.session and self._shown and self._shown.kind:
             self._ask(self._shown.active[0])
-            self.moment_asked.emit(float(self.session.requests.moment[self._shown.request]))
+            self.ask.seek(float(self.session.requests.moment[self._shown.request]))
 
 
 def state_text(state: str, lanes: Lanes | None) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
+from ...control.delay import Delay
+from ...model.nothing import nothing
 from ...widgets.controls import Chip, mark, open_field
 from ...widgets.plain_text import PlainLabel, plain_tip
 from .parameter_steps import Track, grows_downwards, is_coarse
@@ -40,13 +42,12 @@ class Handle(PlainLabel):
     let_go: the drag ends.
     """
 
-    neared = Signal()
-    grabbed = Signal()
-    dragged = Signal(int, bool)
-    released = Signal()
-
     def __init__(self, text: str, field: QWidget, tip: str) -> None:
         super().__init__(text)
+        self.neared: Callable[[], object] = nothing
+        self.grabbed: Callable[[], object] = nothing
+        self.dragged: Callable[[int, bool], object] = nothing
+        self.released: Callable[[], object] = nothing
         self.setObjectName("handle")
         self.setBuddy(field)
         self.setCursor(Qt.CursorShape.SizeHorCursor)
@@ -57,7 +58,7 @@ class Handle(PlainLabel):
     def enterEvent(self, event: QEnterEvent) -> None:
         """Report that a drag may begin."""
         super().enterEvent(event)
-        self.neared.emit()
+        self.neared()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Note the start of a possible drag."""
@@ -72,9 +73,9 @@ class Handle(PlainLabel):
         if not self._dragged and abs(moved) >= QApplication.startDragDistance() // 2:
             self._dragged = True
             mark(self, "held", True)
-            self.grabbed.emit()
+            self.grabbed()
         if self._dragged:
-            self.dragged.emit(moved, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+            self.dragged(moved, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End the drag; without a drag, open the field."""
@@ -83,7 +84,7 @@ class Handle(PlainLabel):
         self._pressed_at = None
         mark(self, "held", False)
         if self._dragged:
-            self.released.emit()
+            self.released()
         else:
             open_field(self.buddy())
 
@@ -98,11 +99,10 @@ class Stepped(QObject):
     neared: the pointer or the focus enters. stepped: (steps up, negative for down; whether in fine steps).
     """
 
-    neared = Signal()
-    stepped = Signal(int, bool)
-
     def __init__(self, field: QWidget, parameter: Parameter) -> None:
         super().__init__(field)
+        self.neared: Callable[[], object] = nothing
+        self.stepped: Callable[[int, bool], object] = nothing
         self.downwards = grows_downwards(parameter)
         self._turned_by = 0
         field.installEventFilter(self)
@@ -110,7 +110,7 @@ class Stepped(QObject):
     def eventFilter(self, watched: QObject, event: object) -> bool:
         """Handle the events that step."""
         if isinstance(event, QEvent) and event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
-            self.neared.emit()
+            self.neared()
         if isinstance(event, QWheelEvent):
             return self._read_wheel(event)
         if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress:
@@ -135,7 +135,7 @@ class Stepped(QObject):
     def _step(self, steps: int, modifiers: Qt.KeyboardModifier) -> None:
         if steps:
             fine = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-            self.stepped.emit(-steps if self.downwards else steps, fine)
+            self.stepped(-steps if self.downwards else steps, fine)
 
 
 class ParameterChip(Chip):
@@ -182,19 +182,18 @@ class DragGesture(QObject):
         self._fine = False  # whether a drag uses fine steps
         self._start_pixels = 0  # the position where the current kind of steps began
         self._is_over = False  # whether the rest of a drag is ignored
-        self._rest_timer = QTimer(self, singleShot=True, interval=REST_DELAY)
-        self._rest_timer.timeout.connect(self.stop)
+        self._rest_timer = Delay(self, REST_DELAY, self.stop)
 
     def watch(self, parameter: Parameter, field: QWidget, handle: Handle) -> None:
         """Connect a parameter's field and handle."""
-        stepped, near = Stepped(field, parameter), QTimer(field, singleShot=True, interval=HOVER_DELAY)
-        stepped.stepped.connect(partial(self._step, parameter))
-        near.timeout.connect(partial(self._report_near, parameter, (field, handle)))
+        near = Delay(field, HOVER_DELAY, partial(self._report_near, parameter, (field, handle)))
+        stepped = Stepped(field, parameter)
+        stepped.stepped = partial(self._step, parameter)
         for part in (handle, stepped):
-            part.neared.connect(near.start)
-        handle.grabbed.connect(partial(self._grab, parameter))
-        handle.dragged.connect(partial(self._pull, parameter))
-        handle.released.connect(self.stop)
+            part.neared = near.start
+        handle.grabbed = partial(self._grab, parameter)
+        handle.dragged = partial(self._pull, parameter)
+        handle.released = self.stop
 
     def _report_near(self, parameter: Parameter, parts: tuple[QWidget, ...]) -> None:
         """Report a parameter if the pointer or focus is still at a parameter."""

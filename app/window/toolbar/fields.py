@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
+from ...model.nothing import nothing
 from ...model.visible_text import escape_controls
 from ...widgets.controls import Chip, Combo, Entry, button, mark
 from ...widgets.plain_text import plain_tip
@@ -52,9 +53,12 @@ class NumberField(Entry):
     left: the user has finished.
     """
 
-    left = Signal()
     hint = ""  # its tooltip while it is valid
     takes_spaces = False
+
+    def __init__(self, name: str, digits: int) -> None:
+        super().__init__(name, digits)
+        self.left: Callable[[], object] = nothing
 
     def event(self, event: QEvent) -> bool:
         """Pass Space to the window, whose shortcut plays."""
@@ -72,7 +76,7 @@ class NumberField(Entry):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             event.accept()
             if not self.property("invalid"):
-                self.left.emit()
+                self.left()
 
     def _is_for_window(self, event: QEvent) -> bool:
         return isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Space and not self.takes_spaces
@@ -91,10 +95,9 @@ class NumberField(Entry):
 class FileField(QWidget):
     """A field with the path of a file, chosen in a dialog."""
 
-    picked = Signal()
-
     def __init__(self, name: str, pattern: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.picked: Callable[[], object] = nothing
         self.name, self.pattern, self._path = name, pattern, ""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -131,7 +134,7 @@ class FileField(QWidget):
 
     def _take(self, path: str) -> None:
         self.put(path)
-        self.picked.emit()
+        self.picked()
 
 
 def field_for(parameter: Parameter, touched: Callable[[bool], None], left: Callable[[], None]) -> QWidget:
@@ -141,13 +144,13 @@ def field_for(parameter: Parameter, touched: Callable[[bool], None], left: Calla
     """
     if parameter.file:
         file = FileField(parameter.label, "NumPy arrays (*.npy)")
-        file.picked.connect(lambda: touched(True))
+        file.picked = lambda: touched(True)
         return file
     if parameter.choices:
         choice = ChoiceField(parameter.label)
         choice.hint = hint_of(parameter)
         choice.offer([(str(word), str(word)) for word in parameter.choices], str(parameter.default))
-        choice.picked.connect(lambda _: touched(True))
+        choice.picked = lambda _: touched(True)
         return choice
     number = NumberField(parameter.label, len(str(parameter.maximum)))
     number.hint = hint_of(parameter)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
+from ...model.nothing import nothing
 from ...model.setup_launch import SCHEDULES
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme, check_box_palette, check_box_sheet
@@ -22,23 +23,22 @@ class LaunchOptions(QFrame):
     closed: the popup was hidden.
     """
 
-    closed = Signal()
-
     def __init__(
         self, touched: Callable[[str, bool], None], left: Callable[[], None], parent: QWidget
     ) -> None:
         super().__init__(parent)
+        self.closed: Callable[[], object] = nothing
         self.setObjectName("panel")
         self.setWindowFlag(self.windowType().Popup)
         self.schedule = ChoiceField("Order of the threads")  # the toolbar shows it
         self._offered = [(kind, kind) for kind in SCHEDULES]
         self.schedule.offer(self._offered, SCHEDULES[0])
-        self.schedule.picked.connect(lambda _: touched("schedule", True))
+        self.schedule.picked = lambda _: touched("schedule", True)
         self.form = QFormLayout(self)
         self.numbers = {name: NumberField(label, digits) for name, label, digits in NUMBERS}
         self.numbers["blocks"].takes_spaces = True
         for name, label, _ in NUMBERS:
-            self.numbers[name].left.connect(self.hide)
+            self.numbers[name].left = self.hide
             self.numbers[name].textEdited.connect(lambda _, name=name: touched(name, False))
             self.numbers[name].editingFinished.connect(left)
             self.form.addRow(PlainLabel(label), self.numbers[name])
@@ -54,7 +54,7 @@ class LaunchOptions(QFrame):
     def hideEvent(self, event: QHideEvent) -> None:
         """Report that the popup was closed."""
         super().hideEvent(event)
-        self.closed.emit()
+        self.closed()
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size to the check box, which the application's style sheet does not style."""

@@ -8,11 +8,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ....tracer.model.launch import Launch
+from ...control.delay import Delay
 from ...model.bookmark import Setup
 from ...model.setup_edits import (
     FamilySizes,
@@ -106,10 +107,8 @@ class Toolbar(QFrame):
         self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before the drag
         self._requested: tuple[Setup, ...] = ()  # the setups that the drag requests now
         self.gesture = DragGesture(self._track, self._announce_likely, self._move, ask.end_drag, self)
-        self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_DELAY)
-        self._typing_timer.timeout.connect(self.ask)
-        self._idle_timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
-        self._idle_timer.timeout.connect(lambda: self._announce_likely(*self._parameters, count=1))
+        self._typing_timer = Delay(self, TYPING_DELAY, self.ask)
+        self._idle_timer = Delay(self, IDLE_DELAY, lambda: self._announce_likely(*self._parameters, count=1))
         self._build()
 
     def _build(self) -> None:
@@ -120,15 +119,15 @@ class Toolbar(QFrame):
         self.flow.add(self.brand)
         self.scenario_combos = [Combo(f"{pane} scenario") for pane in PANE_NAMES]
         for i, (pane, combo) in enumerate(zip(PANE_NAMES, self.scenario_combos, strict=True)):
-            combo.picked.connect(partial(self.pick, i))
-            combo.left.connect(self._requests.leave)
+            combo.picked = partial(self.pick, i)
+            combo.left = self._requests.leave
             self._scenario_chips.append(Chip(pane, [combo]))
             self.flow.add(self._scenario_chips[-1])
         self.panel = LaunchOptions(self._touch, self._finish, self)
         self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
         self.options = self.panel.numbers
-        self.panel.closed.connect(self._requests.leave)
-        self.schedule.left.connect(self._requests.leave)
+        self.panel.closed = self._requests.leave
+        self.schedule.left = self._requests.leave
         self.same.toggled.connect(self._share)
         self._build_buttons()
 
@@ -326,7 +325,7 @@ class Toolbar(QFrame):
         self.fields = {p.name: field_for(p, partial(self._touch, p.name), self._finish) for p in parameters}
         for field in self.fields.values():
             if isinstance(field, NumberField | ChoiceField):
-                field.left.connect(self._requests.leave)
+                field.left = self._requests.leave
         self._chips = parameter_chips([p for p in parameters if not p.is_in_menu], self.fields, owners)
         self._show_all([c.caption for c in self._chips if _chooses_words(c)], self._has_word_captions)
         for i, chip in enumerate(self._chips):

@@ -189,6 +189,28 @@ def test_ctrl_c_ends_quietly():
     assert (out, err, process.returncode) == ("", "", 130)
 
 
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == "tilescope.app.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder)
+from tilescope.app.cli.entry import main
+sys.argv = ["tilescope", "--version"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+@pytest.mark.parametrize("ignored", [False, True], ids=["terminal", "background job"])
+def test_ctrl_c_while_the_command_line_is_imported_ends_quietly(ignored):
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" if ignored else ""
+    command = [sys.executable, "-c", code + INTERRUPTED_IMPORT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == ("", 0 if ignored else -signal.SIGINT)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 def test_a_reader_that_leaves_is_no_error():
     reading, writing = os.pipe()

@@ -143,8 +143,14 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
 
 def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
-    outputs = []
-    window.exercises.work.stale.connect(lambda stale: outputs.append((stale, panel.head.line.text())))
+    outputs, work = [], window.exercises.work
+    mark = work.stale
+
+    def note(is_stale: bool) -> None:
+        mark(is_stale)
+        outputs.append((is_stale, panel.head.line.text()))
+
+    work.stale = note
     type_in(window, LINE, 1, "a[i] + 10")
     judged(window, editor(window).text())
     assert panel.head.words.text() == PASSED and panel.next.isVisible() and not panel.is_stale
@@ -216,7 +222,7 @@ def test_a_kernel_that_is_gone_raises_or_never_ends_is_reported(window, folder, 
     write(window, "def add_eleven", "def add_ten")
     write(window, ZERO, "out[i] = a[i + 1]")
     assert any(row.line == LINE for row in panel.rows.rows)
-    panel.line_asked.emit(LINE)
+    panel.line_asked(LINE)
     assert editor(window).textCursor().blockNumber() == LINE - 1
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     write(window, "out[i] = a[i + 1]", "while i >= 0: i += 1")

@@ -180,7 +180,7 @@ def test_a_web_page_is_recorded_of_what_is_on_screen(window, tmp_path):
     window.commands[RENDER].trigger()
     dialog = next(d for d in window.findChildren(RenderDialog) if d.isVisible())
     dialog.fields.kind.choose(".html")
-    dialog.fields.kind.picked.emit(".html")
+    dialog.fields.kind.picked(".html")
     wait_for_text(dialog, "any browser opens")
     assert not dialog.fields.rate.isVisible() and dialog.fields.begin.isVisible()
     dialog.record_to(tmp_path / "mine")

@@ -160,10 +160,10 @@ def test_a_size_is_picked_for_every_pane_that_has_it():
     pane = panel.panes[0]
     words = [pane.sizes.itemData(i) for i in range(pane.sizes.count())]
     assert sorted(words) == ["1024", "32x16x32"]
-    pane.sizes.picked.emit("1024")
+    pane.sizes.picked("1024")
     assert [each.shown.data.size for each in panel.panes] == ["1,024", "1,024"]
     assert panel.text == "gpu size=1024/1024"
-    pane.sizes.picked.emit("32x16x32")
+    pane.sizes.picked("32x16x32")
     assert panel.text == "gpu"
 
 

@@ -26,9 +26,8 @@ def timelines_of_test_gpu(timelines):
 
 
 def test_they_are_read_in_a_thread_once(own):
-    recorded = RecordedTimelines()
     notices = []
-    recorded.loaded.connect(lambda: notices.append(recorded.timelines))
+    recorded = RecordedTimelines(None, lambda: notices.append(recorded.timelines))
     recorded.want()
     recorded.want()
     assert recorded.timelines is None

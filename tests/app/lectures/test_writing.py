@@ -562,6 +562,6 @@ def test_keys_for_writing_belong_to_others_without_a_lecture(window, tmp_path):
 def test_nothing_on_screen_is_no_step():
     with open_window(mark=Bookmark(())) as main_window:
         notices: list[str] = []
-        main_window.desk.writer.problem.connect(notices.append)
+        main_window.desk.writer.problem = notices.append
         assert not main_window.desk.writer.add_screen()
         assert notices == ["The screen is empty. Show a scenario first."]

@@ -31,9 +31,15 @@ Key = Qt.Key
 
 
 @pytest.fixture
-def timings():
+def opened():
+    """List the values whose kernels were to be shown."""
+    return []
+
+
+@pytest.fixture
+def timings(opened):
     application()
-    window = TimingsWindow(Theme())
+    window = TimingsWindow(Theme(), open_kernel=opened.append)
     window.resize(1280, 800)
     window.show()
     QTest.qWaitForWindowActive(window)
@@ -229,9 +235,7 @@ def test_a_digit_hides_a_bar_and_the_others_use_the_room(timings):
 # --- kernels
 
 
-def test_a_click_on_a_bar_opens_its_kernel_with_its_parameters(timings):
-    opened = []
-    timings.kernel_asked.connect(opened.append)
+def test_a_click_on_a_bar_opens_its_kernel_with_its_parameters(timings, opened):
     QTest.mouseClick(timings.chart.viewport(), LEFT, NONE, place(timings.chart, 2) - QPoint(30, 0))
     wait_until(lambda: opened)
     assert opened[0].subject == "matmul-tiled"
@@ -410,7 +414,7 @@ def test_too_many_series_are_refused_in_one_sentence():
 def test_a_chart_grows_while_the_measurement_runs(timings):
     measurement = replace(H200.measurement, date="2026-11-26T00:00:00+00:00", device=None)
     before = len(timings.figure.panels[0].bars)
-    timings.job.grown.emit(measurement)
+    timings.job.report.grown(measurement)
     assert len(timings.figure.panels[0].bars) > before
-    timings.job.failed.emit("")
+    timings.job.report.failed("")
     assert len(timings.figure.panels[0].bars) == before

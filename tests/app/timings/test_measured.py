@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from measured import case, measurement
 from recorded_charts import raw_row, samples_of
+from tilescope.app.model.nothing import nothing
 from tilescope.app.panels.pane_heading import HeadingView, PaneHeading
 from tilescope.app.state.actions import Focus
 from tilescope.app.timings.model.sources import own_folder
 from tilescope.app.timings.window import TimingsWindow
-from tilescope.app.widgets.controls import nothing
 from tilescope.tracer.hardware.times.cases import row_of
 from tilescope.tracer.hardware.times.measurement import Timing, median, save
 from windows import act, enter, open_window, press, reset, settle, wait_until

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from recorded_charts import choice_of
 from tilescope.app.timings.model.choice import CHARTS, ChartSubject
 from tilescope.app.timings.model.sources import own_folder
-from tilescope.app.timings.window import TimingsWindow, show_timings
+from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.widgets.appearance import apply_theme
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.start import application
@@ -135,14 +135,14 @@ def test_fields_offer_what_was_measured(timings):
     size = timings.fields.combos["problem"]
     assert size.currentText() == "M = K = N = 1,024"
     size.setCurrentIndex(size.findText("M = K = N = 64"))
-    size.picked.emit(size.currentData())
+    size.picked(size.currentData())
     assert {bar.datum.parameters["m"] for bar in bars(timings).values()} == {64}
     kind = timings.fields.combos["kind"]
-    kind.picked.emit("call")
+    kind.picked("call")
     assert {bar.datum.kind for bar in bars(timings).values()} == {"call"}
     axis = timings.fields.combos["axis"]
     assert [axis.itemText(n) for n in range(axis.count())] == ["automatic", "linear", "logarithmic"]
-    axis.picked.emit(True)
+    axis.picked(True)
     assert timings.figure.panels[0].axis.log
     assert axis.currentText() == "logarithmic"
 
@@ -150,7 +150,7 @@ def test_fields_offer_what_was_measured(timings):
 def test_only_fields_that_a_chart_uses_are_shown(timings):
     timings.show_choice(replace(timings.choice, chart="speedup"))
     assert timings.fields.chips["against"].isVisible()
-    timings.fields.combos["against"].picked.emit("matmul-tiled")
+    timings.fields.combos["against"].picked("matmul-tiled")
     assert bars(timings)["matmul-tiled"].value == 1
     timings.show_choice(replace(timings.choice, chart="scaling"))
     assert not timings.fields.chips["against"].isVisible()
@@ -182,7 +182,8 @@ def test_blocks_are_named_and_none_is_offered_twice(timings):
 
 def test_the_window_follows_the_words_of_the_main_one():
     with open_window(wait=False) as window:
-        timings = show_timings(window, window.look)
+        window.timings.show()
+        timings = window.findChild(TimingsWindow)
         window.look.set_words("work-item")
         assert "work-groups of 16 × 16" in timings.figure.subtitle
         assert timings.fields.chips["shape"].caption.text() == "Work-groups"

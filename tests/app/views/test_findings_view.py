@@ -14,6 +14,7 @@ from launching import Array, launch, trace
 from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection, build_session, count_by_severity
 from tilescope.app.views.common.heat import heat_of
+from tilescope.app.views.common.requests import ViewRequests
 from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.findings import LOOKING, FindingsView
 from tilescope.app.views.inspect.thread import ThreadView
@@ -80,9 +81,11 @@ def click(view, row):
 def asked(view):
     """Return a list to which everything that the view asks for is added, in order."""
     heard = []
-    view.line_asked.connect(lambda file, line: heard.append(("line", file, line)))
-    view.selection_asked.connect(lambda chosen: heard.append(("selection", chosen)))
-    view.moment_asked.connect(lambda moment: heard.append(("moment", moment)))
+    view.ask = ViewRequests(
+        show_line=lambda file, line: heard.append(("line", file, line)),
+        select=lambda chosen: heard.append(("selection", chosen)),
+        seek=lambda moment: heard.append(("moment", moment)),
+    )
     return heard
 
 
@@ -108,7 +111,7 @@ def test_filters_of_severity_kind_and_text_work_together(faulty):
     ]
     assert len(listed(view)) > 1
     view.kind.choose("unwritten")
-    view.kind.picked.emit("unwritten")
+    view.kind.picked("unwritten")
     (left,) = listed(view)
     assert "also tile_b on line 71" in left
     view.text.setText("no such text")

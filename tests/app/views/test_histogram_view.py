@@ -22,7 +22,7 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.simulator.numba_patch import run
 from tilescope.tracer.storage.trace_file import save
-from views import H200, LIGHT, counter_session, show_histogram
+from views import H200, LIGHT, counter_session, record_requests, show_histogram
 from windows import open_window, press, settle, wait_until
 
 SMALL = {"count": 900, "num_blocks": 2, "threads": 64, "bins": 20}
@@ -137,8 +137,7 @@ def test_differing_bins_are_named():
 
 
 def click(view, x, y):
-    asked = []
-    view.selection_asked.connect(asked.append)
+    asked = record_requests(view, "select")
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(round(x), round(y)))
     return asked
 

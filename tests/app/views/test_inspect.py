@@ -21,15 +21,9 @@ from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
-from views import LEFT, LIGHT, show_panel
+from views import LEFT, LIGHT, record_requests, show_panel
 
 VIEWS = (CountersView, SourceView, ThreadView, ExplainView)
-
-
-def heard(signal):
-    values = []
-    signal.connect(values.append)
-    return values
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +186,7 @@ def test_the_list_holds_the_accesses_around_and_a_click_goes_there(tiled):
     moments = [view.list.item(i).data(Qt.ItemDataRole.UserRole) for i in range(view.list.count())]
     assert moments == [moment for moment, _ in accesses[14:27]]
     assert [view.list.item(i).font().bold() for i in range(13)] == [i == 6 for i in range(13)]
-    asked = heard(view.moment_asked)
+    asked = record_requests(view, "seek")
     middle = view.list.visualItemRect(view.list.item(8)).center()
     QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=middle)
     assert asked == [float(accesses[22][0])]
@@ -216,7 +210,7 @@ def test_the_boxes_ask_for_a_block_and_a_thread(tiled):
     view = show_panel(ThreadView, tiled, 3, Selection(5, 29))
     assert [box.value() for box in view.pick_block.boxes] == [1, 1, 0]
     assert [box.value() for box in view.pick_thread.boxes] == [5, 3, 0]
-    asked = heard(view.selection_asked)
+    asked = record_requests(view, "select")
     view.pick_block.boxes[1].setValue(2)
     view.pick_thread.boxes[0].setValue(7)
     assert asked == [Selection(9, 29), Selection(5, 31)]
@@ -298,8 +292,7 @@ def test_an_empty_launch_can_be_shown(tiled):
 def test_a_thread_steps_to_its_next_line_and_back(tiled):
     chosen = Selection(5, 29)
     view = show_panel(ThreadView, tiled, 0, chosen)
-    moments, lines = [], []
-    view.moment_asked.connect(moments.append)
+    moments, lines = record_requests(view, "seek"), []
     for moment, row in accesses_of(tiled, 5, 29):
         line = tiled.trace.sites[int(tiled.trace.site[row])].line
         if not lines or lines[-1][1] != line:
@@ -329,7 +322,7 @@ def test_a_watched_expression_has_a_cell_for_each_thread(tiled):
         rtol=1e-5,
     )
     assert view.watch_picture.text_of(29).startswith("thread (5, 3): ")
-    picked = heard(view.selection_asked)
+    picked = record_requests(view, "select")
     QTest.mouseClick(view.watch_picture, LEFT, pos=QPoint(3, 3))
     assert picked == [Selection(5, 0)]
     view.watch.setText("tile_a[0, 0]")

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from sessions import application, grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.memory.view import Zoom
-from views import SMALL, element_point, show_memory
+from views import SMALL, element_point, record_requests, show_memory
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -39,10 +39,8 @@ def test_the_writer_is_on_the_line_that_stores():
 
 
 def asked(view, where):
-    heard = []
-    view.selection_asked.connect(heard.append)
+    heard = record_requests(view, "select")
     QTest.mouseClick(view, LEFT, pos=where.toPoint())
-    view.selection_asked.disconnect(heard.append)
     return heard
 
 
@@ -85,8 +83,7 @@ def test_the_wheel_zooms_around_the_pointer_and_a_double_click_fits():
 def test_a_drag_moves_the_picture_and_selects_nothing():
     session = matmul("matmul-tiled", **SMALL)
     view = show_memory(session, 40, zoom=Zoom(4, 0.5, 0.5))
-    heard, before = [], element_point(view, "c", 9, 13)
-    view.selection_asked.connect(heard.append)
+    heard, before = record_requests(view, "select"), element_point(view, "c", 9, 13)
     QTest.mousePress(view, LEFT, pos=QPoint(200, 200))
     QTest.mouseMove(view, QPoint(240, 230))
     QTest.mouseRelease(view, LEFT, pos=QPoint(240, 230))

@@ -16,7 +16,7 @@ from tilescope.app.views.source.history import Step, difference, joined
 from tilescope.app.views.source.line_map import line_after_change, line_map
 from tilescope.app.views.source.problems import Problem
 from tilescope.app.widgets.theme import Theme
-from views import record_signal
+from views import record_calls, record_signal
 
 Key, Held = Qt.Key, Qt.KeyboardModifier
 CONTROL, SHIFT, NONE = Held.ControlModifier, Held.ShiftModifier, Held.NoModifier
@@ -307,7 +307,7 @@ def test_what_is_not_the_file_to_the_letter_stays_as_it_is(file, text):
     editor = Editor(Theme.named("light"))
     editor.show_text(file, text, 1)
     editor.set_editable(True)
-    shown, lines = editor.text(), record_signal(editor.line_toggled)
+    shown, lines = editor.text(), record_calls(editor, "line_toggled")
     put(editor, 1, 0)
     press(editor, Key.Key_A, Key.Key_Backspace, Key.Key_Return, Key.Key_Tab, (CONTROL, Key.Key_Slash))
     press(editor, (CONTROL | SHIFT, Key.Key_X))
@@ -345,7 +345,7 @@ def test_a_file_keeps_its_line_ends():
 def test_a_click_in_the_gutter_asks_to_skip_the_line():
     editor = an_editor()
     lines, edited, ran = (
-        record_signal(editor.line_toggled),
+        record_calls(editor, "line_toggled"),
         record_signal(editor.edited),
         record_signal(editor.run_asked),
     )
@@ -402,7 +402,7 @@ def test_all_lines_of_a_statement_that_is_taken_out_are_struck_through():
     editor = an_editor("a = [\n    1,\n]\nb = 2\n")
     editor.rows_of = lambda line: range(1, 4) if line == 1 else (line,)
     editor.may_strike = lambda line: "it stays"
-    asked = record_signal(editor.line_toggled)
+    asked = record_calls(editor, "line_toggled")
     editor.set_struck(frozenset({1}))
     struck = [n for n in range(1, 5) if any(f.format.fontStrikeOut() for f in formats(editor, n))]
     assert struck == [1, 2, 3]

@@ -12,7 +12,7 @@ from tilescope.app.views.source.find_bar import find_matches
 from tilescope.app.views.source.traced_text import FileText
 from tilescope.app.views.source.view import NOT_RUN, SourceView
 from tilescope.app.widgets.theme import Theme
-from views import record_signal, show_panel
+from views import record_calls, record_signal, show_panel
 
 Key = Qt.Key
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -148,7 +148,7 @@ def test_lines_that_were_taken_out_are_struck_where_the_trace_has_none(tiled):
     view = an_editable(tiled)
     barrier = line_of(view, "cuda.syncthreads()")
     view.editor.may_strike = lambda line: "" if line >= barrier else "not this one"
-    asked = record_signal(view.editor.line_toggled)
+    asked = record_calls(view.editor, "line_toggled")
     ((top, height),) = [(top, tall) for n, top, tall in view.editor.lines_in_sight() if n == barrier]
     QTest.mouseClick(view.editor._gutter, Qt.MouseButton.LeftButton, pos=QPoint(5, round(top + height / 2)))
     assert asked == [barrier]

@@ -21,7 +21,7 @@ from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from views import LEFT, LIGHT, NO_KEYS, cell_colours, record_signal, row_point, show_timeline, turn_wheel
+from views import LEFT, LIGHT, NO_KEYS, cell_colours, record_requests, row_point, show_timeline, turn_wheel
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_a_swatch_is_sharp_on_a_fine_screen():
 
 def test_dragging_in_the_rows_scrubs(tiled):
     view = show_timeline(tiled)
-    asked = record_signal(view.moment_asked)
+    asked = record_requests(view, "seek")
     QTest.mousePress(view, LEFT, NO_KEYS, row_point(view, 10.5))
     QTest.mouseMove(view, row_point(view, 20.5))
     QTest.mouseMove(view, row_point(view, 600))
@@ -128,7 +128,7 @@ def test_dragging_in_the_rows_scrubs(tiled):
 
 def test_dragging_the_handle_scrubs_and_a_click_on_it_jumps_nowhere_else(tiled):
     view = show_timeline(tiled, 30)
-    asked = record_signal(view.moment_asked)
+    asked = record_requests(view, "seek")
     top = round(view.places.bands.center().y())
     QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(round(view.places.x(30)) + 2, top))
     assert [int(moment) for moment in asked] == [30]
@@ -136,7 +136,7 @@ def test_dragging_the_handle_scrubs_and_a_click_on_it_jumps_nowhere_else(tiled):
 
 def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
     view = show_timeline(tiled, 0)
-    asked = record_signal(view.moment_asked)
+    asked = record_requests(view, "seek")
     requests, bands = tiled.requests, view.places.bands
     for phase in (1, 2, 4):
         own_moments = requests.moment[(requests.block == 0) & (requests.phase == phase)]
@@ -147,7 +147,7 @@ def test_a_click_on_a_band_jumps_to_its_first_access(tiled):
 
 def test_a_click_on_the_strip_selects_the_block(tiled):
     view = show_timeline(tiled, 0, Selection(0, 5))
-    asked = record_signal(view.selection_asked)
+    asked = record_requests(view, "select")
     strip = view.places.strip
     for block in (4, 11, 0):
         moments = tiled.requests.moment[tiled.requests.block == block]
@@ -158,7 +158,7 @@ def test_a_click_on_the_strip_selects_the_block(tiled):
 
 def test_a_click_on_a_warps_name_selects_its_first_thread(tiled):
     view = show_timeline(tiled, 0, Selection(3, 5))
-    asked = record_signal(view.selection_asked)
+    asked = record_requests(view, "select")
     QTest.mouseClick(view, LEFT, NO_KEYS, QPoint(20, row_point(view, 1, warp=1).y()))
     assert asked == [Selection(3, 32)]
 

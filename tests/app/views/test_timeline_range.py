@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from sessions import grab_image, matmul
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common.activity import block_activity
-from views import LEFT, NO_KEYS, record_signal, row_point, show_timeline, turn_wheel
+from views import LEFT, NO_KEYS, record_calls, row_point, show_timeline, turn_wheel
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def tiled():
 
 def test_the_wheel_zooms_around_the_pointer(tiled):
     view = show_timeline(tiled)
-    ranges, point = record_signal(view.x_range_changed), row_point(view, 12)
+    ranges, point = record_calls(view, "x_range_changed"), row_point(view, 12)
     before, under = view.x_range(), view.places.moment(point.x())
     turn_wheel(view, point, 240)
     first, last = view.x_range()
@@ -60,7 +60,7 @@ def test_shift_and_the_wheel_pan_and_so_does_the_axis(tiled):
 
 def test_setting_a_range_emits_nothing_and_it_moves_with_the_block(tiled):
     view = show_timeline(tiled)
-    ranges = record_signal(view.x_range_changed)
+    ranges = record_calls(view, "x_range_changed")
     view.set_x_range(5, 15)
     assert view.x_range() == pytest.approx((5, 15)) and ranges == []
     offset = int(tiled.requests.span_start[4, 0] - tiled.requests.span_start[0, 0])
@@ -72,7 +72,7 @@ def test_setting_a_range_emits_nothing_and_it_moves_with_the_block(tiled):
 def test_a_zoomed_range_turns_its_page_when_the_playhead_leaves_it(tiled):
     view = show_timeline(tiled, 9)
     view.set_x_range(5, 15)
-    ranges = record_signal(view.x_range_changed)
+    ranges = record_calls(view, "x_range_changed")
     view.render_moment(16, Selection())
     assert ranges == [view.x_range()] and view.x_range() == pytest.approx((15, 25))
     view.render_moment(44, Selection())

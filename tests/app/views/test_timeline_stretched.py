@@ -14,7 +14,7 @@ from tilescope.app.model.session import Selection
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
 from tilescope.tracer.hardware.moment_clock import phase_cycles
-from views import LIGHT, record_signal, show_timeline
+from views import LIGHT, record_requests, show_timeline
 
 VALUES = {"m": 20, "k": 12, "n": 28, "tile": 8}
 WIDE = (1300, 150)
@@ -51,7 +51,7 @@ def test_where_the_pointer_is_the_playhead_goes(tiled, timeline):
     view = stretched(tiled, timeline)
     for moment in (1.5, 8.25, 23.0, 40.75):
         assert view.places.moment(view.places.x(moment)) == pytest.approx(moment, abs=1e-3)
-    asked = record_signal(view.moment_asked)
+    asked = record_requests(view, "seek")
     position = QPointF(view.places.x(17.5), view.places.rows.center().y())
     buttons = Qt.MouseButton.LeftButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(view, QMouseEvent(QEvent.Type.MouseButtonPress, position, position, *buttons))
@@ -121,7 +121,7 @@ def test_dragging_the_axis_keeps_what_is_under_the_pointer(tiled, timeline):
 
 def test_a_click_in_a_band_goes_to_its_phase(tiled, timeline):
     view = stretched(tiled, timeline)
-    asked = record_signal(view.moment_asked)
+    asked = record_requests(view, "seek")
     phase = 2
     start = float(tiled.requests.span_start[0, phase] + 1)
     inside = QPointF(view.places.x(start) + 12, view.places.bands.center().y())

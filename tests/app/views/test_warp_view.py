@@ -22,15 +22,9 @@ from tilescope.app.views.warp.lanes_text import figures, lane_text, sentence, ta
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
 from traces import programs, trace_of
-from views import LIGHT, first_request, show_warp
+from views import LIGHT, first_request, record_requests, show_warp
 
 SMALL = {"m": 32, "k": 32, "n": 32}
-
-
-def heard(signal):
-    values = []
-    signal.connect(values.append)
-    return values
 
 
 def cost_text(session, request):
@@ -267,7 +261,7 @@ def test_a_click_on_a_lane_asks_for_its_thread():
     session = matmul("matmul-naive-row-on-x", **SMALL)
     start = int(session.requests.moment[session.requests.block == 3].min())
     view = show_warp(session, start, Selection(3, 70))
-    asked, layout = heard(view.selection_asked), view.picture.layout_now()
+    asked, layout = record_requests(view, "select"), view.picture.layout_now()
     for spot in (
         middle(layout.chips[9]),
         middle(layout.slices[4]),
@@ -280,7 +274,7 @@ def test_a_click_on_a_lane_asks_for_its_thread():
 
 def test_a_lane_without_a_thread_cannot_be_chosen():
     view = show_warp(matmul("vector-double", count=40, threads=40), 1, Selection(0, 35))
-    asked, chips = heard(view.selection_asked), view.picture.layout_now().chips
+    asked, chips = record_requests(view, "select"), view.picture.layout_now().chips
     QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(chips[9]))
     assert asked == [] and len(chips) == 32
     QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=middle(chips[3]))
@@ -303,7 +297,7 @@ def test_a_block_of_fewer_threads_than_a_warp_has_no_lanes_but_theirs(tile):
 
 def test_the_keys_go_from_lane_to_lane():
     view = show_warp(matmul("matmul-naive-row-on-x", **SMALL), 1, Selection(0, 31))
-    asked = heard(view.selection_asked)
+    asked = record_requests(view, "select")
     QTest.keyClick(view.picture, Qt.Key.Key_Down)
     QTest.keyClick(view.picture, Qt.Key.Key_Up)
     assert asked == [Selection(0, 30)]  # there is no lane below the last
@@ -333,7 +327,7 @@ def test_the_worst_request_of_the_line_is_visited():
     here = next(r for r in on_line if costs[r] < costs[worst])
     place = Selection(int(requests.block[here]), int(requests.warp[here]) * 32)
     view = show_warp(session, int(requests.moment[here]), place)
-    moments, selections = heard(view.moment_asked), heard(view.selection_asked)
+    moments, selections = record_requests(view, "seek"), record_requests(view, "select")
     now, later = view.buttons.buttons()
     QTest.mouseClick(later, Qt.MouseButton.LeftButton)
     assert view.choice == "worst" and view._shown.request == worst

@@ -140,10 +140,9 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
 
 
 def test_what_is_known_is_not_asked_again(window):
-    session, types = window.focused_session(), TypeInferenceJob()
-    types.soon.setInterval(0)
     heard = []
-    types.answered.connect(heard.append)
+    session, types = window.focused_session(), TypeInferenceJob(None, heard.append)
+    types.soon.setInterval(0)
     types.ask(session)
     wait_until(types.is_idle)
     assert heard == [session]

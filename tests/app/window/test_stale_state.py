@@ -14,7 +14,7 @@ from tilescope.app.control import session_jobs
 from tilescope.app.model.first_bookmark import setups_of
 from tilescope.app.model.session import Selection
 from tilescope.app.timings.drawing.view import ChartView
-from tilescope.app.timings.window import show_timings
+from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.views.counters.view import CountersView
 from tilescope.app.views.histogram.view import HistogramView
 from tilescope.app.views.inspect.explain import ExplainView
@@ -110,7 +110,7 @@ def test_there_is_nothing_before_what_is_shown_first():
 
 def test_a_heading_of_a_list_is_nothing_to_choose():
     box, picked = Combo("Kernel"), []
-    box.picked.connect(picked.append)
+    box.picked = picked.append
     box.offer([("Group", HEADING), ("one", 1), ("two", 2)], 2)
     box.setCurrentIndex(0)
     box.activated.emit(0)
@@ -129,14 +129,15 @@ def test_a_dialog_is_there_once_and_gone_when_it_is_closed(window):
 
 
 def test_the_chart_of_the_timings_is_drawn_once_for_another_text_size(window, monkeypatch):
-    timings, drawn = show_timings(window, window.look), []
+    window.timings.show()
+    timings, drawn = window.findChild(TimingsWindow), []
     monkeypatch.setattr(ChartView, "show_figure", lambda self, figure, sight=None: drawn.append(figure))
     window.look.scale_text(1.3)
     assert len(drawn) == 1
     timings.close()
     window.look.scale_text(1.0)
     assert len(drawn) == 1
-    show_timings(window, window.look)
+    window.timings.show()
     assert len(drawn) == 2
     timings.close()
 

@@ -211,7 +211,7 @@ def test_rare_choices_are_set_apart_and_shown_once_chosen():
         assert window.toolbar.more.text() == "More"
         for name, dtype in (("dtype", "int64"), ("dtype_b", "float64")):
             parameter_field(window, name).choose(dtype)
-            parameter_field(window, name).picked.emit(dtype)
+            parameter_field(window, name).picked(dtype)
         wait_until(lambda: window.stage.setups[0].values.get("dtype_b") == "float64")
         settle(window)
         assert window.toolbar.more.text() == "More · type of B float64"

@@ -261,7 +261,7 @@ def test_host_code_of_pytorch_extensions(tmp_path, compiler):
         ("int x = cudaGraphDebugDotPrint(0, 0);", "Tilescope does not know cudaGraphDebugDotPrint."),
         ("int x = __shfl(1, 2);", "Tilescope does not know __shfl."),
         ("texture<float, 2> image;", "Tilescope does not know texture."),
-        ("#include <cufft.h>", "Tilescope does not know the header cufft.h."),
+        ("#include <cusparse.h>", "Tilescope does not know the header cusparse.h."),
         ('#include "mine.h"', "there is no mine.h, which the program includes."),
         ("thrust::device_list<int> list;", "Tilescope does not know thrust::device_list."),
         ("int x = thrust::shuffle_all(1);", "Tilescope does not know thrust::shuffle_all."),
@@ -412,3 +412,13 @@ def test_vectors_that_functions_take_and_return_are_accessed_at_their_lines(tmp_
         (11, "STORE", "out"),
     ]
     assert accesses == [kind for kind in kinds for _ in range(32)]
+
+
+def test_objects_as_arguments(tmp_path, compiler):
+    ran = _run(tmp_path, "objects")
+    assert ran.output.splitlines() == ["34 34", "144 144", "1177 1177"]
+    assert [trace.error for trace in ran.traces] == [None] * 4
+
+
+def test_fourier_transforms(tmp_path, compiler):
+    assert _run(tmp_path, "fourier").output.splitlines() == ["1 1 1", "1 1"]

@@ -271,6 +271,22 @@ def test_what_stops_a_kernel_is_an_error_at_its_line_and_the_program_goes_on(tmp
     assert any("the kernel is stopped on line" in finding.statement for finding in errors)
 
 
+def test_a_copy_of_a_misaligned_vector_is_the_error_of_later_calls(tmp_path):
+    text = (
+        "#include <cstdio>\n__global__ void copy(const float* in, float* out) {\n"
+        "    auto* to = reinterpret_cast<float4*>(out);\n"
+        "    to[threadIdx.x] = *reinterpret_cast<const float4*>(in + 4 * threadIdx.x + 1);\n"
+        "}\nint main() {\n    float *in, *out, number;\n    cudaMalloc(&in, 2048);\n    cudaMalloc(&out, 512);\n"
+        "    cudaMemset(in, 0, 2048);\n    copy<<<1, 32>>>(in, out);\n"
+        '    printf("%d", (int)cudaDeviceSynchronize());\n    copy<<<1, 32>>>(in, out);\n'
+        '    printf(" %d", (int)cudaMemcpy(&number, out, 4, cudaMemcpyDeviceToHost));\n}\n'
+    )
+    ran = run_text(tmp_path, text)
+    (trace,) = ran.traces
+    assert trace.error is not None and (trace.error.type, trace.error.line) == ("MisalignedAddress", 4)
+    assert ran.output.endswith("716 716")
+
+
 def test_an_index_outside_a_declared_dimension_is_outside_the_array(tmp_path):
     text = """
 __global__ void edge(float* out) {
@@ -291,3 +307,11 @@ int main() {
     assert len(trace.outside.thread) == 4 and set(trace.outside.thread.tolist()) == {7, 15, 23, 31}
     (error,) = [finding for finding in findings_of(trace, requests_of(trace)) if finding.severity == "error"]
     assert error.kind == "bounds" and "tile" in error.statement and "line 6" in error.statement
+
+
+def test_a_warp_prints_its_lines_together(tmp_path):
+    text = (
+        '#include <cstdio>\n__global__ void kernel() { printf("first %d\\n", threadIdx.x); printf("second\\n"); }\n'
+        "int main() { kernel<<<1, 2>>>(); return cudaDeviceSynchronize(); }\n"
+    )
+    assert run_text(tmp_path, text).output.splitlines() == ["first 0", "first 1", "second", "second"]

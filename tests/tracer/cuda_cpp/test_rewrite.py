@@ -34,7 +34,7 @@ def test_the_tokens_of_any_text_are_the_text_and_rewriting_keeps_its_lines(text)
         (
             "k<T, 4><<<g, b, 0, s>>>(a);",
             'tilescope_run("k<T, 4>", TilescopeConfig(__FILE__, __LINE__, g, b, 0, s), '
-            "[=](auto... tilescope_values) TILESCOPE_HELPER { k<T, 4>(tilescope_values...); },a);",
+            "TILESCOPE_CALL_TEMPLATE(k<T, 4>),a);",
         ),
         (
             "ns::k<<<f(1, 2), 3>>>();",

@@ -65,6 +65,17 @@ def test_a_mark_that_all_set_alike_where_they_find_it_unset(tmp_path, schedule):
 
 
 @EVERY
+def test_a_mark_whose_setters_are_counted_is_an_error(tmp_path, schedule):
+    body = "w = (i * 7) % 16\nif arg0[w] == 0:\n    arg0[w] = 5\n    arg1[cuda.atomic.add(arg2, 0, 1)] = w"
+    given = (Array((16,), "int32"), Array((128,), "int32"), Array((1,), "int32"))
+    ended = trace_kernel(tmp_path, body, *given, schedule=schedule)
+    remedies = {f.remedy for f in findings_of(ended, requests_of(ended)) if f.severity == "error"}
+    assert remedies == {"let cuda.atomic.cas set it, and only the thread that gets the old value go on"}
+    outside = body.replace("    arg1[", "arg1[")  # all threads are counted
+    assert "error" not in races(tmp_path, outside, *given, schedule=schedule)
+
+
+@EVERY
 def test_a_search_may_read_levels_that_others_set_meanwhile(tmp_path, schedule):
     body = "w = (i * 7 + 1) % 128\nif arg0[i] == 0:\n    if arg0[w] == -1:\n        arg0[w] = 1\n        arg1[0] = 1"
     np.save(tmp_path / "levels.npy", np.where(np.arange(128) < 40, 0, -1).astype(np.int32))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from launching import Array, Scalar, launch
+from launching import Array, launch
 from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
@@ -164,11 +164,6 @@ def test_syntax_error_names_its_line(worker: Worker, tmp_path: Path):
 def test_array_beyond_the_memory_is_one_sentence(worker: Worker, tmp_path: Path):
     with pytest.raises(WorkerError, match="memory; choose a smaller size"):
         worker.run(launch(tmp_path, DOUBLE, (Array((1 << 60,)),)))
-
-
-def test_number_that_json_lacks_is_one_sentence(worker: Worker, tmp_path: Path):
-    with pytest.raises(WorkerError, match="finite number"):
-        worker.run(launch(tmp_path, DOUBLE, (Scalar(float("nan")),)))
 
 
 def test_endless_kernel_is_cancelled_and_the_next_run_has_a_new_process(worker: Worker, tmp_path: Path):

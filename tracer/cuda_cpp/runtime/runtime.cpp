@@ -178,7 +178,11 @@ struct Allocation {
   bool has_host_references;  // Thrust's references let the host read and write it
 };
 
-const size_t STACK = 512 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
+// The distance of two stacks is no power of two, and their ends differ within a page: otherwise all use one set of each cache.
+const size_t STACK = 516 << 10, GUARD = 64 << 10, ARENA = 1ull << 36, GAP = 4096, MOST_THREADS = 8192;
+// A cooperative launch may have as many threads as the GPU holds. If they are more, their stacks are small, behind the others.
+const size_t MULTIPROCESSORS = 132, SMALL_STACK = 68 << 10, MOST_COOPERATIVE = MULTIPROCESSORS * 2048;
+const size_t STACKS = STACK * MOST_THREADS + SMALL_STACK * MOST_COOPERATIVE;
 const size_t MOST_ARRIVALS = 1 << 22;
 const size_t COUNTED_AT_ONCE = 1 << 19, COUNTED_BETWEEN_BLOCKS = 1 << 18;  // rows that are handed over
 const uint32_t MOST_NUMBERS = 1 << 20;  // phases until counted rows are handed over
@@ -201,6 +205,7 @@ Fiber* now;
 Block* block_now;
 std::vector<Block> resident;
 int threads_per_block;
+bool has_small_stacks;
 Order order, wanted_order;
 uint64_t random_state;
 int resident_wanted;
@@ -353,7 +358,28 @@ inline void complete_store() {
   }
 }
 
+// Note which thread runs.
+inline void begin_turn(Fiber& fiber) {
+  now = &fiber;
+  tilescope_threadIdx_x = fiber.x, tilescope_threadIdx_y = fiber.y, tilescope_threadIdx_z = fiber.z;
+  ticks++;
+}
+
 inline void yield_to_host() { tilescope_switch(&now->stack_pointer, host_stack_pointer); }
+
+// Let the other threads make their next access. In lockstep the next thread of the block continues at once.
+inline void yield_turn() {
+  if (order == LOCKSTEP && !block_now->is_paused) {
+    Fiber* fiber = now;
+    for (Fiber *next = fiber + 1, *end = block_now->fibers + threads_per_block; next < end; next++) {
+      if (next->state != READY) continue;
+      begin_turn(*next);
+      tilescope_switch(&fiber->stack_pointer, next->stack_pointer);
+      return;
+    }
+  }
+  yield_to_host();
+}
 
 [[noreturn]] void stop_thread(const char* type, uint64_t address, void* pc, int size, int operation) {
   complete_store();
@@ -540,7 +566,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
     if (address - (uint64_t)arena < ARENA) check_host(pc, address, size, operation != TILESCOPE_LOAD);
     return;
   }
-  if (address - (uint64_t)stacks < STACK * MOST_THREADS) {
+  if (address - (uint64_t)stacks < STACKS) {
     fiber->is_outside = false;
     return;
   }
@@ -552,7 +578,7 @@ void record(void* pc, const void* pointer, unsigned size, unsigned operation) {
       if (order == SEQUENTIAL) yield_to_host();
     }
   }
-  if (order != SEQUENTIAL || block_now->is_paused) yield_to_host();
+  if (order != SEQUENTIAL || block_now->is_paused) yield_turn();
   complete_store();
   bool is_recorded = is_recording && block_now->number < recorded_below;
   if (!is_recorded && (size & (size - 1)) == 0 && !(address & (size - 1)) && is_allowed(address, size, operation != TILESCOPE_LOAD)) return;
@@ -709,7 +735,7 @@ void release_warp(Block& block, int warp, size_t index) {
 const uint64_t* meet(void* pc, unsigned mask, uint64_t value, int source, uint32_t part, uint64_t reach, unsigned* present, uint32_t gate = 0) {
   Fiber* fiber = now;
   Block& block = *block_now;
-  if (order != SEQUENTIAL) yield_to_host();
+  if (order != SEQUENTIAL) yield_turn();
   int warp = fiber->number / 32;
   arrive(pc, 1, reach, part);
   if (!(mask >> fiber->lane & 1)) {
@@ -807,7 +833,7 @@ void begin_block(Block& block, uint32_t number, size_t place) {
   memset(block.votes, 0, sizeof block.votes);
   block.meetings.assign((threads_per_block + 31) / 32, {});
   static size_t guarded;  // stacks with a part at their end that can't be accessed: one that is too deep ends there
-  for (; guarded < (place + 1) * threads_per_block; guarded++) mprotect(stacks + STACK * guarded, GUARD, PROT_NONE);
+  for (; !has_small_stacks && guarded < (place + 1) * threads_per_block; guarded++) mprotect(stacks + STACK * guarded, GUARD, PROT_NONE);
   unsigned width = tilescope_blockDim_x, height = tilescope_blockDim_y;
   for (int i = 0; i < threads_per_block; i++) {
     Fiber& fiber = block.fibers[i];
@@ -815,7 +841,8 @@ void begin_block(Block& block, uint32_t number, size_t place) {
     fiber.number = i;
     fiber.lane = i & 31;
     fiber.x = i % width, fiber.y = i / width % height, fiber.z = i / width / height;
-    void** top = (void**)(stacks + STACK * (place * threads_per_block + i + 1) - 72);
+    size_t end = place * threads_per_block + i + 1;
+    void** top = (void**)(stacks + (has_small_stacks ? STACK * MOST_THREADS + SMALL_STACK * end : STACK * end) - end % 64 * 64 - 72);
     top[0] = nullptr;  // the return address of `thread_main`, 8 below a multiple of 16
 #if defined(__x86_64__)
     *--top = (void*)thread_main;
@@ -843,13 +870,12 @@ uint64_t next_random() {  // xorshift64*, Vigna 2016
   return random_state * 0x2545F4914F6CDD1Dull;
 }
 
-// Let a thread run up to its next access or wait.
-void run_turn(Block& block, Fiber& fiber) {
+// Let a thread run up to its next access or wait, and in lockstep those behind it. Return the last one that ran.
+int run_turn(Block& block, Fiber& first) {
   select_block(&block);
-  now = &fiber;
-  tilescope_threadIdx_x = fiber.x, tilescope_threadIdx_y = fiber.y, tilescope_threadIdx_z = fiber.z;
-  ticks++;
-  tilescope_switch(&host_stack_pointer, fiber.stack_pointer);
+  begin_turn(first);
+  tilescope_switch(&host_stack_pointer, first.stack_pointer);
+  Fiber& fiber = *now;
   now = nullptr;
   if (fiber.state == DONE) {  // operations that waited only for it are complete
     auto& list = block.meetings[fiber.number / 32];
@@ -858,6 +884,7 @@ void run_turn(Block& block, Fiber& fiber) {
     }
   }
   if (block.alive && block.waiting == block.alive) release_barrier(block);
+  return fiber.number;
 }
 
 bool release_grid_barrier() {
@@ -978,7 +1005,7 @@ void run_blocks(uint32_t end) {
           Fiber& fiber = block.fibers[i];
           if (fiber.state != READY) continue;
           has_moved = true;
-          run_turn(block, fiber);
+          i = run_turn(block, fiber);
           if (fault.type) break;
         }
         if (fault.type) break;
@@ -1153,7 +1180,7 @@ void check_time(int, siginfo_t*, void* context) {
 #endif
   for (int depth = 0; depth < 16; depth++) {
     uint64_t where = (uint64_t)frame;
-    if (where - (uint64_t)stacks >= STACK * MOST_THREADS || where & 7) break;
+    if (where - (uint64_t)stacks >= STACKS || where & 7) break;
     if (!frame[1]) break;
     text += format(",%llu", (unsigned long long)(frame[1] - image_base));
     frame = (uint64_t*)frame[0];
@@ -1183,7 +1210,7 @@ void report_crash(int number, siginfo_t* info, void* context) {
 #else
     top = ((ucontext_t*)context)->uc_mcontext.sp;
 #endif
-    bool is_overflow = number == SIGSEGV && (fiber ? address - (uint64_t)stacks < STACK * MOST_THREADS : address - top + 65536 < 131072);
+    bool is_overflow = number == SIGSEGV && (fiber ? address - (uint64_t)stacks < STACKS : address - top + 65536 < 131072);
     send_crash(number, pc + 1, fiber, is_overflow);
   }
   signal(number, SIG_DFL);
@@ -1248,7 +1275,7 @@ void start() {
   last_written = (uint32_t*)reserve(ARENA, -1), last_read = (uint32_t*)reserve(ARENA, -1);
   rows = row = (Row*)reserve(capacity * sizeof(Row), rows_file);
   arrivals = (Arrival*)reserve(MOST_ARRIVALS * sizeof(Arrival), arrivals_file);
-  stacks = (char*)reserve(STACK * MOST_THREADS, -1);
+  stacks = (char*)reserve(STACKS, -1);
   wanted_order = SEQUENTIAL;
   resident_wanted = 0;
   if (control < 0) return;
@@ -1323,6 +1350,7 @@ void hand_over(bool is_end) {
   std::string reply = receive_line();
   if (reply == "stop") is_recording = false;
   if (reply == "count" || reply == "stop") start_counting(), number_blocks();
+  if (reply == "misaligned") sticky_error = 716;
   if (reply.compare(0, 5, "keep ") == 0) {
     recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
     for (auto& block : resident) {
@@ -1394,6 +1422,32 @@ __attribute__((visibility("hidden"))) void* memset(void* to, int value, size_t n
   static void* (*fill)(void*, int, size_t) = (void* (*)(void*, int, size_t))dlsym(RTLD_NEXT, "memset");
   return fill(to, value, n);
 }
+// Kernels print by turns, as a warp does: the first line of all its threads comes before the second of any.
+static void begin_print() {
+  if (now && order == LOCKSTEP) yield_turn();
+}
+__attribute__((visibility("hidden"))) int printf(const char* pattern, ...) {
+  begin_print();
+  Quiet quiet;
+  va_list list;
+  va_start(list, pattern);
+  int count = vfprintf(stdout, pattern, list);
+  va_end(list);
+  return count;
+}
+// g++ calls these for printf; the headers define some of their names.
+__attribute__((visibility("hidden"))) int tilescope_puts(const char* text) __asm__("puts");
+__attribute__((visibility("hidden"))) int tilescope_putchar(int letter) __asm__("putchar");
+int tilescope_puts(const char* text) {
+  begin_print();
+  Quiet quiet;
+  return fputs(text, stdout) < 0 || fputc('\n', stdout) == EOF ? EOF : 1;
+}
+int tilescope_putchar(int letter) {
+  begin_print();
+  Quiet quiet;
+  return fputc(letter, stdout);
+}
 void* __tsan_memmove(void* to, const void* from, size_t n) {
   if (!now || (char*)to > (char*)from) return memmove(to, from, n);
   copy_recorded(TILESCOPE_PC, to, from, n);
@@ -1459,7 +1513,7 @@ void tilescope_access(void* pc, const void* address, int size, int operation) { 
 
 int tilescope_barrier(void* pc, int kind, int value) {
   if (!now) return 0;
-  if (order != SEQUENTIAL) yield_to_host();
+  if (order != SEQUENTIAL) yield_turn();
   Block& block = *block_now;
   arrive(pc, 0, 0, 0);
   block.votes[0] += value != 0;
@@ -1634,7 +1688,7 @@ int tilescope_space(const void* pointer) {
     return address - (uint64_t)tilescope_dynamic < TILESCOPE_MAX_SHARED;
   }
   if (address - (uint64_t)shared_base - shared_low < shared_high - shared_low) return 1;
-  return address - (uint64_t)stacks < STACK * MOST_THREADS ? 2 : 3;
+  return address - (uint64_t)stacks < STACKS ? 2 : 3;
 }
 
 long long tilescope_clock() { return ticks++; }
@@ -1776,9 +1830,14 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   fault = {};
   fault.thread = -1;
   size_t fit = MOST_THREADS / threads, count = resident_wanted ? resident_wanted : fit;
-  if (launch->is_cooperative) count = fit;
+  if (launch->is_cooperative) {  // as cudaOccupancyMaxActiveBlocksPerMultiprocessor computes it
+    size_t by_threads = 2048 / threads, by_shared = launch->shared ? 233472 / (launch->shared + 1024) : 32;
+    size_t on_one = by_threads < by_shared ? by_threads : by_shared;
+    count = fit = MULTIPROCESSORS * (on_one < 32 ? on_one : 32);
+  }
   count = count < fit ? count : fit;
   if (blocks < count) count = blocks;
+  has_small_stacks = count * threads > MOST_THREADS;
   if (launch->is_cooperative && count < blocks) {
     error_now = 720;  // cudaErrorCooperativeLaunchTooLarge
     if (control >= 0) hand_over(true);
@@ -1805,6 +1864,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
   }
   if (control >= 0) hand_over(true);
   resident.clear();
+  if (has_small_stacks) madvise(stacks + STACK * MOST_THREADS, SMALL_STACK * MOST_COOPERATIVE, MADV_DONTNEED);
   while (!queued.empty() && !sticky_error) {
     Queued entry = std::move(queued.front());
     queued.pop_front();

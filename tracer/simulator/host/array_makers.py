@@ -79,7 +79,10 @@ def pinned_array_like(ary: Any) -> NDArray[Any]:
 def to_device(obj: Any, stream: StreamLike = 0, copy: bool = True, to: Any = None) -> Any:
     """Copy an array, a list or a record to a device array: a new one, or `to`."""
     if to is None:
-        return auto_device(obj, stream, copy, user_explicit=True)[0]
+        ary, is_new = auto_device(obj, stream, copy, user_explicit=True)
+        if is_new and copy:
+            ary.note_write("to_device", stream)
+        return ary
     if copy:
         to.copy_to_device(np.asarray(obj) if not is_cuda_ndarray(obj) else obj, stream=stream)
     return to

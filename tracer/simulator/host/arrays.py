@@ -11,7 +11,9 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.trace import Op
 from ...recording.fresh_memory import fresh_memory
+from ...recording.stream_order import stream_order, use_of_array
 from .streams import Stream
 
 StreamLike = Stream | int
@@ -118,6 +120,9 @@ class DeviceNDArrayBase:
         """Return the elements in a host array: `ary`, of the same shape, strides and type, or a new one."""
         if any(stride < 0 for stride in self._ary.strides):
             raise NotImplementedError(f"D->H copy not implemented for negative strides: {self._ary.strides}")
+        used = stream or self.stream
+        stream_order.add("copy_to_host", used, lambda: [use_of_array(self._ary, Op.LOAD)])
+        stream_order.synchronize(used)  # as a copy to memory that is not pinned
         if ary is None:
             return np.array(self._ary, order="K", copy=True)
         check_array_compatibility(self, ary)
@@ -136,8 +141,13 @@ class DeviceNDArrayBase:
             core = array_core(self)
             order: Any = "C" if core.flags["C_CONTIGUOUS"] else "F"
             check_array_compatibility(core, np.asarray(array_core(ary), order=order))
+        self.note_write("copy_to_device", stream)
         fresh_memory.forget(self._ary)
         np.copyto(self._ary, np.asarray(getattr(ary, "_ary", ary)))
+
+    def note_write(self, name: str, stream: StreamLike) -> None:
+        """Note that a copy in a stream writes the array."""
+        stream_order.add(name, stream or self.stream, lambda: [use_of_array(self._ary, Op.STORE)])
 
     def split(self, section: int, stream: StreamLike = 0) -> Iterator[Any]:
         """Yield views of a one-dimensional array in sections of `section` elements; the last may be shorter."""
@@ -259,9 +269,13 @@ class DeviceNDArray(DeviceNDArrayBase):
 
     def __getitem__(self, item: Any) -> Any:
         element = self._ary[_checked_index(item)]
-        return device_view(element, self.stream) if isinstance(element, np.ndarray | np.void) else element
+        if isinstance(element, np.ndarray | np.void):
+            return device_view(element, self.stream)
+        stream_order.synchronize_all()
+        return element
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        stream_order.synchronize_all()
         fresh_memory.forget(self._ary)
         self._ary[_checked_index(key)] = getattr(value, "_ary", value)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ...recording.stream_order import stream_order
 from . import h200
 from .streams import Stream, default_stream, legacy_default_stream, per_thread_default_stream, stream
 from .unsupported import print_once, unsupported_message
@@ -125,7 +126,8 @@ class Context:
         yield
 
     def synchronize(self) -> None:
-        """Do nothing: all work is finished already."""
+        """Wait for all work, which is finished already."""
+        synchronize()
 
     reset = push = pop = prepare_for_use = synchronize
 
@@ -243,6 +245,11 @@ def get_current_device() -> Device:
 def list_devices() -> DeviceList:
     """Return the list with the only device."""
     return GPUS
+
+
+def synchronize() -> None:
+    """Wait for all work, which is finished already."""
+    stream_order.synchronize_all()
 
 
 def close() -> None:

@@ -30,6 +30,7 @@ STREAMS = (
 )  # fmt: skip
 DEVICES = (
     "close", "current_context", "detect", "get_current_device", "list_devices", "require_context", "select_device",
+    "synchronize",
 )  # fmt: skip
 COPIES = ("device_memory_size", "device_memset", "device_to_device", "device_to_host", "host_to_device")
 

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...recording.fresh_memory import fresh_memory
+from ...recording.stream_order import stream_order
 from .arrays import Memory, StreamLike, extent, sentry_contiguous
 
 
 def host_to_device(dst: Any, src: Any, size: int, stream: StreamLike = 0) -> None:
     """Copy `size` bytes; raises ValueError if either memory is smaller, or if an array has gaps."""
+    stream_order.synchronize_all()
     _bytes_to_write(dst, size)[:] = _bytes(src, size)
 
 
@@ -21,6 +23,7 @@ device_to_host = device_to_device = host_to_device
 
 def device_memset(dst: Any, val: int, size: int, stream: StreamLike = 0) -> None:
     """Fill `size` bytes with one value; raises ValueError if the memory is smaller, or if an array has gaps."""
+    stream_order.synchronize_all()
     _bytes_to_write(dst, size).fill(val & 0xFF)
 
 

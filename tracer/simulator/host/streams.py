@@ -1,4 +1,4 @@
-"""Streams and events for synchronous execution: a stream is only a handle, an event only a time."""
+"""Streams and events for synchronous execution: a stream is only a handle, an event a time and what it orders."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from ...recording.stream_order import Clock, stream_order
 from .unsupported import print_once
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ class Stream:
         return 0, self.handle
 
     def synchronize(self) -> None:
-        """Do nothing: all work is finished already."""
+        """Wait for the stream, whose work is finished already."""
+        stream_order.synchronize(self)
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
-        """Yield the stream; there is nothing to wait for at the end."""
+        """Yield the stream, and wait for it."""
         yield self
+        self.synchronize()
 
     def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
         """Call `callback(stream, status, arg)` immediately, with the status 0 for success."""
@@ -52,6 +55,7 @@ class Stream:
         """Return a finished future."""
         import asyncio
 
+        self.synchronize()
         future = asyncio.get_running_loop().create_future()
         future.set_result(self)
         return future
@@ -94,20 +98,25 @@ class Event:
     def __init__(self, timing: bool = True) -> None:
         self.timing = timing
         self.seconds: float | None = None  # of the clock, None before it is recorded
+        self._clock: Clock = {}
 
     def record(self, stream: Any = 0) -> None:
-        """Note the time; earlier work in the stream is finished."""
+        """Note the time, and the stream's work so far, which is finished."""
         self.seconds = time.perf_counter()
+        self._clock = stream_order.clock_of(stream)
 
     def query(self) -> bool:
         """Return True: the event has happened."""
+        self.synchronize()
         return True
 
     def wait(self, stream: Any = 0) -> None:
-        """Do nothing: the event has happened."""
+        """Let a stream wait for the event, which has happened."""
+        stream_order.wait(stream, self._clock)
 
     def synchronize(self) -> None:
-        """Do nothing: the event has happened."""
+        """Wait for the event, which has happened."""
+        stream_order.synchronize_event(self._clock)
 
     def elapsed_time(self, evtend: Event) -> float:
         """Return the milliseconds from this event to another."""
@@ -122,6 +131,7 @@ def event(timing: bool = True) -> Event:
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
     """Return the milliseconds between two events of this simulation; raises RuntimeError as the driver does."""
     start, end = (_seconds(event) for event in (evtstart, evtend))
+    evtend.query()
     print_once(TIMING_NOTE)
     return (end - start) * 1000
 

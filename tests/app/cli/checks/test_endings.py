@@ -63,6 +63,23 @@ def test_check_prints_its_findings_before_ctrl_c(script, tmp_path):
     assert ": error: race: " in out
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_in_the_import_of_a_library_names_only_the_programs_line(script, tmp_path):
+    (tmp_path / "site-packages").mkdir()
+    library = "import sys, time, types\nsys.modules['numpy'] = types.ModuleType('numpy')  # half imported\n"
+    (tmp_path / "site-packages" / "slow.py").write_text(
+        library + "print('ready', flush=True)\ntime.sleep(60)\n"
+    )
+    path = script("import sys\nsys.path.append('site-packages')\nimport slow\n")
+    with started("check", str(path), folder=tmp_path) as process:
+        assert process.stderr.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    frame = f'  File "{path}", line 3, in <module>\n    import slow\n'
+    assert (out, err) == ("", f"Traceback (most recent call last):\n{frame}KeyboardInterrupt\n")
+    assert process.returncode == 130
+
+
 def closed(command, folder):
     """Run a command with a closed output; return its exit status and its standard error."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}

@@ -51,7 +51,7 @@ struct TilescopeArguments {
       add(nullptr, name);
     } else {
       add(nullptr, "v");
-      if constexpr (std::is_class<T>::value && std::is_trivially_copyable<T>::value && sizeof(T) <= 512) {
+      if constexpr (std::is_class<T>::value && sizeof(T) <= 512) {
         for (size_t offset = 0; offset + sizeof(void*) <= sizeof(T); offset += sizeof(void*)) {
           void* word;
           memcpy(&word, (const char*)&value + offset, sizeof word);
@@ -66,8 +66,71 @@ struct TilescopeArguments {
   }
 };
 
+// The bytes of an object whose copies have side effects. The host copies it once; threads get bytes, as on a GPU.
+template <class T> struct TilescopeBytes {
+  alignas(T) char bytes[sizeof(T)];
+};
+template <class T> struct TilescopeIsBytes : std::false_type {};
+template <class T> struct TilescopeIsBytes<TilescopeBytes<T>> : std::true_type {};
+template <class T> constexpr bool tilescope_is_copied_as_bytes =
+    !std::is_class<T>::value || TilescopeIsReference<T>::value || (std::is_trivially_copy_constructible<T>::value && std::is_trivially_destructible<T>::value);
+
+template <class T> TILESCOPE_HELPER inline auto tilescope_passed(T& value) {
+  if constexpr (tilescope_is_copied_as_bytes<T>) {
+    return value;
+  } else {
+    TilescopeBytes<T> passed;
+    memcpy(passed.bytes, (const char*)&value, sizeof(T));
+    return passed;
+  }
+}
+template <class T> TILESCOPE_HELPER inline T& tilescope_object(T& value) { return value; }
+template <class T> TILESCOPE_HELPER inline T& tilescope_object(TilescopeBytes<T>& value) { return *(T*)value.bytes; }
+
+// Calls pass an object with such copies by the address of a copy: a function that takes a reference is called alike.
+template <class P> using TilescopeAddressed = std::conditional_t<tilescope_is_copied_as_bytes<P>, P, std::add_lvalue_reference_t<P>>;
+template <class... P, class... Tag> TILESCOPE_HELPER inline auto tilescope_addressed(void (*function)(P...), Tag...) {
+  return (void (*)(TilescopeAddressed<P>...))function;
+}
+template <class... P> TILESCOPE_HELPER inline auto tilescope_caller(void (*function)(P...)) {
+  auto called = tilescope_addressed(function);
+  return [called](auto... values) TILESCOPE_HELPER { called(tilescope_object(values)...); };
+}
+
+// Call a kernel that is a template. The lambdas look for its type: by its name, or by the types of the arguments.
+template <class... V> struct TilescopeTypes { typedef void (*function)(V...); };
+template <class T> T tilescope_type_of(TilescopeBytes<T>&);
+template <class T> T tilescope_type_of(T&);
+template <class Named, class Deduced, class Plain, class... V>
+TILESCOPE_HELPER inline void tilescope_call_template(Named named, Deduced deduced, Plain plain, V&... values) {
+  using Types = TilescopeTypes<decltype(tilescope_type_of(values))...>;
+  if constexpr ((!TilescopeIsBytes<V>::value && ...)) plain(values...);
+  else if constexpr (std::is_invocable<Named, Types>::value) named(Types())(tilescope_object(values)...);
+  else if constexpr (std::is_invocable<Deduced, Types>::value) deduced(Types())(tilescope_object(values)...);
+  else plain(tilescope_object(values)...);
+}
+#define TILESCOPE_CALL_TEMPLATE(...)                                                                                       \
+  [=](auto... tilescope_values) TILESCOPE_HELPER {                                                                         \
+    tilescope_call_template([=](auto tag) -> decltype(tilescope_addressed(__VA_ARGS__, tag)) { return tilescope_addressed(__VA_ARGS__, tag); }, \
+                            [=](auto tag) -> decltype(tilescope_addressed(static_cast<typename decltype(tag)::function>(__VA_ARGS__))) {        \
+                              return tilescope_addressed(static_cast<typename decltype(tag)::function>(__VA_ARGS__));                           \
+                            },                                                                                             \
+                            [=](auto&... values) TILESCOPE_HELPER { __VA_ARGS__(values...); }, tilescope_values...);       \
+  }
+
 // Keep a launch in the graph of a captured stream (`graphs.h`).
 template <class F> TILESCOPE_HELPER void tilescope_keep_launch(const char* kernel, const TilescopeConfig& config, F launch);
+
+template <class F, class... A> TILESCOPE_HELPER void tilescope_start_launch(const char* kernel, const TilescopeConfig& config, const TilescopeArguments& arguments, F run, A... values) {
+  auto call = [=]() TILESCOPE_HELPER { run(values...); };
+  using Call = decltype(call);
+  Call* kept = tilescope_in_kernel() ? new Call(call) : &call;  // the launch of a kernel runs later
+  TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
+                         {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
+                         [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
+                         arguments.count, arguments.pointers, arguments.types, config.function};
+  tilescope_launch(&launch);
+}
 
 template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* kernel, TilescopeConfig config, F run, A... values) {
   if (config.stream && config.stream->graph) {
@@ -80,14 +143,7 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_run(const char* k
   }
   TilescopeArguments arguments;
   (void)std::initializer_list<int>{(arguments.note(values), 0)...};
-  auto call = [=]() TILESCOPE_HELPER { run(values...); };
-  using Call = decltype(call);
-  Call* kept = tilescope_in_kernel() ? new Call(call) : &call;  // the launch of a kernel runs later
-  TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
-                         {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
-                         [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
-                         arguments.count, arguments.pointers, arguments.types, config.function};
-  tilescope_launch(&launch);
+  tilescope_start_launch(kernel, config, arguments, run, tilescope_passed(values)...);
 }
 
 // An argument as a launch keeps it: a reference stays one.
@@ -105,7 +161,7 @@ template <class... P> struct TilescopeKernel {
     void (*called)(P...) = function;
     TilescopeConfig named = config;
     named.function = (const void*)called;
-    tilescope_run(name, named, [called](auto... values) TILESCOPE_HELPER { called(values...); }, tilescope_kept<P>(arguments)...);
+    tilescope_run(name, named, tilescope_caller(called), tilescope_kept<P>(arguments)...);
   }
 };
 template <class... P> TILESCOPE_HELPER inline TilescopeKernel<P...> tilescope_kernel(const char* name, TilescopeConfig config, void (*function)(P...)) {
@@ -116,7 +172,7 @@ template <class... P> TILESCOPE_HELPER inline TilescopeKernel<P...> tilescope_ke
 template <class T> TILESCOPE_HELPER inline T tilescope_argument(void** arguments, size_t index) { return *(T*)arguments[index]; }
 template <class... P, size_t... I>
 TILESCOPE_HELPER inline void tilescope_run_arguments(const char* name, TilescopeConfig config, void (*function)(P...), void** arguments, std::index_sequence<I...>) {
-  tilescope_run(name, config, [function](P... values) TILESCOPE_HELPER { function(values...); }, tilescope_argument<P>(arguments, I)...);
+  tilescope_run(name, config, tilescope_caller(function), tilescope_argument<P>(arguments, I)...);
 }
 template <class... P>
 TILESCOPE_HELPER inline cudaError_t tilescope_launch_arguments(const char* text, const char* file, int line, int is_cooperative, void (*function)(P...), dim3 grid, dim3 block, void** arguments, size_t shared = 0, cudaStream_t stream = nullptr) {
@@ -178,7 +234,7 @@ TILESCOPE_HELPER inline cudaError_t tilescope_launch_config(const char* text, co
   }
   name[length] = 0;
   tilescope_set_error(0);
-  tilescope_run(name, config, [function](P... values) TILESCOPE_HELPER { function(values...); }, P(std::forward<A>(arguments))...);
+  tilescope_run(name, config, tilescope_caller(function), P(std::forward<A>(arguments))...);
   return (cudaError_t)tilescope_error(0);
 }
 #define cudaLaunchKernelEx(...) tilescope_launch_config(#__VA_ARGS__, __FILE__, __LINE__, __VA_ARGS__)

@@ -1,0 +1,1 @@
+"""A lecture in a hall: phones follow its steps and vote on its questions."""

@@ -1,0 +1,308 @@
+"""The hall of a lecture: it follows the player, draws steps for phones, asks, counts and closes votes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from PySide6.QtCore import QObject, QTimer
+
+from ... import resources
+from ...tracer.processes.json_process import JsonProcess, StartError, module_command
+from ...tracer.processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
+from ...tracer.storage.atomic_write import write_atomically
+from ..control.task import Task, TaskQueue
+from ..lectures.model.document import Lecture
+from ..lectures.model.questions import Answer, Question
+from ..lectures.player.lectures import Lectures
+from .card import HallCard, HallView
+from .model import drawing
+from .model.drawing import DrawnStep, DrawStep
+from .model.histogram import Solution, rows_of
+from .model.messages import STYLE, HallQuestion, HallState, Kind, Report, Serve, Vote
+from .model.network import LOOPBACK, is_private, own_address
+from .model.results import Result, csv_text
+
+SERVER = module_command("tilescope.app.hall.server")
+REHEARSAL = module_command("tilescope.app.hall.rehearsal")
+PORT = 8765  # the first to try
+CAUSE = "hall"  # of messages
+CONTINUES = "The lecture continues without the hall."
+PATIENCE = 60_000  # milliseconds without a phone before the hint about firewalls
+INVITATION = "Scan the code or type the address, in the same Wi-Fi. Votes have no names."
+FIREWALL = "No phone has connected. Allow Python in the firewall, or use a network that connects its devices."
+ENDED = (RunCancelledError, ProcessEndedError)
+
+
+class HallOptions(Struct, frozen=True):
+    """The choices of `tilescope lecture --hall`."""
+
+    port: int | None = None  # None tries a few
+    address: str = ""  # of this computer, "" finds it
+    results: Path | None = None  # a CSV file
+    students: int = 0  # that are simulated
+
+
+class Hall(QObject):
+    """Serves the presented lecture to phones, and shows their votes in the window."""
+
+    def __init__(self, lectures: Lectures, options: HallOptions) -> None:
+        super().__init__(lectures)
+        self.lectures, self.player, self.options = lectures, lectures.player, options
+        self.notice, self.caption = lectures.places.notice, lectures.places.caption
+        self.report = Report()
+        self.url = ""
+        self.card = HallCard(lectures.look.theme)
+        self._code: tuple[bytes, ...] = ()
+        self._state = HallState()
+        self._questions: list[tuple[int, Question]] = []  # with their steps; the index is the number
+        self._closed: set[int] = set()  # numbers of questions
+        self._results: dict[int, Result] = {}  # by the number of the question
+        self._pages: dict[int, DrawnStep] = {}  # by step
+        self._lecture: Lecture | None = None  # of the pages
+        self._is_closed = False
+        self._rehearsal: JsonProcess | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="tilescope-hall-", ignore_cleanup_errors=True)
+        self._server = ProcessClient("hall's server", SERVER, msgspec.json.Decoder(Report))
+        self._drawer = ProcessClient(
+            "process that draws for phones", module_command(drawing.MODULE), msgspec.json.Decoder(DrawnStep)
+        )
+        self._listening, self._drawing = TaskQueue(self), TaskQueue(self)
+        self._firewall = QTimer(self, singleShot=True, interval=PATIENCE)
+        self._firewall.timeout.connect(self._show)
+        self.card.closed.connect(self.close_vote)
+        self.caption.set_addition(self.card)
+        lectures.look.changed.connect(self.card.set_theme)
+        if problem := self._start():
+            self._fail(problem)
+
+    def _start(self) -> str:
+        """Start the processes; return a sentence if that is impossible."""
+        try:
+            import segno  # noqa: F401  # an extra, as the server's packages are
+            import uvicorn  # noqa: F401
+        except ImportError:
+            return 'A hall needs more packages: pip install "tilescope[hall]".'
+        address = self.options.address or own_address()
+        if address and not is_private(address):
+            return f"{address} is not in a private network; use the room's Wi-Fi, or choose with --address."
+        if not address and not self.options.students:
+            return "This computer is in no network; connect to the room's Wi-Fi and start again."
+        self._address = address or LOOPBACK
+        self._write_style()
+        port = self.options.port
+        serve = Serve(self._folder.name, address, PORT if port is None else port, port is not None)
+        try:
+            self._server.start()
+            self._drawer.start()
+        except StartError as error:
+            return str(error)
+        self._server.send(serve)
+        self._listening.start(Task(self._listen, failed=self._end, expected=ENDED))
+        for signal in (self.player.changed, self.player.shown):
+            signal.connect(self._show)
+        self._firewall.start()
+        return ""
+
+    def _write_style(self) -> None:
+        """Write the style of the phones' page, with the colours of the window."""
+        from ..replays.page import colours  # most lectures have no hall
+
+        style = colours() + "\n" + (files(resources) / "hall" / STYLE).read_text("utf-8")
+        write_atomically(Path(self._folder.name) / STYLE, style.encode(), durable=False)
+
+    def close(self) -> None:
+        """End the processes, and remove the pages."""
+        self._is_closed = True
+        if self._rehearsal is not None:
+            self._rehearsal.end()
+        for client in (self._server, self._drawer):
+            client.close()
+        for queue in (self._listening, self._drawing):
+            queue.close()
+        self._folder.cleanup()
+        self.lectures.look.changed.disconnect(self.card.set_theme)
+        self.caption.set_addition(None)
+
+    def _fail(self, sentence: str) -> None:
+        """Report why there is no hall."""
+        self.url = ""
+        self.card.show_view(HallView())
+        self.caption.refit()
+        self.notice.error(f"{sentence} {CONTINUES}", CAUSE)
+
+    # The server.
+
+    def _listen(self) -> None:
+        """Post the server's reports, in the thread."""
+        with self._server.conversation() as reports:
+            for report in reports:
+                self._listening.post(self._take, report)
+
+    def _end(self, error: BaseException) -> None:
+        if isinstance(error, ProcessEndedError) and not self._is_closed:
+            self._fail(self.report.error or f"The hall's server ended unexpectedly ({error.death}).")
+
+    def _take(self, report: Report) -> None:
+        is_first = not self.report.port
+        self.report = report
+        if report.port and is_first:
+            self._open(report.port)
+        if self._is_closed or report.error:
+            return
+        self._show()
+
+    def _open(self, port: int) -> None:
+        """Show the address, and start the rehearsal."""
+        import segno
+
+        self.url = f"http://{self._address}:{port}"
+        code = segno.make(self.url, error="m", micro=False)
+        self._code = tuple(bytes(row) for row in code.matrix)
+        if self.options.students:
+            try:
+                self._rehearsal = JsonProcess(
+                    "rehearsal", (*REHEARSAL, str(port), str(self.options.students))
+                )
+            except StartError as error:
+                self.notice.error(str(error), CAUSE)
+
+    # Pages.
+
+    def _draw_next(self) -> None:
+        """Draw the current step if it is missing, else the next missing one."""
+        lecture = self.player.lecture
+        if lecture is None or not self._drawing.is_idle():
+            return
+        if lecture is not self._lecture:
+            self._lecture, self._pages = lecture, {}
+        number, count = self.player.number, len(lecture.steps)
+        missing = [i for i in (*range(number, count), *range(number)) if i not in self._pages]
+        if not missing:
+            return
+        request = DrawStep(str(lecture.path), missing[0], self._folder.name, f"{id(lecture)}-{missing[0]}")
+        done = partial(self._take_page, lecture, missing[0])
+        failed = partial(self._miss_page, lecture, missing[0])
+        task = Task(partial(self._draw, request), done, failed, expected=(*ENDED, StartError))
+        self._drawing.start(task)
+
+    def _draw(self, request: DrawStep) -> DrawnStep:
+        """Draw a step, in the thread."""
+        with self._drawer.conversation(request) as answers:
+            return next(answers)
+
+    def _take_page(self, lecture: Lecture, number: int, page: DrawnStep) -> None:
+        if lecture is self._lecture and not self._is_closed:
+            self._pages[number] = page
+            QTimer.singleShot(0, self._show)
+
+    def _miss_page(self, lecture: Lecture, number: int, error: BaseException) -> None:
+        """Leave out the picture of a step."""
+        self._take_page(lecture, number, DrawnStep(error=str(error)))
+
+    # The state.
+
+    def close_vote(self) -> None:
+        """Close the open vote."""
+        if self._state.question is not None and self._state.is_open:
+            self._closed.add(self._state.question.number)
+            self._show()
+
+    def _show(self) -> None:
+        """Send the state to the phones, and show it in the window."""
+        if self._is_closed or not self.report.port or self.report.error:
+            return
+        state = self._current()
+        if state != self._state:
+            self._state = state
+            self._server.send(state)
+        self._note_result(state)
+        if self.card.show_view(self._view(state)):
+            self.caption.refit()
+        self._draw_next()
+
+    def _current(self) -> HallState:
+        """Return the state of the hall at the current step."""
+        player, lecture, step = self.player, self.player.lecture, self.player.step
+        if lecture is None or step is None:
+            return HallState()
+        page = self._pages.get(player.number, DrawnStep()) if lecture is self._lecture else DrawnStep()
+        question, answer = step.change.question, player.answer()
+        state = HallState(player.number + 1, len(lecture.steps), step.title, page.shown)
+        if question is None or answer is None:
+            return state
+        asked = self._asked(question, answer)
+        is_open = asked.number not in self._closed and not player.is_revealed
+        if player.is_revealed:
+            self._closed.add(asked.number)
+        solution = Solution(answer.text, _values(asked, answer)) if player.is_revealed else None
+        return msgspec.structs.replace(
+            state,
+            page=page.shown if player.is_revealed else page.asking,
+            question=asked,
+            is_open=is_open,
+            answer=answer.text if player.is_revealed else "",
+            rows=() if is_open else rows_of(asked, self._votes(asked), solution),
+        )
+
+    def _asked(self, question: Question, answer: Answer) -> HallQuestion:
+        """Return the question as the phones see it."""
+        key = (self.player.number, question)
+        if key not in self._questions:
+            self._questions.append(key)
+        number = self._questions.index(key)
+        kind: Kind = "choose" if question.choices else "number"
+        return HallQuestion(number, kind, question.ask, answer.choices)
+
+    def _votes(self, asked: HallQuestion) -> Sequence[Vote]:
+        """Return the votes on a question; those of an earlier one are in its result."""
+        if self.report.question == asked.number:
+            return self.report.votes
+        result = self._results.get(asked.number)
+        return result.votes if result else ()
+
+    def _view(self, state: HallState) -> HallView:
+        """Build the view of the audience."""
+        lecture = self.player.lecture
+        if lecture is None:
+            return HallView()
+        phones = self.report.phones
+        if state.question is None:
+            if self.player.number:
+                return HallView()
+            hint = INVITATION if phones or self._firewall.isActive() else FIREWALL
+            return HallView(self.url, self._code, phones, hint=hint)
+        votes = len(self._votes(state.question))
+        return HallView("", (), phones, votes, state.is_open, state.rows)
+
+    # Results.
+
+    def _note_result(self, state: HallState) -> None:
+        """Keep the votes of a question, and write them once its vote is closed."""
+        asked = state.question
+        if asked is None or not (votes := self._votes(asked)):
+            return
+        result = Result(state.step, state.title, asked, votes, state.answer)
+        if result == self._results.get(asked.number):
+            return
+        self._results[asked.number] = result
+        if self.options.results is not None and not state.is_open:
+            results = [self._results[number] for number in sorted(self._results)]
+            try:
+                write_atomically(self.options.results, csv_text(results).encode())
+            except OSError as error:
+                problem = f"{self.options.results} can't be written: {error.strerror}."
+                self.notice.error(problem, CAUSE)
+
+
+def _values(asked: HallQuestion, answer: Answer) -> tuple[float, ...]:
+    """Return the answer in the numbers of the question's votes."""
+    if asked.kind == "choose":
+        return () if answer.right is None else (answer.right,)
+    value = answer.quantity.value
+    return () if isinstance(value, str) else (float(value),)

@@ -1,0 +1,1 @@
+"""What a hall holds: questions, votes, histograms, limits and results."""
