@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.causes.variables import Number, number_text
 from ....tracer.model.finding import coordinates_text
 from ....tracer.model.trace import WARP, Dim3
-from ...widgets.controls import nothing
+from ...model.nothing import nothing
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
