@@ -89,7 +89,6 @@ class ThreadView(View):
         self.line_after.clicked.connect(lambda _checked: self._step_line(1))
         self.watch_name, self.watch = PlainLabel(WATCH, self), QLineEdit(self)
         self.watch.setPlaceholderText(WATCH_EXAMPLE)
-        self.watch.setAccessibleName("Expression over all threads of the block")
         self.watch.returnPressed.connect(self._show_watch)
         self.watch_note, self.watch_picture = PlainLabel(parent=self), WatchPicture(theme, self)
         self.watch_picture.picked = lambda n: self.ask.select(Selection(self.selection.block, n))
@@ -215,6 +214,7 @@ class ThreadView(View):
         """Set the accessible names and tooltips of the parts."""
         self.setAccessibleName(self.reword("Thread inspector"))
         self.list.setAccessibleName(self.reword("Accesses of the thread around this moment"))
+        self.watch.setAccessibleName(self.reword("Expression over all threads of the block"))
         self.pick_block.name(self.reword("block"))
         self.pick_thread.name(self.reword("thread"))
 
@@ -281,7 +281,7 @@ class ThreadView(View):
             result = watched(session, block, text)
         except WatchError as error:
             self._hide_watch()
-            self.watch_note.setText(str(error))
+            self.watch_note.setText(self.reword(str(error)))
             self.watch_note.show()
             return
         counts = accesses_until(session, block, self.moment).tolist()
@@ -295,7 +295,8 @@ class ThreadView(View):
             if count
             else "no thread has a value now"
         )
-        self.watch_note.setText(note + (f". Some are missing: {result.reason}" if result.reason else ""))
+        missing = f". Some are missing: {result.reason}" if result.reason else ""
+        self.watch_note.setText(self.reword(note + missing))
         self.watch_note.show()
 
     def _go(self, item: QListWidgetItem) -> None:

@@ -45,7 +45,7 @@ class WatchPicture(QWidget):
         """Show the values of another moment; no values hide the picture."""
         shown = (values, block_dim, thread, limits)
         self.setVisible(bool(values))
-        self.setAccessibleName(f"{text} in each thread")
+        self.setAccessibleName(self.theme.translate(f"{text} in each thread"))
         if shown != (self.values, self.block_dim, self.chosen, self.limits):
             self.values, self.block_dim, self.chosen, self.limits = shown
             self.updateGeometry()
@@ -89,7 +89,7 @@ class WatchPicture(QWidget):
         """Describe a thread's value: "thread (3, 1): 4.25"."""
         value = self.values[thread]
         text = "no value" if value is None else number_text(value)
-        return f"thread {coordinates_text(thread, self.block_dim)}: {text}"
+        return self.theme.translate(f"thread {coordinates_text(thread, self.block_dim)}: {text}")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Pick the thread under the pointer."""
