@@ -207,7 +207,7 @@ class LaunchMemory:
         values = self._template_arguments(text, function) if function else {}
         for number, (_, kind) in enumerate(self._event.arguments):
             if kind.startswith("="):
-                values[self._argument(number, kind)[0]] = _scalar(kind).value
+                values[self._argument(number, "")[0]] = _scalar(kind).value
         return values
 
     def _template_arguments(
