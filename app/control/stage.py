@@ -142,6 +142,8 @@ class Stage(QObject):
             path: session for path, session in self._file_sessions.items() if path in files
         }
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
+            if launch is not None and setup.without:  # skipped lines of a trusted text
+                self.trust_text(launch.kernel, launch.source)
             self._request(pane, launch or setup.file, early=launch is not None and setup.is_edited)
         for pane, setup in untrusted.items():
             self.consent(pane, launch_of_setup(setup))

@@ -1,4 +1,4 @@
-"""The first moment of new sessions: the first load, a phase, a given moment, or the moment of the old sessions."""
+"""The first moment of new sessions: the first load, a phase, a moment, an order's end, or the old sessions' moment."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..model import phase_steps
 from ..model.bookmark import Link
 from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session
+from ..model.thread_turns import chosen_moment
 from .playhead import Playhead
 
 
@@ -65,6 +66,14 @@ def at_moment(moment: float) -> StartMoment:
         return playhead_moment(moment, len(ends) - 1, ends, panes.link_mode)
 
     return start
+
+
+def after_order(panes: Panes, focus: int) -> float:
+    """Start after the last part of the order of a pane; at the end if it has no session."""
+    session, ends = panes.sessions[focus], panes.ends()
+    if session is None:
+        return float(max(ends, default=0))
+    return playhead_moment(int(chosen_moment(session)), focus, ends, panes.link_mode)
 
 
 def as_before(panes: Panes) -> StartMoment:

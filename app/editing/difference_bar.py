@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from ...tracer.model.finding import Finding
@@ -23,7 +24,7 @@ from .model.version_differences import (
     VersionDifferences,
 )
 
-MOST_NUMBERS = 4  # shown; the panes show the others
+MOST_NUMBERS = 4  # shown at most
 COUNTED = ("race", "bank conflict", "hot atomic")  # kinds of findings whose names are countable nouns
 SAME = "Counters, findings and result are the same."
 
@@ -38,7 +39,10 @@ class BarRequests(NamedTuple):
 
 
 class DifferenceBar(QFrame):
-    """Shows the changes from the version on the left to the one on the right."""
+    """Shows the changes from the version on the left to the one on the right.
+
+    Numbers that would need another row are hidden, so that the panes stay where they are: the panes show them too.
+    """
 
     def __init__(self, theme: Theme, ask: BarRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,6 +61,7 @@ class DifferenceBar(QFrame):
         self.flow.setContentsMargins(12, 6, 12, 6)
         self.flow.add(self.title)
         self._pieces: list[QWidget] = []
+        self._numbers: list[QWidget] = []  # among the pieces
         for widget in (self.save, self.undo):
             self.flow.add(widget, right=True)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -81,7 +86,13 @@ class DifferenceBar(QFrame):
 
     def texts(self) -> list[str]:
         """List the shown texts, from left to right."""
-        return [piece.text() for piece in self._pieces if isinstance(piece, PlainLabel | QPushButton)]
+        shown = (piece for piece in self._pieces if not piece.isHidden())
+        return [piece.text() for piece in shown if isinstance(piece, PlainLabel | QPushButton)]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the numbers that fit."""
+        super().resizeEvent(event)
+        self._fit()
 
     def _fill(self) -> None:
         for old in self._pieces:
@@ -92,6 +103,16 @@ class DifferenceBar(QFrame):
         for index, piece in enumerate(self._pieces):
             self.flow.insert(1 + index, piece)
             piece.show()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Hide the numbers that do not fit into the first row."""
+        margins, gap = self.flow.contentsMargins(), self.flow.spacing()
+        free = self.width() - margins.left() - margins.right()
+        free -= sum(widget.sizeHint().width() + gap for widget in (self.title, self.save, self.undo))
+        for piece in self._pieces:
+            free -= piece.sizeHint().width() + gap
+            piece.setHidden(piece in self._numbers and free < 0)
 
     def _build_pieces(self, differences: VersionDifferences) -> list[QWidget]:
         """Build the widgets, worst first: findings, the result, then numbers."""
@@ -103,7 +124,9 @@ class DifferenceBar(QFrame):
         if differences.result:
             looks = {RIGHT_NOW: "good", OTHER_INPUTS: "muted"}
             pieces.append(self._label(differences.result, looks.get(differences.result, "bad")))
-        pieces += [self._number(change, differences.is_part) for change in differences.numbers[:MOST_NUMBERS]]
+        changes_of_numbers = differences.numbers[:MOST_NUMBERS]
+        self._numbers = [self._number(change, differences.is_part) for change in changes_of_numbers]
+        pieces += self._numbers
         if differences.findings is None:
             pieces.append(self._label("looking for findings …", "muted"))
         elif not pieces:

@@ -34,7 +34,13 @@ from ..views.source.lines import normalised
 from ..views.source.traced_text import FileText
 from ..views.source.view import SourceView
 from ..widgets.notice import UNDO, Notice
-from .model.kernel_text import changed_constants, differ_only_in_functions, line_of, without_location
+from .model.kernel_text import (
+    changed_constants,
+    differ_only_in_functions,
+    line_of,
+    runs_the_same,
+    without_location,
+)
 
 MOST_BARRIERS = 6  # barriers whose removal is compiled in advance
 TYPING_PAUSE = 300  # milliseconds after the last key before the text is checked
@@ -154,13 +160,31 @@ class LiveEditing(QObject):
         if normalised(written) != normalised(session.launch.source):
             self.notice.inform(CHANGED_TEXT)
             return
+        before, self._remedy = self.stage.setups, finding.remedy
+        skipped = self._skipped_line_of(finding.fixed_text)
+        if skipped:
+            self.toggle(skipped)
+            if self._attempt is None:  # the version without skipped lines is shown already
+                self._offer_undo(finding.remedy, before)
+        else:
+            self._write_fix(session.launch.source, finding.fixed_text)
+            self.run()
+        self._remedy = ""
+
+    def _skipped_line_of(self, fixed: str) -> int:
+        """Find the skipped line that a remedy brings back; 0 for none."""
+        text, struck = self.source.text(), self.source.struck()
+        restored = (
+            line for line in struck if runs_the_same(source_without_lines(text, struck - {line}), fixed)
+        )
+        return next(restored, 0)
+
+    def _write_fix(self, ran: str, fixed: str) -> None:
+        """Make the edits of a remedy in the panel's text, which also has the skipped lines."""
         lines = self.source.text().splitlines()
-        for edit in reversed(edits_between(session.launch.source, finding.fixed_text)):
+        for edit in reversed(edits_between(ran, fixed)):
             lines[edit.line - 1 : edit.line - 1 + len(edit.old)] = edit.new
         self.source.write("\n".join(lines) + "\n")
-        self._remedy = finding.remedy
-        self.run()
-        self._remedy = ""
 
     def toggle(self, line: int) -> None:
         """Skip a line (from 1) of the panel's text, or restore it."""
@@ -325,14 +349,19 @@ class LiveEditing(QObject):
         if attempt and attempt.note:
             self.notice.inform(attempt.note)
         if attempt and attempt.remedy:
-            undo = partial(self._undo_remedy, before)
-            self.notice.ask(APPLIED.format(attempt.remedy), [(UNDO, undo)], "edit")
+            self._offer_undo(attempt.remedy, before)
+
+    def _offer_undo(self, remedy: str, before: tuple[Setup, ...]) -> None:
+        """Report an applied remedy, with a button that shows the versions from before it."""
+        undo = partial(self._undo_remedy, before)
+        self.notice.ask(APPLIED.format(remedy), [(UNDO, undo)], "edit")
 
     def _undo_remedy(self, before: tuple[Setup, ...]) -> None:
         """Show the versions from before a remedy again."""
         self.cancel()
         self.notice.clear(cause="edit")
         self.source.revert()
+        self.source.set_struck(frozenset(before[-1].without))
         self.change_setups(before)
 
     def _fail_loading(self, error: Exception) -> None:

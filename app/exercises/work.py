@@ -14,7 +14,7 @@ from ...tracer.model.finding import Finding
 from ...tracer.model.syntax_tree import syntax_problem
 from ..control.delay import Delay
 from ..control.stage import Stage
-from ..control.start_moment import as_before
+from ..control.start_moment import after_order, as_before
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from ..model.bookmark import Bookmark, Setup
 from ..model.nothing import nothing
@@ -69,6 +69,9 @@ class ExerciseWork(QObject):
         self._judges_stub = False  # whether the stub is judged only for its picture
         self._text_pending = False  # whether the editor does not have the text yet
         self._showing = False  # whether this object is changing the stage
+        self._text_of_order = (
+            ""  # with an order chosen in the window: its picture shows the last access of the order
+        )
         self._may_strike = source.editor.may_strike
         self._pause = Delay(self, PAUSE, self.look)
         self._slow = Delay(self, SLOW, self._show_state)
@@ -159,6 +162,7 @@ class ExerciseWork(QObject):
         name = re.escape(self.exercise.order)
         changed, count = re.subn(rf"(?m)^({name}\s*=\s*)[^#\n]*?(\s*(?:#.*)?)$", rf'\1"{text}"\2', self.text)
         if count and self._shows_text():
+            self._text_of_order = changed
             self.source.write(changed)
         else:
             self.notice.inform(f"There is no line {self.exercise.order} = ... to write the order to.")
@@ -271,7 +275,9 @@ class ExerciseWork(QObject):
         else:
             setups, focus = self.stage.setups, self.stage.focus
             setups = (*setups[:focus], setup, *setups[focus + 1 :])
-            self.stage.show(setups, tuple(self.stage.selections), as_before(self.stage))
+            is_chosen = judged.text == self._text_of_order
+            start = partial(after_order, focus=focus) if is_chosen else as_before(self.stage)
+            self.stage.show(setups, tuple(self.stage.selections), start)
         self._showing = False
 
     def _store_draft(self) -> None:

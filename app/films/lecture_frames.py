@@ -87,8 +87,7 @@ def _seconds(texts: Sequence[str], hold: float | None) -> Fraction:
 def asked_texts(standing: ResolvedStep) -> list[str]:
     """List the texts of a step with an open question."""
     question = standing.step.change.question
-    choices = [choice.text for choice in question.choices] if question else []
-    return [standing.step.title, question.ask if question else "", *choices]
+    return [standing.step.title, *((question.ask, *question.texts) if question else ())]
 
 
 def caption_texts(standing: ResolvedStep) -> list[str]:

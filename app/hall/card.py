@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ...tracer.model.finding import count_noun
 from ..lectures.player.caption import CaptionCard, sized
+from ..model.nothing import nothing
 from ..widgets.plain_text import PlainLabel
 from ..widgets.theme import Theme
 from .model.messages import Row
@@ -96,7 +97,9 @@ class HistogramView(QWidget):
         painter.setPen(ink)
         sign = "  ✓" * row.is_right
         room = round(left - letters)
-        text = painter.fontMetrics().elidedText(f"{row.label}{sign}", Qt.TextElideMode.ElideRight, room)
+        metrics = painter.fontMetrics()
+        shown = room - metrics.horizontalAdvance(sign)
+        text = metrics.elidedText(row.label, Qt.TextElideMode.ElideRight, shown) + sign
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(0, top, room, height), middle | Qt.AlignmentFlag.AlignLeft, text)
         painter.drawText(
@@ -119,10 +122,9 @@ class HistogramView(QWidget):
 class HallCard(CaptionCard):
     """The hall below a lecture's caption. closed: the lecturer closes the vote."""
 
-    closed = Signal()
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.closed: Callable[[], object] = nothing
         self.theme, self.view, self.size_of_letters = theme, HallView(), theme.px(20)
         self.setAccessibleName("Hall")
         self.code, self.histogram = CodeView(), HistogramView(theme)
@@ -134,8 +136,8 @@ class HallCard(CaptionCard):
         self.close_vote.setToolTip(f"Close the vote and show the histogram ({CLOSE_KEY})")
         self.key = QShortcut(QKeySequence(CLOSE_KEY), self)
         self.key.setContext(Qt.ShortcutContext.WindowShortcut)
-        self.key.activated.connect(self.closed)
-        self.close_vote.clicked.connect(self.closed)
+        self.key.activated.connect(lambda: self.closed())
+        self.close_vote.clicked.connect(lambda: self.closed())
         texts = QVBoxLayout()
         self.line = QHBoxLayout()
         self.line.addWidget(self.count)
@@ -187,7 +189,7 @@ class HallCard(CaptionCard):
         self.hint.setText(view.hint)
         self.hint.setFont(sized(theme, round(0.8 * letters)))
         self.hint.setVisible(bool(view.hint))
-        self.count.setText(_count_text(view))
+        self.count.setText(count_text(view))
         self.count.setFont(sized(theme, letters, bold=view.votes is not None))
         self.count.setVisible(bool(view.address) or view.votes is not None)
         self.close_vote.setVisible(view.is_open)
@@ -197,7 +199,8 @@ class HallCard(CaptionCard):
         self.setVisible(bool(view.address) or view.votes is not None)
 
 
-def _count_text(view: HallView) -> str:
+def count_text(view: HallView) -> str:
+    """Count the connected phones, or the votes on an open question."""
     phones = count_noun(view.phones, "phone")
     if view.votes is None:
         return f"{phones} connected"

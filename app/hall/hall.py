@@ -20,21 +20,26 @@ from ..control.task import Task, TaskQueue
 from ..lectures.model.document import Lecture
 from ..lectures.model.questions import Answer, Question
 from ..lectures.player.lectures import Lectures
-from .card import HallCard, HallView
+from ..model.kernel_source import kernel_lines
+from ..model.nothing import nothing
+from .card import HallCard, HallView, count_text
 from .model import drawing
 from .model.drawing import DrawnStep, DrawStep
 from .model.histogram import Solution, rows_of
-from .model.messages import STYLE, HallQuestion, HallState, Kind, Report, Serve, Vote
+from .model.messages import STYLE, HallQuestion, HallState, Report, Serve, Vote
 from .model.network import LOOPBACK, is_private, own_address
 from .model.results import Result, csv_text
 
 SERVER = module_command("tilescope.app.hall.server")
 REHEARSAL = module_command("tilescope.app.hall.rehearsal")
 PORT = 8765  # the first to try
+MOST_LINES = 200  # of a kernel that phones mark
 CAUSE = "hall"  # of messages
 CONTINUES = "The lecture continues without the hall."
 PATIENCE = 60_000  # milliseconds without a phone before the hint about firewalls
 INVITATION = "Scan the code or type the address, in the same Wi-Fi. Votes have no names."
+MEDIANS = "Medians of the hall, as percent of the longest bar."
+MARK = " The vertical mark is the answer."
 FIREWALL = "No phone has connected. Allow Python in the firewall, or use a network that connects its devices."
 ENDED = (RunCancelledError, ProcessEndedError)
 
@@ -61,10 +66,12 @@ class Hall(QObject):
         self._code: tuple[bytes, ...] = ()
         self._state = HallState()
         self._questions: list[tuple[int, Question]] = []  # with their steps; the index is the number
+        self._asked_answers: dict[int, tuple[Answer, HallQuestion]] = {}  # by the number of the question
         self._closed: set[int] = set()  # numbers of questions
         self._results: dict[int, Result] = {}  # by the number of the question
         self._pages: dict[int, DrawnStep] = {}  # by step
         self._lecture: Lecture | None = None  # of the pages
+        self._edition = 0  # of the pages, in their names
         self._is_closed = False
         self._rehearsal: JsonProcess | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="tilescope-hall-", ignore_cleanup_errors=True)
@@ -75,7 +82,7 @@ class Hall(QObject):
         self._listening, self._drawing = TaskQueue(self), TaskQueue(self)
         self._firewall = QTimer(self, singleShot=True, interval=PATIENCE)
         self._firewall.timeout.connect(self._show)
-        self.card.closed.connect(self.close_vote)
+        self.card.closed = self.player.close_vote = self.close_vote
         self.caption.set_addition(self.card)
         lectures.look.changed.connect(self.card.set_theme)
         if problem := self._start():
@@ -117,8 +124,11 @@ class Hall(QObject):
         write_atomically(Path(self._folder.name) / STYLE, style.encode(), durable=False)
 
     def close(self) -> None:
-        """End the processes, and remove the pages."""
+        """Write the results, end the processes, and remove the pages; a second call does nothing."""
+        if self._is_closed:
+            return
         self._is_closed = True
+        self._write_results()
         if self._rehearsal is not None:
             self._rehearsal.end()
         for client in (self._server, self._drawer):
@@ -128,12 +138,15 @@ class Hall(QObject):
         self._folder.cleanup()
         self.lectures.look.changed.disconnect(self.card.set_theme)
         self.caption.set_addition(None)
+        self.player.close_vote = nothing
+        self.player.note_votes("")
 
     def _fail(self, sentence: str) -> None:
         """Report why there is no hall."""
         self.url = ""
         self.card.show_view(HallView())
         self.caption.refit()
+        self.player.note_votes("")
         self.notice.error(f"{sentence} {CONTINUES}", CAUSE)
 
     # The server.
@@ -180,12 +193,14 @@ class Hall(QObject):
         if lecture is None or not self._drawing.is_idle():
             return
         if lecture is not self._lecture:
-            self._lecture, self._pages = lecture, {}
+            self._lecture, self._pages, self._edition = lecture, {}, self._edition + 1
         number, count = self.player.number, len(lecture.steps)
         missing = [i for i in (*range(number, count), *range(number)) if i not in self._pages]
         if not missing:
             return
-        request = DrawStep(str(lecture.path), missing[0], self._folder.name, f"{id(lecture)}-{missing[0]}")
+        request = DrawStep(
+            str(lecture.path), missing[0], self._folder.name, f"{self._edition}-{missing[0] + 1}"
+        )
         done = partial(self._take_page, lecture, missing[0])
         failed = partial(self._miss_page, lecture, missing[0])
         task = Task(partial(self._draw, request), done, failed, expected=(*ENDED, StartError))
@@ -199,6 +214,8 @@ class Hall(QObject):
     def _take_page(self, lecture: Lecture, number: int, page: DrawnStep) -> None:
         if lecture is self._lecture and not self._is_closed:
             self._pages[number] = page
+            if page.error:
+                self.notice.error(f"Phones show no picture of step {number + 1}: {page.error}", CAUSE)
             QTimer.singleShot(0, self._show)
 
     def _miss_page(self, lecture: Lecture, number: int, error: BaseException) -> None:
@@ -222,7 +239,9 @@ class Hall(QObject):
             self._state = state
             self._server.send(state)
         self._note_result(state)
-        if self.card.show_view(self._view(state)):
+        view = self._view(state)
+        self.player.note_votes(count_text(view) if state.is_open else "")
+        if self.card.show_view(view):
             self.caption.refit()
         self._draw_next()
 
@@ -256,8 +275,18 @@ class Hall(QObject):
         if key not in self._questions:
             self._questions.append(key)
         number = self._questions.index(key)
-        kind: Kind = "choose" if question.choices else "number"
-        return HallQuestion(number, kind, question.ask, answer.choices)
+        known_answer, asked = self._asked_answers.get(number, (None, None))
+        if asked is None or known_answer is not answer:
+            asked = self._new_question(number, question, answer)
+            self._asked_answers[number] = answer, asked
+        return asked
+
+    def _new_question(self, number: int, question: Question, answer: Answer) -> HallQuestion:
+        """Build a question with the texts that phones show."""
+        sessions, focus = self.player.sessions() or [], self.player.scenes[self.player.number].look.focus
+        marks = question.kind == "line" and bool(sessions)
+        lines = kernel_lines(sessions[min(focus, len(sessions) - 1)])[:MOST_LINES] if marks else ()
+        return HallQuestion(number, question.kind, question.ask, answer.choices, tuple(lines), answer.bars)
 
     def _votes(self, asked: HallQuestion) -> Sequence[Vote]:
         """Return the votes on a question; those of an earlier one are in its result."""
@@ -272,13 +301,18 @@ class Hall(QObject):
         if lecture is None:
             return HallView()
         phones = self.report.phones
+        is_first = not self.player.number
+        view = HallView(self.url, self._code, phones) if is_first else HallView(phones=phones)
         if state.question is None:
-            if self.player.number:
-                return HallView()
             hint = INVITATION if phones or self._firewall.isActive() else FIREWALL
-            return HallView(self.url, self._code, phones, hint=hint)
-        votes = len(self._votes(state.question))
-        return HallView("", (), phones, votes, state.is_open, state.rows)
+            return msgspec.structs.replace(view, hint=hint * is_first)
+        return msgspec.structs.replace(
+            view,
+            votes=len(self._votes(state.question)),
+            is_open=state.is_open,
+            rows=state.rows,
+            hint=(MEDIANS + MARK * bool(state.answer)) * (state.question.kind == "bars" and bool(state.rows)),
+        )
 
     # Results.
 
@@ -291,7 +325,12 @@ class Hall(QObject):
         if result == self._results.get(asked.number):
             return
         self._results[asked.number] = result
-        if self.options.results is not None and not state.is_open:
+        if not state.is_open:
+            self._write_results()
+
+    def _write_results(self) -> None:
+        """Write the votes so far."""
+        if self.options.results is not None and self._results:
             results = [self._results[number] for number in sorted(self._results)]
             try:
                 write_atomically(self.options.results, csv_text(results).encode())
@@ -305,4 +344,6 @@ def _values(asked: HallQuestion, answer: Answer) -> tuple[float, ...]:
     if asked.kind == "choose":
         return () if answer.right is None else (answer.right,)
     value = answer.quantity.value
+    if answer.values:
+        return answer.values
     return () if isinstance(value, str) else (float(value),)

@@ -64,6 +64,13 @@ def function_lines(text: str, name: str) -> tuple[int, int]:
     return first, functions[0].end_lineno or first
 
 
+def kernel_lines(session: Session) -> list[tuple[int, str]]:
+    """List the numbers and texts of a kernel's lines; empty without its source."""
+    text = source_text(session, kernel_file(session))
+    first, last = function_lines(text, session.trace.kernel)
+    return list(enumerate(text.splitlines()[first - 1 : last], first))
+
+
 class TextEdit(NamedTuple):
     """Lines that replace others."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
@@ -13,11 +14,11 @@ from ...tracer.orders.explore import estimate_text
 from ...tracer.orders.search import LOCKSTEP_ORDER, ChangingOrder, SearchResult
 from ..control.order_job import OrderJob
 from ..control.stage import Stage
-from ..control.start_moment import Panes
+from ..control.start_moment import Panes, after_order
 from ..model.bookmark import Setup
 from ..model.pane_moments import playhead_moment
 from ..model.session import Selection, Session
-from ..model.thread_turns import chosen_moment, schedule_of
+from ..model.thread_turns import schedule_of
 from ..panels.side import Inspector
 from ..state.actions import ShowTab
 from ..widgets.command import Command
@@ -104,7 +105,7 @@ class OrderSearch(QObject):
         if last is not None and last.block >= 0 and focus < len(selections):
             selections[focus] = Selection(last.block, last.first)
         mark = replace(here, panes=panes, selections=tuple(selections), moment=None)
-        if self.navigation.show_bookmark(mark, lambda shown: _chosen_moment(shown, focus)):
+        if self.navigation.show_bookmark(mark, partial(after_order, focus=focus)):
             self.navigation.history.leave(here)
 
     def _runnable(self) -> Session | None:
@@ -194,14 +195,6 @@ class OrderSearch(QObject):
         if words and session.order_words != words:
             session.describe_order(words)
             self._side.show_findings(session)
-
-
-def _chosen_moment(panes: Panes, focus: int) -> float:
-    """Return the moment after the last part of an order; the end if the launch is not traced."""
-    session, ends = panes.sessions[focus], panes.ends()
-    if session is None:
-        return float(max(ends, default=0))
-    return playhead_moment(int(chosen_moment(session)), focus, ends, panes.link_mode)
 
 
 def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:

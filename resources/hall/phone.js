@@ -32,7 +32,7 @@ function show(state, vote) {
   page.state = state;
   status.hidden = true;
   step.textContent = state.steps ? `Step ${state.step} of ${state.steps}` : "";
-  title.textContent = state.title || "The lecture begins soon";
+  title.textContent = state.title || "The lecture is not shown now";
   const question = state.question, mode = state.answer ? "answer" : state.is_open ? "open" : "closed";
   if (!question) card.replaceChildren();
   else if (question.number !== page.question || mode !== page.mode || mode !== "open") {
@@ -49,7 +49,7 @@ function show(state, vote) {
 function showReplay(name) {
   if (name === page.replay && replay.firstChild) return;
   page.replay = name;
-  if (!name) return replay.replaceChildren(make("p", { class: "wait" }, "The picture of this step is being drawn…"));
+  if (!name) return replay.replaceChildren(make("p", { class: "wait" }, "No picture yet. Follow the lecture on the screen."));
   const frame = make("iframe", { src: `/step/${name}`, sandbox: "allow-scripts", title: "Replay of this step" });
   replay.replaceChildren(frame);
 }
@@ -58,6 +58,10 @@ function showQuestion(question, mode, state) {
   const parts = [make("h2", {}, question.ask)];
   if (mode === "open") parts.push(...FORMS[question.kind](question));
   if (state.rows.length && mode !== "open") parts.push(histogram(question, state.rows));
+  if (question.kind === "bars" && state.rows.length && mode !== "open") {
+    const medians = "Medians of the hall, as percent of the longest bar.";
+    parts.push(make("p", { class: "hint" }, mode === "answer" ? `${medians} The vertical mark is the answer.` : medians));
+  }
   if (mode === "answer") parts.push(make("p", { class: "answer" }, "Answer: ", make("b", {}, state.answer)));
   card.replaceChildren(...parts, note);
   if (mode === "open") say(page.vote === null ? "" : COUNTED);
@@ -106,7 +110,8 @@ const FORMS = {
     if (page.vote !== null) field.value = String(page.vote);
     const submit = (event) => {
       event.preventDefault();
-      const text = field.value.trim().replace(",", "."), number = Number(text);
+      const words = field.value.trim(), isGrouped = /^[-+]?\d{1,3}(,\d{3})+(\.\d*)?$/.test(words); // 1,024 or 0,5
+      const text = isGrouped ? words.replace(/,/g, "") : words.replace(",", "."), number = Number(text);
       if (!text || !Number.isFinite(number)) return say("Type a number, as in 64 or 0.5.", true);
       send(number);
     };

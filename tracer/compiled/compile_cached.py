@@ -7,14 +7,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numba
+from numba.core.dispatcher import Dispatcher
 
 from .quick_compiler import PartCompiler
 
+F = TypeVar("F", bound=Callable[..., object])
 
-def compile_cached(function: Callable[..., Any], *other_files: str) -> Any:
+
+def compile_cached(function: F, *other_files: str) -> F:
     """Compile a function with numba, without the GIL, and keep it on disk if numba finds a cache folder.
 
     Numba invalidates a cached function only when the function's own file has changed, not the files of the
@@ -23,19 +26,27 @@ def compile_cached(function: Callable[..., Any], *other_files: str) -> Any:
     try:
         compiled = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:
-        return numba.njit(nogil=True)(function)
+        uncached: F = numba.njit(nogil=True)(function)
+        return uncached
     with suppress(AttributeError):  # a numba that caches compiled code in another way
         compiled._cache._cache_file._source_stamp = engine_version(other_files)
-    return compiled
+    result: F = compiled
+    return result
 
 
-def compile_with_callers(function: Callable[..., Any], *, inlined: bool = False) -> Any:
+def compile_with_callers(function: F, *, inlined: bool = False) -> F:
     """Mark a function that is compiled with each of its callers, and cached only with them.
 
     Numba would also generate code for the function itself, and optimise it again in each caller on the way.
     inlined: copy it into each caller, whatever its length.
     """
-    return numba.njit(nogil=True, pipeline_class=PartCompiler, forceinline=inlined)(function)
+    compiled: F = numba.njit(nogil=True, pipeline_class=PartCompiler, forceinline=inlined)(function)
+    return compiled
+
+
+def dispatcher_of(function: Callable[..., object]) -> Dispatcher:
+    """Return the dispatcher behind a function that was compiled here."""
+    return function
 
 
 @lru_cache

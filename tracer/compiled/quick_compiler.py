@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import binding
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -74,7 +75,9 @@ class EntryCompiler(CompilerBase):  # type: ignore[misc]
 
     library: type[_Library] = _Entry
 
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
+    def __init__(
+        self, typingctx: types.Type, targetctx: types.Type, library: types.Type, *rest: types.Type
+    ) -> None:
         super().__init__(typingctx, targetctx, library, *rest)
         flags = self.state.flags
         flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True

@@ -6,6 +6,12 @@ from enum import IntEnum, auto
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+# As Python code sees numbers and arrays of compiled code.
+Number = int | np.integer[Any]
+IntArray = NDArray[np.integer[Any]]
+Shapes = tuple[IntArray, ...]  # of requests, see rows/request_shapes.py
 
 # The supported element types, then those of the components of complex numbers; an index in this tuple is a code.
 DTYPES = tuple(

@@ -40,6 +40,7 @@ class LaunchEvent(Struct):
     ] = []  # address, size, whether it is live, the call that made it
     thread_memory: int = 0
     symbols: int = 0
+    stream: int = 0  # 0 for the default stream
 
     @property
     def kernel_name(self) -> str:

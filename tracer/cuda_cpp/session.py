@@ -27,10 +27,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.launch import Limits, Schedule
-from ..model.trace import Dim3, Site, Trace
+from ..model.trace import Dim3, Op, Site, Trace
+from ..recording.stream_order import Clock, StreamOrder, conflict_text, use_of_range, uses_of_trace
 from .debug_info import HEADERS
 from .decode import LaunchDecoder, RowsEvent
-from .launch_memory import LaunchEvent, ProgramMemory
+from .launch_memory import DEVICE_BASE, LaunchEvent, ProgramMemory
 from .program_facts import ProgramFacts, facts_of
 from .rows import SCHEDULES
 
@@ -107,6 +108,17 @@ class _HostAccess(Struct):
     writes: int
     work: str  # the kernel or call that the program has not waited for
     pcs: list[int]
+
+
+class _Order(Struct):
+    """What orders streams, or a copy in one of them; see `runtime/interface.h`."""
+
+    action: str
+    stream: int
+    key: int  # of the event
+    to: int  # addresses, 0 for memory of the host
+    source: int
+    size: int
 
 
 class _Goodbye(Struct):
@@ -229,6 +241,14 @@ class _Connection:
         self._launch: LaunchEvent | None = None
         self._maps: list[mmap.mmap] = []
         self._started = 0.0
+        self._streams = StreamOrder()
+        self._streams.watch(
+            lambda: ("", 0),
+            lambda conflict: session.faults.append(
+                ProgramFault("streams", conflict_text(conflict), *conflict.place)
+            ),
+        )
+        self._events: dict[int, Clock] = {}
         self._pcs: list[int] = []  # of all sites so far: the runtime numbers them in all launches together
         self._symbols: list[tuple[int, int]] = []
 
@@ -293,6 +313,8 @@ class _Connection:
             )
         elif kind == "host":
             return self._note_host_access(msgspec.json.decode(line, type=_HostAccess))
+        elif kind == "order":
+            self._order(msgspec.json.decode(line, type=_Order))
         elif kind == "goodbye":
             self._note_leaks(msgspec.json.decode(line, type=_Goodbye))
         return "ok"
@@ -381,10 +403,39 @@ class _Connection:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
             self._session.take(trace, time.perf_counter() - self._started)
+            if self._launch is not None:
+                launch = self._launch
+                self._streams.add(
+                    launch.kernel_name,
+                    launch.stream,
+                    lambda: list(uses_of_trace(trace)),
+                    (launch.file, launch.line),
+                )
             # The source shows which copies are of vectors, so that the runtime learns of a misaligned one here.
             if event.error is None and trace.error and trace.error.type == "MisalignedAddress":
                 answer = "misaligned"
         return answer
+
+    def _order(self, event: _Order) -> None:
+        """Follow what orders the streams of the program."""
+        streams = self._streams
+        if event.action == "record":
+            self._events[event.key] = streams.clock_of(event.stream)
+        elif event.action == "wait":
+            streams.wait(event.stream, self._events.get(event.key, {}))
+        elif event.action == "host":
+            streams.synchronize(event.stream)
+        elif event.action == "host event":
+            streams.synchronize_event(self._events.get(event.key, {}))
+        else:
+            base = self._hello.arena - DEVICE_BASE if self._hello else 0
+            uses = [
+                use_of_range(address - base, event.size, op)
+                for address, op in ((event.source, Op.LOAD), (event.to, Op.STORE))
+                if address
+            ]
+            name = "cudaMemcpyAsync" if event.source else "an asynchronous copy"
+            streams.add(name, event.stream, lambda: uses)
 
     def _user_site(self, pcs: list[int]) -> Site | None:
         """Return the innermost of some addresses that lies in the user's files."""

@@ -30,6 +30,7 @@ REMEDIES = {
         "let every thread of the mask or the block reach the operation that the others wait at",
     ),
 }
+ADDRESSES = ("IllegalAddress", "HostMemory")  # errors that a wrong address makes
 
 
 def stopped_kernel_findings(trace: Trace) -> list[Finding]:
@@ -42,9 +43,14 @@ def stopped_kernel_findings(trace: Trace) -> list[Finding]:
     thread = _linear(error.thread, trace.block_dim)
     blocks = f"block {coordinates_text(block, trace.grid)}"
     place = f"thread {coordinates_text(thread, trace.block_dim)} of {blocks}"
-    statement = (
-        f"the kernel is stopped on line {error.line}: {place} {error.message.removesuffix('.')}; {remedy}."
-    )
+    message = error.message.removesuffix(".")
+    outside = trace.outside
+    if error.type in ADDRESSES and ((outside.block == block) & (outside.thread == thread)).any():
+        message = (
+            "accesses an address that is not memory of the GPU, after it accessed elements outside an array"
+        )
+        remedy = "correct that access first, as this address may come from it"
+    statement = f"the kernel is stopped on line {error.line}: {place} {message}; {remedy}."
     rows = np.flatnonzero((trace.block == block) & (trace.thread == thread))
     return [
         Finding(

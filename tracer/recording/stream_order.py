@@ -17,6 +17,7 @@ from ..model.array_types import Ints
 from ..model.trace import Op, Trace
 from .run_record import RunRecord
 
+VERBS = {Op.LOAD: "reads", Op.STORE: "writes", Op.ATOMIC: "updates"}
 MOST_KEPT = 64  # pieces of work that later ones are compared with
 Clock = Mapping[int, int]  # by stream: the number of its last piece of work that has ended before
 
@@ -83,6 +84,11 @@ class Conflict(Struct, frozen=True):
     elements: int
     ops: tuple[int, int]  # what each does
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file and line of the second, or of the first if that of the second is unknown."""
+        return self.second.place if self.second.place[1] else self.first.place
+
 
 class StreamOrder:
     """The order of a program's work in streams. It is off until `watch` is called."""
@@ -99,13 +105,14 @@ class StreamOrder:
         """Begin to report conflicts. locate: returns the running line of the program."""
         self._locate, self._report = locate, report
 
-    @property
-    def is_watching(self) -> bool:
-        """Whether conflicts are reported."""
-        return self._report is not None
-
-    def add(self, name: str, stream: object, uses: Callable[[], Sequence[Use]]) -> None:
-        """Add a launch or a copy, and report its conflicts."""
+    def add(
+        self,
+        name: str,
+        stream: object,
+        uses: Callable[[], Sequence[Use]],
+        place: tuple[str, int] | None = None,
+    ) -> None:
+        """Add a launch or a copy, and report its conflicts. place: its file and line, None for the running line."""
         if self._report is None:
             return
         handle = _handle_of(stream)
@@ -115,7 +122,7 @@ class StreamOrder:
         number = self._counts[handle] = self._counts.get(handle, 0) + 1
         before = _joined(self._clocks.get(handle, {}), self._host)
         self._clocks[handle] = before | {handle: number}
-        work = Work(name, handle, number, self._locate(), uses())
+        work = Work(name, handle, number, place or self._locate(), uses())
         for earlier in self._kept:
             if before.get(earlier.stream, 0) < earlier.number and earlier.stream != handle:
                 for conflict in _conflicts(earlier, work):
@@ -167,9 +174,41 @@ def uses_of_launch(record: RunRecord, trace: Trace, hosts: Sequence[NDArray[Any]
         yield Use(trace.buffers[memory.buffer].name, size, by_op, memory.cells)
 
 
+def uses_of_trace(trace: Trace) -> Iterator[Use]:
+    """Yield what a launch uses of each buffer of global memory, at the addresses of the trace."""
+    for number, buffer in enumerate(trace.buffers):
+        if buffer.space != "global":
+            continue
+        rows = np.flatnonzero(trace.buffer == number)
+        ops = np.minimum(trace.op[rows], Op.ATOMIC)
+        addresses = buffer.address + trace.index[rows].astype(np.int64) * buffer.unit
+        by_op = {int(op): Bytes.of_elements(addresses[ops == op], buffer.itemsize) for op in np.unique(ops)}
+        yield Use(buffer.name, buffer.itemsize, by_op, None)
+
+
+def use_of_range(start: int, size: int, op: int) -> Use:
+    """Describe the use of a range of bytes by a copy."""
+    return Use("", 1, {op: Bytes(np.array([start]), np.array([start + size]))}, None)
+
+
 def use_of_array(ary: NDArray[Any], op: int) -> Use:
-    """Return what a copy uses of an array."""
+    """Describe the use of an array by a copy."""
     return Use("", ary.itemsize, {op: Bytes.of_array(ary)}, ary)
+
+
+def conflict_text(conflict: Conflict) -> str:
+    """Describe a conflict: what both do to which array, and the remedy."""
+    first, second = conflict.first, conflict.second
+    first_verb, second_verb = (VERBS[Op(op)] for op in conflict.ops)
+    file, line = first.place
+    place = f" of line {line}" if file == conflict.place[0] else f" of line {line} of {file}" if line else ""
+    elements = "1 element" if conflict.elements == 1 else f"{conflict.elements:,} elements"
+    elements += f" of {conflict.name or 'an array'}"
+    return (
+        f"{second.name} {second_verb} {elements} that {first.name}{place} {first_verb} "
+        "in another stream, and nothing orders the two; record an event after the first, and let the second stream "
+        "wait for it."
+    )
 
 
 def _conflicts(first: Work, second: Work) -> Iterator[Conflict]:
@@ -186,7 +225,13 @@ def _conflicts(first: Work, second: Work) -> Iterator[Conflict]:
             shared, key=lambda entry: (entry[0], entry[2], entry[3]), default=(0, use, Op.LOAD, Op.LOAD)
         )
         if count:
-            yield Conflict(first, second, use.name or earlier.name, -(-count // use.itemsize), (op, later))
+            yield Conflict(
+                first,
+                second,
+                use.name or earlier.name,
+                -(-count // max(use.itemsize, earlier.itemsize)),
+                (op, later),
+            )
 
 
 def _joined(first: Clock, second: Clock) -> dict[int, int]:
@@ -195,6 +240,8 @@ def _joined(first: Clock, second: Clock) -> dict[int, int]:
 
 def _handle_of(stream: object) -> int | None:
     """Return the handle of a stream; None for the default stream, which all wait for, and another library's."""
+    if isinstance(stream, int):
+        return stream or None
     handle = getattr(stream, "handle", None)
     is_own = isinstance(handle, int) and not getattr(stream, "external", True)
     return handle if is_own and handle not in (0, 1) else None

@@ -121,15 +121,26 @@ def _trace_cuda_cpp(options: RecordingOptions, recorded: Recorded) -> None:
     settings.take, settings.note = recorded, options.on_fault
 
 
+def _watch_streams(report: Callable[[ProgramFault], None]) -> None:
+    """Report work in two streams that nothing orders as a fault at the line of the second."""
+    from ..cuda_cpp.session import ProgramFault
+    from ..recording.stream_order import conflict_text, stream_order
+    from ..stand_ins.source_place import calling_line
+
+    stream_order.watch(
+        calling_line,
+        lambda conflict: report(ProgramFault("streams", conflict_text(conflict), *conflict.place)),
+    )
+
+
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Replace the simulator's launch call by one that records."""
     from ..simulator import numba_patch
     from ..simulator.host.launch_checks import check_limits
     from .program_launch import ProgramLaunch
-    from .stream_faults import watch_streams
 
     numba_patch.install()
-    watch_streams(options.on_fault)
+    _watch_streams(options.on_fault)
     gc.freeze()  # the modules that were loaded after Numba
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__

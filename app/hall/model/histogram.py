@@ -12,7 +12,7 @@ from .ballot import LONGEST_BAR
 from .messages import HallQuestion, Row, Vote
 
 LETTERS = "ABCDEF"
-MOST_ROWS = 7  # values with a row; the others share one
+MOST_ROWS = 5  # values with a row; the others share one
 LONGEST_LINE = 60  # letters of a line's text
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
-Kind = Literal["choose", "number", "line", "bars"]
+from ...lectures.model.questions import Kind
+
 STYLE = "phone.css"  # in the folder of the pages
 Vote = int | float | tuple[float, ...]  # an index, a number, a line's number, or lengths from 0 to 100
 

@@ -44,6 +44,10 @@ class Names(ABC):
         """Look up a name whose element or attribute is used next."""
         return self.get(name)
 
+    def lines_with(self, text: str) -> tuple[int, ...]:
+        """Return the numbers of the lines with a text, if there is a source."""
+        raise ExpressionError(f"{self.description} has no source.")
+
     def element(self, index: tuple[int, ...]) -> Quantity:
         """Return an element, if there are any."""
         raise ExpressionError(f"{self.description} has no elements; name a buffer, as in left.C[2, 3].")

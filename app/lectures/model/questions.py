@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
+from typing import Literal
 
 from msgspec import Struct
 
-from .expressions import Environment, Expression, ExpressionError, parse
+from .expressions import Environment, Expression, ExpressionError, Names, parse
 from .quantities import Quantity
 
 MOST_CHOICES = 6
+Kind = Literal["choose", "number", "line", "bars"]
 
 
 class Choice(Struct, frozen=True):
@@ -30,8 +33,28 @@ class Question(Struct, frozen=True):
     """A question with its answer as an expression."""
 
     ask: str  # the question
-    answer: Expression  # its value is the answer
-    choices: tuple[Choice, ...] = ()  # none if the answer is a number
+    answers: tuple[Expression, ...]  # the value of each bar, or that of the answer; none for a line
+    choices: tuple[Choice, ...] = ()  # or the labels of bars; none if the answer is a number or a line
+    line: str = ""  # text of the line that is the answer
+
+    @property
+    def kind(self) -> Kind:
+        """The way in which the audience answers."""
+        if self.line:
+            return "line"
+        return "bars" if len(self.answers) > 1 else "choose" if self.choices else "number"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The choices as written, none if the audience does not choose."""
+        return tuple(choice.text for choice in self.choices) if self.kind == "choose" else ()
+
+    @property
+    def hint(self) -> str:
+        """What the audience does if it neither chooses nor types; "" if it does."""
+        if self.kind == "bars":
+            return f"Compare: {', '.join(choice.text for choice in self.choices)}"
+        return "Mark a line of the source" if self.line else ""
 
 
 class Answer(Struct, frozen=True):
@@ -41,6 +64,8 @@ class Answer(Struct, frozen=True):
     text: str  # in words
     choices: tuple[str, ...]  # the choices in words
     right: int | None  # index of the right choice, None without choices
+    bars: tuple[str, ...] = ()  # labels of bars
+    values: tuple[float, ...] = ()  # of bars, or the numbers of the lines that are right
 
 
 def parse_question(ask: str, choices: str, answer: str) -> Question | None:
@@ -52,7 +77,16 @@ def parse_question(ask: str, choices: str, answer: str) -> Question | None:
     texts = [text.strip() for text in choices.split("|")] if choices else []
     if texts and (not 2 <= len(texts) <= MOST_CHOICES or not all(texts)):
         raise ValueError(f"A question has 2 to {MOST_CHOICES} choices, with | between them.")
-    return Question(ask, parse(answer), tuple(map(_choice, texts)))
+    if line := re.fullmatch(r'line "(.+)"', answer.strip()):
+        if texts:
+            raise ValueError("A line is marked and not chosen; remove choices: or ask for a number.")
+        return Question(ask, (), (), line[1])
+    answers = [text.strip() for text in answer.split("|")] if texts else [answer]
+    if len(answers) not in (1, len(texts)):
+        raise ValueError(
+            f"{len(texts)} bars need {len(texts)} answers with | between them, not {len(answers)}."
+        )
+    return Question(ask, tuple(map(parse, answers)), tuple(map(_choice, texts)))
 
 
 def _choice(text: str) -> Choice:
@@ -62,8 +96,15 @@ def _choice(text: str) -> Choice:
 
 def answer_of(question: Question, names: Environment) -> Answer:
     """Compute the answer to a question; raises ExpressionError, also unless exactly one choice is right."""
-    answer = question.answer.evaluate(names)
-    text = question.answer.format(answer)
+    if question.line:
+        return _line_answer(question.line, names)
+    answers = [expression.evaluate(names) for expression in question.answers]
+    texts = tuple(
+        expression.format(value) for expression, value in zip(question.answers, answers, strict=True)
+    )
+    if question.kind == "bars":
+        return _bars_answer(question, answers, texts, names)
+    answer, text = answers[0], texts[0]
     if not question.choices:
         return Answer(answer, text, (), None)
     values = [choice.value(names) for choice in question.choices]
@@ -78,6 +119,31 @@ def answer_of(question: Question, names: Environment) -> Answer:
             f"The answer is {text}, but {number} of the choices {', '.join(texts)} equals it."
         )
     return Answer(answer, text, texts, right[0])
+
+
+def _line_answer(text: str, names: Environment) -> Answer:
+    """Find the lines of the kernel in focus that contain a text."""
+    pane = names.get("here")
+    lines = pane.lines_with(text) if isinstance(pane, Names) else ()
+    if not lines:
+        raise ExpressionError(f"No line of the kernel contains {text!r}.")
+    numbers = " or ".join(map(str, lines))
+    return Answer(Quantity(lines[0]), f"line {numbers}", (), None, values=lines)
+
+
+def _bars_answer(
+    question: Question, answers: list[Quantity], texts: tuple[str, ...], names: Environment
+) -> Answer:
+    """Return the values of bars, which are 0 or more."""
+    labels = tuple(
+        choice.expression.format(choice.value(names)) if choice.expression else choice.text
+        for choice in question.choices
+    )
+    values = [float(answer.value) for answer in answers if answer.is_number and float(answer.value) >= 0]
+    if len(values) < len(answers):
+        raise ExpressionError("The values of bars must be numbers from 0 on.")
+    text = ", ".join(f"{label} {value}" for label, value in zip(labels, texts, strict=True))
+    return Answer(answers[0], text, (), None, labels, tuple(values))
 
 
 def _equal(choice: Quantity, answer: Quantity) -> bool:

@@ -15,6 +15,7 @@ from ....tracer.hardware.times.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import NAMES, SUMS, sum_of
 from ....tracer.model.trace import WARP, Buffer
 from ...compiled.model.depths import short_compiler
+from ...model.kernel_source import kernel_lines
 from ...model.session import Selection, Session, buffer_text
 from .expressions import Environment, ExpressionError, Names, PendingError
 from .quantities import Mark, Quantity, Unit
@@ -213,6 +214,10 @@ class PaneNames(Names):
         if name == "measured":
             return self._measured()
         return self._parameter_or_buffer(name)
+
+    def lines_with(self, text: str) -> tuple[int, ...]:
+        """Return the numbers of the kernel's lines with a text."""
+        return tuple(number for number, line in kernel_lines(self.session) if text in line)
 
     def _compiled(self) -> CounterNames:
         from ...compiled.model.compiled_counters import compiled_counters_of

@@ -318,9 +318,9 @@ class Lectures(QObject):
         from .question_card import question_state
 
         player, answer = self.player, self.player.answer()
-        choices = answer.choices if answer else [choice.text for choice in question.choices]
+        choices = answer.choices if answer else question.texts
         shown = (answer.quantity, answer.text, answer.right) if answer and player.is_revealed else None
-        return question_state(question.ask, choices, player.chosen, shown)
+        return question_state(question.ask, choices, player.chosen, shown, question.hint)
 
     def _show_awaited(self) -> None:
         awaited = self.player.awaited

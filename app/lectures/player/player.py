@@ -47,14 +47,15 @@ class LecturePlayer(QObject):
     """Walks through a lecture's steps in a window.
 
     changed: the lecture, step, answer or blank screen has changed, or a step has finished playing. shown: the step's
-    picture is shown. compiled_asked: the compiled counters of a session are needed. problem: one sentence, "" for
-    none. awaited_changed: another step is awaited, or none.
+    picture is shown. votes_changed: `votes` has changed. compiled_asked: the compiled counters of a session are needed.
+    problem: one sentence, "" for none. awaited_changed: another step is awaited, or none.
 
     stage: of the window. bookmark: returns the window's state. show: restores a state.
     """
 
     changed = Signal()
     shown = Signal()
+    votes_changed = Signal()
     awaited_changed = Signal()
 
     def __init__(
@@ -67,6 +68,8 @@ class LecturePlayer(QObject):
         super().__init__(parent)
         self.problem: Callable[[str], object] = nothing
         self.compiled_asked: Callable[[Session], None] = nothing
+        self.votes = ""  # how many phones of a hall have voted, "" without a hall or an open vote
+        self.close_vote: Callable[[], object] = nothing  # of the hall
         self.stage, self._bookmark, self._show = stage, bookmark, show
         self.lecture: Lecture | None = None
         self.scenes: tuple[Scene, ...] = ()
@@ -289,9 +292,15 @@ class LecturePlayer(QObject):
     def choose(self, i: int) -> None:
         """Choose an answer, counted from 0, unless the right one is shown."""
         question = self.step.change.question if self.step else None
-        if question and not self.is_revealed and 0 <= i < len(question.choices):
+        if question and not self.is_revealed and 0 <= i < len(question.texts):
             self.chosen = i
             self.changed.emit()
+
+    def note_votes(self, votes: str) -> None:
+        """Show the speaker how many phones of a hall have voted, "" for no vote."""
+        if votes != self.votes:
+            self.votes = votes
+            self.votes_changed.emit()
 
     def toggle_blank(self) -> None:
         """Switch the blank screen on or off."""

@@ -44,6 +44,7 @@ class QuestionState(Struct, frozen=True):
     answer: str  # text, "" before it is revealed
     origin: str  # of the answer: "exact from the trace"; "" before it is revealed
     is_revealed: bool  # whether the answer is shown
+    hint: str = ""  # what the audience does if it neither chooses nor types
 
 
 class ChoiceButton(QPushButton):
@@ -211,24 +212,30 @@ class QuestionCard(CaptionCard):
         self.field.setFixedWidth(9 * letters)
         self.answer.setFont(sized(theme, letters, bold=True))
         self.field.setReadOnly(asked.is_revealed)
+        self.field.setVisible(not asked.hint)
         if not asked.is_revealed:
-            self.answer.setText("")
+            self.answer.setText(asked.hint)
+            self.answer.setStyleSheet(f"color: {theme.palette.muted};")
             return
-        grade = verdict(number_of(self.field.text()), number_of(asked.answer))
+        grade = "" if asked.hint else verdict(number_of(self.field.text()), number_of(asked.answer))
         self.answer.setText(f"{grade}{asked.answer}{f', {asked.origin}' * bool(asked.origin)}")
         ink = theme.palette.bad if grade == "No: " else theme.palette.good
         self.answer.setStyleSheet(f"color: {ink};")
 
 
 def question_state(
-    ask: str, choices: Sequence[str], chosen: int | None, answer: tuple[Quantity, str, int | None] | None
+    ask: str,
+    choices: Sequence[str],
+    chosen: int | None,
+    answer: tuple[Quantity, str, int | None] | None,
+    hint: str = "",
 ) -> QuestionState:
     """Build the state of a question. answer: (quantity, text, index of the choice) once it is revealed."""
     if answer is None:
-        return QuestionState(ask, tuple(choices), chosen, None, "", "", is_revealed=False)
+        return QuestionState(ask, tuple(choices), chosen, None, "", "", is_revealed=False, hint=hint)
     quantity, text, right = answer
     origin = f"{MARK_TEXTS.get(quantity.mark, '')} {quantity.origin}".strip()
-    return QuestionState(ask, tuple(choices), chosen, right, text, origin, is_revealed=True)
+    return QuestionState(ask, tuple(choices), chosen, right, text, origin, is_revealed=True, hint=hint)
 
 
 def _state(asked: QuestionState, i: int) -> str:

@@ -181,7 +181,8 @@ def show_step_text(
         bar.set_card(None)
     else:
         revealed = None if is_open else (answer.quantity, answer.text, answer.right)
-        bar.set_card(QuestionCard(bar.theme, question_state(question.ask, answer.choices, chosen, revealed)))
+        state = question_state(question.ask, answer.choices, chosen, revealed, question.hint)
+        bar.set_card(QuestionCard(bar.theme, state))
 
 
 class StepPictures:

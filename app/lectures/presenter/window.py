@@ -70,6 +70,7 @@ class PresenterWindow(QWidget):
         self._tick.timeout.connect(self.show_time)
         for signal in (player.changed, player.shown, player.awaited_changed):
             signal.connect(self.refresh)
+        player.votes_changed.connect(self._show_votes)
         thumbnails.drawn = self._show_pictures
         live.copied = self._show_pictures
         self.set_theme(theme)
@@ -153,6 +154,16 @@ class PresenterWindow(QWidget):
         self.card.setObjectName("panel")
         self.card_column = QVBoxLayout(self.card)
         self.card_column.addWidget(self.answer)
+        self.votes = PlainLabel()
+        self.votes.setAccessibleName("Votes")
+        self.close_vote = button(
+            "Close vote", "Close the vote (V)", text="Close vote", run=lambda: self.player.close_vote()
+        )
+        self.close_vote.setShortcut("V")
+        self.vote_row = QHBoxLayout()
+        self.vote_row.addWidget(self.votes, 1)
+        self.vote_row.addWidget(self.close_vote)
+        self.card_column.addLayout(self.vote_row)
         self.notes = RichLabel()
         self.notes.setWordWrap(True)
         self.notes.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
@@ -248,7 +259,8 @@ class PresenterWindow(QWidget):
         self.notes_size = min(max(self.notes_size + change, NOTES_LEAST), NOTES_MOST)
         size = self.notes_size * max(1.0, self.height() / self.theme.scale / SIZE.height())
         self.notes.setFont(self.theme.font(size))
-        self.answer.setFont(self.theme.font(max(14, 0.85 * size)))
+        for label in (self.answer, self.votes):
+            label.setFont(self.theme.font(max(14, 0.85 * size)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit notes and title to the new size."""
@@ -299,6 +311,7 @@ class PresenterWindow(QWidget):
         self.blank.setChecked(player.is_blank)
         self._show_notes()
         self._show_answer()
+        self._show_votes()
         self.previous_button.setEnabled(number > 0)
         self.next_button.setEnabled(player.has_next())
         self._show_pictures()
@@ -355,6 +368,13 @@ class PresenterWindow(QWidget):
             html += choices_html(answer)
             html += f'<p><span style="color:{ink.good}"><b>Answer</b></span>&nbsp; {answer_html(answer)}</p>'
         self.answer.setText(f'{html}<p style="color:{ink.muted}">{visibility}</p>')
+
+    def _show_votes(self) -> None:
+        """Show how many phones of a hall have voted."""
+        votes = self.player.votes
+        self.votes.setText(votes)
+        self.votes.setVisible(bool(votes))
+        self.close_vote.setVisible(bool(votes))
 
     def _next_text(self, asks: bool) -> str:
         if self.player.is_playing:

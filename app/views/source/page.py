@@ -48,6 +48,8 @@ HOLD = 2_000  # milliseconds that the page stays where the user types, while tim
 class Page(QTextEdit):
     """Shows one file. It follows the marked line until the user scrolls or a line is pointed at.
 
+    Without a marked line, it shows the first skipped one.
+
     Lines count from 1 in the text as it is now.
     gutter: creates the widget to the left of the lines.
     line_toggled: the user asks to skip or restore a line, any line of its statement.
@@ -203,6 +205,7 @@ class Page(QTextEdit):
         self.struck = lines
         self.struck_rows = frozenset(row for line in lines for row in self.rows_of(line))
         self._mark_text()
+        self._keep_in_sight()
 
     def set_barriers(self, lines: frozenset[int]) -> None:
         """Show the handles of these lines always; those of others appear below the pointer."""
@@ -427,7 +430,7 @@ class Page(QTextEdit):
     # Scrolling: from the kernel's decorator on, as little as shows the marked line.
 
     def _keep_in_sight(self) -> None:
-        line = min(self.highlighted_lines, default=self.line)
+        line = min(self.highlighted_lines, default=self.line or min(self.struck, default=0))
         visible, target = [line for line, *_ in self.lines_in_sight()], self._target(line)
         if self._scrolled_by_user and line not in visible:
             return

@@ -144,6 +144,17 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
     assert not window.editing.bar.isVisible()
 
 
+@pytest.mark.parametrize("width", [1500, 1000])
+def test_the_bar_of_differences_keeps_one_row(window, width):
+    window.resize(width, 700)
+    click_gutter(window, FIRST)
+    wait_until(lambda: window.stage.sessions[1].is_examined and "1 race more" in window.editing.bar.texts())
+    bar = window.editing.bar
+    assert bar.isVisible() and bar.height() < 2 * bar.undo.height()
+    click_gutter(window, FIRST)
+    window.resize(1280, 800)
+
+
 def test_a_path_is_compared_with_the_version_before_the_edit(window):
     click_gutter(window, FIRST)
     act(window, TraceValue(TracedValue("C[0, 0]"), appears=True))

@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Bookmark, Setup
-from tilescope.app.state.actions import Focus, ShowTab
+from tilescope.app.state.actions import ShowTab
 from windows import act, open_window, press, settle, wait_until
 
 
-def test_the_button_applies_the_remedy_and_undo_reverts_it():
+def test_the_button_restores_the_skipped_line_that_the_remedy_brings_back():
     setup = Setup("sum-sequential", without=(39,))
     with open_window(mark=Bookmark(panes=(setup,))) as window:
         act(window, ShowTab("findings"))
@@ -24,18 +24,14 @@ def test_the_button_applies_the_remedy_and_undo_reverts_it():
         before = source.text()
         QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
         settle(window)
-        assert source.text().count("cuda.syncthreads()") == before.count("cuda.syncthreads()") + 1
         wait_until(lambda: len(window.stage.sessions) == 2 and window.stage.sessions[1] is not None)
         wait_until(lambda: window.stage.sessions[1].is_examined)
         assert not [f for f in window.stage.sessions[1].findings if f.severity == "error"]
-        act(window, Focus(1))
+        assert source.text() == before and not source.struck()
+        assert not window.stage.setups[1].is_edited  # no "edited · without line 39"
+        window.notice.answers[0].click()
         settle(window)
-        act(window, ShowTab("source"))
-        source.editor.undo()
-        written = source.text()
-        window.editing.editing.undo_all()  # else the window asks about the edit when it closes
-        settle(window)
-        assert written == before
+        assert window.stage.setups == (setup,) and source.struck() == {39}
 
 
 TWO_FAULTS = """

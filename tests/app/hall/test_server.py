@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
 from halls import ASKS, ask, open_server
-from tilescope.app.hall.model.messages import HallState
+from tilescope.app.hall.model.messages import STYLE, HallState, Serve
+from tilescope.app.hall.server import Hall
 
 
 @pytest.fixture
@@ -122,3 +124,24 @@ def test_a_taken_port_ends_in_one_sentence(tmp_path):
         with open_server(tmp_path, port=port) as server:
             assert server.report.error.startswith(f"Port {port} can't be used")
             assert "--port" in server.report.error
+
+
+def test_an_address_has_few_phones_but_this_computer_has_many(tmp_path):
+    async def tokens(address: str, count: int) -> list[str]:
+        (tmp_path / STYLE).write_text("")
+        hall = Hall(Serve(str(tmp_path), "", 0, is_fixed=False), list)
+        return [hall.admit(address) for _ in range(count)]
+
+    room = asyncio.run(tokens("10.0.0.9", 30))
+    assert len(set(room)) == 21 and room[20:] == [""] * 10
+    own = asyncio.run(tokens("127.0.0.1", 1010))
+    assert len(set(own)) == 1001 and own[1000:] == [""] * 10
+
+
+def test_a_connection_without_a_request_is_closed(server):
+    with closing(socket.create_connection(("127.0.0.1", server.report.port))) as silent:
+        silent.settimeout(60)
+        silent.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        with suppress(ConnectionResetError):
+            assert silent.recv(1) == b""
+    assert ask(server.report.port, "/")[0] == 200

@@ -54,6 +54,16 @@ def test_the_page_begins_at_the_decorator_and_the_marked_line_is_in_sight(tiled)
     assert lines[view.editor.line - 1].strip() == "c[row, col] = total" and view.editor.line in page
 
 
+def test_a_skipped_line_is_in_sight_before_the_first_access(tiled):
+    view = show_panel(SourceView, tiled, 0, size=(420, 120))
+    lines = [line.strip() for line in tiled.launch.source.splitlines()]
+    store = lines.index("c[row, col] = total") + 1
+    view.show_file(tiled.launch.source, frozenset({store}))
+    grab_image(view)
+    assert view.editor.line == 0
+    assert store in {line for line, _, _ in view.editor.lines_in_sight()}
+
+
 def test_a_text_that_fits_is_shown_from_its_first_line(tiled):
     lines = len(tiled.launch.source.splitlines())
     view = show_panel(SourceView, tiled, float(tiled.end), size=(900, 40 * lines))

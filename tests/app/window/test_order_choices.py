@@ -65,6 +65,14 @@ def test_each_choice_runs_one_access_and_the_memory_follows():
         assert order_text(window) == "t1x2"
 
 
+def test_a_shipped_kernel_with_a_skipped_line_runs_in_a_chosen_order():
+    with open_window(("sum-sequential:count=32,threads=32,without=barrier2",)) as window:
+        open_order(window)
+        choose(window, 1)
+        assert order_text(window) == "t1x1"
+        assert not window.notice.sentences()
+
+
 def test_threads_that_wait_at_a_barrier_are_not_offered():
     with open_window(BARRIERS) as window:
         view = open_order(window)
@@ -171,3 +179,19 @@ def test_a_choice_in_an_exercise_is_written_into_its_text():
         wait_until(
             lambda: window.exercises.panel.verdict is not None and window.exercises.panel.verdict.passed
         )
+
+
+def test_a_choice_in_an_exercise_shows_the_last_access_of_the_order():
+    with open_window(COUNTER) as window:
+        window.exercises.open(exercise_named("largest"))
+        wait_until(lambda: window.exercises.work.is_here() and window.stage.is_settled())
+        settle(window)
+        view = open_order(window)
+        choose(window, 0, modifiers=Qt.KeyboardModifier.ShiftModifier)
+        choose(window, 0, modifiers=Qt.KeyboardModifier.ShiftModifier)
+        assert lines(view.parts)[1].startswith("t1 ")
+        session = window.focused_session()
+        own_accesses = session.trace.step < session.trace.segment_ends[-1]
+        assert set(session.trace.thread[own_accesses].tolist()) == {0, 1}
+        last = session.requests.moment[session.requests.request[own_accesses]].max()
+        assert window.stage.moments()[0] == last

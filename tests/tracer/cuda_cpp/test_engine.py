@@ -287,6 +287,27 @@ def test_a_copy_of_a_misaligned_vector_is_the_error_of_later_calls(tmp_path):
     assert ran.output.endswith("716 716")
 
 
+def test_an_address_from_outside_an_array_is_not_blamed_on_the_host(tmp_path):
+    text = """#include <vector>
+__global__ void gather(const int* index, const float* x, float* y) {
+    y[threadIdx.x] = x[index[threadIdx.x + 1] + (threadIdx.x == 31) * (1LL << 28)];
+}
+int main() {
+    int* index; float *x, *y; std::vector<int> zeros(32, 0);
+    cudaMalloc(&index, 128), cudaMalloc(&x, 128), cudaMalloc(&y, 128);
+    cudaMemcpy(index, zeros.data(), 128, cudaMemcpyHostToDevice), cudaMemset(x, 0, 128);
+    gather<<<1, 32>>>(index, x, y);
+    cudaFree(index), cudaFree(x), cudaFree(y);
+}
+"""
+    (trace,) = run_text(tmp_path, text).traces
+    assert trace.error is not None and trace.error.line == 3
+    findings = findings_of(trace, requests_of(trace))
+    (stopped,) = [finding for finding in findings if "the kernel is stopped" in finding.statement]
+    assert stopped.remedy == "correct that access first, as this address may come from it"
+    assert "host" not in stopped.statement
+
+
 def test_an_index_outside_a_declared_dimension_is_outside_the_array(tmp_path):
     text = """
 __global__ void edge(float* out) {

@@ -14,6 +14,7 @@ from ...model.order import Segment
 from ...model.trace import WARP, Dim3
 from ...recording.repetition import RepetitionDetector
 from ...recording.run_order import OrderRun
+from ..compile_cached import dispatcher_of
 from ..not_compilable import EndlessWaitError
 from ..quick_compiler import entry_address
 from ..scheduler import stacks, thread_main, turns
@@ -235,5 +236,5 @@ def _main_address() -> int:
     """
     with delay_signals():
         for function in (thread_main.thread, turns.run, digest_of_stacks):
-            function.compile((thread_main.STATE,))
-    return entry_address(thread_main.thread.overloads[(thread_main.STATE,)])
+            dispatcher_of(function).compile((thread_main.STATE,))
+    return entry_address(dispatcher_of(thread_main.thread).overloads[(thread_main.STATE,)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..compile_cached import compile_cached, compile_with_callers
 from ..memory_words import peek, poke, poke8, poke16, poke32
 from ..state import ArrivalWord, ColumnWord
@@ -13,7 +11,7 @@ _COLUMNS = int(ArrivalWord.OF_WARP)  # the words before `OF_WARP`
 _CHUNK = 128  # arrivals that fit into a processor's nearest cache while all columns are written
 
 
-def _bits_of_arrivals(log: Any, count: Any, of_warp: Any, bits: Any) -> Any:
+def _bits_of_arrivals(log: int, count: int, of_warp: int, bits: int) -> int:
     """Count the arrivals at warp operations, or those elsewhere; combine the bits of each of their columns.
 
     log, bits: addresses, of arrivals and of a word for each column.
@@ -30,7 +28,7 @@ def _bits_of_arrivals(log: Any, count: Any, of_warp: Any, bits: Any) -> Any:
     return matches
 
 
-def _put_column(log: Any, begin: Any, end: Any, of_warp: Any, number: Any, column: Any) -> None:
+def _put_column(log: int, begin: int, end: int, of_warp: int, number: int, column: int) -> None:
     """Write a word of the arrivals of a kind to a column, and advance the column's address."""
     address, width = peek(column, ColumnWord.ADDRESS), peek(column, ColumnWord.WIDTH)
     for row in range(begin, end):
@@ -51,7 +49,7 @@ def _put_column(log: Any, begin: Any, end: Any, of_warp: Any, number: Any, colum
 put_column = compile_with_callers(_put_column)
 
 
-def _put_arrivals(log: Any, count: Any, of_warp: Any, columns: Any) -> None:
+def _put_arrivals(log: int, count: int, of_warp: int, columns: int) -> None:
     """Write the arrivals of a kind to columns that are wide enough: a table of `ColumnWord`, which is changed."""
     for begin in range(0, count, _CHUNK):
         for number in range(_COLUMNS):

@@ -17,6 +17,7 @@ from ...analysis.request_cost import ADDRESS, UNIT, new_scratch, rules_of
 from ...model.array_types import Columns
 from ...model.grouping import group_starts
 from ...model.trace import WARP, Buffer, Op
+from ..state import IntArray
 from .request_cost import add_request, compile_cached_with_rules
 
 SLOTS = 1 << 15  # requests of a warp in a phase; with more, the caller counts the slow way
@@ -62,8 +63,16 @@ def new_work() -> tuple[NDArray[np.int64], ...]:
 
 
 def _warp_requests(
-    rows: Any, starts: Any, op: Any, buffer: Any, site: Any, index: Any, rules: Any, sites: Any, work: Any
-) -> Any:
+    rows: IntArray,
+    starts: IntArray,
+    op: IntArray,
+    buffer: IntArray,
+    site: IntArray,
+    index: IntArray,
+    rules: IntArray,
+    sites: int,
+    work: tuple[IntArray, ...],
+) -> int:
     """Put a warp's accesses in a phase, rows[starts[lane]:starts[lane + 1]] of each lane, into requests.
 
     work: per request its latest position, first lane, first position, size, variant, lanes (a bit each), and the
@@ -125,9 +134,20 @@ warp_requests = compile_cached_with_rules(_warp_requests)
 
 
 def _count_all(
-    block: Any, phase: Any, thread: Any, op: Any, buffer: Any, site: Any, index: Any, rules: Any, sites: Any,
-    threads: Any, work: Any, scratch: Any, sums: Any,
-) -> Any:  # fmt: skip
+    block: IntArray,
+    phase: IntArray,
+    thread: IntArray,
+    op: int,
+    buffer: int,
+    site: int,
+    index: int,
+    rules: IntArray,
+    sites: int,
+    threads: int,
+    work: tuple[IntArray, ...],
+    scratch: IntArray,
+    sums: IntArray,
+) -> bool:
     """Add the requests of these rows to sums; return False if that is impossible."""
     begin = 0
     while begin < len(block):
@@ -154,7 +174,9 @@ def _count_all(
     return True
 
 
-def _add_requests(used: Any, work: Any, rules: Any, scratch: Any, sums: Any) -> None:
+def _add_requests(
+    used: int, work: tuple[IntArray, ...], rules: IntArray, scratch: IntArray, sums: IntArray
+) -> None:
     """Add the requests of a warp, as `_warp_requests` left them in `work`, to sums."""
     size, variant, lanes, address = work[3], work[4], work[5], work[6]
     for slot in range(used):

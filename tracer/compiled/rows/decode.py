@@ -13,6 +13,7 @@ from numba.core import types
 from numba.core.extending import intrinsic
 from numpy.typing import NDArray
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..compile_cached import compile_cached, compile_with_callers
 from ..memory_words import I64, element_pointer, peek, peek8, peek16, peek32, poke, poke8, poke16, poke32
 from ..state import (
@@ -29,6 +30,7 @@ from ..state import (
     VALUE_AT,
     ColumnWord,
     IntakeWord,
+    Number,
     ValueKind,
     Word,
 )
@@ -40,13 +42,13 @@ _NEW = 0xFFFFFFFF  # marks a new buffer or site: all bits of -1, too many for th
 _BLOCK, _THREAD, _PHASE, _BUFFER, _SITE, _OP, _INDEX, _VALUE = range(len(INTAKE_COLUMNS))
 
 
-def _row_address(words: Any, number: Any, row: Any) -> Any:
+def _row_address(words: int, number: int, row: int) -> int:
     """Return the address of a row of a column."""
     column = words + 8 * COLUMNS + _COLUMN_BYTES * number
     return peek(column, ColumnWord.ADDRESS) + row * peek(column, ColumnWord.WIDTH)
 
 
-def _width_of(words: Any, number: Any) -> Any:
+def _width_of(words: int, number: int) -> int:
     """Return the width of a column in bytes."""
     return peek(words + 8 * COLUMNS + _COLUMN_BYTES * number, ColumnWord.WIDTH)
 
@@ -54,7 +56,7 @@ def _width_of(words: Any, number: Any) -> Any:
 row_address, width_of = compile_with_callers(_row_address), compile_with_callers(_width_of)
 
 
-def _fits(bits: Any, width: Any) -> Any:
+def _fits(bits: int, width: int) -> bool:
     """Check if unsigned integers with these combined bits fit into a width of bytes."""
     return bits >= 0 and (width == 8 or bits >> (8 * width) == 0)
 
@@ -62,7 +64,7 @@ def _fits(bits: Any, width: Any) -> Any:
 fits = compile_with_callers(_fits)
 
 
-def _fill(address: Any, width: Any, count: Any, number: Any) -> None:
+def _fill(address: int, width: int, count: int, number: Number) -> None:
     """Fill consecutive rows of a column with a number."""
     if width == 1:
         for row in range(count):
@@ -81,7 +83,7 @@ def _fill(address: Any, width: Any, count: Any, number: Any) -> None:
 fill = compile_with_callers(_fill)
 
 
-def _put_who(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
+def _put_who(state: int, words: int, rows: int, count: int, kept: int) -> int:
     """Fill block, thread and phase of rows; return the combined bits of the phases."""
     blocks, phases, threads = peek(state, Word.BLOCKS), peek(state, Word.PHASES), peek(state, Word.THREADS)
     begin, bits, inverse = 0, 0, 1.0 / threads
@@ -107,7 +109,7 @@ def _put_who(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
 put_threads = compile_with_callers(_put_who)
 
 
-def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
+def _put_what(words: int, rows: int, count: int, kept: int) -> tuple[int, int, int, int]:
     """Fill buffer, site and op of rows.
 
     Returns the combined bits of the buffers, and of the sites (all bits if one is new), a bit for the code of each
@@ -147,7 +149,7 @@ def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
 put_sites = compile_with_callers(_put_what)
 
 
-def _put_indices(words: Any, rows: Any, count: Any, kept: Any) -> Any:
+def _put_indices(words: int, rows: int, count: int, kept: int) -> int:
     """Fill the index of rows; return the combined bits."""
     address, width, bits = row_address(words, _INDEX, kept), width_of(words, _INDEX), 0
     if width == 1:
@@ -177,7 +179,7 @@ put_indices = compile_with_callers(_put_indices)
 
 
 def _integer_loader(bits: int, *, signed: bool = True) -> Any:
-    def load(builder: Any, address: Any) -> Any:
+    def load(builder: Builder, address: Value) -> Value:
         value = builder.load(element_pointer(builder, address, ir.IntType(bits)))
         if bits == I64.width:
             return value
@@ -193,19 +195,19 @@ _LOADS = {
 }  # fmt: skip
 
 
-def _as_long(typing: Any, address: Any, code: Any) -> Any:
+def _as_long(typing: TypingContext, address: types.Type, code: types.Type) -> Intrinsic:
     """Load the integer at an address, of the dtype with this code."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         return _select_by_code(builder, args[1], {c: load(builder, args[0]) for c, load in _LOADS.items()})
 
     return types.int64(types.int64, types.int64), generate
 
 
-def _as_double(typing: Any, address: Any, code: Any) -> Any:
+def _as_double(typing: TypingContext, address: types.Type, code: types.Type) -> Intrinsic:
     """Load the number at an address, of the dtype with this code, as a float64; half precision is not supported."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         b, address, double = builder, args[0], ir.DoubleType()
         values = {
             code: (b.uitofp if DTYPES[code].kind == "u" else b.sitofp)(load(b, address), double)
@@ -220,7 +222,7 @@ def _as_double(typing: Any, address: Any, code: Any) -> Any:
     return types.float64(types.int64, types.int64), generate
 
 
-def _select_by_code(builder: Any, code: Any, values: dict[int, Any]) -> Any:
+def _select_by_code(builder: Builder, code: Any, values: dict[int, Any]) -> Value:
     """Select the value that belongs to a code; each row has room for the widest one."""
     first, *others = values.items()
     result = first[1]
@@ -229,8 +231,8 @@ def _select_by_code(builder: Any, code: Any, values: dict[int, Any]) -> Any:
     return result
 
 
-def _store_double(typing: Any, address: Any, value: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _store_double(typing: TypingContext, address: types.Type, value: types.Type) -> Intrinsic:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         builder.store(args[1], element_pointer(builder, args[0], ir.DoubleType()))
         return context.get_dummy_value()
 
@@ -240,7 +242,7 @@ def _store_double(typing: Any, address: Any, value: Any) -> Any:
 as_long, as_double, store_double = intrinsic(_as_long), intrinsic(_as_double), intrinsic(_store_double)
 
 
-def _convert(words: Any, rows: Any, count: Any, kept: Any) -> None:
+def _convert(words: int, rows: int, count: int, kept: int) -> None:
     """Fill the value of rows with different dtypes, in a column of float64 or int64."""
     address, is_double = row_address(words, _VALUE, kept), peek(words, IntakeWord.KIND) == ValueKind.FLOAT64
     for row in range(count):
@@ -255,7 +257,7 @@ def _convert(words: Any, rows: Any, count: Any, kept: Any) -> None:
 convert = compile_with_callers(_convert)
 
 
-def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any:
+def _put_values(words: int, rows: int, count: int, kept: int, codes: int) -> bool:
     """Fill the value of rows with these dtypes; return False if the column can't hold them."""
     address, width, value = row_address(words, _VALUE, kept), width_of(words, _VALUE), rows + VALUE_AT
     if codes & ~peek(words, IntakeWord.OWN_CODES):
@@ -282,7 +284,7 @@ def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any
 put_values = compile_with_callers(_put_values)
 
 
-def _first_new_key(words: Any, rows: Any, count: Any) -> Any:
+def _first_new_key(words: int, rows: int, count: int) -> int:
     """Find the first row whose buffer or site is new; return the number of rows if there is none."""
     for row in range(count):
         key = peek32(rows + ROW_BYTES * row + KEY_AT)
@@ -295,7 +297,7 @@ def _first_new_key(words: Any, rows: Any, count: Any) -> Any:
 first_new_key = compile_with_callers(_first_new_key)
 
 
-def _decode_at(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
+def _decode_at(state: int, words: int, rows: int, count: int, kept: int) -> int:
     """Fill all columns but the value, from row `kept` on; store the combined bits of numbers in `IntakeWord.BITS`.
 
     Returns the first row of an unknown buffer or site, or the number of rows if there is none.

@@ -6,12 +6,13 @@ here, exactly as `RowRecorder` does. All others are left to the driver.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from numba.core import types
 from numba.core.extending import intrinsic
 
 from ...model.trace import WARP
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..compile_cached import compile_with_callers
 from ..memory_words import I64, peek, peek32, poke, poke32
 from ..state import (
@@ -33,14 +34,14 @@ _BLOCK_SLOT_BYTES = 8 * BLOCK_SLOT_WORDS
 _BUFFER, _SITE, _PHASE, _INDEX = map(INTAKE_COLUMNS.index, ("buffer", "site", "phase", "index"))
 
 
-def _note_taken(state: Any, words: Any, taken: Any) -> None:
+def _note_taken(state: int, words: int, taken: int) -> None:
     """Record that rows have been taken in, and start again at the first row."""
     poke(words, IntakeWord.TAKEN, peek(words, IntakeWord.TAKEN) + taken)
     poke(state, Word.ROW, peek(state, Word.BEGIN))
     poke(state, Word.BASE, peek(state, Word.BASE) + taken)
 
 
-def _renumber_phases(state: Any) -> None:
+def _renumber_phases(state: int) -> None:
     """Renumber phases from the current one on; the remaining rows all belong to it. See `RowRecorder`."""
     last = max(peek(state, Word.NUMBERS) - 1, 0)
     blocks, phases = peek(state, Word.BLOCKS), peek(state, Word.PHASES)
@@ -56,7 +57,7 @@ def _renumber_phases(state: Any) -> None:
 note_taken, renumber_phases = compile_with_callers(_note_taken), compile_with_callers(_renumber_phases)
 
 
-def _are_of_one_thread(rows: Any, begin: Any, end: Any) -> Any:
+def _are_of_one_thread(rows: int, begin: int, end: int) -> bool:
     """Check if these rows may all be of one thread; the driver checks if it waits for another one."""
     first, last = rows + ROW_BYTES * begin, rows + ROW_BYTES * (end - 1)
     return begin < end and peek32(first + CONTEXT_AT) == peek32(last + CONTEXT_AT)
@@ -65,7 +66,7 @@ def _are_of_one_thread(rows: Any, begin: Any, end: Any) -> Any:
 are_of_one_thread = compile_with_callers(_are_of_one_thread)
 
 
-def _has_idle_phases(state: Any) -> Any:
+def _has_idle_phases(state: int) -> bool:
     """Check if a block has come to so many phases that the driver must check if it ever ends."""
     max_phase = 0
     for number in range(peek(state, Word.NUMBERS)):
@@ -76,7 +77,7 @@ def _has_idle_phases(state: Any) -> Any:
 has_idle_phases = compile_with_callers(_has_idle_phases)
 
 
-def _is_for_driver(state: Any, words: Any, rows: Any, begin: Any, end: Any) -> Any:
+def _is_for_driver(state: int, words: int, rows: int, begin: int, end: int) -> int:
     """Check if the driver must look at these rows, whatever they are."""
     if are_of_one_thread(rows, begin, end) or peek(state, Word.NUMBERS) >= MAX_PHASES // 2:
         return True
@@ -86,7 +87,7 @@ def _is_for_driver(state: Any, words: Any, rows: Any, begin: Any, end: Any) -> A
 is_for_driver = compile_with_callers(_is_for_driver)
 
 
-def _try_keep(state: Any, words: Any, rows: Any, count: Any) -> Any:
+def _try_keep(state: int, words: int, rows: int, count: int) -> bool:
     """Put rows into columns; return False if the driver must do it."""
     kept = peek(words, IntakeWord.KEPT)
     if kept + count > peek(words, IntakeWord.MAX_KEPT) or is_for_driver(state, words, rows, 0, count):
@@ -112,10 +113,10 @@ def _try_keep(state: Any, words: Any, rows: Any, count: Any) -> Any:
 try_keep = compile_with_callers(_try_keep)
 
 
-def _call(typing: Any, function: Any, argument: Any) -> Any:
+def _call(typing: TypingContext, function: types.Type, argument: types.Type) -> Intrinsic:
     """Call a compiled function at an address, from one integer to another; 0 if it raises."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         argument_types = (types.int64,)
         function_type = context.call_conv.get_function_type(types.int64, argument_types)
         entry = builder.inttoptr(args[0], function_type.as_pointer())
@@ -127,10 +128,10 @@ def _call(typing: Any, function: Any, argument: Any) -> Any:
     return types.int64(types.int64, types.int64), generate
 
 
-call = intrinsic(_call)
+call: Callable[[int, int], int] = intrinsic(_call)
 
 
-def _end_of_complete_warps(state: Any, rows: Any, count: Any) -> Any:
+def _end_of_complete_warps(state: int, rows: int, count: int) -> int:
     """Find the end of the rows whose warps have finished their phase; see `RowRecorder`."""
     number, context = peek(state, Word.NUMBER), peek(state, Word.CONTEXT)
     if peek(state, Word.IN_WARPS) == 0:
@@ -143,7 +144,7 @@ def _end_of_complete_warps(state: Any, rows: Any, count: Any) -> Any:
 end_of_complete_warps = compile_with_callers(_end_of_complete_warps)
 
 
-def _count_rows(words: Any, rows: Any, count: Any) -> Any:
+def _count_rows(words: int, rows: int, count: int) -> int:
     """Count rows, and note the memory that they touch if that is needed; return the number of rows counted."""
     counts = peek(words, IntakeWord.COUNTS)
     poke(counts, CountWord.ROWS, rows)
@@ -154,7 +155,7 @@ def _count_rows(words: Any, rows: Any, count: Any) -> Any:
 count_rows = compile_with_callers(_count_rows)
 
 
-def _move_down(state: Any, rows: Any, taken: Any, count: Any, offset: Any) -> None:
+def _move_down(state: int, rows: int, taken: int, count: int, offset: int) -> None:
     """Move the rows that were not taken to the beginning, and reduce their contexts by an offset."""
     for row in range(count - taken):
         target, source = rows + ROW_BYTES * row, rows + ROW_BYTES * (taken + row)
@@ -168,7 +169,7 @@ def _move_down(state: Any, rows: Any, taken: Any, count: Any, offset: Any) -> No
 move_down = compile_with_callers(_move_down)
 
 
-def _try_count(state: Any, words: Any, rows: Any, count: Any) -> Any:
+def _try_count(state: int, words: int, rows: int, count: int) -> bool:
     """Count the rows of complete warps, and keep the others; return False if the driver has more to do."""
     leftover = peek(words, IntakeWord.LEFTOVER)
     if peek(state, Word.RESUMED) or is_for_driver(state, words, rows, leftover, count):
@@ -189,7 +190,7 @@ def _try_count(state: Any, words: Any, rows: Any, count: Any) -> Any:
 try_count = compile_with_callers(_try_count)
 
 
-def _take_in(state: Any) -> Any:
+def _take_in(state: int) -> bool:
     """Take in all rows of a full buffer; return False if the driver must do it."""
     words = peek(state, Word.INTAKE)
     if words == 0:

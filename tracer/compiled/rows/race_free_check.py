@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...analysis.overlap import overlapping_buffers
 from ...model.trace import Op, Trace
 from ..compile_cached import compile_cached
+from ..state import IntArray
 
 LARGEST = 1 << 26  # elements in the table, which only uses memory for elements that a launch touches
 SMALL_TABLE = 1 << 20  # elements in a table that is small in any case
@@ -96,7 +97,7 @@ class _TableLayout:
         self.fill_start = _table_starts(sizes * copies, block_numbers if self.are_filled else [])
 
 
-def _table_starts(sizes: NDArray[np.int64], used: list[int]) -> NDArray[np.int64]:
+def _table_starts(sizes: IntArray, used: list[int]) -> NDArray[np.int64]:
     start = np.full(len(sizes), -1, np.int64)
     start[used] = np.cumsum(sizes[used]) - sizes[used]
     return start
@@ -125,11 +126,22 @@ class _Pass:
         layout_columns = layout.start, layout.fill_start, layout.sizes, layout.shared, layout.of_thread
         for low in range(self._rows.start, self._rows.stop, CHUNK):
             part = slice(low, min(low + CHUNK, self._rows.stop))
-            rows = [
+            block, thread, phase, op, buffer, index = (
                 column[part].astype(kind, copy=False) for column, kind in zip(columns, types, strict=True)
-            ]
+            )
             if not scan_rows(
-                *rows, *layout_columns, self._phases, self._bits, self.seen, self.filled, self.state
+                block,
+                thread,
+                phase,
+                op,
+                buffer,
+                index,
+                *layout_columns,
+                self._phases,
+                self._bits,
+                self.seen,
+                self.filled,
+                self.state,
             ):
                 return
         self.apart = True
@@ -147,10 +159,23 @@ def _split_blocks(trace: Trace, cores: int) -> list[slice]:
 
 
 def _scan_rows(
-    block: Any, thread: Any, phase: Any, op: Any, buffer: Any, index: Any,
-    start: Any, fill_start: Any, sizes: Any, shared: Any, of_thread: Any, phases: Any, bits: Any,
-    seen: Any, filled: Any, state: Any,
-) -> Any:  # fmt: skip
+    block: IntArray,
+    thread: IntArray,
+    phase: IntArray,
+    op: IntArray,
+    buffer: IntArray,
+    index: IntArray,
+    start: IntArray,
+    fill_start: IntArray,
+    sizes: IntArray,
+    shared: IntArray,
+    of_thread: IntArray,
+    phases: int,
+    bits: int,
+    seen: IntArray,
+    filled: IntArray,
+    state: IntArray,
+) -> bool:
     """Enter rows into `seen` and `filled`; return False at the first possible conflict, or a row out of order.
 
     seen: per element, the thread that accessed it, and whether it wrote. For global memory, a thread of the grid; for
@@ -200,7 +225,7 @@ def _scan_rows(
     return True
 
 
-def _tables_conflict(seen: Any, others: Any, count: Any) -> Any:
+def _tables_conflict(seen: IntArray, others: IntArray, count: int) -> bool:
     """Check if an element is touched in both tables, by different blocks, and written in one."""
     for element in range(count):
         entry, other_entry = seen[element], others[element]

@@ -10,6 +10,7 @@ from numba.extending import register_jitable
 
 from ...analysis import request_cost
 from .. import compile_cached as storage
+from ..state import IntArray
 
 
 def compile_cached_with_rules(function: Callable[..., Any]) -> Any:
@@ -28,7 +29,7 @@ cost_of = numba.njit(inline="always")(request_cost.cost_of)
 
 
 def _add_request(
-    low: Any, count: Any, lanes: Any, op: Any, buffer: Any, rules: Any, scratch: Any, sums: Any
+    low: int, count: int, lanes: int, op: int, buffer: int, rules: int, scratch: int, sums: IntArray
 ) -> None:
     """Add one request, its cost and its lanes to sums[buffer, op]; for the other parameters see `cost_of`."""
     sums[buffer, op, 0] += 1

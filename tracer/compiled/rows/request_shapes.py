@@ -6,8 +6,6 @@ enough to check if a request has the expected shape.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba import carray
@@ -17,9 +15,10 @@ from numpy.typing import NDArray
 
 from ...analysis.request_cost import PERIOD
 from ...model.trace import WARP
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..compile_cached import compile_with_callers
 from ..memory_words import I64, element_pointer, peek, peek32, pointer, poke
-from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
+from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, SITE_BITS, IntArray, Number, Shapes, TouchWord
 from .touched_memory import is_watched, touch
 
 TILE = 64  # requests compared at once: their rows are read in memory order
@@ -50,7 +49,7 @@ def no_shapes(sites: int) -> tuple[NDArray[np.int64], ...]:
     return site_shapes, offsets, costs, *works, lane_offsets, np.zeros(TILE + 1, np.int64)
 
 
-def _shapes_at(tables: Any, sites: Any) -> Any:
+def _shapes_at(tables: int, sites: int) -> Shapes:
     """Return the arrays of `no_shapes`, from a table of their addresses."""
     return (
         carray(pointer(peek(tables, 0)), (sites, SITE_FIELDS), np.int64),
@@ -63,20 +62,21 @@ def _shapes_at(tables: Any, sites: Any) -> Any:
     )  # fmt: skip
 
 
-def _longs(address: Any, count: Any) -> Any:
+def _longs(address: int, count: int) -> IntArray:
     """Return an array of words at an address."""
-    return carray(pointer(address), (count,), np.int64)
+    words: IntArray = carray(pointer(address), (count,), np.int64)
+    return words
 
 
-def _key_of(rows: Any, row: Any) -> Any:
+def _key_of(rows: int, row: Number) -> int:
     return peek32(rows + ROW_BYTES * row + KEY_AT)
 
 
-def _context_of(rows: Any, row: Any) -> Any:
+def _context_of(rows: int, row: Number) -> int:
     return peek32(rows + ROW_BYTES * row + CONTEXT_AT)
 
 
-def _index_of(rows: Any, row: Any) -> Any:
+def _index_of(rows: int, row: Number) -> int:
     return peek(rows + ROW_BYTES * row, 0)
 
 
@@ -88,7 +88,9 @@ key_of, context_of, index_of = (
 )
 
 
-def _lanes_match(rows: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes: Any, shapes: Any) -> Any:
+def _lanes_match(
+    rows: int, starts: IntArray, tile: int, size: int, lead: Number, lanes: Number, shapes: Shapes
+) -> bool:
     """Check if all lanes of a warp did the same as the first one, in `size` accesses from `tile` on.
 
     Fills the work arrays of a tile; `mismatches` (see `no_shapes`) gets 0 for requests of their site's last shape.
@@ -102,7 +104,7 @@ def _lanes_match(rows: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes:
     return True
 
 
-def _set_expectations(begin: Any, size: Any, lanes: Any, shapes: Any) -> Any:
+def _set_expectations(begin: int, size: int, lanes: Number, shapes: Shapes) -> bool:
     """Store the accesses of a warp's first lane, and the expectations for the others; return True if none is new.
 
     begin: address of its first row. `mismatches` gets 0 for requests of a site and lanes with a stored shape.
@@ -118,26 +120,26 @@ def _set_expectations(begin: Any, size: Any, lanes: Any, shapes: Any) -> Any:
             numbers[k] = site_shapes[site, NUMBER]
             for lane in range(WARP):
                 lane_offsets[lane, k, 0] = offsets[lane, site]
-    return new_bits == 0
+    return bool(new_bits == 0)
 
 
 def _compare(
-    typing: Any,
-    rows: Any,
-    row_step: Any,
-    base: Any,
-    base_step: Any,
-    lane_offsets: Any,
-    ahead_step: Any,
-    count: Any,
-) -> Any:
+    typing: TypingContext,
+    rows: types.Type,
+    row_step: types.Type,
+    base: types.Type,
+    base_step: types.Type,
+    lane_offsets: types.Type,
+    ahead_step: types.Type,
+    count: types.Type,
+) -> Intrinsic:
     """Return the bits in which index and key of rows differ from the expected ones: a base plus an offset.
 
     The parameters are the addresses of the first ones, and the steps in bytes. Both words of a row are compared at
     once: to load the same word of several rows takes longer.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         b, (count, *operands) = builder, (args[6], *zip(args[0:6:2], args[1:6:2], strict=True))
         differing_bits = cgutils.alloca_once_value(b, ir.Constant(_PAIR, [0, 0]))
         with cgutils.for_range(b, count, intp=I64) as loop:
@@ -157,8 +159,8 @@ compare = intrinsic(_compare)
 
 
 def _find_differences(
-    rows: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes: Any, shapes: Any
-) -> Any:
+    rows: int, starts: IntArray, tile: int, size: int, lead: Number, lanes: Number, shapes: Shapes
+) -> tuple[Number, Number]:
     """Return the bits in which keys differ, below HALF, and the bits in which indices differ from the expected ones."""
     base, lane_offsets = shapes[5].ctypes.data, shapes[6].ctypes.data
     key_bits, index_bits, first_row = np.int64(0), np.int64(0), rows + ROW_BYTES * (starts[lead] + tile)
@@ -185,7 +187,7 @@ def _find_differences(
 
 
 def _find_mismatches(
-    rows: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes: Any, shapes: Any
+    rows: int, starts: IntArray, tile: int, size: int, lead: Number, lanes: Number, shapes: Shapes
 ) -> None:
     """Mark the requests in `mismatches` whose shape is not the expected one."""
     _, offsets, _, mismatches, _, base, _, _ = shapes
@@ -207,7 +209,7 @@ lanes_match = compile_with_callers(_lanes_match)
 
 
 def _learn_shape(
-    rows: Any, starts: Any, k: Any, lead: Any, lanes: Any, op: Any, touched: Any, shapes: Any
+    rows: int, starts: IntArray, k: int, lead: Number, lanes: Number, op: int, touched: int, shapes: Shapes
 ) -> None:
     """Store the shape of a request, the k-th of its warp, as that of its site, without any cost."""
     site_shapes, offsets, costs, _, _, _, _, numbers = shapes
@@ -227,7 +229,7 @@ def _learn_shape(
 
 
 def _note_request(
-    touched: Any, region_code: Any, op: Any, first: Any, site: Any, active: Any, shapes: Any
+    touched: int, region_code: int, op: int, first: int, site: int, active: int, shapes: Shapes
 ) -> None:
     """Note the memory that a request touches, if it has its site's last shape; see rows/touched_memory.py."""
     site_shapes, offsets, is_marked = shapes[0], shapes[1], True

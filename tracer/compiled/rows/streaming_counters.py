@@ -26,6 +26,9 @@ from ..state import (
     SHAPES,
     SITE_BITS,
     CountWord,
+    IntArray,
+    Number,
+    Shapes,
     TouchWord,
 )
 from .block_counters import SLOTS, add_requests, new_work, no_sums, warp_requests
@@ -121,7 +124,7 @@ class StreamingCounters:
         return totals_of_sums(self._buffers, self._sums)
 
 
-def _find_lanes(rows: Any, count: Any, begin: Any, first: Any, last: Any, starts: Any) -> None:
+def _find_lanes(rows: int, count: int, begin: Number, first: int, last: int, starts: IntArray) -> None:
     """Fill `starts` with the first row of each lane of a warp, whose contexts are from `first` to before `last`."""
     row, length = begin, 0
     for lane in range(WARP):
@@ -143,17 +146,17 @@ find_lanes = compile_with_callers(_find_lanes)
 
 
 def _add_uniform(
-    rows: Any,
-    starts: Any,
-    buffers: Any,
-    sites: Any,
-    ops: Any,
-    rules: Any,
-    scratch: Any,
-    shapes: Any,
-    sums: Any,
-    touched: Any,
-) -> Any:
+    rows: int,
+    starts: IntArray,
+    buffers: IntArray,
+    sites: IntArray,
+    ops: IntArray,
+    rules: IntArray,
+    scratch: IntArray,
+    shapes: Shapes,
+    sums: IntArray,
+    touched: int,
+) -> int:
     """Add the requests of a warp whose lanes did the same, or made no access; return 0 if they did not.
 
     Returns -1 - row for a row with an unknown key. The sums may have changed even if the result is not 1.
@@ -177,7 +180,7 @@ def _add_uniform(
             first, key = base[k, 0], base[k, 1] & HALF
             buffer = np.int64(buffers[key >> SITE_BITS])
             if buffer < 0 or sites[key & _SITE_MASK] < 0:
-                return -1 - begin - k
+                return int(-1 - begin - k)
             site, op, unit = key & _SITE_MASK, ops[key & _SITE_MASK], rules[buffer, UNIT]
             address = rules[buffer, ADDRESS] + first * unit
             if mismatches[k] != 0 or site_shapes[site, NUMBER] > latest:  # new in this tile: learn it again
@@ -201,9 +204,17 @@ add_uniform = compile_with_callers(_add_uniform)
 
 
 def _add_diverged(
-    rows: Any, starts: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any, work: Any, scratch: Any,
-    sums: Any,
-) -> Any:  # fmt: skip
+    rows: int,
+    starts: IntArray,
+    buffers: IntArray,
+    sites: IntArray,
+    ops: IntArray,
+    rules: IntArray,
+    count: int,
+    work: tuple[IntArray, ...],
+    scratch: IntArray,
+    sums: IntArray,
+) -> int:
     """Add the requests of a warp whose lanes diverged; return 1, or 0 if their order must be sorted out.
 
     Returns -1 - row for a row with an unknown key.
@@ -215,7 +226,7 @@ def _add_diverged(
         key = key_of(rows, begin + k)
         op[k], site[k], buffer[k] = ops[key & _SITE_MASK], sites[key & _SITE_MASK], buffers[key >> SITE_BITS]
         if site[k] < 0 or buffer[k] < 0:
-            return -1 - begin - k
+            return int(-1 - begin - k)
         index[k] = index_of(rows, begin + k)
     used = warp_requests(np.arange(size), starts - begin, op, buffer, site, index, rules, count, work)
     if used < 0:
@@ -227,7 +238,7 @@ def _add_diverged(
 add_diverged = compile_with_callers(_add_diverged)
 
 
-def _note_rows(touched: Any, rows: Any, starts: Any, ops: Any) -> None:
+def _note_rows(touched: int, rows: int, starts: IntArray, ops: int) -> None:
     """Note the memory that the rows of a warp touch."""
     count = starts[WARP] - starts[0]
     if mark(touched, rows + ROW_BYTES * starts[0], count, ops) < count:
@@ -238,9 +249,22 @@ note_rows = compile_with_callers(_note_rows)
 
 
 def _count_rows(
-    rows: Any, end: Any, threads: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any, work: Any,
-    scratch: Any, shapes: Any, sums: Any, obstacle: Any, touched: Any, ops_address: Any,
-) -> Any:  # fmt: skip
+    rows: int,
+    end: int,
+    threads: int,
+    buffers: IntArray,
+    sites: IntArray,
+    ops: IntArray,
+    rules: IntArray,
+    count: int,
+    work: tuple[IntArray, ...],
+    scratch: IntArray,
+    shapes: Shapes,
+    sums: IntArray,
+    obstacle: IntArray,
+    touched: int,
+    ops_address: int,
+) -> Number:
     """Count rows at an address up to an obstacle; return the first row that is not counted.
 
     obstacle gets its kind and one past its row: none (DONE), a key that is not in the tables (UNKNOWN), or requests
@@ -274,7 +298,7 @@ def _count_rows(
 count_rows = compile_with_callers(_count_rows)
 
 
-def _count_at(words: Any) -> Any:
+def _count_at(words: int) -> int:
     """Count rows by the table of `CountWord`, store the obstacle in it, and return the first row not counted."""
     sites, rules = peek(words, CountWord.SITE_COUNT), peek(words, CountWord.RULE_COUNT)
     work, shapes = words + 8 * CountWord.WORK, words + 8 * SHAPES
@@ -297,7 +321,7 @@ def _count_at(words: Any) -> Any:
     )  # fmt: skip
     poke(words, CountWord.OBSTACLE, obstacle[0])
     poke(words, CountWord.OBSTACLE_END, obstacle[1])
-    return counted_rows
+    return int(counted_rows)
 
 
 count_at = compile_cached_with_rules(_count_at)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...model.trace import Buffer, Op
 from ..compile_cached import compile_cached, compile_with_callers
 from ..memory_words import peek, peek8, peek32, poke8
-from ..state import KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
+from ..state import KEY_AT, ROW_BYTES, SITE_BITS, IntArray, TouchWord
 
 READ, WRITTEN = 1, 2
 # Watched accesses, by key: none, all, or stores; a bit for loads, others for stores.
@@ -94,14 +94,14 @@ def _overlap(first: tuple[int, int], second: tuple[int, int]) -> bool:
     return first[0] < second[1] and second[0] < first[1]
 
 
-def _mark_bytes(places: Any, shift: Any, first: Any, end: Any, op: Any) -> None:
+def _mark_bytes(places: int, shift: int, first: int, end: int, op: int) -> None:
     """Mark the places of the bytes from the first up to `end`."""
     marks = READ if op == Op.LOAD else WRITTEN if op == Op.STORE else READ | WRITTEN
     for place in range(places + (first >> shift), places + ((end - 1) >> shift) + 1):
         poke8(place, peek8(place) | marks)
 
 
-def _is_watched(watched: Any, region_code: Any, op: Any) -> Any:
+def _is_watched(watched: int, region_code: int, op: int) -> int:
     """Check if an access to a region and code is watched."""
     return peek8(watched + region_code) & (1 | op << 1)
 
@@ -112,7 +112,7 @@ mark_bytes, is_watched = (
 )
 
 
-def _touch(words: Any, region_code: Any, op: Any, index: Any, count: Any) -> Any:
+def _touch(words: int, region_code: int, op: int, index: int, count: int) -> bool:
     """Mark accesses to consecutive elements, which are watched; return False if only the driver can do it."""
     span, places = peek(words, TouchWord.WHERE) + _SPAN_BYTES * region_code, peek(words, TouchWord.PLACES)
     begin, unit, size, shift = peek(span, 0), peek(span, 1), peek(span, 2), peek(words, TouchWord.SHIFT)
@@ -129,7 +129,7 @@ def _touch(words: Any, region_code: Any, op: Any, index: Any, count: Any) -> Any
 touch = compile_with_callers(_touch)
 
 
-def _mark(words: Any, rows: Any, count: Any, ops: Any) -> Any:
+def _mark(words: int, rows: int, count: int, ops: int) -> int:
     """Mark the accesses of rows; see `Touched.add`. All parameters are addresses, `words` that of `TouchWord`."""
     places, shift = peek(words, TouchWord.PLACES), peek(words, TouchWord.SHIFT)
     spans, watched = peek(words, TouchWord.WHERE), peek(words, TouchWord.WATCHED)
@@ -146,7 +146,7 @@ def _mark(words: Any, rows: Any, count: Any, ops: Any) -> Any:
     return count
 
 
-def _words_conflict(all_places: Any, places: Any) -> Any:
+def _words_conflict(all_places: IntArray, places: IntArray) -> bool:
     """Check if a place is touched in both tables and written in one; add the second table to the first.
 
     The tables are words of eight places. READ is the lowest bit of a place and WRITTEN the next one. So the lowest

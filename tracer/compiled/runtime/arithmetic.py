@@ -14,6 +14,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic, overload
 
 from ...model.vector_types import AXES, VECTOR_TYPES, VectorType
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from .gpu_numbers import convert_number
 
 
@@ -88,13 +89,13 @@ def _vector_maker(vector: VectorType) -> Any:
     tuple_class = namedtuple(vector.name, list(AXES[: vector.size]))  # type: ignore[misc]  # the names are only known at run time
     vector_type: Any = types.NamedUniTuple(getattr(types, vector.kind), vector.size, tuple_class)
 
-    def typer(typing: Any, parts: Any) -> Any:
+    def typer(typing: TypingContext, parts: types.Type) -> Intrinsic:
         component_types = _flatten_types(parts) if isinstance(parts, types.BaseTuple) else []
         are_numbers = all(isinstance(t, types.Integer | types.Float | types.Boolean) for t in component_types)
         if len(component_types) != vector.size or not are_numbers:
             return None
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             values = zip(_flatten_values(builder, args[0], parts), component_types, strict=True)
             components = [
                 convert_number(context, builder, value, from_type, vector_type.dtype)
@@ -115,7 +116,7 @@ def _flatten_types(parts: Sequence[Any]) -> list[Any]:
     return [component for part in parts for component in (part if _is_vector(part) else (part,))]
 
 
-def _flatten_values(builder: Any, vector: Any, parts: Sequence[Any]) -> list[Any]:
+def _flatten_values(builder: Builder, vector: Any, parts: Sequence[Any]) -> list[Any]:
     pairs = zip(cgutils.unpack_tuple(builder, vector), parts, strict=True)
     return [
         v

@@ -8,6 +8,7 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from .cell_type import Cells
 from .element import Element, parts_of, record_update, to_index_values
 from .gpu_numbers import convert_number
@@ -33,13 +34,20 @@ INTEGERS_ONLY = ("and_", "or_", "xor")
 def update(name: str) -> Any:
     """Make an intrinsic for an atomic operation: (state, cells, index, value, site) -> old value."""
 
-    def typer(typing: Any, state: Any, cells: Any, index: Any, value: Any, site: Any) -> Any:
+    def typer(
+        typing: TypingContext,
+        state: types.Type,
+        cells: types.Type,
+        index: types.Type,
+        value: types.Type,
+        site: types.Type,
+    ) -> Intrinsic:
         if not _is_supported(typing, cells, index, value):
             return None
         if name in INTEGERS_ONLY and not isinstance(cells.dtype, types.Integer):
             return None
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             state, array, index_value, operand, site = args
             operand = convert_number(context, builder, operand, value, cells.dtype)
 
@@ -56,12 +64,20 @@ def update(name: str) -> Any:
     return intrinsic(typer)
 
 
-def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, site: Any) -> Any:
+def _cas(
+    typing: TypingContext,
+    state: types.Type,
+    cells: types.Type,
+    index: types.Type,
+    old: types.Type,
+    value: types.Type,
+    site: types.Type,
+) -> Intrinsic:
     """Replace the element if it equals `old`; return its previous value."""
     if not _is_supported(typing, cells, index, value) or not typing.can_convert(old, cells.dtype):
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         state, array, index_value, expected, replacement, site = args
         expected = convert_number(context, builder, expected, old, cells.dtype)
         replacement = convert_number(context, builder, replacement, value, cells.dtype)
@@ -81,7 +97,7 @@ def _compare_and_swap(current: Any, expected: Any, replacement: Any) -> Any:
     return replacement if current == expected else current
 
 
-def _is_supported(typing: Any, cells: Any, index: Any, value: Any) -> bool:
+def _is_supported(typing: TypingContext, cells: types.Type, index: types.Type, value: types.Type) -> bool:
     """Check if an atomic operation on one element with a value can be compiled."""
     if not isinstance(cells, Cells) or cells.is_record or not _is_atomic_index(cells, index):
         return False
@@ -95,8 +111,8 @@ def _is_atomic_index(cells: Cells, index: Any) -> bool:
 
 
 def _update_element(
-    context: Any, builder: Any, numba_types: Any, values: Any, change: Callable[[Any], Any]
-) -> Any:
+    context: BaseContext, builder: Builder, numba_types: Any, values: Any, change: Callable[[Any], Any]
+) -> Value:
     """Replace an element by `change` of it, record that, and return the old value."""
     (cells, index_kind), (state, array, index_value, site) = numba_types, values
     element = Element(

@@ -20,6 +20,7 @@ from numba.core.extending import (
 )
 from numba.np import numpy_support
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..memory_words import I32, I64, element_pointer, load_word, word_pointer
 from ..state import COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word, code_of
 
@@ -129,9 +130,16 @@ overload(len, strict=False)(_len)
 
 
 def build_cells(
-    context: Any, builder: Any, kind: Cells, data: Any, start: Any, region: Any, is_outside: Any,
-    shape: Sequence[Any], strides: Sequence[Any],
-) -> Any:  # fmt: skip
+    context: BaseContext,
+    builder: Builder,
+    kind: Cells,
+    data: Value,
+    start: Value,
+    region: Value,
+    is_outside: Any,
+    shape: Sequence[Any],
+    strides: Sequence[Any],
+) -> Value:
     """Build the value of an array or view."""
     struct = cgutils.create_struct_proxy(kind)(context, builder)
     struct.data, struct.start, struct.region, struct.is_outside = data, start, region, is_outside
@@ -160,8 +168,8 @@ def argument_reader(dtype: Any, ndim: int, index: int) -> Any:
     """
     kind = cells_type(dtype, ndim)
 
-    def typer(typing: Any, state: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def typer(typing: TypingContext, state: types.Type) -> Intrinsic:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             table = load_word(builder, args[0], Word.ARGUMENTS)
             words = [
                 builder.load(element_pointer(builder, table, I64, I64(index + i)))
@@ -188,8 +196,8 @@ def declared_array_reader(
     """
     kind = cells_type(dtype, 1 if shape is None else len(shape))
 
-    def typer(typing: Any, state: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def typer(typing: TypingContext, state: types.Type) -> Intrinsic:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             state = args[0]
             number_declaration(builder, state, index)
             address = builder.load(
@@ -209,7 +217,7 @@ def declared_array_reader(
 
 
 def _lengths(
-    builder: Any, state: Any, shape: tuple[int, ...] | None, kind: Cells, first_length_word: int | None
+    builder: Builder, state: Value, shape: tuple[int, ...] | None, kind: Cells, first_length_word: int | None
 ) -> list[Any]:
     if shape is None:
         return [builder.udiv(load_word(builder, state, Word.DYNAMIC), I64(kind.itemsize))]
@@ -222,7 +230,7 @@ def _lengths(
     ]
 
 
-def _strides(builder: Any, lengths: Sequence[Any], itemsize: int) -> list[Any]:
+def _strides(builder: Builder, lengths: Sequence[Any], itemsize: int) -> list[Any]:
     """Compute the size of a C-contiguous array in bytes, followed by its strides."""
     strides = [I64(itemsize)]
     for length in reversed(lengths):
@@ -230,7 +238,7 @@ def _strides(builder: Any, lengths: Sequence[Any], itemsize: int) -> list[Any]:
     return strides
 
 
-def number_declaration(builder: Any, state: Any, index: int) -> None:
+def number_declaration(builder: Builder, state: Value, index: int) -> None:
     """Number a declaration when it is first executed."""
     seen = element_pointer(builder, load_word(builder, state, Word.SEEN), I64, I64(index))
     with cgutils.if_unlikely(builder, builder.icmp_signed("==", builder.load(seen), I64(0))):
@@ -240,7 +248,7 @@ def number_declaration(builder: Any, state: Any, index: int) -> None:
         builder.store(number, seen)
 
 
-def key_of(builder: Any, region: Any, code: int, site: Any) -> Any:
+def key_of(builder: Builder, region: Value, code: int, site: Value) -> Value:
     """Build the key of an access: region and dtype of the array, and the site."""
     low = builder.or_(builder.trunc(site, I32), I32(code << SITE_BITS))
     return builder.or_(region, low)

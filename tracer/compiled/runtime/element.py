@@ -8,6 +8,7 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..memory_words import I64, element_pointer, load_word, store_word
 from ..next_row import next_row, set_next_row
 from ..scheduler.switching import call_driver, end_turn
@@ -27,7 +28,7 @@ def is_element(cells: Cells, index: Any) -> bool:
     return len(parts) == cells.ndim and all(isinstance(p, types.Integer) for p in parts)
 
 
-def to_index_values(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
+def to_index_values(context: BaseContext, builder: Builder, kind: Any, index: Value) -> list[Any]:
     """Convert the parts of an integer index to 64-bit values; an ellipsis among them stands for no axis."""
     values = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     kinds = parts_of(kind)
@@ -42,7 +43,9 @@ Access = Callable[[Any], tuple[Any, Any]]
 class Element:
     """One element of cells. `inside` is false if it is out of bounds; `address` and `index` are set even then."""
 
-    def __init__(self, context: Any, builder: Any, kind: Cells, cells: Any, parts: Sequence[Any]) -> None:
+    def __init__(
+        self, context: BaseContext, builder: Builder, kind: Cells, cells: Any, parts: Sequence[Any]
+    ) -> None:
         self.context, self.builder, self.kind, self.parts = context, builder, kind, parts
         # See _CellsModel.
         self.address, start, self.region, is_outside, shapes, steps = cgutils.unpack_tuple(builder, cells)
@@ -132,7 +135,7 @@ class Element:
         call_driver(self.context, b, state, I64(DriverCall.OUT_OF_BOUNDS))
 
 
-def _merge(builder: Any, *values: Any) -> Any:
+def _merge(builder: Builder, *values: Any) -> Value:
     """Merge values from several blocks into one; each pair is a value with its block."""
     if values[0][0] is None:
         return None
@@ -181,32 +184,41 @@ def data_type(context: Any, kind: Cells) -> Any:
     return context.get_data_type(kind.dtype)
 
 
-def to_data(context: Any, builder: Any, kind: Cells, value: Any) -> Any:
+def to_data(context: BaseContext, builder: Builder, kind: Cells, value: Value) -> Value:
     """Convert a value to its memory representation."""
     return context.data_model_manager[kind.dtype].as_data(builder, value)
 
 
-def from_data(context: Any, builder: Any, kind: Cells, data: Any) -> Any:
+def from_data(context: BaseContext, builder: Builder, kind: Cells, data: Value) -> Value:
     """Convert a memory representation to a value."""
     return context.data_model_manager[kind.dtype].from_data(builder, data)
 
 
-def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
+def _load(
+    typing: TypingContext, state: types.Type, cells: types.Type, index: types.Type, site: types.Type
+) -> Intrinsic:
     """Load an element and record it."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         state, cells_value, index_value, site = args
         return record_load(_element(context, builder, (cells, index), cells_value, index_value), state, site)
 
     return cells.dtype(state, cells, index, site), generate
 
 
-def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
+def _store(
+    typing: TypingContext,
+    state: types.Type,
+    value: types.Type,
+    cells: types.Type,
+    index: types.Type,
+    site: types.Type,
+) -> Intrinsic:
     """Store a value to an element, converted to its type, and record the access."""
     if not typing.can_convert(value, cells.dtype):
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         state, new_value, cells_value, index_value, site = args
         element = _element(context, builder, (cells, index), cells_value, index_value)
         record_store(element, state, convert_number(context, builder, new_value, value, cells.dtype), site)
@@ -215,7 +227,7 @@ def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: An
     return types.none(state, value, cells, index, site), generate
 
 
-def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:
+def _element(context: BaseContext, builder: Builder, kinds: Any, cells: Any, index: Value) -> Element:
     cells_type, index_kind = kinds
     return Element(context, builder, cells_type, cells, to_index_values(context, builder, index_kind, index))
 

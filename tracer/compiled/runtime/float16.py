@@ -20,6 +20,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.cpython import numbers
 
 from ...nvidia_math.contraction import HALF_FLAGS
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..quick_compiler import PartCompiler
 from .gpu_functions import MATH_FUNCTIONS
 
@@ -65,7 +66,7 @@ def _register(function: Any, implementation: Any, result: Any, count: int) -> No
 def _operation(opcode: str) -> Any:
     """Make the code generator of an operation; all but quotients may be fused."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         return getattr(builder, opcode)(*args, flags=() if opcode == "fdiv" else HALF_FLAGS)
 
     return generate
@@ -81,22 +82,22 @@ for _function, _implementation in _SIGNS.items():
     _register(_function, _implementation, types.float16, 1)
 
 
-def _rounded(typing: Any, value: Any) -> Any:
+def _rounded(typing: TypingContext, value: types.Type) -> Intrinsic:
     """Round a number to half precision."""
     if not isinstance(value, types.Number | types.Boolean) or isinstance(value, types.Complex):
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         return context.cast(builder, args[0], value, types.float16)
 
     return types.float16(value), generate
 
 
-def _hfma(typing: Any, a: Any, b: Any, c: Any) -> Any:
+def _hfma(typing: TypingContext, a: types.Type, b: types.Type, c: types.Type) -> Intrinsic:
     """Multiply and add numbers of half precision with one rounding."""
     argument_types = (a, b, c)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         pairs = zip(args, argument_types, strict=True)
         return builder.fma(
             *(context.cast(builder, value, from_type, types.float16) for value, from_type in pairs)

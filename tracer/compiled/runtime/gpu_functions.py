@@ -16,15 +16,19 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ...nvidia_math.libdevice_functions import Signature, libdevice_function, signature_of
+from ...nvidia_math.libdevice_functions import Signature as LibdeviceSignature
+from ...nvidia_math.libdevice_functions import libdevice_function, signature_of
 from ...recording.decimal_rounding import round_to_digits
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..math_functions import BINARY_FUNCTIONS, UNARY_FUNCTIONS
 
 _DOUBLE, _SINGLE = ir.DoubleType(), ir.FloatType()
 _PROMOTED_TO_INT32 = (types.int8, types.int16, types.int32, types.uint8, types.uint16, types.boolean)
 
 
-def call_libdevice(context: Any, builder: Any, signature: Signature, values: Sequence[Any]) -> Any:
+def call_libdevice(
+    context: BaseContext, builder: Builder, signature: Signature, values: Sequence[Any]
+) -> Value:
     """Call a function of libdevice with values of the right types; return a tuple if it writes to pointers."""
     kinds = [context.get_value_type(getattr(types, kind)) for kind, _ in signature.parameters]
     pointers = [is_pointer for _, is_pointer in signature.parameters]
@@ -53,17 +57,17 @@ def call_libdevice(context: Any, builder: Any, signature: Signature, values: Seq
     return context.make_tuple(builder, result_type(signature), parts)
 
 
-def result_type(signature: Signature) -> Any:
+def result_type(signature: LibdeviceSignature) -> types.Type:
     """Return the type of the result of a libdevice function."""
     kinds = [getattr(types, kind) for kind in signature.results]
     return kinds[0] if len(kinds) == 1 else types.Tuple(kinds)
 
 
-def _type_libdevice_call(signature: Signature, *given_types: Any) -> Any:
+def _type_libdevice_call(signature: LibdeviceSignature, *given_types: types.Type) -> Intrinsic:
     """Type a call: return its signature and its code generator."""
     parameter_types = [getattr(types, kind) for kind in signature.arguments]
 
-    def generate(context: Any, builder: Any, _: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, _: Any, args: Values) -> Value:
         pairs = zip(args, given_types, parameter_types, strict=True)
         values = [context.cast(builder, value, from_type, to_type) for value, from_type, to_type in pairs]
         return call_libdevice(context, builder, signature, values)
@@ -71,13 +75,15 @@ def _type_libdevice_call(signature: Signature, *given_types: Any) -> Any:
     return result_type(signature)(*given_types), generate
 
 
-def _call_numba(context: Any, builder: Any, function: Any, inner: Any, values: Any, kinds: Any) -> Any:
+def _call_numba(
+    context: BaseContext, builder: Builder, function: Any, inner: Any, values: Any, kinds: Any
+) -> Value:
     """Call one of Numba's functions with values of these types."""
     arguments = [context.cast(builder, v, k, to) for v, k, to in zip(values, kinds, inner.args, strict=True)]
     return context.get_function(function, inner)(builder, arguments)
 
 
-def _compute_in_double(context: Any, builder: Any, double: Any, inner: Any, values: Any) -> Any:
+def _compute_in_double(context: BaseContext, builder: Builder, double: Any, inner: Any, values: Any) -> Value:
     """Compute a function of single-precision numbers in double precision, and round the result."""
     double_values = [builder.fpext(value, _DOUBLE) for value in values]
     return builder.fptrunc(context.get_function(double, inner)(builder, double_values), _SINGLE)
@@ -86,7 +92,7 @@ def _compute_in_double(context: Any, builder: Any, double: Any, inner: Any, valu
 def _math_intrinsic(count: int, function: Any, math_function: Any) -> Any:
     """Make an intrinsic of so many arguments from a function that Numba knows; `math_function` is its double form."""
 
-    def typed(typing: Any, *given_types: Any) -> Any:
+    def typed(typing: TypingContext, *given_types: types.Type) -> Intrinsic:
         inner = typing.resolve_function_type(function, given_types, {})
         if inner is None:
             return None
@@ -103,25 +109,25 @@ def _math_intrinsic(count: int, function: Any, math_function: Any) -> Any:
             if kind == types.float32:
                 return _single(typing, *given_types)
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             return _call_numba(context, builder, function, inner, args, given_types)
 
         return kind(*given_types), generate
 
-    def _single(typing: Any, *given_types: Any) -> Any:
+    def _single(typing: TypingContext, *given_types: types.Type) -> Intrinsic:
         double_signature = typing.resolve_function_type(math_function, (types.float64,) * count, {})
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             pairs = zip(args, given_types, strict=True)
             values = [context.cast(builder, value, from_type, types.float32) for value, from_type in pairs]
             return _compute_in_double(context, builder, math_function, double_signature, values)
 
         return types.float32(*given_types), generate
 
-    def unary(typing: Any, value: Any) -> Any:
+    def unary(typing: TypingContext, value: types.Type) -> Intrinsic:
         return typed(typing, value)
 
-    def binary(typing: Any, a: Any, b: Any) -> Any:
+    def binary(typing: TypingContext, a: types.Type, b: types.Type) -> Intrinsic:
         return typed(typing, a, b)
 
     return intrinsic(unary if count == 1 else binary)
@@ -135,7 +141,7 @@ def _argument_type(function: Any, kind: Any, given_type: Any) -> str:
 def _library_intrinsic(name: str, count: int) -> Any:
     """Make an intrinsic for a function that Numba computes differently: libdevice's version, or C's."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         kind = ir.FunctionType(_DOUBLE, [_DOUBLE] * count)
         function = cgutils.get_or_insert_function(builder.module, kind, name)
         pairs = zip(args, signature.args, strict=True)
@@ -143,7 +149,7 @@ def _library_intrinsic(name: str, count: int) -> Any:
         result = builder.call(function, arguments)
         return context.cast(builder, result, types.float64, signature.return_type)
 
-    def typed(kind: Any, *given_types: Any) -> Any:
+    def typed(kind: types.Type, *given_types: types.Type) -> Intrinsic:
         libdevice_signature = signature_of(f"{name}{'f' if kind == types.float32 else ''}")
         return (
             (kind(*given_types), generate)
@@ -151,23 +157,23 @@ def _library_intrinsic(name: str, count: int) -> Any:
             else _type_libdevice_call(libdevice_signature, *given_types)
         )
 
-    def unary(typing: Any, value: Any) -> Any:
+    def unary(typing: TypingContext, value: types.Type) -> Intrinsic:
         return typed(types.float32 if value == types.float32 else types.float64, value)
 
-    def binary(typing: Any, a: Any, b: Any) -> Any:
+    def binary(typing: TypingContext, a: types.Type, b: types.Type) -> Intrinsic:
         is_single = {a, b} <= {types.float32} or typing.unify_types(a, b) == types.float32
         return typed(types.float32 if is_single else types.float64, a, b)
 
     return intrinsic(unary if count == 1 else binary)
 
 
-def _modf(typing: Any, value: Any) -> Any:
+def _modf(typing: TypingContext, value: types.Type) -> Intrinsic:
     """Split a number into its fraction and its integer part, truncated toward 0, both with its sign."""
     if not isinstance(value, types.Integer | types.Float | types.Boolean):
         return None
     kind = value if isinstance(value, types.Float) else types.float64
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         number = context.cast(builder, args[0], value, kind)
         trunc, fabs = (
             builder.module.declare_intrinsic(f"llvm.{n}", [number.type]) for n in ("trunc", "fabs")
@@ -184,7 +190,7 @@ def _modf(typing: Any, value: Any) -> Any:
     return types.UniTuple(kind, 2)(value), generate
 
 
-def _absolute(typing: Any, value: Any) -> Any:
+def _absolute(typing: TypingContext, value: types.Type) -> Intrinsic:
     """Compute the absolute value of a number; libdevice computes that of a complex number."""
     inner = typing.resolve_function_type(abs, (value,), {})
     if inner is None:
@@ -192,7 +198,7 @@ def _absolute(typing: Any, value: Any) -> Any:
     kind = str(inner.return_type)
     hypot = libdevice_function(math.hypot, kind, kind) if isinstance(value, types.Complex) else None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         if hypot is None:
             return _call_numba(context, builder, abs, inner, args, (value,))
         number = context.make_complex(builder, value, args[0])
@@ -201,7 +207,7 @@ def _absolute(typing: Any, value: Any) -> Any:
     return inner.return_type(value), generate
 
 
-def _fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
+def _fma(typing: TypingContext, a: types.Type, b: types.Type, c: types.Type) -> Intrinsic:
     """Multiply and add with one rounding."""
     argument_types = (a, b, c)
     if not all(isinstance(kind, types.Number | types.Boolean) for kind in argument_types):
@@ -209,20 +215,20 @@ def _fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     is_single = typing.unify_types(types.float32, *argument_types) == types.float32
     kind = types.float32 if is_single else types.float64
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         pairs = zip(args, argument_types, strict=True)
         return builder.fma(*(context.cast(builder, value, from_type, kind) for value, from_type in pairs))
 
     return kind(*argument_types), generate
 
 
-def _rounding(typing: Any, value: Any, digits: Any) -> Any:
+def _rounding(typing: TypingContext, value: types.Type, digits: types.Type) -> Intrinsic:
     """Round a number to a number of decimal places."""
     inner = typing.resolve_function_type(round, (value, digits), {})
     if inner is None:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         double_types = (types.float64, types.int64)
         arguments = [
             context.cast(builder, v, k, to)
@@ -264,13 +270,13 @@ def libdevice_call(name: str) -> Any:
         return None
     count = len(signature.arguments)
 
-    def unary(typing: Any, a: Any) -> Any:
+    def unary(typing: TypingContext, a: types.Type) -> Intrinsic:
         return _type_libdevice_call(signature, a)
 
-    def binary(typing: Any, a: Any, b: Any) -> Any:
+    def binary(typing: TypingContext, a: types.Type, b: types.Type) -> Intrinsic:
         return _type_libdevice_call(signature, a, b)
 
-    def ternary(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    def ternary(typing: TypingContext, a: types.Type, b: types.Type, c: types.Type) -> Intrinsic:
         return _type_libdevice_call(signature, a, b, c)
 
     return intrinsic((unary, binary, ternary)[count - 1]) if 0 < count < 4 else None

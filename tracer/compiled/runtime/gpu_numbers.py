@@ -14,10 +14,14 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.extending import intrinsic
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
+
 _DOUBLE, _SINGLE, _I64 = ir.DoubleType(), ir.FloatType(), ir.IntType(64)
 
 
-def convert_number(context: Any, builder: Any, value: Any, from_type: Any, to_type: Any) -> Any:
+def convert_number(
+    context: BaseContext, builder: Builder, value: Value, from_type: Any, to_type: Any
+) -> Value:
     """Convert a number to another type; a float to an integer as PTX's `cvt` does.
 
     Values out of range are clamped; a nan becomes 0 or 0x80... Numba rounds half precision to the nearest integer, and
@@ -43,12 +47,12 @@ def convert_number(context: Any, builder: Any, value: Any, from_type: Any, to_ty
 def _adjusted_operator(function: Any, change: Any) -> Any:
     """Make an intrinsic that adjusts an operator's result: (builder, type, result, operands) -> result."""
 
-    def typer(typing: Any, a: Any, b: Any) -> Any:
+    def typer(typing: TypingContext, a: types.Type, b: types.Type) -> Intrinsic:
         inner = typing.resolve_function_type(function, (a, b), {})
         if inner is None:
             return None
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             kinds = zip(args, (a, b), inner.args, strict=True)
             operands = [
                 context.cast(builder, value, from_type, to_type) for value, from_type, to_type in kinds
@@ -61,7 +65,7 @@ def _adjusted_operator(function: Any, change: Any) -> Any:
     return intrinsic(typer)
 
 
-def _nan_for_infinite_divisor(builder: Any, inner: Any, result: Any, operands: Any) -> Any:
+def _nan_for_infinite_divisor(builder: Builder, inner: Any, result: Any, operands: Any) -> Value:
     if not isinstance(inner.return_type, types.Float):
         return result
     infinite = [
@@ -73,12 +77,12 @@ def _nan_for_infinite_divisor(builder: Any, inner: Any, result: Any, operands: A
 def _shift(function: Any) -> Any:
     """Make an intrinsic for a shift that gives 0, or the sign, for amounts below 0 or above 63."""
 
-    def typer(typing: Any, a: Any, b: Any) -> Any:
+    def typer(typing: TypingContext, a: types.Type, b: types.Type) -> Intrinsic:
         inner = typing.resolve_function_type(function, (a, b), {})
         if inner is None:
             return None
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             kind = inner.return_type
             value = context.cast(builder, args[0], a, kind)
             amount = context.cast(builder, args[1], b, types.int64)
@@ -98,14 +102,14 @@ def _shift(function: Any) -> Any:
 def _cast(kind: Any) -> Any:
     """Make an intrinsic that converts a number to a type; for None, as `int(x)` does."""
 
-    def typer(typing: Any, value: Any) -> Any:
+    def typer(typing: TypingContext, value: types.Type) -> Intrinsic:
         if not isinstance(value, types.Number | types.Boolean) or isinstance(value, types.Complex):
             return None
         is_integer = isinstance(value, types.Integer) and not isinstance(value, types.Boolean)
         literal = types.unliteral(value)
         to_type = kind or (literal if is_integer else types.int64)
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             return convert_number(context, builder, args[0], value, to_type)
 
         return to_type(value), generate
@@ -116,12 +120,12 @@ def _cast(kind: Any) -> Any:
 def _min_or_max(sign: str) -> Any:
     """Make `min` or `max` of two numbers, in their common type; a nan loses."""
 
-    def typer(typing: Any, a: Any, b: Any) -> Any:
+    def typer(typing: TypingContext, a: types.Type, b: types.Type) -> Intrinsic:
         kind = typing.unify_types(types.unliteral(a), types.unliteral(b))
         if not isinstance(kind, types.Integer | types.Float):
             return None
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             x, y = (context.cast(builder, v, t, kind) for v, t in zip(args, (a, b), strict=True))
             if isinstance(kind, types.Float):
                 is_second = builder.fcmp_ordered(sign, y, x)
@@ -139,12 +143,12 @@ def _min_or_max(sign: str) -> Any:
 def _rounding(name: str) -> Any:
     """Make `math.floor` or a similar function, which returns a float on a GPU."""
 
-    def typer(typing: Any, value: Any) -> Any:
+    def typer(typing: TypingContext, value: types.Type) -> Intrinsic:
         if not isinstance(value, types.Integer | types.Float | types.Boolean):
             return None
         kind = value if isinstance(value, types.Float) else types.float64
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             number = context.cast(builder, args[0], value, kind)
             function = builder.module.declare_intrinsic(f"llvm.{name}", [number.type])
             return builder.call(function, [number])

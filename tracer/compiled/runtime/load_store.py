@@ -8,13 +8,16 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..not_compilable import NotCompilableError
 from .cell_type import Cells
 from .element import is_element, load_typer, parts_of, store_typer
 from .records import assign_typer, part_typer
 
 
-def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
+def _load(
+    typing: TypingContext, state: types.Type, cells: types.Type, index: types.Type, site: types.Type
+) -> Intrinsic:
     """Load an element and record it; index a tuple without a record."""
     if isinstance(cells, types.BaseTuple):
         return _load_from_tuple(typing, state, cells, index, site)
@@ -27,7 +30,9 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
     return load_typer(typing, state, cells, index, site)
 
 
-def _load_from_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
+def _load_from_tuple(
+    typing: TypingContext, state: types.Type, kind: types.Type, index: types.Type, site: types.Type
+) -> Intrinsic:
     """Type the index of a tuple: if its parts differ in type, the index must be a literal."""
     is_uniform = isinstance(kind, types.UniTuple | types.NamedUniTuple)
     if isinstance(index, types.IntegerLiteral) and not is_uniform:
@@ -35,7 +40,7 @@ def _load_from_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) 
         if not -len(kind) <= position < len(kind):
             return None
 
-        def take(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def take(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             return cgutils.unpack_tuple(builder, args[1])[position]
 
         return kind[position](state, kind, index, site), take
@@ -45,14 +50,16 @@ def _load_from_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) 
     if inner is None or not is_uniform:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         index_value = context.cast(builder, args[2], index, index_type)
         return context.get_function(operator.getitem, inner)(builder, (args[1], index_value))
 
     return inner.return_type(state, kind, index, site), generate
 
 
-def _load_from_numpy(typing: Any, state: Any, array: Any, index: Any, site: Any) -> Any:
+def _load_from_numpy(
+    typing: TypingContext, state: types.Type, array: types.Type, index: types.Type, site: types.Type
+) -> Intrinsic:
     """Type the index of a NumPy array, which is a global or made by the kernel; its accesses are not recorded."""
     inner, check = (
         typing.resolve_function_type(operator.getitem, (array, index), {}),
@@ -61,7 +68,7 @@ def _load_from_numpy(typing: Any, state: Any, array: Any, index: Any, site: Any)
     if inner is None or check is None:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         context.compile_internal(builder, check, types.none(array, index), (args[1], args[2]))
         kinds = zip(args[1:3], (array, index), inner.args, strict=True)
         arguments = [context.cast(builder, *parts) for parts in kinds]
@@ -70,14 +77,21 @@ def _load_from_numpy(typing: Any, state: Any, array: Any, index: Any, site: Any)
     return inner.return_type(state, array, index, site), generate
 
 
-def _store_to_numpy(typing: Any, state: Any, value: Any, array: Any, index: Any, site: Any) -> Any:
+def _store_to_numpy(
+    typing: TypingContext,
+    state: types.Type,
+    value: types.Type,
+    array: types.Type,
+    index: types.Type,
+    site: types.Type,
+) -> Intrinsic:
     """Type a store to a NumPy array."""
     inner = typing.resolve_function_type(operator.setitem, (array, index, value), {})
     check = _bounds_check(array, index)
     if inner is None or check is None or not array.mutable:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         _, stored_value, target, index_value, _ = args
         context.compile_internal(builder, check, types.none(array, index), (target, index_value))
         kinds = zip((target, index_value, stored_value), (array, index, value), inner.args, strict=True)
@@ -115,7 +129,14 @@ def _check_indices(array: Any, index: Any) -> None:
             raise NotCompilableError("an index outside a NumPy array")
 
 
-def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
+def _store(
+    typing: TypingContext,
+    state: types.Type,
+    value: types.Type,
+    cells: types.Type,
+    index: types.Type,
+    site: types.Type,
+) -> Intrinsic:
     """Store a value to an element, or to each element of a view, and record that."""
     if isinstance(cells, types.Array):
         return _store_to_numpy(typing, state, value, cells, index, site)

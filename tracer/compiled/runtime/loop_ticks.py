@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..memory_words import I64, element_pointer, load_word, store_word, word_pointer
 from ..scheduler.switching import call_driver
 from ..state import DriverCall, ThreadSlot, Word
@@ -16,13 +15,13 @@ ROOM_LEFT = 1 << 14  # bytes of stack for a function that no longer recurses
 PERIOD = 1 << 20  # rounds of loops between two calls of the driver: a few milliseconds
 
 
-def _tick(typing: Any, state: Any, loop: Any, rounds: Any) -> Any:
+def _tick(typing: TypingContext, state: types.Type, loop: types.Type, rounds: types.Type) -> Intrinsic:
     """Count a round of a loop and the rounds of its inner loops; call the driver, which may stop it, once in PERIOD.
 
     loop: its number, stored for the driver.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         b, state = builder, args[0]
         remaining = b.sub(load_word(b, state, Word.TICKS), args[2])
         store_word(b, remaining, state, Word.TICKS)
@@ -35,7 +34,7 @@ def _tick(typing: Any, state: Any, loop: Any, rounds: Any) -> Any:
     return types.none(types.int64, types.int64, types.int64), generate
 
 
-def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
+def _go_deeper(typing: TypingContext, state: types.Type, name: types.Type) -> Intrinsic:
     """Begin a recursive function; if its stack is almost full, the driver ends the launch.
 
     name: of the function, a literal.
@@ -43,7 +42,7 @@ def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
     if not isinstance(name, types.StringLiteral):
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         b, state = builder, args[0]
         stack_position = b.ptrtoint(cgutils.alloca_once(b, ir.IntType(8)), I64)
         end = b.load(element_pointer(b, load_word(b, state, Word.THREAD_SLOT), I64, I64(ThreadSlot.STACK)))
@@ -57,11 +56,11 @@ def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
     return types.none(types.int64, name), generate
 
 
-def _plain(typing: Any, value: Any) -> Any:
+def _plain(typing: TypingContext, value: types.Type) -> Intrinsic:
     """Return a value without its literal type, so that a recursive function is compiled only once."""
     kind = types.unliteral(value)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         return context.cast(builder, args[0], value, kind)
 
     return kind(value), generate

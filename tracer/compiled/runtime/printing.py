@@ -13,6 +13,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.np import numpy_support
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..memory_words import I64, word_pointer
 from ..scheduler.switching import call_driver
 from ..state import DriverCall, Word
@@ -33,7 +34,7 @@ def _describe_type(kind: Any) -> Any:
     return None
 
 
-def _flatten(builder: Any, kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+def _flatten(builder: Builder, kind: Any, value: Value) -> Iterator[tuple[Any, Any]]:
     """Yield (type, value) of the numbers in a value."""
     if isinstance(kind, types.BaseTuple):
         for part, inner in zip(kind, cgutils.unpack_tuple(builder, value), strict=True):
@@ -42,14 +43,14 @@ def _flatten(builder: Any, kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
         yield types.unliteral(kind), value
 
 
-def _print(typing: Any, state: Any, values: Any) -> Any:
+def _print(typing: TypingContext, state: types.Type, values: types.Type) -> Intrinsic:
     """Print the values of a tuple on one line."""
     described = _describe_type(values) if isinstance(values, types.BaseTuple) else None
     if described is None:
         return None
     text = json.dumps(described)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         numbers = list(_flatten(builder, values, args[1]))
         size = 1 + len(numbers) * _VALUE_BYTES // 8
         message = cgutils.alloca_once(builder, ir.ArrayType(I64, size))

@@ -13,6 +13,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.np import numpy_support
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..memory_words import I32, I64
 from ..state import CODES, REGION_SHIFT, regions_of
 from .cell_type import Cells, build_cells, contiguous_strides
@@ -37,7 +38,7 @@ class Field(Struct, frozen=True):
         """Whether the field of one record is a single element."""
         return not self.kind.ndim and not self.kind.is_record
 
-    def view(self, context: Any, builder: Any, cells: Cells, value: Any) -> Any:
+    def view(self, context: BaseContext, builder: Builder, cells: Cells, value: Value) -> Value:
         """Return the cells of the field in some records."""
         struct = cgutils.create_struct_proxy(cells)(context, builder, value)
         data, start = (builder.add(address, I64(self.offset)) for address in (struct.data, struct.start))
@@ -75,7 +76,7 @@ def _find_field(cells: Cells, index: Any) -> Field | None:
     return field_of(cells, names[index.literal_value])
 
 
-def _take_field(field: Field, context: Any, builder: Any, cells: Cells, args: Sequence[Any]) -> Any:
+def _take_field(field: Field, context: BaseContext, builder: Builder, cells: Cells, args: Values) -> Value:
     """Take a field from (state, records, site): its loaded value, or a view."""
     state, value, site = args
     view = field.view(context, builder, cells, value)
@@ -84,19 +85,21 @@ def _take_field(field: Field, context: Any, builder: Any, cells: Cells, args: Se
     return record_load(Element(context, builder, field.kind, view, ()), state, site)
 
 
-def part_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
+def part_typer(state: types.Type, cells: Cells, index: types.Type, site: types.Type) -> Intrinsic:
     """Type an index that is not a plain load: it gives a view, or a field of records."""
     field = _find_field(cells, index) if cells.is_record else None
     if field is None:
         return view_typer(state, cells, index, site)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         return _take_field(field, context, builder, cells, (args[0], args[1], args[3]))
 
     return (field.kind.dtype if field.is_element else field.kind)(state, cells, index, site), generate
 
 
-def _attribute(typing: Any, state: Any, value: Any, name: Any, site: Any) -> Any:
+def _attribute(
+    typing: TypingContext, state: types.Type, value: types.Type, name: types.Type, site: types.Type
+) -> Intrinsic:
     """Type an attribute: a field of records, or an attribute that numba knows."""
     if not isinstance(name, types.StringLiteral):
         return None
@@ -107,14 +110,21 @@ def _attribute(typing: Any, state: Any, value: Any, name: Any, site: Any) -> Any
     if attribute_type is None:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         get = context.get_getattr(value, name.literal_value)
         return get(context, builder, value, args[1], name.literal_value)
 
     return attribute_type(state, value, name, site), generate
 
 
-def _set_attribute(typing: Any, state: Any, value: Any, cells: Any, name: Any, site: Any) -> Any:
+def _set_attribute(
+    typing: TypingContext,
+    state: types.Type,
+    value: types.Type,
+    cells: types.Type,
+    name: types.Type,
+    site: types.Type,
+) -> Intrinsic:
     """Type an assignment to a field of records."""
     if not isinstance(name, types.StringLiteral) or field_of(cells, name.literal_value) is None:
         return None
@@ -124,7 +134,9 @@ def _set_attribute(typing: Any, state: Any, value: Any, cells: Any, name: Any, s
 attribute, set_attribute = intrinsic(_attribute), intrinsic(_set_attribute)
 
 
-def assign_typer(state: Any, value: Any, cells: Cells, index: Any, site: Any) -> Any:
+def assign_typer(
+    state: types.Type, value: types.Type, cells: Cells, index: types.Type, site: types.Type
+) -> Intrinsic:
     """Type an assignment to a slice, a record, or a field of one."""
     field = _find_field(cells, index) if cells.is_record else None
     view: Any = view_typer(state, cells, index, site) if field is None else None
@@ -135,7 +147,7 @@ def assign_typer(state: Any, value: Any, cells: Cells, index: Any, site: Any) ->
     if assign is None:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         state, stored_value, cells_value, index_value, site = args
         if field:
             target = field.view(context, builder, cells, cells_value)
@@ -156,7 +168,7 @@ def _make_assignment(kind: Cells, value: Any) -> Assign | None:
     if not isinstance(value, types.Number | types.Boolean):
         return None
 
-    def assign(context: Any, builder: Any, args: Sequence[Any]) -> None:
+    def assign(context: BaseContext, builder: Builder, args: Values) -> None:
         state, number, target, site = args
         element = Element(context, builder, kind, target, ())
         record_store(element, state, convert_number(context, builder, number, value, kind.dtype), site)
@@ -170,7 +182,7 @@ def _assign_record(kind: Cells, value: Any) -> Assign | None:
     if not all(parts):
         return None
 
-    def assign(context: Any, builder: Any, args: Sequence[Any]) -> None:
+    def assign(context: BaseContext, builder: Builder, args: Values) -> None:
         for part in parts:
             assert part is not None
             part(context, builder, args)
@@ -191,7 +203,7 @@ def _assign_field(kind: Cells, value: Any, position: int, name: str) -> Assign |
         return None
     source_type = source.kind.dtype if source.is_element else source.kind
 
-    def take(context: Any, builder: Any, args: Sequence[Any]) -> Any:
+    def take(context: BaseContext, builder: Builder, args: Values) -> Value:
         return _take_field(source, context, builder, value, (args[0], args[1], builder.add(args[3], I64(1))))
 
     return _assign_from(target, kind, source_type, take)
@@ -203,7 +215,7 @@ def _assign_from(target: Field, kind: Cells, source_type: Any, take: Callable[..
     if inner is None:
         return None
 
-    def assign(context: Any, builder: Any, args: Sequence[Any]) -> None:
+    def assign(context: BaseContext, builder: Builder, args: Values) -> None:
         value = take(context, builder, args)
         inner(context, builder, (args[0], value, target.view(context, builder, kind, args[2]), args[3]))
 

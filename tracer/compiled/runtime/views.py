@@ -12,6 +12,7 @@ from numba.cpython import slicing
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.np import numpy_support
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..memory_words import I64
 from ..next_row import reload_next_row
 from ..not_compilable import NotCompilableError
@@ -20,7 +21,7 @@ from .cell_type import Cells, build_cells
 from .element import load_element, parts_of, store_element
 
 
-def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
+def view_typer(state: types.Type, cells: Cells, index: types.Type, site: types.Type) -> Intrinsic:
     """Type an index that selects no single element; such an index makes no access."""
     parts = parts_of(index)
     ellipses = [position for position, part in enumerate(parts) if isinstance(part, types.EllipsisType)]
@@ -30,7 +31,7 @@ def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     ndim = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
     kind = cells.with_ndim(ndim)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
         pairs = list(zip(parts, values, strict=True))
         if ellipses:  # all axes without an index
@@ -40,7 +41,9 @@ def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     return kind(state, cells, index, site), generate
 
 
-def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tuple[Any, Any]]) -> Any:
+def _view(
+    context: BaseContext, builder: Builder, kinds: Any, value: Value, parts: Sequence[tuple[Any, Any]]
+) -> Value:
     """Build the view that the parts of an index, (type, value) each, select; it may lie outside its array.
 
     A part without a type keeps its axis.
@@ -80,7 +83,7 @@ def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tu
 
 
 def _slice_axis(
-    context: Any, builder: Any, part: Any, slice_value: Any, length: Any, stride: Any
+    context: BaseContext, builder: Builder, part: Any, slice_value: Any, length: Any, stride: Any
 ) -> tuple[Any, Any, Any]:
     """Compute the offset of a slice's first element in bytes, its length, and its stride in bytes."""
     bounds = context.make_helper(builder, part, slice_value)
@@ -103,7 +106,7 @@ def make_fill(kind: Cells, value: Any) -> Any:
         return None
     inner = types.none(types.int64, value, kind, types.int64)
 
-    def fill(context: Any, builder: Any, args: Any) -> None:
+    def fill(context: BaseContext, builder: Builder, args: Values) -> None:
         context.compile_internal(builder, implement, inner, args)
         reload_next_row(builder, args[0])
 
@@ -124,7 +127,7 @@ def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
         store_element(state, broadcast[index], target, index, site)
 
 
-def _dtype_like(typing: Any, cells: Any) -> Any:
+def _dtype_like(typing: TypingContext, cells: types.Type) -> Intrinsic:
     """Type the NumPy dtype of loaded elements."""
     kind = types.DType(cells.dtype)
     return kind(cells), lambda context, builder, signature, args: context.get_dummy_value()
@@ -133,10 +136,10 @@ def _dtype_like(typing: Any, cells: Any) -> Any:
 dtype_like = intrinsic(_dtype_like)
 
 
-def _turned(typing: Any, cells: Any) -> Any:
+def _turned(typing: TypingContext, cells: types.Type) -> Intrinsic:
     """Type the transpose."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t)[::-1] for t in (struct.shape, struct.strides))
         return build_cells(
@@ -154,11 +157,11 @@ def _turned(typing: Any, cells: Any) -> Any:
     return cells(cells), generate
 
 
-def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
+def _reshaped(typing: TypingContext, cells: types.Type, shape: types.Type) -> Intrinsic:
     """Type a view of another shape, whose lengths have been checked."""
     kind = cells.with_ndim(len(shape))
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         lengths = cgutils.unpack_tuple(builder, args[1])
         steps = [I64(cells.itemsize)]
@@ -179,11 +182,11 @@ def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
     return kind(cells, shape), generate
 
 
-def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
+def _viewed(typing: TypingContext, cells: types.Type, dtype: types.Type, length: types.Type) -> Intrinsic:
     """Type the same bytes as another dtype, with a given length of the last dimension."""
     kind = Cells(dtype.dtype, cells.ndim)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
         shape, strides = [*shape[:-1], args[2]], [*strides[:-1], I64(kind.itemsize)]
@@ -202,10 +205,10 @@ def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
     return kind(cells, dtype, length), generate
 
 
-def _distance(typing: Any, cells: Any) -> Any:
+def _distance(typing: TypingContext, cells: types.Type) -> Intrinsic:
     """Compute the offset in bytes of a view's first element from the start of its memory."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         return builder.sub(struct.data, struct.start)
 
@@ -293,11 +296,11 @@ overload(view, strict=False)(_view_as)
 def _part(number: int) -> Any:
     """Make an intrinsic that returns the real (1) or imaginary (2) parts of an array."""
 
-    def typer(typing: Any, cells: Any) -> Any:
+    def typer(typing: TypingContext, cells: types.Type) -> Intrinsic:
         kind = Cells(cells.dtype.underlying_float, cells.ndim, cells.unit, number)
         offset = I64(kind.itemsize if number == 2 else 0)
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
             shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
             data, start = (builder.add(address, offset) for address in (struct.data, struct.start))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -9,6 +10,7 @@ from numba.core import types
 from numba.core.datamodel import models
 from numba.core.extending import intrinsic, register_model
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..memory_words import I64, element_pointer, load_word, word_pointer
 from ..scheduler.switching import stop
 from ..state import StopReason, ThreadSlot, Word
@@ -27,17 +29,17 @@ register_model(GridGroup)(models.OpaqueModel)
 _GRID = GridGroup()
 
 
-def _this_grid(typing: Any) -> Any:
+def _this_grid(typing: TypingContext) -> Intrinsic:
     """Return the group of all threads of the grid."""
     return _GRID(), lambda context, builder, signature, args: context.get_dummy_value()
 
 
-def _wait_group(typing: Any, state: Any, group: Any, site: Any) -> Any:
+def _wait_group(typing: TypingContext, state: types.Type, group: types.Type, site: types.Type) -> Intrinsic:
     """Stop a thread until all threads of its group have come."""
     if group != _GRID:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         builder.store(args[2], word_pointer(builder, args[0], Word.SITE))
         stop(builder, args[0], I64(StopReason.GRID))
         return context.get_dummy_value()
@@ -45,14 +47,16 @@ def _wait_group(typing: Any, state: Any, group: Any, site: Any) -> Any:
     return types.none(types.int64, _GRID, types.int64), generate
 
 
-def _thread_word(builder: Any, state: Any, index: ThreadSlot, kind: Any) -> Any:
+def _thread_word(builder: Builder, state: Value, index: ThreadSlot, kind: Any) -> Value:
     """Return a pointer to one of the current thread's words."""
     return element_pointer(
         builder, builder.add(load_word(builder, state, Word.THREAD_SLOT), I64(8 * index)), kind
     )
 
 
-def _write_value(context: Any, builder: Any, state: Any, index: ThreadSlot, kind: Any, value: Any) -> None:
+def _write_value(
+    context: BaseContext, builder: Builder, state: Value, index: ThreadSlot, kind: Any, value: Value
+) -> None:
     """Write a value of up to 8 bytes to one of the current thread's words; lanes and distances as signed integers."""
     if index != _OUT:
         value, kind = context.cast(builder, value, kind, types.int64), types.int64
@@ -74,13 +78,13 @@ def wait(
     extra: a constant that every thread brings too.
     """
 
-    def typer(typing: Any, state: Any, *argument_types: Any) -> Any:
+    def typer(typing: TypingContext, state: types.Type, *argument_types: types.Type) -> Intrinsic:
         values, site = argument_types[:-1], argument_types[-1]
         if len(values) != len(brings) or not all(map(_fits_word, values)):
             return None
         result_type = types.unliteral(values[takes]) if isinstance(takes, int) else takes
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
             state = args[0]
             for index, kind, value in zip(brings, signature.args[1:-1], args[1:-1], strict=True):
                 _write_value(context, builder, state, index, kind, value)
@@ -96,25 +100,34 @@ def wait(
     return intrinsic(_fix_parameters(typer, len(brings)))
 
 
-def _fix_parameters(typer: Any, count: int) -> Any:
+def _fix_parameters(typer: Callable[..., Intrinsic], count: int) -> Callable[..., Intrinsic]:
     """Give a typer a fixed number of parameters besides state and site: Numba counts them."""
 
-    def with_none(typing: Any, state: Any, site: Any) -> Any:
+    def with_none(typing: TypingContext, state: types.Type, site: types.Type) -> Intrinsic:
         return typer(typing, state, site)
 
-    def with_one(typing: Any, state: Any, a: Any, site: Any) -> Any:
+    def with_one(typing: TypingContext, state: types.Type, a: types.Type, site: types.Type) -> Intrinsic:
         return typer(typing, state, a, site)
 
-    def with_two(typing: Any, state: Any, a: Any, b: Any, site: Any) -> Any:
+    def with_two(
+        typing: TypingContext, state: types.Type, a: types.Type, b: types.Type, site: types.Type
+    ) -> Intrinsic:
         return typer(typing, state, a, b, site)
 
-    def with_three(typing: Any, state: Any, a: Any, b: Any, c: Any, site: Any) -> Any:
+    def with_three(
+        typing: TypingContext,
+        state: types.Type,
+        a: types.Type,
+        b: types.Type,
+        c: types.Type,
+        site: types.Type,
+    ) -> Intrinsic:
         return typer(typing, state, a, b, c, site)
 
     return (with_none, with_one, with_two, with_three)[count]
 
 
-def _read_result(context: Any, builder: Any, state: Any, kind: Any) -> Any:
+def _read_result(context: BaseContext, builder: Builder, state: Value, kind: Any) -> Value:
     if kind is None:
         return context.get_dummy_value()
     entry = _thread_word(builder, state, ThreadSlot.IN, context.get_data_type(kind))

@@ -24,7 +24,7 @@ from .warps import reach_of, role_of
 _ARRIVAL_BYTES = 8 * len(ArrivalWord)
 
 
-def _count_accesses(state: Any) -> Any:
+def _count_accesses(state: int) -> Any:
     rows = (peek(state, Word.ROW) - peek(state, Word.BEGIN)) // ROW_BYTES
     return peek(state, Word.BASE) + rows
 
@@ -32,7 +32,7 @@ def _count_accesses(state: Any) -> Any:
 count_accesses = compile_with_callers(_count_accesses)
 
 
-def _record_arrival(state: Any, thread_slot: Any, reason: Any) -> None:
+def _record_arrival(state: int, thread_slot: int, reason: int) -> None:
     """Log that the current thread has arrived at a barrier, warp operation or fence."""
     poke(thread_slot, ThreadSlot.SITE, peek(state, Word.SITE))
     if peek(state, Word.ARRIVALS) == 0:

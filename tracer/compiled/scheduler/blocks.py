@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...model.trace import WARP
@@ -16,6 +14,7 @@ from ..state import (
     WARP_WORDS,
     BlockSlot,
     DriverCall,
+    Number,
     StopReason,
     ThreadSlot,
     WarpWord,
@@ -36,15 +35,15 @@ _HAS_BOUNDS, _BASE, _LIMIT = (1, *_MACHINE.bounds) if _MACHINE.bounds else (0, 0
 _MARGIN = STACK_STAGGER  # above a new stack's words, for what `start` passes
 
 
-def _thread_slot_at(state: Any, number: Any) -> Any:
+def _thread_slot_at(state: int, number: int) -> int:
     return peek(state, Word.THREAD_SLOTS) + number * _THREAD_SLOT_BYTES
 
 
-def _block_slot_at(state: Any, number: Any) -> Any:
+def _block_slot_at(state: int, number: int) -> int:
     return peek(state, Word.BLOCK_SLOTS) + number * _BLOCK_SLOT_BYTES
 
 
-def _warp_at(state: Any, number: Any) -> Any:
+def _warp_at(state: int, number: int) -> int:
     return peek(state, Word.WARPS) + number * _WARP_BYTES
 
 
@@ -55,7 +54,7 @@ thread_slot_at, block_slot_at, warp_at = (
 )
 
 
-def _lane_of(thread_slot: Any) -> Any:
+def _lane_of(thread_slot: int) -> int:
     """Return the bit of a thread among the lanes of its warp."""
     return 1 << peek(thread_slot, ThreadSlot.THREAD) % WARP
 
@@ -63,7 +62,7 @@ def _lane_of(thread_slot: Any) -> Any:
 lane_of = compile_with_callers(_lane_of)
 
 
-def _is_in(state: Any, thread_slot: Any, word: Any) -> Any:
+def _is_in(state: int, thread_slot: int, word: int) -> bool:
     """Check if a thread is in a set of its warp, a `WarpWord`."""
     return peek(warp_at(state, peek(thread_slot, ThreadSlot.WARP)), word) & lane_of(thread_slot) != 0
 
@@ -71,7 +70,7 @@ def _is_in(state: Any, thread_slot: Any, word: Any) -> Any:
 is_in = compile_with_callers(_is_in)
 
 
-def _stop_running(state: Any, thread_slot: Any) -> Any:
+def _stop_running(state: int, thread_slot: int) -> int:
     """Take a thread out of the set of runnable threads; return the address of its warp's words."""
     warp = warp_at(state, peek(thread_slot, ThreadSlot.WARP))
     poke(warp, WarpWord.RUNNABLE, peek(warp, WarpWord.RUNNABLE) & ~lane_of(thread_slot))
@@ -81,7 +80,7 @@ def _stop_running(state: Any, thread_slot: Any) -> Any:
 stop_running = compile_with_callers(_stop_running)
 
 
-def _put_in(state: Any, thread_slot: Any, word: Any) -> None:
+def _put_in(state: int, thread_slot: int, word: int) -> None:
     """Move a running thread to a set of waiting threads, a `WarpWord`."""
     warp = stop_running(state, thread_slot)
     poke(warp, word, peek(warp, word) | lane_of(thread_slot))
@@ -90,7 +89,7 @@ def _put_in(state: Any, thread_slot: Any, word: Any) -> None:
 move_to_waiting = compile_with_callers(_put_in)
 
 
-def _free_stack(state: Any, thread_slot: Any) -> None:
+def _free_stack(state: int, thread_slot: int) -> None:
     """Return the stack of an ended thread to the pool; the next thread takes it while it is still in the cache."""
     count = peek(state, Word.STACK_COUNT)
     poke(peek(state, Word.STACKS), count, peek(thread_slot, ThreadSlot.STACK))
@@ -101,7 +100,7 @@ def _free_stack(state: Any, thread_slot: Any) -> None:
 free_stack = compile_with_callers(_free_stack)
 
 
-def _take_stack(state: Any, thread_slot: Any) -> None:
+def _take_stack(state: int, thread_slot: int) -> None:
     """Give a starting thread a stack, on which it begins with `Word.MAIN`."""
     count = peek(state, Word.STACK_COUNT) - 1
     poke(state, Word.STACK_COUNT, count)
@@ -120,7 +119,7 @@ def _take_stack(state: Any, thread_slot: Any) -> None:
 take_stack = compile_with_callers(_take_stack)
 
 
-def _enter(state: Any, number: Any) -> None:
+def _enter(state: int, number: int) -> None:
     """Make the block of a slot the current one."""
     block_slot = block_slot_at(state, number)
     poke(state, Word.BLOCK_SLOT, number)
@@ -133,17 +132,17 @@ def _enter(state: Any, number: Any) -> None:
 enter = compile_with_callers(_enter)
 
 
-def _serve(state: Any, event: Any) -> Any:
+def _serve(state: int, event: int) -> Number:
     """Serve a thread's call of the driver, here or by the driver; return 1 if the launch must stop."""
     if event == DriverCall.FULL and take_in_rows(state):
         return np.int64(0)
-    return call_driver_now(state, event)
+    return int(call_driver_now(state, event))
 
 
 serve = compile_with_callers(_serve)
 
 
-def _resume(state: Any, thread_slot: Any) -> Any:
+def _resume(state: int, thread_slot: int) -> int:
     """Let a thread run until it stops; return the `StopReason`. Raises the thread's exception."""
     number = peek(thread_slot, ThreadSlot.BLOCK_SLOT)
     if number != peek(state, Word.BLOCK_SLOT):
@@ -169,7 +168,7 @@ def _resume(state: Any, thread_slot: Any) -> Any:
 resume = compile_with_callers(_resume, inlined=True)
 
 
-def _number_phase(state: Any, block_slot: Any) -> None:
+def _number_phase(state: int, block_slot: int) -> None:
     """Number the phase that a block begins, for the contexts of its rows."""
     if peek(state, Word.NUMBERS) >= peek(state, Word.NUMBERS_ROOM):
         call_driver_or_stop(state, DriverCall.NUMBERS)
@@ -187,7 +186,7 @@ def _number_phase(state: Any, block_slot: Any) -> None:
 number_phase = compile_with_callers(_number_phase)
 
 
-def _refresh(state: Any, memory: Any) -> None:
+def _refresh(state: int, memory: int) -> None:
     """Set shared and local memory to their contents at the start of a block."""
     contents = peek(state, Word.INITIAL_CONTENTS)
     for i in range(peek(state, Word.DECLARATIONS)):
@@ -200,7 +199,7 @@ def _refresh(state: Any, memory: Any) -> None:
 refresh = compile_with_callers(_refresh)
 
 
-def _free_block_slot(state: Any) -> Any:
+def _free_block_slot(state: int) -> int:
     """Find a free block slot; return its number."""
     number = 0
     while peek(block_slot_at(state, number), BlockSlot.IS_USED):
@@ -211,7 +210,7 @@ def _free_block_slot(state: Any) -> Any:
 free_block_slot = compile_with_callers(_free_block_slot)
 
 
-def _first_warp(state: Any, number: Any) -> Any:
+def _first_warp(state: int, number: int) -> int:
     """Return the address of the words of the first warp in a block slot."""
     return warp_at(state, number * peek(state, Word.WARPS_OF_BLOCK))
 
@@ -219,7 +218,7 @@ def _first_warp(state: Any, number: Any) -> Any:
 first_warp = compile_with_callers(_first_warp)
 
 
-def _lanes_of(threads: Any) -> Any:
+def _lanes_of(threads: int) -> int:
     """Return the bits of the lanes in a warp, if so many threads remain."""
     return (1 << min(threads, WARP)) - 1
 
@@ -227,7 +226,7 @@ def _lanes_of(threads: Any) -> Any:
 lanes_of = compile_with_callers(_lanes_of)
 
 
-def _start_block(state: Any, block: Any) -> Any:
+def _start_block(state: int, block: int) -> int:
     """Put a block into a slot, with its threads; return the slot's number."""
     number, threads = free_block_slot(state), peek(state, Word.THREADS)
     block_slot = block_slot_at(state, number)
@@ -254,7 +253,7 @@ def _start_block(state: Any, block: Any) -> Any:
 start_block = compile_with_callers(_start_block)
 
 
-def _next_phase(state: Any, number: Any) -> None:
+def _next_phase(state: int, number: int) -> None:
     """Let the threads of a block that wait at its barrier enter the next phase."""
     block_slot = block_slot_at(state, number)
     poke(block_slot, BlockSlot.RELEASED, 0)
@@ -269,7 +268,7 @@ def _next_phase(state: Any, number: Any) -> None:
 next_phase = compile_with_callers(_next_phase)
 
 
-def _remove_ended(state: Any) -> None:
+def _remove_ended(state: int) -> None:
     """Remove ended blocks from the live ones, and list them for the driver."""
     live, remaining = peek(state, Word.LIVE), 0
     for i in range(peek(state, Word.LIVE_COUNT)):

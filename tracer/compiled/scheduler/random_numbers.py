@@ -24,7 +24,7 @@ _USED, _OUTPUTS = _PERIOD, _PERIOD + 1
 WORDS = _OUTPUTS + _PERIOD
 
 
-def _twist_word(numbers: Any, i: Any, next_index: Any, middle: Any) -> None:
+def _twist_word(numbers: int, i: int, next_index: int, middle: int) -> None:
     mixed = (peek(numbers, i) & _UPPER) | (peek(numbers, next_index) & _LOWER)
     poke(numbers, i, peek(numbers, middle) ^ (mixed >> 1) ^ (-(mixed & 1) & _MATRIX))
 
@@ -32,7 +32,7 @@ def _twist_word(numbers: Any, i: Any, next_index: Any, middle: Any) -> None:
 twist_word = compile_with_callers(_twist_word)
 
 
-def _temper(y: Any) -> Any:
+def _temper(y: int) -> Any:
     y ^= y >> 11
     y ^= (y << 7) & 0x9D2C5680
     y ^= (y << 15) & 0xEFC60000
@@ -42,7 +42,7 @@ def _temper(y: Any) -> Any:
 temper = compile_with_callers(_temper)
 
 
-def _twist(numbers: Any) -> None:
+def _twist(numbers: int) -> None:
     """Generate the next 624 numbers of 32 bits."""
     for i in range(_PERIOD - _MIDDLE):
         twist_word(numbers, i, i + 1, i + _MIDDLE)
@@ -57,7 +57,7 @@ def _twist(numbers: Any) -> None:
 twist = compile_with_callers(_twist)
 
 
-def _count_bits(limit: Any) -> Any:
+def _count_bits(limit: int) -> int:
     """Count the bits of a number."""
     bits = 0
     while limit >> bits:
@@ -68,7 +68,7 @@ def _count_bits(limit: Any) -> Any:
 count_bits = compile_with_callers(_count_bits)
 
 
-def _below(state: Any, limit: Any, bits: Any) -> Any:
+def _below(state: int, limit: int, bits: int) -> int:
     """Draw a number from 0 to below a limit of at most 32 bits, as `Random._randbelow` does."""
     numbers, number = peek(state, Word.TWISTER), limit
     while number >= limit:
@@ -83,7 +83,7 @@ def _below(state: Any, limit: Any, bits: Any) -> Any:
 random_below = compile_with_callers(_below)
 
 
-def _later_below(state: Any, limit: Any, bits: Any, ahead: Any) -> Any:
+def _later_below(state: int, limit: int, bits: int, ahead: int) -> int:
     """Predict the result of a later `below`; -1 if it would skip this number, or if it is not generated yet.
 
     ahead: how many numbers later; `below` uses between half of them and all.

@@ -12,14 +12,14 @@ from .blocks import block_slot_at, is_in, thread_slot_at
 _PRIME = 0x100000001B3  # of FNV-1a; see Glenn Fowler, Landon Curt Noll and Kiem-Phong Vo, "The FNV hash"
 
 
-def _mix(digest: Any, value: Any) -> Any:
+def _mix(digest: int, value: int) -> Any:
     return (digest ^ value ^ (digest >> 29)) * _PRIME
 
 
 mix = compile_with_callers(_mix)
 
 
-def _mix_stack(state: Any, thread_slot: Any, digest: Any) -> Any:
+def _mix_stack(state: int, thread_slot: int, digest: int) -> int:
     """Mix the contents of a thread's stack into the digest, without addresses of rows: those remain from accesses."""
     begin, end = peek(state, Word.BEGIN), peek(state, Word.END)
     pointer = peek(thread_slot, ThreadSlot.STACK_POINTER)
@@ -33,7 +33,7 @@ def _mix_stack(state: Any, thread_slot: Any, digest: Any) -> Any:
 mix_stack = compile_with_callers(_mix_stack)
 
 
-def _digest_of_stacks(state: Any) -> Any:
+def _digest_of_stacks(state: int) -> int:
     """Compute a digest of the live threads' stacks, and of which threads wait."""
     digest, threads = 0, peek(state, Word.THREADS)
     for i in range(peek(state, Word.LIVE_COUNT)):

@@ -15,6 +15,7 @@ from functools import cache
 from llvmlite import binding, ir
 from msgspec import Struct
 
+from ..codegen_types import Builder
 from ..not_compilable import NotCompilableError
 
 # An odd number of pages, since TLBs have few sets for every eighth page.
@@ -132,7 +133,7 @@ def _compile_switch(target_machine: Machine) -> binding.ExecutionEngine:
         function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
         for attribute in ("naked", "noinline", "nounwind"):
             function.attributes.add(attribute)
-        builder = ir.IRBuilder(function.append_basic_block())
+        builder = Builder(function.append_basic_block())
         builder.asm(ir.FunctionType(ir.VoidType(), []), "\n\t".join(lines), "~{memory}", [], True)
         builder.unreachable()
     target = binding.Target.from_default_triple().create_target_machine()

@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..compile_cached import compile_with_callers
 from ..memory_words import I64, element_pointer, load_word, word_pointer
 from ..next_row import reload_next_row
@@ -17,14 +18,14 @@ _SWITCH = ir.FunctionType(ir.VoidType(), [I64, I64])
 _CALL = ir.FunctionType(I64, [I64])
 
 
-def _switch(builder: Any, state: Any, save: Any, target: Any) -> None:
+def _switch(builder: Builder, state: Value, save: Any, target: Value) -> None:
     """Switch to another stack pointer; return when a switch back to the pointer stored at `save` happens."""
     builder.call(
         builder.inttoptr(load_word(builder, state, Word.SWITCH), _SWITCH.as_pointer()), [save, target]
     )
 
 
-def stop(builder: Any, state: Any, reason: Any) -> None:
+def stop(builder: Builder, state: Value, reason: Any) -> None:
     """Switch to the scheduler; the current thread resumes here."""
     builder.store(reason, word_pointer(builder, state, Word.STOPPED))
     thread_slot = load_word(builder, state, Word.THREAD_SLOT)
@@ -33,7 +34,7 @@ def stop(builder: Any, state: Any, reason: Any) -> None:
     reload_next_row(builder, state)
 
 
-def end_turn(builder: Any, state: Any) -> None:
+def end_turn(builder: Builder, state: Value) -> None:
     """End the current thread's turn before an access, if threads take turns."""
     with cgutils.if_unlikely(
         builder, builder.icmp_signed("!=", load_word(builder, state, Word.TURNS), I64(0))
@@ -41,7 +42,7 @@ def end_turn(builder: Any, state: Any) -> None:
         stop(builder, state, I64(StopReason.ACCESS))
 
 
-def call_driver(context: Any, builder: Any, state: Any, event: Any) -> None:
+def call_driver(context: BaseContext, builder: Builder, state: Value, event: Any) -> None:
     """Call the driver from the scheduler's stack; raise InterruptedError in the thread if it answers to stop."""
     builder.store(event, word_pointer(builder, state, Word.EVENT))
     stop(builder, state, I64(StopReason.CALL))
@@ -50,10 +51,10 @@ def call_driver(context: Any, builder: Any, state: Any, event: Any) -> None:
         context.call_conv.return_user_exc(builder, InterruptedError, ("stopped",))
 
 
-def _resume_thread(typing: Any, state: Any) -> Any:
+def _resume_thread(typing: TypingContext, state: types.Type) -> Intrinsic:
     """Let the current thread run until it stops."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         state = args[0]
         pointer = element_pointer(
             builder, load_word(builder, state, Word.THREAD_SLOT), I64, I64(ThreadSlot.STACK_POINTER)
@@ -64,20 +65,20 @@ def _resume_thread(typing: Any, state: Any) -> Any:
     return types.none(types.int64), generate
 
 
-def _ask(typing: Any, state: Any, event: Any) -> Any:
+def _ask(typing: TypingContext, state: types.Type, event: types.Type) -> Intrinsic:
     """Call the driver for a `DriverCall`; return its answer, 1 to stop the launch."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         function = builder.inttoptr(load_word(builder, args[0], Word.CALL), _CALL.as_pointer())
         return builder.call(function, [context.cast(builder, args[1], event, types.int64)])
 
     return types.int64(types.int64, event), generate
 
 
-def _run_entry(typing: Any, state: Any) -> Any:
+def _run_entry(typing: TypingContext, state: types.Type) -> Intrinsic:
     """Run the kernel in the current thread, and store its status; return 0 if it raised nothing."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         state, kinds = args[0], (types.int64,)
         function_type = context.call_conv.get_function_type(types.none, kinds)
         entry = builder.inttoptr(load_word(builder, state, Word.ENTRY), function_type.as_pointer())
@@ -89,10 +90,10 @@ def _run_entry(typing: Any, state: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-def _raise_noted(typing: Any, state: Any) -> Any:
+def _raise_noted(typing: TypingContext, state: types.Type) -> Intrinsic:
     """Raise the exception that a thread raised."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         convention = context.call_conv
         code = builder.trunc(load_word(builder, args[0], Word.ERROR_CODE), ir.IntType(32))
         error_type = convention._get_excinfo_argument(builder.function).type.pointee
@@ -105,10 +106,10 @@ def _raise_noted(typing: Any, state: Any) -> Any:
     return types.none(types.int64), generate
 
 
-def _stop_for(typing: Any, state: Any, reason: Any) -> Any:
+def _stop_for(typing: TypingContext, state: types.Type, reason: types.Type) -> Intrinsic:
     """Switch to the scheduler, for a `StopReason`."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         stop(builder, args[0], context.cast(builder, args[1], reason, types.int64))
         return context.get_dummy_value()
 
@@ -120,7 +121,7 @@ resume_thread, call_driver_now, run_entry, raise_stored, stop_for = (
 )
 
 
-def _ask_or_stop(state: Any, event: Any) -> None:
+def _ask_or_stop(state: int, event: int) -> None:
     """Call the driver for a `DriverCall`; raises InterruptedError if the launch must stop."""
     if call_driver_now(state, event):
         raise InterruptedError("stopped")

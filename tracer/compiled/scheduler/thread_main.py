@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba.core import types
 
 from ..compile_cached import compile_cached
@@ -11,7 +9,7 @@ from ..state import StopReason
 from .switching import run_entry, stop_for
 
 
-def _run_thread(state: Any) -> None:
+def _run_thread(state: int) -> None:
     """Run the kernel, then return to the scheduler for good."""
     if run_entry(state):
         stop_for(state, StopReason.RAISED)

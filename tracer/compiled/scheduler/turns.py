@@ -8,8 +8,6 @@ schedule, it chooses one thread at random for each turn.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...model.trace import WARP
 from ...recording.repetition import TURNS_BETWEEN_LOOKS
 from ..compile_cached import compile_cached, compile_with_callers
@@ -48,7 +46,7 @@ _SEGMENT_BYTES = 8 * SEGMENT_WORDS
 _SLOTS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # number of threads ahead, and lines of 64 bytes of each stack
 
 
-def _release(state: Any, block_slot: Any) -> None:
+def _release(state: int, block_slot: int) -> None:
     """Let the threads at a block's barrier continue in the next sweep, unless it is a barrier of the grid."""
     if peek(block_slot, BlockSlot.AT_GRID):
         return
@@ -61,7 +59,7 @@ def _release(state: Any, block_slot: Any) -> None:
 release = compile_with_callers(_release)
 
 
-def _end_thread(state: Any, thread_slot: Any, block_slot: Any) -> None:
+def _end_thread(state: int, thread_slot: int, block_slot: int) -> None:
     """Record that a thread has ended."""
     poke(block_slot, BlockSlot.RUNNING, peek(block_slot, BlockSlot.RUNNING) - 1)
     stop_running(state, thread_slot)
@@ -79,7 +77,7 @@ def _end_thread(state: Any, thread_slot: Any, block_slot: Any) -> None:
 end_thread = compile_with_callers(_end_thread, inlined=True)
 
 
-def _come_to_barrier(state: Any, thread_slot: Any, block_slot: Any) -> None:
+def _come_to_barrier(state: int, thread_slot: int, block_slot: int) -> None:
     """Let a thread wait for the threads of its block, or of the grid."""
     if peek(thread_slot, ThreadSlot.REASON) == StopReason.GRID:
         poke(block_slot, BlockSlot.AT_GRID, 1)
@@ -97,7 +95,7 @@ def _come_to_barrier(state: Any, thread_slot: Any, block_slot: Any) -> None:
 come_to_barrier = compile_with_callers(_come_to_barrier, inlined=True)
 
 
-def _handle_wait(state: Any, thread_slot: Any, reason: Any) -> None:
+def _handle_wait(state: int, thread_slot: int, reason: int) -> None:
     """Handle a thread that has no more turns, since it has ended or waits."""
     poke(thread_slot, ThreadSlot.REASON, reason)
     block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.BLOCK_SLOT))
@@ -114,7 +112,7 @@ def _handle_wait(state: Any, thread_slot: Any, reason: Any) -> None:
 handle_wait = compile_with_callers(_handle_wait, inlined=True)
 
 
-def _run_turn(state: Any, thread_slot: Any) -> Any:
+def _run_turn(state: int, thread_slot: int) -> bool:
     """Give a thread a turn; return whether it has more turns in this phase."""
     reason = resume(state, thread_slot)
     while reason == StopReason.FENCE:
@@ -131,7 +129,7 @@ def _run_turn(state: Any, thread_slot: Any) -> Any:
 run_turn = compile_with_callers(_run_turn, inlined=True)
 
 
-def _begin_block(state: Any, block: Any) -> None:
+def _begin_block(state: int, block: int) -> None:
     """Begin a block; if threads take turns, each runs up to its first access."""
     slot_number = start_block(state, block)
     poke(state, Word.CHANGED, 1)
@@ -147,7 +145,7 @@ def _begin_block(state: Any, block: Any) -> None:
 begin_block = compile_with_callers(_begin_block)
 
 
-def _waits_for_grid(block_slot: Any) -> Any:
+def _waits_for_grid(block_slot: int) -> bool:
     """Check if all running threads of a block wait, and some for the grid."""
     running = peek(block_slot, BlockSlot.RUNNING)
     return (
@@ -160,7 +158,7 @@ def _waits_for_grid(block_slot: Any) -> Any:
 waits_for_grid = compile_with_callers(_waits_for_grid)
 
 
-def _live_block_slot(state: Any, i: Any) -> Any:
+def _live_block_slot(state: int, i: int) -> int:
     """Return the address of the slot of the i-th live block."""
     return block_slot_at(state, peek(peek(state, Word.LIVE), i))
 
@@ -168,7 +166,7 @@ def _live_block_slot(state: Any, i: Any) -> Any:
 live_block_slot = compile_with_callers(_live_block_slot)
 
 
-def _count_grid_waiters(state: Any) -> Any:
+def _count_grid_waiters(state: int) -> int:
     """Count the blocks that wait for the grid."""
     count = 0
     if peek(state, Word.GRID):
@@ -180,7 +178,7 @@ def _count_grid_waiters(state: Any) -> Any:
 count_grid_waiters = compile_with_callers(_count_grid_waiters)
 
 
-def _begin_blocks(state: Any) -> Any:
+def _begin_blocks(state: int) -> bool:
     """Begin blocks while there are slots; blocks waiting for the grid free theirs. Return True if slots are missing."""
     while peek(state, Word.BEGUN) < peek(state, Word.CHOSEN_COUNT):
         live = peek(state, Word.LIVE_COUNT)
@@ -197,7 +195,7 @@ def _begin_blocks(state: Any) -> Any:
 begin_blocks = compile_with_callers(_begin_blocks)
 
 
-def _list_warp(state: Any, warp: Any, number: Any) -> None:
+def _list_warp(state: int, warp: int, number: int) -> None:
     """Append the runnable threads of a warp to the list; `number` is the slot of its first thread."""
     count, runs = peek(state, Word.RUNNABLE_COUNT), peek(warp, WarpWord.RUNNABLE)
     runnable = peek(state, Word.RUNNABLE) + _WORD * count
@@ -217,7 +215,7 @@ def _list_warp(state: Any, warp: Any, number: Any) -> None:
 list_warp = compile_with_callers(_list_warp)
 
 
-def _list_runnable(state: Any) -> None:
+def _list_runnable(state: int) -> None:
     """List the runnable threads in the order of blocks and threads; move released blocks to their next phase."""
     poke(state, Word.RUNNABLE_COUNT, 0)
     threads = peek(state, Word.THREADS)
@@ -233,7 +231,7 @@ def _list_runnable(state: Any) -> None:
 list_runnable = compile_with_callers(_list_runnable)
 
 
-def _fetch_stack(thread_slot: Any) -> None:
+def _fetch_stack(thread_slot: int) -> None:
     """Prefetch the words of a thread's stack where it resumes."""
     pointer = peek(thread_slot, ThreadSlot.STACK_POINTER)
     for line in range(_LINES):
@@ -243,7 +241,7 @@ def _fetch_stack(thread_slot: Any) -> None:
 fetch_stack = compile_with_callers(_fetch_stack)
 
 
-def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
+def _fetch_ahead(state: int, i: int, count: int) -> None:
     """Prefetch the slots and stacks of the next threads in turn: they are too many for a cache."""
     runnable = peek(state, Word.RUNNABLE)
     if i + _SLOTS_AHEAD < count:
@@ -255,7 +253,7 @@ def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
 fetch_ahead = compile_with_callers(_fetch_ahead)
 
 
-def _sweep(state: Any) -> None:
+def _sweep(state: int) -> None:
     """Give each runnable thread one turn; those that stop at an access stay runnable."""
     runnable, remaining = peek(state, Word.RUNNABLE), 0
     count = peek(state, Word.RUNNABLE_COUNT)
@@ -271,7 +269,7 @@ def _sweep(state: Any) -> None:
 sweep = compile_with_callers(_sweep)
 
 
-def _fetch_at_random(state: Any, count: Any, bits: Any) -> None:
+def _fetch_at_random(state: int, count: int, bits: int) -> None:
     """Prefetch the slots and stacks of threads that are next at random, unless the list of runnable threads changes."""
     runnable = peek(state, Word.RUNNABLE)
     choice = later_random_below(state, count, bits, 2 * _SLOTS_AHEAD)
@@ -285,7 +283,7 @@ def _fetch_at_random(state: Any, count: Any, bits: Any) -> None:
 fetch_at_random = compile_with_callers(_fetch_at_random)
 
 
-def _random_turns(state: Any, limit: Any) -> Any:
+def _random_turns(state: int, limit: int) -> int:
     """Give at most so many turns to random threads, until one has no more; return how many were given."""
     count, turn_count, has_more_turns = peek(state, Word.RUNNABLE_COUNT), 0, True
     runnable, bits, choice = peek(state, Word.RUNNABLE), count_bits(count), 0
@@ -304,7 +302,7 @@ def _random_turns(state: Any, limit: Any) -> Any:
 random_turns = compile_with_callers(_random_turns)
 
 
-def _is_in_segment(state: Any, segment: Any, thread_slot: Any) -> Any:
+def _is_in_segment(state: int, segment: int, thread_slot: int) -> bool:
     """Check if a thread belongs to a segment and has not passed the segment's last barrier."""
     block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.BLOCK_SLOT))
     block, thread = peek(segment, SegmentWord.BLOCK), peek(thread_slot, ThreadSlot.THREAD)
@@ -318,7 +316,7 @@ def _is_in_segment(state: Any, segment: Any, thread_slot: Any) -> Any:
 is_in_segment = compile_with_callers(_is_in_segment)
 
 
-def _segment_round(state: Any, segment: Any) -> Any:
+def _segment_round(state: int, segment: int) -> int:
     """Give a turn to each runnable thread of a segment; return the number of turns."""
     runnable, remaining, turn_count = peek(state, Word.RUNNABLE), 0, 0
     for i in range(peek(state, Word.RUNNABLE_COUNT)):
@@ -336,7 +334,7 @@ def _segment_round(state: Any, segment: Any) -> Any:
     return turn_count
 
 
-def _run_resumed(state: Any) -> Any:
+def _run_resumed(state: int) -> int:
     """Run the threads that have waited to their next access; return their number."""
     runnable, remaining, turn_count = peek(state, Word.RUNNABLE), 0, 0
     for i in range(peek(state, Word.RUNNABLE_COUNT)):
@@ -358,7 +356,7 @@ run_resumed = compile_with_callers(_run_resumed)
 segment_round = compile_with_callers(_segment_round)
 
 
-def _end_segment(state: Any, segment: Any) -> None:
+def _end_segment(state: int, segment: int) -> None:
     poke(segment, SegmentWord.END, count_accesses(state))
     poke(state, Word.SEGMENT, peek(state, Word.SEGMENT) + 1)
 
@@ -366,7 +364,7 @@ def _end_segment(state: Any, segment: Any) -> None:
 end_segment = compile_with_callers(_end_segment)
 
 
-def _order_round(state: Any) -> Any:
+def _order_round(state: int) -> bool:
     """Run a round of the current segment of an explicit order; return False if its threads can't go on.
 
     The rules are those of `OrderRun` in tracer/recording/run_order.py.
@@ -391,7 +389,7 @@ def _order_round(state: Any) -> Any:
 order_round = compile_with_callers(_order_round)
 
 
-def _between_looks(state: Any) -> Any:
+def _between_looks(state: int) -> int:
     """Return the number of turns, or sweeps, between two checks for endless waits."""
     runnable_count = peek(state, Word.RUNNABLE_COUNT) if peek(state, Word.SCHEDULE) == Order.RANDOM else 1
     return TURNS_BETWEEN_LOOKS * max(1, runnable_count)
@@ -400,7 +398,7 @@ def _between_looks(state: Any) -> Any:
 between_looks = compile_with_callers(_between_looks)
 
 
-def _turns_before_look(state: Any) -> Any:
+def _turns_before_look(state: int) -> int:
     """Return the number of turns before the next check; 1 if threads began, ended or met, which postpones it."""
     if peek(state, Word.NEWS):
         return 1
@@ -411,7 +409,7 @@ def _turns_before_look(state: Any) -> Any:
 turns_before_look = compile_with_callers(_turns_before_look)
 
 
-def _run_turns(state: Any) -> Any:
+def _run_turns(state: int) -> int:
     """Give threads turns until a block may have ended; return the number of sweeps, or of random turns.
 
     Returns -1 if an explicit order is impossible.
@@ -436,7 +434,7 @@ def _run_turns(state: Any) -> Any:
 run_turns = compile_with_callers(_run_turns)
 
 
-def _is_look_due(state: Any, turn_count: Any) -> Any:
+def _is_look_due(state: int, turn_count: int) -> bool:
     """Check if a check for endless waits is due; call this after each batch of turns or sweeps."""
     if peek(state, Word.NEWS):
         poke(state, Word.NEWS, 0)
@@ -451,7 +449,7 @@ def _is_look_due(state: Any, turn_count: Any) -> Any:
 is_look_due = compile_with_callers(_is_look_due)
 
 
-def _release_grid(state: Any) -> None:
+def _release_grid(state: int) -> None:
     """Let all blocks continue that wait for the grid, once all have come."""
     live = peek(state, Word.LIVE_COUNT)
     if peek(state, Word.GRID) == 0 or peek(state, Word.BEGUN) < peek(state, Word.CHOSEN_COUNT):
@@ -470,7 +468,7 @@ def _release_grid(state: Any) -> None:
 release_grid = compile_with_callers(_release_grid)
 
 
-def _run(state: Any) -> Any:
+def _run(state: int) -> int:
     """Run blocks until it is the driver's turn; return the reason, a `Pause`."""
     while True:
         if not peek(state, Word.HAS_CHECKED_WAITS):

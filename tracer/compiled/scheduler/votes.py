@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..compile_cached import compile_with_callers
 from ..memory_words import peek, poke
 from ..state import BlockSlot, StopReason, ThreadSlot, WarpWord, Word
 from .blocks import is_in, thread_slot_at
 
 
-def _waits_for_vote(state: Any, thread_slot: Any) -> Any:
+def _waits_for_vote(state: int, thread_slot: int) -> bool:
     """Check if a thread waits at a barrier that counts votes."""
     reason = peek(thread_slot, ThreadSlot.REASON)
     return (
@@ -23,7 +21,7 @@ def _waits_for_vote(state: Any, thread_slot: Any) -> Any:
 waits_for_vote = compile_with_callers(_waits_for_vote)
 
 
-def _give_votes(state: Any, first: Any) -> None:
+def _give_votes(state: int, first: int) -> None:
     """Give the threads of a block the result of their vote; a thread at a barrier without a vote votes no."""
     yes, waiting, threads = 0, 0, peek(state, Word.THREADS)
     for thread in range(threads):
@@ -45,7 +43,7 @@ def _give_votes(state: Any, first: Any) -> None:
 give_votes = compile_with_callers(_give_votes)
 
 
-def _vote(state: Any, block_slot: Any) -> None:
+def _vote(state: int, block_slot: int) -> None:
     """Count the votes of a block whose running threads all wait at barriers, if some of them vote."""
     if peek(block_slot, BlockSlot.VOTES):
         poke(block_slot, BlockSlot.VOTES, 0)

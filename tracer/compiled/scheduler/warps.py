@@ -17,7 +17,7 @@ from .switching import call_driver_or_stop
 _THREAD_SLOT_BYTES, _ALL, _NEVER = 8 * THREAD_SLOT_WORDS, 0xFFFFFFFF, 1 << 62
 
 
-def _mask_of(thread_slot: Any) -> Any:
+def _mask_of(thread_slot: int) -> int:
     """Return the lanes that a thread's operation names; for `activemask` a negative number, from its site."""
     if peek(thread_slot, ThreadSlot.REASON) == StopReason.ACTIVE:
         return ~peek(thread_slot, ThreadSlot.SITE)
@@ -27,7 +27,7 @@ def _mask_of(thread_slot: Any) -> Any:
 mask_of = compile_with_callers(_mask_of)
 
 
-def _reach_of(thread_slot: Any) -> Any:
+def _reach_of(thread_slot: int) -> int:
     """Return the lanes whose memory a warp operation orders: only syncwarp orders memory."""
     return (
         peek(thread_slot, ThreadSlot.MASK) & _ALL
@@ -39,7 +39,7 @@ def _reach_of(thread_slot: Any) -> Any:
 reach_of = compile_with_callers(_reach_of)
 
 
-def _source_lane_of(thread_slot: Any) -> Any:
+def _source_lane_of(thread_slot: int) -> int:
     """Return the lane that a shuffle reads, which may not exist; -1000 for other operations."""
     reason, extra = peek(thread_slot, ThreadSlot.REASON), peek(thread_slot, ThreadSlot.EXTRA)
     lane = peek(thread_slot, ThreadSlot.THREAD) % WARP
@@ -55,7 +55,7 @@ def _source_lane_of(thread_slot: Any) -> Any:
 source_lane_of = compile_with_callers(_source_lane_of)
 
 
-def _part_of(thread_slot: Any) -> Any:
+def _part_of(thread_slot: int) -> int:
     """Return a thread's part in the warp operation that it has come to; see `Barriers`."""
     reason = peek(thread_slot, ThreadSlot.REASON)
     if reason >= StopReason.SHUFFLE and reason <= StopReason.XOR:
@@ -73,7 +73,7 @@ def _part_of(thread_slot: Any) -> Any:
 role_of = compile_with_callers(_part_of)
 
 
-def _warp_of(state: Any, thread_slot: Any) -> Any:
+def _warp_of(state: int, thread_slot: int) -> tuple[int, int]:
     """Return (address of the slot of a warp's first thread, address of the warp's words)."""
     lane = peek(thread_slot, ThreadSlot.THREAD) % WARP
     return thread_slot - lane * _THREAD_SLOT_BYTES, warp_at(state, peek(thread_slot, ThreadSlot.WARP))
@@ -82,7 +82,7 @@ def _warp_of(state: Any, thread_slot: Any) -> Any:
 warp_of = compile_with_callers(_warp_of)
 
 
-def _running_lanes(warp: Any) -> Any:
+def _running_lanes(warp: int) -> int:
     """Return the bits of the lanes whose threads have not ended."""
     return (
         peek(warp, WarpWord.RUNNABLE)
@@ -94,7 +94,7 @@ def _running_lanes(warp: Any) -> Any:
 running_lanes = compile_with_callers(_running_lanes)
 
 
-def _group_of(first_slot: Any, warp: Any, mask: Any) -> Any:
+def _group_of(first_slot: int, warp: int, mask: int) -> int:
     """Return the bits of the lanes that wait at an operation with this mask."""
     lanes, remaining = 0, peek(warp, WarpWord.AT_WARP_OPERATION)
     while remaining:
@@ -108,7 +108,7 @@ def _group_of(first_slot: Any, warp: Any, mask: Any) -> Any:
 group_of = compile_with_callers(_group_of)
 
 
-def _has_value(thread_slot: Any) -> Any:
+def _has_value(thread_slot: int) -> bool:
     """Check if a thread has brought a value; other threads of the same mask may be at other kinds of operations."""
     return peek(thread_slot, ThreadSlot.REASON) != StopReason.SYNCWARP
 
@@ -116,7 +116,7 @@ def _has_value(thread_slot: Any) -> Any:
 has_value = compile_with_callers(_has_value)
 
 
-def _votes_of(first_slot: Any, group: Any) -> Any:
+def _votes_of(first_slot: int, group: int) -> int:
     """Return the bits of the lanes in a group that brought a value other than 0."""
     lanes, remaining = 0, group
     while remaining:
@@ -131,7 +131,7 @@ def _votes_of(first_slot: Any, group: Any) -> Any:
 votes_of = compile_with_callers(_votes_of)
 
 
-def _lanes_with_value(first_slot: Any, group: Any, value: Any) -> Any:
+def _lanes_with_value(first_slot: int, group: int, value: int) -> int:
     """Return the bits of the lanes in a group that brought this value."""
     lanes, remaining = 0, group
     while remaining:
@@ -146,14 +146,14 @@ def _lanes_with_value(first_slot: Any, group: Any, value: Any) -> Any:
 lanes_with_value = compile_with_callers(_lanes_with_value)
 
 
-def _value_from(source_slot: Any, own_value: Any) -> Any:
+def _value_from(source_slot: int, own_value: int) -> Any:
     return peek(source_slot, ThreadSlot.OUT) if has_value(source_slot) else own_value
 
 
 value_from = compile_with_callers(_value_from)
 
 
-def _result_for(first_slot: Any, group: Any, thread_slot: Any, votes: Any) -> Any:
+def _result_for(first_slot: int, group: int, thread_slot: int, votes: int) -> int:
     """Return the result of a group's operation for a lane; `votes` is the result of `votes_of`."""
     reason, own_value = peek(thread_slot, ThreadSlot.REASON), peek(thread_slot, ThreadSlot.OUT)
     if reason <= StopReason.XOR:
@@ -182,7 +182,7 @@ def _result_for(first_slot: Any, group: Any, thread_slot: Any, votes: Any) -> An
 result_for = compile_with_callers(_result_for)
 
 
-def _sites_differ(first_slot: Any, group: Any) -> Any:
+def _sites_differ(first_slot: int, group: int) -> bool:
     """Check if the lanes of a group are at different sites."""
     site, remaining = peek(first_slot + lowest_bit(group) * _THREAD_SLOT_BYTES, ThreadSlot.SITE), group
     while remaining:
@@ -195,7 +195,7 @@ def _sites_differ(first_slot: Any, group: Any) -> Any:
 sites_differ = compile_with_callers(_sites_differ)
 
 
-def _release(state: Any, first_slot: Any, warp: Any, group: Any, mask: Any) -> None:
+def _release(state: int, first_slot: int, warp: int, group: int, mask: int) -> None:
     """Let the lanes of a group continue in the next sweep, each with its result."""
     if mask >= 0 and (mask != group or sites_differ(first_slot, group)):
         poke(state, Word.GROUP, group)
@@ -218,7 +218,7 @@ def _release(state: Any, first_slot: Any, warp: Any, group: Any, mask: Any) -> N
 release = compile_with_callers(_release)
 
 
-def _next_group(first_slot: Any, warp: Any, previous: Any) -> Any:
+def _next_group(first_slot: int, warp: int, previous: int) -> int:
     """Find the lane of the group that began next after an arrival number; -1 if there is none."""
     earliest_lane, earliest, remaining = -1, _NEVER, peek(warp, WarpWord.AT_WARP_OPERATION)
     while remaining:
@@ -233,7 +233,7 @@ def _next_group(first_slot: Any, warp: Any, previous: Any) -> Any:
 next_group = compile_with_callers(_next_group)
 
 
-def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> None:
+def _release_complete(state: int, first_slot: int, warp: int, is_final: int) -> None:
     """Release the operations of a warp that miss no lane; all of them if no other lane can come (is_final)."""
     running, previous = running_lanes(warp), -1
     while True:
@@ -248,7 +248,7 @@ def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> 
     release_open(state, first_slot, warp)
 
 
-def _release_open(state: Any, first_slot: Any, warp: Any) -> None:
+def _release_open(state: int, first_slot: int, warp: int) -> None:
     """Release the threads at `activemask`, if all others of their warp wait or have ended."""
     if peek(warp, WarpWord.RUNNABLE):
         return
@@ -267,7 +267,7 @@ release_open = compile_with_callers(_release_open)
 release_complete = compile_with_callers(_release_complete)
 
 
-def _leave_warp(state: Any, thread_slot: Any) -> None:
+def _leave_warp(state: int, thread_slot: int) -> None:
     """Release the operations that waited for a thread, after it came to a barrier or ended."""
     first_slot, warp = warp_of(state, thread_slot)
     if peek(warp, WarpWord.AT_WARP_OPERATION):
@@ -277,7 +277,7 @@ def _leave_warp(state: Any, thread_slot: Any) -> None:
 leave_warp = compile_with_callers(_leave_warp)
 
 
-def _converge(state: Any, thread_slot: Any) -> None:
+def _converge(state: int, thread_slot: int) -> None:
     """Handle a thread that has come to a warp operation."""
     move_to_waiting(state, thread_slot, WarpWord.AT_WARP_OPERATION)
     poke(thread_slot, ThreadSlot.WARP_ARRIVAL, peek(state, Word.WARP_ARRIVALS))
@@ -295,7 +295,7 @@ def _converge(state: Any, thread_slot: Any) -> None:
 converge = compile_with_callers(_converge)
 
 
-def _first_waiting(state: Any, first_slot: Any) -> Any:
+def _first_waiting(state: int, first_slot: int) -> int:
     """Find the thread of a block that came first to a pending warp operation; return its address, or 0."""
     earliest_slot, earliest = 0, _NEVER
     for thread in range(peek(state, Word.THREADS)):
@@ -311,7 +311,7 @@ def _first_waiting(state: Any, first_slot: Any) -> Any:
 first_waiting = compile_with_callers(_first_waiting)
 
 
-def _release_all(state: Any, first_slot: Any) -> None:
+def _release_all(state: int, first_slot: int) -> None:
     """Release the warp operations of a block without the lanes that never come."""
     thread_slot = first_waiting(state, first_slot)
     while thread_slot:

@@ -23,6 +23,7 @@ struct TilescopeLaunch {
   const void* const* pointers;
   const char* const* types;
   const void* function;  // the kernel's address, null if it is unknown
+  const void* stream;    // null for the default stream
 };
 
 extern "C" {
@@ -54,6 +55,11 @@ uint64_t tilescope_size_of(const void* pointer);  // bytes from it to the end of
 void tilescope_touch(const void* pointer);  // the host writes to this allocation
 void tilescope_allow_host(const void* pointer);  // the host may access this allocation, as through references of Thrust
 void tilescope_wait();  // the host waits for all launches and copies
+// The order of work in streams. action: "record", "wait" with an event, "host" for the host's wait for a stream, "host event",
+// "copy" between addresses of the device, null for none.
+void tilescope_order(const char* action, const void* stream, const void* event, const void* to = nullptr, const void* from = nullptr, size_t size = 0);
+void tilescope_add_stream();  // the program makes its first stream
+void tilescope_finish();  // as `tilescope_wait`, but streams stay unordered
 void tilescope_copy_without_waiting(const void* to, const void* from, size_t size);  // an asynchronous copy
 int tilescope_is_symbol(const void* pointer);  // whether it points to a variable of the program
 int tilescope_space(const void* pointer);  // 0 global, 1 shared, 2 local, 3 the host's

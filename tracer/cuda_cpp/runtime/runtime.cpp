@@ -223,6 +223,7 @@ uint64_t rows_before, capacity, recorded_at_once;  // rows handed over before th
 void (*body)(void*);
 void* closure;
 int error_now, sticky_error;
+bool has_streams;  // whether the program has made a stream
 bool in_launch, has_left;
 struct {
   uint64_t address;
@@ -1669,7 +1670,23 @@ void tilescope_allow_host(const void* pointer) {
   if (Allocation* place = allocation_at(pointer)) place->has_host_references = true;
 }
 
-void tilescope_wait() { finish_work(); }
+void tilescope_finish() { finish_work(); }
+
+void tilescope_add_stream() { has_streams = true; }
+
+void tilescope_order(const char* action, const void* stream, const void* event, const void* to, const void* from, size_t size) {
+  if (!has_streams || control < 0 || now) return;
+  Quiet quiet;
+  send_text(format("{\"event\":\"order\",\"action\":\"%s\",\"stream\":%llu,\"key\":%llu,\"to\":%llu,\"source\":%llu,\"size\":%llu}\n", action,
+                   (unsigned long long)(uintptr_t)stream, (unsigned long long)(uintptr_t)event, (unsigned long long)(uintptr_t)to,
+                   (unsigned long long)(uintptr_t)from, (unsigned long long)size));
+  receive_line();
+}
+
+void tilescope_wait() {
+  finish_work();
+  tilescope_order("host", nullptr, nullptr);
+}
 
 void tilescope_copy_without_waiting(const void* to, const void* from, size_t size) {
   if (!size) return;
@@ -1764,7 +1781,7 @@ void tilescope_launch(const TilescopeLaunch* launch) {
     for (int i = 0; i < launch->count; i++) {
       text += format("%s[%llu,", i ? "," : "", (unsigned long long)launch->pointers[i]) + quoted(launch->types[i]) + "]";
     }
-    text += "]";
+    text += format("],\"stream\":%llu", (unsigned long long)(uintptr_t)launch->stream);
   }
   if (is_refused) {
     error_now = 1;  // what CUDA 13 reports, also for a block that is too large

@@ -6,6 +6,7 @@ from tilescope.app.editing.model.kernel_text import (
     changed_constants,
     differ_only_in_functions,
     line_of,
+    runs_the_same,
     without_location,
 )
 
@@ -37,3 +38,16 @@ def test_a_file_named_elsewhere_is_left_out_of_its_sentences():
 def test_constants_that_have_another_value():
     assert changed_constants(TEXT, TEXT.replace("N = 3", "N = 4").replace("x = 1", "x = 2")) == {"N"}
     assert not changed_constants(TEXT, TEXT + "M = 4\n") and not changed_constants(TEXT, "(")
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "is_same"),
+    [
+        ("while a:\n    pass\n    g()\n    f()\n", "while a:\n    g()\n    f()\n    pass\n", True),
+        ("while a:\n    g()\n    f()\n", "while a:\n    f()\n    g()\n", False),
+        ("if a:\n    pass\n", "if a:\n    pass\nelse:\n    pass\n", True),
+        ("f();\n__syncthreads();\n", "f(;\n", False),
+    ],
+)
+def test_two_texts_run_the_same_if_they_differ_only_in_pass(text, other, is_same):
+    assert runs_the_same(text, other) == is_same

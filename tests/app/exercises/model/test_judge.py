@@ -214,6 +214,16 @@ def test_an_endless_kernel_is_ended_and_its_line_reported(monkeypatch):
     assert verdict.error.startswith("Your kernel did not end after 1 s; it was on line 1")
 
 
+@pytest.mark.parametrize("work", ["k += 1", "out[i] += a[i]"])
+def test_an_endless_kernel_is_judged_before_the_limit(monkeypatch, work):
+    monkeypatch.setattr(warm_judge(), "_seconds", 60.0)
+    verdict = judged(RIGHT.replace(BODY, f"        k = 0\n        while k >= 0:\n            {work}\n"))
+    (case,) = verdict.cases
+    assert not verdict.passed and case.line in (10, 11)
+    assert case.error.startswith("The launch ") and "in the loop of line 10" in case.error
+    assert verdict.trace is not None  # the pane shows the accesses so far
+
+
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     exercise = write_exercise(

@@ -36,11 +36,13 @@ template <class F> TILESCOPE_HELPER bool tilescope_capture(cudaStream_t stream, 
 template <class F> TILESCOPE_HELPER void tilescope_keep_launch(const char*, const TilescopeConfig& config, F launch) { tilescope_capture(config.stream, cudaGraphNodeTypeKernel, launch); }
 TILESCOPE_HELPER inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
   if (tilescope_capture(stream, cudaGraphNodeTypeMemcpy, [=] { tilescope_copy_async(to, from, size, kind); })) return cudaSuccess;
-  return tilescope_copy_async(to, from, size, kind);
+  return tilescope_copy_async(to, from, size, kind, stream);
 }
 TILESCOPE_HELPER inline cudaError_t cudaMemsetAsync(void* to, int value, size_t size, cudaStream_t stream) {
   if (tilescope_capture(stream, cudaGraphNodeTypeMemset, [=] { cudaMemset(to, value, size); })) return cudaSuccess;
-  return cudaMemset(to, value, size);
+  cudaError_t error = cudaMemset(to, value, size);
+  if (!error) tilescope_order("copy", stream, nullptr, to, nullptr, size);
+  return error;
 }
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* data) {
   if (!tilescope_capture(stream, cudaGraphNodeTypeHost, [=] { function(data); })) function(data);

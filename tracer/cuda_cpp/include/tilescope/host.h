@@ -225,6 +225,7 @@ typedef TilescopeEvent* cudaEvent_t;
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 static const cudaStream_t cudaStreamLegacy = nullptr, cudaStreamPerThread = nullptr;
 TILESCOPE_HELPER inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  tilescope_add_stream();
   tilescope_streams().push_back(*stream = new CUstream_st());
   return cudaSuccess;
 }
@@ -237,10 +238,17 @@ TILESCOPE_HELPER inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   delete stream;
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaDeviceSynchronize(); }
+inline cudaError_t tilescope_wait_for(const char* action, const void* stream, const void* event) {
+  tilescope_order(action, stream, event);
+  tilescope_finish();
+  fflush(stdout);
+  return tilescope_result(cudaSuccess);
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return tilescope_wait_for("host", stream, nullptr); }
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 TILESCOPE_HELPER inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
   if (stream && event->graph && !stream->graph) stream->graph = event->graph;  // it joins the capture
+  tilescope_order("wait", stream, event);
   return cudaSuccess;
 }
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* data);
@@ -253,11 +261,12 @@ TILESCOPE_HELPER inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned
 TILESCOPE_HELPER inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
 TILESCOPE_HELPER inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
   event->graph = stream ? stream->graph : nullptr;
+  tilescope_order("record", stream, event);
   event->time = std::chrono::steady_clock::now(), event->is_recorded = true;
   return tilescope_result(cudaSuccess);
 }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) { return tilescope_wait_for("host event", nullptr, event); }
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 TILESCOPE_HELPER inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!begin->is_recorded || !end->is_recorded) return tilescope_result(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
@@ -344,10 +353,14 @@ TILESCOPE_HELPER inline cudaError_t cudaMemcpy(void* to, const void* from, size_
   return tilescope_copy(to, from, size, kind);
 }
 TILESCOPE_HELPER inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-TILESCOPE_HELPER inline cudaError_t tilescope_copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+TILESCOPE_HELPER inline cudaError_t tilescope_copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
   cudaError_t error = tilescope_copy(to, from, size, kind);
-  if (!error) tilescope_copy_without_waiting(to, from, size);
-  return error;
+  if (error) return error;
+  bool is_waiting = !tilescope_is_device(to) || !tilescope_is_device(from);  // a copy from or to pageable memory
+  tilescope_order("copy", stream, nullptr, tilescope_is_device(to) ? to : nullptr, tilescope_is_device(from) ? from : nullptr, size);
+  if (is_waiting) tilescope_order("host", stream, nullptr);
+  else tilescope_copy_without_waiting(to, from, size);
+  return cudaSuccess;
 }
 TILESCOPE_HELPER inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
   if (to_device || from_device) return tilescope_result(cudaErrorInvalidDevice);

@@ -128,7 +128,7 @@ template <class F, class... A> TILESCOPE_HELPER void tilescope_start_launch(cons
   TilescopeLaunch launch{kernel, config.file, config.line, {config.grid.x, config.grid.y, config.grid.z},
                          {config.block.x, config.block.y, config.block.z}, config.shared, config.is_cooperative,
                          [](void* closure) TILESCOPE_HELPER { (*(Call*)closure)(); }, kept,
-                         arguments.count, arguments.pointers, arguments.types, config.function};
+                         arguments.count, arguments.pointers, arguments.types, config.function, config.stream};
   tilescope_launch(&launch);
 }
 
