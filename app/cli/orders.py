@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from argparse import Namespace
@@ -19,14 +18,15 @@ from ...tracer.model.order import OrderTextError, parse_order, segment_words
 from ...tracer.model.plan import TRACE_SUFFIX, launch_of, parse_file_spec, parse_spec
 from ...tracer.model.trace import Trace
 from ...tracer.orders.elements import ElementError
+from ...tracer.orders.explore import estimate_text
 from ...tracer.orders.saved_launch import SavedLaunchError, runnable_launch
 from ...tracer.orders.search import OrderSearchError, SearchLimits, SearchResult, search_orders
 from ...tracer.orders.witness import WITNESS_SUFFIX, WitnessError, witness_of, write_witness
-from ...tracer.processes.json_process import module_command
 from ...tracer.run.long_launch import RUN_PATIENCE
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.trace_file import load, save
 from ..model.named_file import is_file
+from ..views.common.wording import bytes_text
 from .common.arguments import (
     Parser,
     UsageError,
@@ -35,10 +35,13 @@ from .common.arguments import (
     positive_integer,
     positive_seconds,
 )
+from .common.interrupts import noted_interrupts
+from .common.program_traces import traces_of_program
 from .common.text_output import align_columns, is_stderr_a_terminal, print_escaped, show_progress
 
 ORDERS, SECONDS = 2000, 60.0
-STDERR = 2  # file descriptor
+FIRST_ORDER = 2  # the run after the launch's own
+MANY_ORDERS = 1e9  # the estimate is printed before a search of more
 MOST_VALUES = 20  # rows of the table of final values
 
 
@@ -128,17 +131,7 @@ def _agree(path: str, *, yes: bool) -> None:
 
 def _launches_of_program(name: str, folder: Path) -> Iterator[tuple[Launch, str, Trace | None]]:
     """Run a program, and yield its launches."""
-    if not is_file(name):
-        raise UsageError(missing_file_text(name))
-    traces = folder / "traces"
-    command = [*module_command("tilescope"), "run", "--out", str(traces), name]
-    # The program's own output goes to standard error: standard output has the results.
-    status = subprocess.run(command, stdout=STDERR, check=False).returncode
-    paths = sorted(traces.glob(f"*{TRACE_SUFFIX}")) if traces.is_dir() else []
-    if not paths:
-        ended = f"; it ended with status {status}" if status else ""
-        raise UsageError(f"{name} launches no kernel that can be searched{ended}.")
-    for path in paths:
+    for path in traces_of_program(name, folder):
         trace = load(path)
         yield runnable_launch(trace, folder), name, trace
 
@@ -148,28 +141,30 @@ def _search(chosen: Namespace, launch: Launch, worker: Worker) -> SearchResult:
     shows = is_stderr_a_terminal() and not chosen.json
 
     def progress(tried: int, at_most: float) -> None:
+        if tried == FIRST_ORDER and at_most > MANY_ORDERS:
+            limits_text = (
+                f"up to {chosen.orders:,} of them in {chosen.seconds:g} s; Ctrl+C stops and keeps the result"
+            )
+            print_escaped(
+                f"{launch.kernel.rpartition(':')[2]}: {estimate_text(at_most)}. Trying {limits_text}.",
+                sys.stderr,
+            )
         if shows:
             show_progress(f"{tried:,} orders tried; {estimate_text(at_most)}")
 
     try:
-        return search_orders(
-            launch,
-            lambda changed: worker.run(changed, patience=RUN_PATIENCE),
-            limits,
-            element=chosen.element,
-            progress=progress,
-        )
+        with noted_interrupts() as is_interrupted:
+            return search_orders(
+                launch,
+                lambda changed: worker.run(changed, patience=RUN_PATIENCE),
+                limits,
+                element=chosen.element,
+                stopped=is_interrupted,
+                progress=progress,
+            )
     finally:
         if shows:
             show_progress("")
-
-
-def estimate_text(at_most: float) -> str:
-    """State the estimate of a launch's orders: "at most 2,520 orders"."""
-    if at_most < 1e12:
-        count = round(at_most)
-        return "one order" if count <= 1 else f"at most {count:,} orders"
-    return "more than 10^12 orders" if at_most == float("inf") else f"at most {at_most:.1e} orders"
 
 
 def _write_witness(
@@ -206,7 +201,8 @@ def _print_result(chosen: Namespace, result: SearchResult, witness: str, opened:
             lines.append(f"NumPy's result: {_check_text(shown.was_correct, shown.is_correct)}.")
         lines.append(f"order:{shown.order}")
         lines += [f"Replay it: tilescope open {opened} --witness {witness}"] if witness else []
-    lines.append(f"{result.tried:,} runs in {result.seconds:.1f} s; {estimate_text(result.at_most)}.")
+    coverage = f"{result.tried:,} runs in {result.seconds:.1f} s; {estimate_text(result.at_most)}"
+    lines.append(f"{coverage}; {bytes_text(result.memory)} of memory.")
     if result.element:
         lines += ["", *_values_table(result)]
     print_escaped("\n".join(lines))

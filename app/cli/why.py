@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ...tracer.causes.named_element import NoElementError
+from ...tracer.causes.named_element import NoElementError, split_element
 from ...tracer.causes.sentences import Sentence
 from ...tracer.causes.value_path import Element
-from ...tracer.model.finding import value_text
+from ...tracer.model.finding import count_noun, value_text
+from ...tracer.storage.trace_file import load
 from ..model.explanation import Explanation
-from ..model.session import Session
+from ..model.session import Session, session_of_file
 from ..model.value_causes import (
     causes_of,
     element_named,
@@ -21,7 +24,8 @@ from ..model.value_causes import (
     explain_reach,
     first_wrong_element,
 )
-from .common.arguments import Parser, UsageError, check_scenarios, non_negative_integer
+from .common.arguments import Parser, UsageError, check_scenarios, non_negative_integer, positive_integer
+from .common.program_traces import PROGRAMS, traces_of_program
 from .common.text_output import print_escaped
 from .counters import trace_sessions
 
@@ -35,8 +39,8 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "scenario",
-        metavar="FILE.npz",
-        help="a trace, or a scenario such as matmul-tiled:m=64 (tilescope list names them)",
+        metavar="FILE.npz | FILE.py | FILE.cu | SCENARIO",
+        help="a trace, a program, or a scenario such as matmul-tiled:m=64 (tilescope list names them)",
     )
     parser.add_argument("element", nargs="?", help='an element such as "C[3, 5]"')
     parser.add_argument(
@@ -54,6 +58,12 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE.npz",
         help="a trace or scenario to compare with: where the path first differs",
     )
+    parser.add_argument(
+        "--launch",
+        type=positive_integer,
+        metavar="N",
+        help="the N-th launch of a program; default: the last one with the array",
+    )
     parser.add_argument("--forward", action="store_true", help="show instead what the value reaches")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -62,14 +72,43 @@ def execute(chosen: Namespace) -> int:
     """Print the sentences of a path, or its accesses as JSON."""
     if chosen.forward and chosen.against:
         raise UsageError("--forward and --against can't be used together; leave one out.")
-    check_scenarios([chosen.scenario])
-    if chosen.against:
-        check_scenarios([chosen.against])
-    session, *others = trace_sessions([chosen.scenario, *([chosen.against] if chosen.against else [])])
     try:
-        element = _element(session, chosen)
+        if chosen.scenario.endswith(PROGRAMS):
+            with tempfile.TemporaryDirectory(prefix="tilescope-") as folder:
+                return _explain(chosen, session_of_file(_launch_of_program(chosen, Path(folder))))
+        if chosen.launch:
+            raise UsageError("--launch chooses a launch of a program, FILE.py or FILE.cu; leave it out.")
+        check_scenarios([chosen.scenario])
+        return _explain(chosen, trace_sessions([chosen.scenario])[0])
     except NoElementError as error:
         raise UsageError(str(error)) from None
+
+
+def _launch_of_program(chosen: Namespace, folder: Path) -> Path:
+    """Run a program; return the trace of the chosen launch, or of the last one with the element's array."""
+    if chosen.element is None:
+        raise UsageError(
+            'a program\'s launches are compared with nothing; name an element, such as "C[0, 0]".'
+        )
+    name, _ = split_element(chosen.element)
+    paths = traces_of_program(chosen.scenario, folder)
+    if chosen.launch:
+        if chosen.launch > len(paths):
+            launches = count_noun(len(paths), "launch")
+            raise UsageError(f"{chosen.scenario} has {launches}, so it has no launch {chosen.launch}.")
+        number: int = chosen.launch
+        return paths[number - 1]
+    with_array = [path for path in paths if name in {buffer.name for buffer in load(path).buffers}]
+    return (with_array or paths)[-1]
+
+
+def _explain(chosen: Namespace, session: Session) -> int:
+    """Print the explanation of an element of a launch."""
+    others: list[Session] = []
+    if chosen.against:
+        check_scenarios([chosen.against])
+        others = trace_sessions([chosen.against])
+    element = _element(session, chosen)
     if element is None:
         print_escaped(f"{session.title}: the result equals NumPy's; name an element to explain it.")
         return 0

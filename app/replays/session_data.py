@@ -14,6 +14,7 @@ from ..model.kernel_source import cuda_c_of, function_lines, kernel_file, source
 from ..model.session import Session
 from ..model.visible_text import escape_controls, escape_controls_in_lines
 from ..views.common.activity import block_activity
+from ..views.common.order_spans import order_spans
 from ..views.common.outside import outside_of
 from ..views.common.wording import (
     MARKS,
@@ -189,6 +190,7 @@ def _block(session: Session, say: Say, number: int) -> dict[str, Any]:
     phases = range(block.phases if block.present else 0)
     return {
         "name": say(block_text(session.trace, number)),
+        "order": order_spans(session, number),
         "range": [round(edge, 3) for edge in default_block_range(block, session.end)],
         "first": block.span[0],
         "rows": [

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from ...tracer.model.launch import Schedule
 from ...tracer.model.order import Order
+from ...tracer.orders.explore import estimate_text
 from ...tracer.orders.search import LOCKSTEP_ORDER, ChangingOrder, SearchResult
 from ..control.order_job import OrderJob
 from ..control.stage import Stage
@@ -27,7 +28,6 @@ from .navigation import Navigation
 CHOOSE = "Choose who goes next"
 FIND = "Find an order that changes the result"
 STOP = "Stop the search for an order"
-MOST_EXACT = 1e12  # orders above which the estimate is not shown
 
 
 class OrderSearch(QObject):
@@ -138,8 +138,8 @@ class OrderSearch(QObject):
         return self.stage.may_run(session.launch) or self.is_own_file(file)
 
     def _report(self, tried: int, at_most: float) -> None:
-        most = f" of at most {round(at_most):,}" if 1 < at_most < MOST_EXACT else ""
-        self.notice.inform(f"{tried:,} orders tried{most}; Escape stops.")
+        most = f" of {estimate_text(at_most)}" if at_most > 1 else ""
+        self.notice.inform(f"{tried:,} tried{most}; Escape stops.")
 
     def _take(self, session: Session, result: SearchResult) -> None:
         """Show the result: the final values, or the two orders next to each other; and the words in the findings."""

@@ -4,6 +4,7 @@ const STRIP = 8, HANDLE = 11, BAND = 15, AXIS = 16, EDGE = 8; // heights, and th
 const GAP = 3, PATTERN = 5, PITCH = 6; // the smallest cell with a gap around it, with a pattern; of a hatch
 const LOW = 860, ROWS = 66, LOW_ROWS = 48; // of the window; of all rows, and of these in a window lower than that
 const PATH_SHARE = 0.36, NARROWEST = 2.5; // of a path: a mark's share of a row's height, and its least width
+const FOOT = 5, LINE = 2, LOWEST = 9; // of a bracket of an order: its ends, its thickness, the lowest row with names
 const ARM = 3.5; // half of a cross, in CSS pixels
 const CODE = "0".charCodeAt(0), MOST_ROW = 22;
 
@@ -104,6 +105,7 @@ class Timeline {
     this.drawStrip(context, shown);
     this.drawBands(context, ratio);
     this.drawAxis(context);
+    this.drawOrder(context);
     this.drawPath(context);
     this.drawOutside(context);
     if (this.data.warps > 1) this.drawMark(context, Math.floor(thread / 32));
@@ -167,6 +169,30 @@ class Timeline {
       context.fillText(text, Math.min(Math.max(x, EDGE + half), this.width - EDGE - half), y + 5);
     }
     context.textAlign = "start";
+  }
+
+  // A bracket over the moments in which an order chose threads, as in app/views/timeline/order_marks.py.
+  drawOrder(context) {
+    const tall = this.rowHeight;
+    context.font = `bold 8.5px ${this.tables.sans}`;
+    context.textBaseline = "top";
+    for (const [warp, first, last, name] of this.block.order) {
+      const left = Math.max(this.x(first), EDGE), right = Math.min(this.x(last + 1), this.width - EDGE);
+      if (right - left < 1) continue;
+      const wide = right - left - 1, y = this.top + warp * tall, foot = Math.min(FOOT, tall);
+      const parts = [[left, wide, LINE], [left, LINE, foot], [left + wide - LINE, LINE, foot]];
+      context.fillStyle = this.ink("panel");
+      for (const [x, w, h] of parts) context.fillRect(x, y, w + 1, h + 1);
+      context.fillStyle = this.ink("text");
+      for (const [x, w, h] of parts) context.fillRect(x, y, w, h);
+      const text = context.measureText(name).width + 4;
+      if (tall < LOWEST || text > wide - 2 * LINE) continue;
+      const x = (left + right - text) / 2;
+      context.fillStyle = this.ink("panel");
+      context.fillRect(x, y + LINE, text, Math.min(tall - LINE, 11));
+      context.fillStyle = this.ink("text");
+      context.fillText(name, x + 2, y + LINE);
+    }
   }
 
   // A bar at the foot of the row for each access of a path; a fault has a taller bar, as in app/views/timeline/value_path.py.

@@ -9,6 +9,7 @@ from msgspec import DecodeError, Struct
 from numpy.typing import NDArray
 
 from ..analysis.kernel_structure import is_in_cuda_cpp
+from ..dataflow.cpp_replay import CppProgram, cpp_program_of
 from ..dataflow.load_uses import uses_of_loads
 from ..dataflow.replay_program import Program, program_of, run_kernel
 from ..dataflow.replay_state import (
@@ -122,21 +123,24 @@ class ThreadFlows:
             self._kept_nodes += len(self._flows[key].left)
         return self._flows[key]
 
+    def problem(self, block: int) -> str:
+        """Return the reason against a replay of a block's threads, as a clause; "" without one."""
+        if self.program is None:
+            return self._no_program
+        return "" if block in self._trace.recorded else "not all accesses of its block are kept"
+
     def _replay(self, block: int, thread: int) -> ThreadFlow:
-        flow, trace = ThreadFlow(), self._trace
-        if self._program is None:
-            flow.reason = self._no_program
-            return flow
-        if block not in trace.recorded:
-            flow.reason = "not all accesses of its block are kept"
+        flow = ThreadFlow()
+        flow.reason = self.problem(block)
+        if flow.reason or self.program is None:
             return flow
         work = min(self._rounds, MOST_WORK)
         if work <= 0:
             flow.reason = "the launch takes too long to follow"
             return flow
-        state = ReplayState(self._events(block, thread), flow, self._position(block, thread), work)
+        state = ReplayState(self.events(block, thread), flow, self.position(block, thread), work)
         try:
-            run_kernel(self._program, state, self._arguments)
+            run_kernel(self.program, state, self.arguments)
             if state.event < len(state.events.op):
                 flow.reason = "its thread made more accesses than its source text suggests"
         except ReplayError as error:
@@ -156,26 +160,30 @@ class ThreadFlows:
             return None
 
     @cached_property
-    def _program(self) -> Program | None:
+    def program(self) -> Program | CppProgram | None:
+        """The launch's source text; None if its threads can't be replayed."""
         file = next(iter(self._trace.sources), "")
-        if is_in_cuda_cpp(self._trace) or self._launch is None:
+        if self._launch is None:
             return None
         constants = tuple(sorted(self._launch.constants.items()))
-        return program_of(self._trace.sources.get(file, ""), self._trace.kernel, constants)
+        prepare = cpp_program_of if is_in_cuda_cpp(self._trace) else program_of
+        return prepare(self._trace.sources.get(file, ""), self._trace.kernel, constants)
 
     @property
     def _no_program(self) -> str:
-        if is_in_cuda_cpp(self._trace):
-            return "threads of CUDA C++ are not replayed"
         return "the trace has no source text that defines its kernel once"
 
     @cached_property
-    def _arguments(self) -> dict[str, object]:
-        assert self._program is not None and self._launch is not None
-        arguments = zip(self._program.parameters, self._launch.arguments, strict=False)
-        return {name: _argument_value(argument, name) for name, argument in arguments}
+    def arguments(self) -> dict[str, object]:
+        """The launch's arguments by the names of the parameters."""
+        assert self.program is not None and self._launch is not None
+        parameters, constants = self.program.parameters, self._launch.constants
+        arguments = zip(parameters, self._launch.arguments, strict=False)
+        values: dict[str, object] = {name: constants[name] for name in parameters if name in constants}
+        return values | {name: _argument_value(argument, name) for name, argument in arguments}
 
-    def _position(self, block: int, thread: int) -> dict[str, int]:
+    def position(self, block: int, thread: int) -> dict[str, int]:
+        """Return a thread's place in the launch by the names of CUDA."""
         trace, position = self._trace, {"cuda.laneid": thread % WARP, "cuda.warpsize": WARP}
         values = {
             "threadIdx": unravel(thread, trace.block_dim),
@@ -187,7 +195,8 @@ class ThreadFlows:
             position |= {f"{name}.{axis}": number for axis, number in zip("xyz", numbers, strict=True)}
         return position
 
-    def _events(self, block: int, thread: int) -> ThreadEvents:
+    def events(self, block: int, thread: int) -> ThreadEvents:
+        """Return the recorded events of a thread."""
         trace = self._trace
         rows = self._order.rows_of_thread(block, thread)
         site, op = trace.site[rows].tolist(), trace.op[rows].tolist()

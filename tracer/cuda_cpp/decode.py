@@ -331,7 +331,7 @@ class LaunchDecoder:
         file = self.kernel_file()
         sources = dict.fromkeys([file, *(site.file for site in self._sites), event.file])
         files = {name: facts.texts[name] for name in sources if name in facts.texts}
-        arguments, constants = self._memory.recorded_arguments(file) or ((), {})
+        arguments, constants = self._memory.recorded_arguments(file) or ((), self._memory.known_values(file))
         launch = launches.Launch(
             f"{file}:{self.kernel}", facts.texts.get(file, ""), arguments, event.grid, event.block,
             shared_bytes=event.shared, constants=constants, schedule=self._schedule, resident=self._resident,

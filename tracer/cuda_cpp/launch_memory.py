@@ -186,20 +186,15 @@ class LaunchMemory:
             for region in self.regions[self.allocations :]
         ):
             return None
-        constants: dict[str, bool | int | float | str] = {}
-        if names := cpp_text.template_parameters(text, function):
-            chosen = self._event.kernel.partition("<")[2].rstrip("> ").split(",")
-            if len(chosen) != len(names) or not all(value.strip().isdecimal() for value in chosen):
-                return None
-            constants = {name: int(value) for name, value in zip(names, chosen, strict=True)}
+        constants = self._template_arguments(text, function)
+        if len(constants) < len(cpp_text.template_parameters(text, function)):
+            return None
         arguments: list[launches.Array | launches.Scalar] = []
         used: set[int] = set()
         starts = {start: number for number, (start, *_) in enumerate(self._event.allocations)}
         for pointer, kind in self._event.arguments:
             if kind.startswith("="):
-                dtype, _, value = kind[1:].partition(":")
-                number = float(value) if dtype[1] == "f" else int(value)
-                arguments.append(launches.Scalar(number, np.dtype(dtype).name))
+                arguments.append(_scalar(kind))
                 continue
             region = starts.get(pointer, -1)
             buffer = self.views[region].main_buffer() if region >= 0 else None
@@ -208,3 +203,30 @@ class LaunchMemory:
             used.add(region)
             arguments.append(launches.Array(buffer.shape, np.dtype(buffer.dtype).name))
         return tuple(arguments), constants
+
+    def known_values(self, file: str) -> dict[str, bool | int | float | str]:
+        """Return the values of the kernel's numeric parameters and template arguments by name."""
+        text = self._facts.texts.get(file, "")
+        function = next((f for f in cpp_text.functions(text) if f.name == self._kernel), None)
+        values = self._template_arguments(text, function) if function else {}
+        for number, (_, kind) in enumerate(self._event.arguments):
+            if kind.startswith("="):
+                values[self._argument(number, "")[0]] = _scalar(kind).value
+        return values
+
+    def _template_arguments(
+        self, text: str, function: cpp_text.Function
+    ) -> dict[str, bool | int | float | str]:
+        """Return the template arguments that are numbers, by name."""
+        names = cpp_text.template_parameters(text, function)
+        chosen = self._event.kernel.partition("<")[2].rstrip("> ").split(",")
+        if len(chosen) != len(names):
+            return {}
+        pairs = zip(names, map(str.strip, chosen), strict=True)
+        return {name: int(value) for name, value in pairs if value.isdecimal()}
+
+
+def _scalar(kind: str) -> launches.Scalar:
+    """Read an argument such as `=<i4:64`."""
+    dtype, _, value = kind[1:].partition(":")
+    return launches.Scalar(float(value) if dtype[1] == "f" else int(value), np.dtype(dtype).name)

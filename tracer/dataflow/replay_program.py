@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from ..model.syntax_tree import syntax_tree
 from .carried import AccessPosition
 from .replay_calls import call_function
@@ -35,6 +36,12 @@ Expression = Callable[[ReplayState, Names], Pair]
 Statement = Callable[[ReplayState, Names], int]
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3  # where a thread goes on after a statement
 RESULT = "return"  # the name that holds a function's result
+LONGEST_EXPRESSION = 400  # characters
+WATCHED_CALLS = ("min", "max", "abs", "int", "float", "bool")
+WATCHED = (
+    ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Name, ast.Constant, ast.BinOp,
+    ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Attribute, ast.Call,
+)  # fmt: skip
 POSITIONS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
@@ -64,6 +71,35 @@ class Program:
     def parameters(self) -> list[str]:
         """The names of the kernel's parameters."""
         return _parameters(self.functions[self.kernel])
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of the kernel's parameters and local variables, in the order of the text."""
+        node = self.functions[self.kernel]
+        stored = [
+            (part.lineno, part.col_offset, part.id)
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        ]
+        return list(dict.fromkeys([*self.parameters, *(name for _, _, name in sorted(stored))]))
+
+    def expression(self, text: str) -> Expression:
+        """Prepare an expression of the kernel's variables; raises ReplayError."""
+        if len(text) > LONGEST_EXPRESSION:
+            fail(f"an expression has at most {LONGEST_EXPRESSION} characters")
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            fail(f"{text.strip()[:40]!r} is not an expression, such as row * 2 + col")
+        names = {*self.variables, *self.imported, *self._module, *self.constants, *WATCHED_CALLS}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript):
+                fail("an expression has variables and no elements of arrays: their pictures show these")
+            if not isinstance(node, WATCHED):
+                fail("an expression has variables, numbers, operators, min, max and abs")
+            if isinstance(node, ast.Name) and node.id not in names:
+                fail(f"the kernel has no variable {node.id!r}{did_you_mean(node.id, self.variables)}")
+        return _Compiler(self, self.functions[self.kernel]).value(tree)
 
     def function(self, name: str) -> tuple[list[str], Statement]:
         """Return the parameters and the body of a function."""
@@ -104,10 +140,25 @@ def program_of(
     return program if program.is_known else None
 
 
-def run_kernel(program: Program, state: ReplayState, arguments: Mapping[str, object]) -> None:
-    """Replay a thread from its start to its end; raises ReplayError and ReplayEndError."""
-    names, body = program.function(program.kernel)
-    body(state, {name: (arguments.get(name, UNKNOWN), 0) for name in names})
+class ReplayedText(Protocol):
+    """A text whose kernel threads can replay."""
+
+    kernel: str
+
+    def function(self, name: str) -> tuple[list[str], Statement]: ...
+
+
+def run_kernel(
+    program: ReplayedText, state: ReplayState, arguments: Mapping[str, object], names: Names | None = None
+) -> None:
+    """Replay a thread from its start to its end; raises ReplayError and ReplayEndError.
+
+    names: receives the kernel's local variables, and holds them when an error ends the replay.
+    """
+    parameters, body = program.function(program.kernel)
+    own = {} if names is None else names
+    own.update((name, (arguments.get(name, UNKNOWN), 0)) for name in parameters)
+    body(state, own)
 
 
 def named_value(name: str) -> object:
@@ -166,7 +217,7 @@ def _assignments(tree: ast.Module) -> dict[str, ast.expr]:
     return {name: values[0] for name, values in expressions.items() if len(values) == 1}
 
 
-def _fail(reason: str) -> NoReturn:
+def fail(reason: str) -> NoReturn:
     raise ReplayError(reason)
 
 
@@ -207,7 +258,7 @@ class _Compiler:
         method = getattr(self, f"_do_{type(node).__name__}", None)
         if method is None:
             line = node.lineno
-            return lambda state, names: _fail(f"line {line} holds a statement that is not replayed")
+            return lambda state, names: fail(f"line {line} holds a statement that is not replayed")
         statement: Statement = method(node)
         return statement
 
@@ -263,7 +314,7 @@ class _Compiler:
     def _do_AugAssign(self, node: ast.AugAssign) -> Statement:
         value, function = self.value(node.value), BINARY.get(type(node.op).__name__)
         if function is None:
-            return lambda state, names: _fail(f"line {node.lineno} holds an operator that is not replayed")
+            return lambda state, names: fail(f"line {node.lineno} holds an operator that is not replayed")
         if isinstance(node.target, ast.Name):
             name, old = node.target.id, self.value(ast.Name(node.target.id, ast.Load()))
 
@@ -315,7 +366,7 @@ class _Compiler:
                 state.store(place, pair[1], index(state, names))
 
             return store
-        return lambda state, names, pair: _fail(f"line {node.lineno} assigns to an unusual target")
+        return lambda state, names, pair: fail(f"line {node.lineno} assigns to an unusual target")
 
     def _index(self, node: ast.expr) -> Callable[[ReplayState, Names], int]:
         """Return a function that evaluates the indices of an element and returns the node of all of them."""
@@ -341,7 +392,7 @@ class _Compiler:
             value, joined = test(state, names)
             before = state.guard
             state.guard = state.flow.join(before, joined)
-            signal = (body if _truth(value, line) else other)(state, names)
+            signal = (body if truth(value, line) else other)(state, names)
             state.guard = before
             return signal
 
@@ -356,7 +407,7 @@ class _Compiler:
             while True:
                 state.spend()
                 value, joined = test(state, names)
-                if not _truth(value, line):
+                if not truth(value, line):
                     state.guard = before
                     return other(state, names)
                 state.guard = state.flow.join(before, joined)
@@ -377,7 +428,7 @@ class _Compiler:
             if isinstance(iterated, Pack | range):
                 rounds = iterated
             else:
-                _fail(f"the loop on line {line} runs over values that are not replayed")
+                fail(f"the loop on line {line} runs over values that are not replayed")
             before = state.guard
             state.guard = state.flow.join(before, joined)
             for value in rounds:
@@ -397,7 +448,7 @@ class _Compiler:
         method = getattr(self, f"_of_{type(node).__name__}", None)
         if method is None:
             line = getattr(node, "lineno", 0)
-            return lambda state, names: _fail(f"line {line} holds an expression that is not replayed")
+            return lambda state, names: fail(f"line {line} holds an expression that is not replayed")
         expression: Expression = method(node)
         return expression
 
@@ -450,7 +501,7 @@ class _Compiler:
         function = BINARY.get(type(node.op).__name__)
         left, right, line = self.value(node.left), self.value(node.right), node.lineno
         if function is None:
-            return lambda state, names: _fail(f"line {line} holds an operator that is not replayed")
+            return lambda state, names: fail(f"line {line} holds an operator that is not replayed")
 
         def run(state: ReplayState, names: Names) -> Pair:
             first, first_node = left(state, names)
@@ -482,7 +533,7 @@ class _Compiler:
                 unknown = function is None or left is UNKNOWN or right is UNKNOWN
                 result = UNKNOWN if unknown or function is None else computed(function, left, right)
                 if result is UNKNOWN and operand is not operands[-1]:
-                    _fail(f"the comparison on line {line} depends on a value that is not is_matching")
+                    fail(f"the comparison on line {line} depends on a value that is not known")
                 if result is False:
                     break
                 left = right
@@ -500,7 +551,7 @@ class _Compiler:
             for number, part in enumerate(parts):
                 value, part_node = part(state, names)
                 joined = state.flow.join(joined, part_node)
-                if number < len(parts) - 1 and _truth(value, line) == ends_with:
+                if number < len(parts) - 1 and truth(value, line) == ends_with:
                     break
             return value, joined
 
@@ -511,7 +562,7 @@ class _Compiler:
         body, other = self.value(node.body), self.value(node.orelse)
 
         def run(state: ReplayState, names: Names) -> Pair:
-            return (body if _truth(test(state, names)[0], line) else other)(state, names)
+            return (body if truth(test(state, names)[0], line) else other)(state, names)
 
         return run
 
@@ -532,7 +583,7 @@ class _Compiler:
                 if remaining:
                     return ArrayValue(remaining, array.is_record, array.name), 0
                 if array.is_record and not is_field:
-                    _fail(f"line {place[0]} loads a complete record")
+                    fail(f"line {place[0]} loads a complete record")
                 return state.load(place, index_node, array.name)
             if state.is_next(place, 0):
                 return state.load(place, index_node)
@@ -606,7 +657,7 @@ def _call(program: Program, state: ReplayState, name: str, given: list[Pair], na
     state.spend()
     parameters, body = program.function(name)
     if state.depth >= DEEPEST or len(given) > len(parameters):
-        _fail(f"the call of {name} is not replayed")
+        fail(f"the call of {name} is not replayed")
     state.depth += 1
     names = dict(zip(parameters, given, strict=False)) | named
     body(state, names)
@@ -621,9 +672,9 @@ def _unknown_call(state: ReplayState, given: list[Pair]) -> Pair:
     return UNKNOWN, joined
 
 
-def _truth(value: object, line: int) -> bool:
+def truth(value: object, line: int) -> bool:
     if value is UNKNOWN or isinstance(value, ArrayValue | Named | Pack):
-        _fail(f"the condition on line {line} depends on a value that is not is_matching")
+        fail(f"the condition on line {line} depends on a value that is not known")
     return bool(value)
 
 
@@ -636,7 +687,7 @@ def _item(values: Pack, position: object, joined: int) -> Pair:
 def _remaining(shape: tuple[object, ...], indices: Sequence[object]) -> tuple[object, ...]:
     """Return the dimensions that remain after indexing; slices keep theirs."""
     if any(index is Ellipsis for index in indices):
-        _fail("an array is indexed with an ellipsis")
+        fail("an array is indexed with an ellipsis")
     return tuple(UNKNOWN for index in indices if isinstance(index, slice)) + shape[len(indices) :]
 
 

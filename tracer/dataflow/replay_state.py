@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ..model.trace import ALIAS_SEPARATOR, Op
 from .carried import AccessPosition
@@ -40,6 +41,18 @@ class ThreadEvents(Struct, eq=False):
     ]  # arrival, site, part, lanes that voted yes, that voted no
     is_cut: bool  # whether later events of the thread may be missing
     value_before: Callable[[int], object]  # an atomic found, by its row
+
+    def first(self, count: int) -> ThreadEvents:
+        """Return the first events, as if the launch had ended there."""
+        return replace(
+            self,
+            site=self.site[:count],
+            op=self.op[:count],
+            row=self.row[:count],
+            arrays=self.arrays[:count],
+            value=self.value[:count],
+            is_cut=True,
+        )
 
 
 class ThreadFlow(Struct, eq=False):

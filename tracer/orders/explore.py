@@ -146,3 +146,11 @@ def most_orders(execution: Execution) -> float:
     logarithm = sum(math.lgamma(count + 1) for count in counts.values())
     logarithm -= sum(math.lgamma(count + 1) for count in of_thread.values())
     return math.exp(logarithm) if logarithm < 700 else math.inf
+
+
+def estimate_text(at_most: float) -> str:
+    """State the estimate of a launch's orders: "at most 2,520 orders"."""
+    if at_most < 1e12:
+        count = round(at_most)
+        return "one order" if count <= 1 else f"at most {count:,} orders"
+    return "more than 10^12 orders" if at_most == float("inf") else f"at most {at_most:.1e} orders"

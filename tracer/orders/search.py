@@ -34,6 +34,7 @@ ENDLESS = "LivelockError"  # the error of a launch that never ends
 MOST_CELLS = 8  # named in a result
 RANDOM_SEEDS = range(1, 13)
 MOST_OUTCOMES = 256  # different outcomes that are kept for the values of an element
+MOST_BYTES = 512 << 20  # of orders that an exploration remembers
 MOST_SWITCHED_ACCESSES = 20_000  # of a random run that becomes an order
 
 
@@ -305,6 +306,9 @@ class _Search:
             if key in values or len(values) < MOST_OUTCOMES:
                 kept, count, text = values.get(key, (outcome, 0, str(visit.order) if visit.order else ""))
                 values[key] = kept, count + 1, text
+            if exploration.nbytes > MOST_BYTES:
+                self._why = f"the search ended at {MOST_BYTES >> 20:,} MiB of memory"
+                break
             if self._is_over():
                 break
         if not exploration.is_complete and not self._why:

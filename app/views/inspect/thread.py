@@ -6,12 +6,25 @@ import numpy as np
 from msgspec import Struct
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from ....tracer.causes.variables import WatchError, number_text
 from ....tracer.model.array_types import Ints
+from ....tracer.model.finding import count_noun
 from ....tracer.model.trace import WARP, Op
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
+from ...model.thread_variables import accesses_until, line_moments, line_step, variables_text, watched
 from ...widgets.controls import on_choice
 from ...widgets.patterns import WAITING, mixed, swatch
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -29,8 +42,12 @@ from ..common.outside import outside_of
 from ..common.view import View
 from ..common.wording import access_kind, access_text, element_text, outside_text, phase_text
 from .picker import Picker
+from .watch import WatchPicture
 
-PICKED, ROWS = ("Block", "Thread"), ("Element", "Warp, lane", "Phase", "Now")
+PICKED, ROWS = ("Block", "Thread"), ("Element", "Warp, lane", "Phase", "Now", "Variables")
+NOW = ROWS.index("Now")
+WATCH = "Watch"
+WATCH_EXAMPLE = "an expression, such as row * 2 + col"
 AROUND = 6  # accesses before and after the current one
 SPACES = str.maketrans("0123456789,", "\u2007" * 10 + "\u2008")
 MOMENT = Qt.ItemDataRole.UserRole
@@ -53,6 +70,7 @@ class ThreadActivity(Struct, frozen=True, eq=False):
     warp: WarpActivity  # what its warp does
     rows: Ints  # (n,), its accesses (rows of the trace) in order
     moments: Ints  # (n,), the moments of these accesses
+    line_moments: list[int]  # at which it comes to another line
 
 
 class ThreadView(View):
@@ -66,6 +84,14 @@ class ThreadView(View):
         self.names = {name: PlainLabel(name, self) for name in (*PICKED, *ROWS)}
         self.values = {row: PlainLabel(parent=self) for row in ROWS}
         self.swatch, self.outside = PlainLabel(parent=self), PlainLabel(parent=self)
+        self.line_before, self.line_after = QPushButton("Line before", self), QPushButton("Line after", self)
+        self.line_before.clicked.connect(lambda _checked: self._step_line(-1))
+        self.line_after.clicked.connect(lambda _checked: self._step_line(1))
+        self.watch_name, self.watch = PlainLabel(WATCH, self), QLineEdit(self)
+        self.watch.setPlaceholderText(WATCH_EXAMPLE)
+        self.watch.returnPressed.connect(self._show_watch)
+        self.watch_note, self.watch_picture = PlainLabel(parent=self), WatchPicture(theme, self)
+        self.watch_picture.picked = lambda n: self.ask.select(Selection(self.selection.block, n))
         self.list = AccessList(self)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -86,13 +112,29 @@ class ThreadView(View):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             grid.addWidget(self.names[name], row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(label, row, 1)
-        grid.addWidget(self.swatch, len(ROWS) + 1, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(
+            self.swatch, len(PICKED) + NOW, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
+        )
         grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
         layout.addLayout(grid)
         self.outside.setWordWrap(True)
+        self.watch_note.setWordWrap(True)
+        steps = QHBoxLayout()
+        steps.addWidget(self.line_before)
+        steps.addWidget(self.line_after)
+        steps.addStretch(1)
+        field = QHBoxLayout()
+        field.addWidget(self.watch_name)
+        field.addWidget(self.watch, 1)
         layout.addWidget(self.outside)
+        layout.addLayout(steps)
         layout.addWidget(self.list, 1)
+        layout.addLayout(field)
+        layout.addWidget(self.watch_note)
+        layout.addWidget(self.watch_picture)
+        self.watch_note.hide()
+        self.watch_picture.hide()
 
     def load(self, session: Session | None) -> None:
         """Load a session."""
@@ -128,8 +170,12 @@ class ThreadView(View):
         now.setAlignment(Qt.AlignmentFlag.AlignTop)
         now.setMinimumHeight(2 * now.fontMetrics().lineSpacing())  # longer texts must not move the list
         self.swatch.setMinimumHeight(now.fontMetrics().lineSpacing())  # centred on its line
-        for picker in (self.pick_block, self.pick_thread):
+        for picker in (self.pick_block, self.pick_thread, self.watch_picture):
             picker.set_theme(theme)
+        for widget in (self.watch_name, self.watch, self.watch_note, self.line_before, self.line_after):
+            widget.setFont(theme.font(12.5))
+        for label in (self.watch_name, self.watch_note):
+            label.setPalette(text_palette(theme, "muted"))
         self.list.setStyleSheet(flat_sheet("QListWidget", theme))
         self.list.setFont(theme.font(12))
         self.list.setIconSize(QSize(theme.px(12), theme.px(12)))
@@ -149,6 +195,7 @@ class ThreadView(View):
             self.swatch.clear()
             self.outside.hide()
             self.list.clear()
+            self._hide_watch()
             return
         if not self._activity or self._activity.selection != self.selection:
             self._activity = thread_activity(self.session, self.selection)
@@ -160,11 +207,14 @@ class ThreadView(View):
         look = access_look(self.session, self._activity, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
         self._show_list(self._activity)
+        self._show_line_steps(self._activity)
+        self._show_watch()
 
     def _name_parts(self) -> None:
         """Set the accessible names and tooltips of the parts."""
         self.setAccessibleName(self.reword("Thread inspector"))
         self.list.setAccessibleName(self.reword("Accesses of the thread around this moment"))
+        self.watch.setAccessibleName(self.reword("Expression over all threads of the block"))
         self.pick_block.name(self.reword("block"))
         self.pick_thread.name(self.reword("thread"))
 
@@ -206,6 +256,49 @@ class ThreadView(View):
     def _swatch(self, look: str) -> QPixmap:
         return swatch(look, self.theme.px(12), self.theme, self.devicePixelRatioF())
 
+    def _show_line_steps(self, activity: ThreadActivity) -> None:
+        for button, direction in ((self.line_before, -1), (self.line_after, 1)):
+            button.setEnabled(line_step(activity.line_moments, self.moment, direction) is not None)
+
+    def _step_line(self, direction: int) -> None:
+        """Go to the moment at which the thread comes to another line."""
+        if self._activity is not None:
+            moment = line_step(self._activity.line_moments, self.moment, direction)
+            if moment is not None:
+                self.ask.seek(float(moment))
+
+    def _hide_watch(self) -> None:
+        self.watch_note.hide()
+        self.watch_picture.hide()
+
+    def _show_watch(self) -> None:
+        """Show the expression in all threads of the block at the moment, or why there is no value."""
+        text, session, block = self.watch.text().strip(), self.session, self.selection.block
+        if not text or session is None or block not in session.trace.blocks:
+            self._hide_watch()
+            return
+        try:
+            result = watched(session, block, text)
+        except WatchError as error:
+            self._hide_watch()
+            self.watch_note.setText(self.reword(str(error)))
+            self.watch_note.show()
+            return
+        counts = accesses_until(session, block, self.moment).tolist()
+        values = tuple(result.value(thread, count) for thread, count in enumerate(counts))
+        limits = result.limits
+        self.watch_picture.show_values(values, session.trace.block_dim, self.selection.thread, limits, text)
+        count = len({value for value in values if value is not None})
+        ends = " to ".join(dict.fromkeys(map(number_text, limits)))
+        note = (
+            f"{count_noun(count, 'different value')} now; {ends} in the launch"
+            if count
+            else "no thread has a value now"
+        )
+        missing = f". Some are missing: {result.reason}" if result.reason else ""
+        self.watch_note.setText(self.reword(note + missing))
+        self.watch_note.show()
+
     def _go(self, item: QListWidgetItem) -> None:
         self.ask.seek(float(item.data(MOMENT)))
 
@@ -246,7 +339,8 @@ def thread_activity(session: Session, selection: Selection) -> ThreadActivity:
     """Collect what the inspector needs of a thread at any moment."""
     warp = warp_activity(session.requests, selection.block, selection.thread // WARP)
     rows, moments = thread_accesses(session, warp, selection.thread)
-    return ThreadActivity(selection, block_activity(session, selection.block), warp, rows, moments)
+    lines = line_moments(session, rows, moments)
+    return ThreadActivity(selection, block_activity(session, selection.block), warp, rows, moments, lines)
 
 
 def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[str, str]:
@@ -266,6 +360,7 @@ def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[s
         else f"{now.phase}: {label}",
         "Now": outside_access_text(session, chosen, int(moment))
         or (access_text(session, int(activity.rows[index])) if has_access else STATES[now.state]),
+        "Variables": "" if now.state in ("absent", "before") else variables_text(session, chosen, index + 1),
     }
 
 

@@ -12,6 +12,7 @@ from ....tracer.model.array_types import Ints
 from ...model.session import Session
 from ..common.activity import BlockActivity, block_activity, warp_activity, warp_status
 from ..common.descriptions import exchange_text
+from ..common.order_spans import order_spans, order_text
 from ..common.wording import block_text, buffer_text, phase_text, plural
 from .paint import TimelineViewData, cycles_text
 from .timeline_layout import TimelineLayout
@@ -29,7 +30,11 @@ def text_at(part: TimelinePart, data: TimelineViewData, layout: TimelineLayout, 
         return phase_moments_text(data, moment)
     if part == "names":
         return warp_name_text(data, layout, position.y())
-    return warp_text(data, moment, warp_at(data, layout, position.y())) if part == "rows" else ""
+    if part != "rows":
+        return ""
+    warp = warp_at(data, layout, position.y())
+    spans = order_spans(session, data.block.block)
+    return warp_text(data, moment, warp) + order_text(spans, warp, int(moment))
 
 
 def block_at(session: Session, lane: Ints, strip: QRectF, position: QPointF) -> int:

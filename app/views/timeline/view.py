@@ -30,11 +30,13 @@ from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
 from ..common.dimming import dim_theme
 from ..common.drawing import RASTER_PIXELS_PER_POINT, is_vector
+from ..common.order_spans import OrderSpan, order_spans
 from ..common.outside import outside_of
 from ..common.value_marks import TimelineMark, timeline_marks
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import Codes, activity_codes, assign_lanes
+from .order_marks import draw_order
 from .paint import (
     ROW,
     TimelineViewData,
@@ -90,6 +92,7 @@ class TimelineView(View):
         self._moved = False
         self.explanation: Explanation | None = None  # of the value whose path is marked
         self._path: tuple[int, list[TimelineMark]] | None = None  # the marks, with their block
+        self._order: tuple[int, list[OrderSpan]] | None = None  # the spans of the order, with their block
 
     def sizeHint(self) -> QSize:
         """Compute the preferred size for the warps: see `rows_height`."""
@@ -121,7 +124,7 @@ class TimelineView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
-        self.explanation = self._path = None
+        self.explanation = self._path = self._order = None
         self._zoom, self._data, self._shared_part, self._codes = None, None, None, {}
         self._timeline, self._clocks, self._cycles = None, {}, {}
         self._lane = assign_lanes(*session.requests.block_spans) if session else None
@@ -317,6 +320,7 @@ class TimelineView(View):
         else:
             painter.drawPixmap(0, 0, self._static_picture(self._data))
         self._draw_outside(painter, self._data)
+        draw_order(painter, self._order_spans(), len(self._data.codes), self.places, self.theme)
         draw_value_path(painter, self._path_marks(), len(self._data.codes), self.places, self.theme)
         end = self.session.end if self.session else 0
         ink = (
@@ -346,6 +350,14 @@ class TimelineView(View):
             marks = timeline_marks(self.session, self.explanation, self.selection.block)
             self._path = self.selection.block, marks
         return self._path[1]
+
+    def _order_spans(self) -> list[OrderSpan]:
+        """Return the spans of the launch's order in the selected block; memoised."""
+        if self.session is None:
+            return []
+        if self._order is None or self._order[0] != self.selection.block:
+            self._order = self.selection.block, order_spans(self.session, self.selection.block)
+        return self._order[1]
 
     def _draw_static(
         self, painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme, ratio: float

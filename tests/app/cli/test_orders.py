@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -138,3 +141,18 @@ def test_an_order_survives_the_ways_to_save_it():
     assert setups_of([spec_of(setup)]) == (setup,)
     assert parse_schedule(option_texts(setup)["schedule"], 0) == setup.schedule
     assert schedule_summary(setup.schedule) == "order t1x2+t0"
+
+
+def test_a_search_of_many_orders_states_the_estimate_first_and_ctrl_c_keeps_the_result(tmp_path):
+    words = ["orders", "count-racing:num_blocks=1,threads=12", "--element", "counter[0]", "--no-witness"]
+    command = [sys.executable, "-m", "tilescope", *words]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        estimate = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=100)
+    assert "count_racing: at most 1.5e+20 orders" in estimate and "Ctrl+C stops" in estimate
+    assert process.returncode == 1  # an order changes the result
+    assert "changes the result: counter[0]" in printed
+    assert "of memory" in printed and "orders tried" in printed

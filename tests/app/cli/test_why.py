@@ -103,3 +103,38 @@ def test_file_without_a_comparison_needs_an_element(capsys, tmp_path):
     (trace,) = (tmp_path / "out").glob("*.npz")
     assert "compared with nothing" in why(capsys, str(trace), status=2)
     assert "wrote a[2] = 1 on line 6" in why(capsys, str(trace), "a[2]")
+
+
+PROGRAM = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def double(x, out):
+    i = cuda.grid(1)
+    out[i] = 2 * x[i]
+
+@cuda.jit
+def add(x, y):
+    i = cuda.grid(1)
+    y[i] += x[i]
+
+x = np.arange(4.0)
+out, y = np.zeros(4), np.zeros(4)
+double[1, 4](x, out)
+add[1, 4](out, y)
+"""
+
+
+def test_a_program_runs_and_its_last_launch_with_the_array_is_explained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    lines = run_tilescope("why", "program.py", "out[3]", folder=tmp_path).stdout.splitlines()
+    assert "wrote out[3]" in lines[0] and lines[-1] == "The path ends at inputs: 1 element of x."
+    assert "wrote y[1]" in run_tilescope("why", "program.py", "y[1]", folder=tmp_path).stdout
+    first = run_tilescope("why", "program.py", "x[1]", "--forward", "--launch", "1", folder=tmp_path).stdout
+    assert first.splitlines()[-1] == "It reaches 1 element of out."
+    refused = run_tilescope("why", "program.py", "y[1]", "--launch", "3", folder=tmp_path)
+    assert refused.returncode == 2 and "has 2 launches, so it has no launch 3" in refused.stderr
+    unnamed = run_tilescope("why", "program.py", folder=tmp_path)
+    assert unnamed.returncode == 2 and "name an element" in unnamed.stderr

@@ -60,3 +60,38 @@ def test_step_shows_the_path_and_its_sentences_lead_to_moments(page):
     page.run("[...document.querySelectorAll('.path button')].find(b => b.textContent === 'moment 7').click()")
     assert page.run("return replay.position") == 7
     assert page.console_messages() == []
+
+
+ORDER = """# Order
+
+## Who ran when
+
+```tilescope
+show: count-racing:num_blocks=1,threads=4,schedule=order:t1x2+t3x1
+at: moment 4
+```
+
+Text.
+
+## In step
+
+`show: count-racing:num_blocks=1,threads=4,schedule=order:all/0`
+
+Text.
+"""
+
+
+def test_timelines_of_a_page_mark_who_an_order_chose(tmp_path):
+    (tmp_path / "order.md").write_text(ORDER, "utf-8")
+    written = tmp_path / "replay.html"
+    write_replay_file(Namespace(what=[str(tmp_path / "order.md")], output=str(written), text_size=1.0))
+    with open_browser() as browser:
+        browser.open(written)
+        browser.run("replay.openStep(0)")
+        marked = browser.run(TIMELINE)
+        spans = browser.run("return replay.timelines[0].timeline.block.order")
+        assert spans == [[0, 1, 2, "t1"], [0, 3, 3, "t3"]]
+        browser.run("replay.openStep(1)")
+        assert browser.run("return replay.timelines[0].timeline.block.order") == []
+        assert browser.run(TIMELINE) != marked
+        assert browser.console_messages() == []

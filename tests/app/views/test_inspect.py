@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
@@ -22,7 +22,7 @@ from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.views.source.view import SourceView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.trace import Op
-from views import LIGHT, record_requests, show_panel
+from views import LEFT, LIGHT, record_requests, show_panel
 
 VIEWS = (CountersView, SourceView, ThreadView, ExplainView)
 
@@ -148,7 +148,7 @@ def test_the_rows_say_what_the_thread_is_and_does(tiled):
     view, trace = show_panel(ThreadView, tiled, 0, Selection(block, thread)), tiled.trace
     assert facts_of(view) | {"Now": ""} == {
         "Element": "C[11, 13]", "Warp, lane": "0, 29",
-        "Phase": "0: load tile 0", "Now": "",
+        "Phase": "0: load tile 0", "Now": "", "Variables": "",
     }  # fmt: skip
     assert facts_of(view)["Now"] == "not started yet"
     verbs = {Op.LOAD: "reads", Op.STORE: "writes"}
@@ -161,6 +161,7 @@ def test_the_rows_say_what_the_thread_is_and_does(tiled):
         expected = f"{verbs[Op(trace.op[row])]} {name}[{place[0]}, {place[1]}] = {value}"
         assert facts_of(view)["Now"] == expected
     assert facts_of(view)["Phase"] == "4: store C"
+    assert "ty = 3, total = " in facts_of(view)["Variables"]
     view.render_moment(tiled.end, Selection(block, thread))
     assert facts_of(view)["Now"] == "finished"
 
@@ -312,3 +313,44 @@ def kernel(a, other, out):
     assert [("s[8]" in text) == ("unwritten memory" in text) for text in reads] == [True] * 3
     view.render_moment(1, Selection())
     assert not [i for i in range(view.list.count()) if "unwritten" in view.list.item(i).text()]
+
+
+def test_a_thread_steps_to_its_next_line_and_back(tiled):
+    chosen = Selection(5, 29)
+    view = show_panel(ThreadView, tiled, 0, chosen)
+    moments, lines = record_requests(view, "seek"), []
+    for moment, row in accesses_of(tiled, 5, 29):
+        line = tiled.trace.sites[int(tiled.trace.site[row])].line
+        if not lines or lines[-1][1] != line:
+            lines.append((moment, line))
+    for moment, _ in lines:
+        QTest.mouseClick(view.line_after, LEFT)
+        assert moments[-1] == moment
+        view.render_moment(moment, chosen)
+    assert not view.line_after.isEnabled()
+    for moment, _ in reversed(lines[:-1]):
+        QTest.mouseClick(view.line_before, LEFT)
+        assert moments[-1] == moment
+        view.render_moment(moment, chosen)
+    assert not view.line_before.isEnabled()
+
+
+def test_a_watched_expression_has_a_cell_for_each_thread(tiled):
+    view = show_panel(ThreadView, tiled, tiled.end, Selection(5, 29))
+    assert view.watch_picture.isHidden()
+    QTest.keyClicks(view.watch, "total")
+    QTest.keyClick(view.watch, Qt.Key.Key_Return)
+    rows = [accesses_of(tiled, 5, thread)[-1][1] for thread in range(64)]
+    values = view.watch_picture.values
+    np.testing.assert_allclose(
+        [np.nan if value is None else value for value in values],
+        [tiled.trace.value[row] if tiled.trace.op[row] == Op.STORE else np.nan for row in rows],
+        rtol=1e-5,
+    )
+    assert view.watch_picture.text_of(29).startswith("thread (5, 3): ")
+    picked = record_requests(view, "select")
+    QTest.mouseClick(view.watch_picture, LEFT, pos=QPoint(3, 3))
+    assert picked == [Selection(5, 0)]
+    view.watch.setText("tile_a[0, 0]")
+    QTest.keyClick(view.watch, Qt.Key.Key_Return)
+    assert "no elements of arrays" in view.watch_note.text() and view.watch_picture.isHidden()
