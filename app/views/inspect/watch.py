@@ -18,7 +18,7 @@ from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.drawing import CENTRE
 
-LARGEST, TALLEST = 30, 200  # pixels: of a cell, of the picture
+LARGEST, SMALLEST, TALLEST = 30, 3, 200  # pixels: of a cell, of the picture
 
 
 class WatchPicture(QWidget):
@@ -32,7 +32,7 @@ class WatchPicture(QWidget):
         self.block_dim: Dim3 = (1, 1, 1)
         self.chosen = 0
         self.limits = (0.0, 0.0)  # the smallest and the largest value of the launch
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def show_values(
         self,
@@ -63,15 +63,23 @@ class WatchPicture(QWidget):
         width = self.block_dim[0]
         return min(width, WARP) if self.block_dim[1:] == (1, 1) else width
 
-    def _cell(self) -> float:
-        rows = max(1, math.ceil(len(self.values) / self.columns))
-        size = min(self.theme.px(LARGEST), self.width() / self.columns, self.theme.px(TALLEST) / rows)
-        return max(1.0, math.floor(size))
+    @property
+    def rows(self) -> int:
+        """Rows of cells, at least one."""
+        return max(1, math.ceil(len(self.values) / self.columns))
+
+    def _cell(self, height: int) -> int:
+        """Return the side of a cell that fits into the width and a height."""
+        size = min(self.theme.px(LARGEST), self.width() / self.columns, (height - 2) / self.rows)
+        return max(1, math.floor(size))
 
     def sizeHint(self) -> QSize:
-        """Return the height of all rows."""
-        rows = math.ceil(len(self.values) / self.columns)
-        return QSize(120, round(rows * self._cell()) + 2)
+        """Return the height of all rows, in a panel with room for them."""
+        return QSize(120, self.rows * self._cell(self.theme.px(TALLEST)) + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of small cells: other rows of the panel need their room more."""
+        return QSize(0, min(self.rows * self.theme.px(SMALLEST) + 2, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the height to the width."""
@@ -80,7 +88,7 @@ class WatchPicture(QWidget):
 
     def thread_at(self, position: QPointF) -> int:
         """Return the thread whose cell is at a position, -1 for none."""
-        cell = self._cell()
+        cell = self._cell(self.height())
         column, row = int(position.x() // cell), int(position.y() // cell)
         number = row * self.columns + column
         return number if 0 <= column < self.columns and 0 <= number < len(self.values) else -1
@@ -106,7 +114,7 @@ class WatchPicture(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells: larger values are darker, and a missing one is a dash."""
-        painter, cell, theme = QPainter(self), self._cell(), self.theme
+        painter, cell, theme = QPainter(self), self._cell(self.height()), self.theme
         panel, (low, high) = theme.colour("panel"), self.limits
         painter.setFont(theme.font(11))
         metrics = QFontMetricsF(painter.font())
