@@ -349,7 +349,8 @@ def test_a_watched_expression_has_a_cell_for_each_thread(tiled):
     )
     assert view.watch_picture.text_of(29).startswith("thread (5, 3): ")
     picked = record_requests(view, "select")
-    QTest.mouseClick(view.watch_picture, LEFT, pos=QPoint(0, 0))
+    view.layout().activate()
+    QTest.mouseClick(view.watch_picture, LEFT, pos=QPoint(1, 1))
     assert picked == [Selection(5, 0)]
     view.watch.setText("tile_a[0, 0]")
     QTest.keyClick(view.watch, Qt.Key.Key_Return)
