@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from ...tracer.model.finding import count_noun
 from ..lectures.player.caption import CaptionCard, sized
 from ..model.nothing import nothing
-from ..widgets.plain_text import PlainLabel
+from ..widgets.plain_text import PlainLabel, plain_tip
 from ..widgets.theme import Theme
 from .model.messages import Row
 
@@ -133,7 +133,7 @@ class HallCard(CaptionCard):
         self.hint.setWordWrap(True)
         self.hint.setObjectName("muted")
         self.close_vote = QPushButton("Close vote")
-        self.close_vote.setToolTip(f"Close the vote and show the histogram ({CLOSE_KEY})")
+        self.close_vote.setToolTip(plain_tip(f"Close the vote and show the histogram ({CLOSE_KEY})"))
         self.key = QShortcut(QKeySequence(CLOSE_KEY), self)
         self.key.setContext(Qt.ShortcutContext.WindowShortcut)
         self.key.activated.connect(lambda: self.closed())

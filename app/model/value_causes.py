@@ -12,6 +12,7 @@ from .bookmark import TracedValue
 from .explanation import Explanation, traced_element
 from .session import Selection, Session, buffer_text
 
+OTHER_PANE = "the other pane"
 AT_ONCE = 2_000_000  # accesses of a launch whose paths are computed while the window waits
 
 
@@ -56,12 +57,18 @@ def explain(
     causes, writer = causes_of(session), _writer(session)
     if reference is not None:
         reference_name = reference_name or _name_of_reference(session, reference)
-    path = causes.path(element, row_before(session, element, moment))
-    sentences = [*_verdict(session, element, path), *writer.path(path)]
+    later = row_before(session, element, moment)
+    path, right = causes.path(element, later), None
+    sentences = writer.path(path, later)
+    if verdict := _verdict(session, element, path):
+        right, sentence = verdict
+        sentences = [sentence, *sentences]
     difference = first_difference(causes, path, causes_of(reference)) if reference else None
     if difference is not None and reference is not None:
-        sentences = [*writer.difference(difference, reference_name), *sentences]
-    elif reference is not None:
+        # Panes with the same kernel differ in the order of threads or in sizes: either may be right.
+        is_wrong = not right if right is not None else reference_name != OTHER_PANE
+        sentences = [*writer.difference(difference, reference_name, is_wrong=is_wrong), *sentences]
+    elif reference is not None and path.last >= 0:
         sentences.insert(0, Sentence(f"Every write on the path equals that of {reference_name}."))
     return Explanation(writer.element(element), element, tuple(sentences), path.rows(), path)
 
@@ -143,13 +150,13 @@ def first_wrong_element(session: Session) -> Element | None:
 def _name_of_reference(session: Session, reference: Session) -> str:
     """Name a session that a path is compared with, as in "the other pane has 22"."""
     if session.launch.source == reference.launch.source:
-        return "the other pane"
+        return OTHER_PANE
     is_edit = reference.is_unmodified and not session.is_unmodified
     return "the version before the edit" if is_edit else "the other version"
 
 
-def _verdict(session: Session, element: Element, path: ValuePath) -> list[Sentence]:
-    """Compare the final value of an element of the result with NumPy's."""
+def _verdict(session: Session, element: Element, path: ValuePath) -> tuple[bool, Sentence] | None:
+    """Compare the final value of an element of the result with NumPy's: whether it is right, in a sentence too."""
     trace = session.trace
     for result in expected_results(trace):
         if result.buffer != element.buffer or path.last < 0 or trace.value is None:
@@ -163,9 +170,9 @@ def _verdict(session: Session, element: Element, path: ValuePath) -> list[Senten
         name, number = _writer(session).element(element), f"{expected[0]:.6g}"
         held = f"{complex(trace.value[path.last]).real:.6g}"
         if error <= result.tolerance:
-            return [Sentence(f"{name} = {held} equals NumPy's result.")]
-        return [Sentence(f"{name} = {held} is wrong: NumPy has {number}.")]
-    return []
+            return True, Sentence(f"{name} = {held} equals NumPy's result.")
+        return False, Sentence(f"{name} = {held} is wrong: NumPy has {number}.")
+    return None
 
 
 def _writer(session: Session) -> PathWriter:

@@ -55,9 +55,20 @@ class PathWriter:
             return f"{text} of {block_text(trace, element.block)}"
         return text
 
-    def path(self, path: ValuePath) -> list[Sentence]:
-        """Describe a path: the write that left the value, what fed it, the faults on the way, and its ends."""
+    def path(self, path: ValuePath, later: int | None = None) -> list[Sentence]:
+        """Describe a path: the write that left the value, what fed it, the faults on the way, and its ends.
+
+        later: the row of the first write after the moment of the value, None without one.
+        """
         name = self.element(path.element)
+        if path.last < 0 and later is not None:
+            holds = {"input": ", so it holds its input", "unwritten": ", so it has no content"}
+            first = f"{name}: not written yet{holds.get(path.source, '')}."
+            return [
+                self._sentence(
+                    f"{first} {_capital(self._thread(later))} writes it on {self._where(later)}.", later
+                )
+            ]
         if path.last < 0:
             held = {
                 "input": "the launch did not write it: it holds its input",
@@ -83,10 +94,14 @@ class PathWriter:
                 sentences.append(self._sentence(text, group[1].row, fault=group[1].fault, depth=1))
         return sentences
 
-    def difference(self, difference: Difference, reference: str) -> list[Sentence]:
-        """Describe the first write that differs from a reference, such as "the other trace"."""
+    def difference(self, difference: Difference, reference: str, *, is_wrong: bool) -> list[Sentence]:
+        """Describe the first write that differs from a reference, such as "the other trace".
+
+        is_wrong: whether the reference is right; otherwise nobody knows which of the two is.
+        """
         row = difference.row
-        place = f"{self._access(row)} goes wrong here: {self._thread(row)}"
+        differs = "goes wrong here" if is_wrong else "differs from here on"
+        place = f"{self._access(row)} {differs}: {self._thread(row)}"
         wrong = f"{place} wrote {self._value(row)} on {self._where(row)}"
         if difference.expected is None:
             return [self._sentence(f"{wrong}; {reference} makes no such write.", row)]

@@ -32,6 +32,10 @@ from .page_dialog import PageDialog
 from .race_card import RaceCard, shown_access
 
 NONE = "No findings: there are no errors and no avoidable costs."
+NOT_COMPARED = (
+    "No findings in this kernel: no errors in accesses, barriers and warps, and no avoidable costs. "
+    "Its result was not compared with NumPy, so it can still be wrong."
+)
 NONE_HERE = "No findings in this launch."
 NO_MATCH = "No finding matches the filter."
 PROOF = "Tried in four orders: the finding disappears. Undo takes the change back."
@@ -180,7 +184,8 @@ class FindingsView(View):
         self.text.setVisible(bool(findings))
         is_program = self.session is not None and self.session.scenario is None
         elsewhere = self.errors_elsewhere() if is_program else ""
-        none = f"{NONE_HERE} {elsewhere}" if elsewhere else NONE
+        is_compared = self.session is not None and self.session.trace.check is not None
+        none = f"{NONE_HERE} {elsewhere}" if elsewhere else NONE if is_compared else NOT_COMPARED
         empty_text = none if self.session and self.session.is_examined else LOOKING
         self.empty.setText("" if not self.session else NO_MATCH if findings else empty_text)
         self._show_card()

@@ -291,7 +291,7 @@ class ThreadView(View):
         count = len({value for value in values if value is not None})
         ends = " to ".join(dict.fromkeys(map(number_text, limits)))
         note = (
-            f"{count_noun(count, 'different value')} now; {ends} in the launch"
+            f"{count_noun(count, 'different value')} now; {ends} in this block"
             if count
             else "no thread has a value now"
         )

@@ -108,7 +108,8 @@ class WatchPicture(QWidget):
         """Show the value under the pointer as a tooltip."""
         if isinstance(event, QHelpEvent):
             thread = self.thread_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(self.text_of(thread)) if thread >= 0 else "", self)
+            text = self.text_of(thread) if thread >= 0 else ""
+            QToolTip.showText(event.globalPos(), plain_tip(text), self)
             return True
         return super().event(event)
 

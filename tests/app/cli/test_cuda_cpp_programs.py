@@ -79,7 +79,7 @@ def test_check_names_the_files_as_the_user_did(program, tmp_path):
         ("a[i] *= 2;", "if (i == 5) throw 3;", 6, "thread 5 of block 0 throws an exception"),
         ("a[i] *= 2;", "exit(3);", 6, "the kernel twice calls exit"),
         ("a[i] *= 2;", "a[i] /= n - 32;", 6, "the kernel twice divides an integer by 0"),
-        ("a[i] *= 2;", "twice(a, n + 1);", 3, "the stack of a thread is full"),
+        ("a[i] *= 2;", "twice(a, n + 1);", 6, "the stack of a thread is full"),
         ("<<<1, 32>>>", "<<<dim3(1, 65536), 32>>>", 12, "the launch of twice is refused"),
         ("return 3;", "abort();", 16, "ended by SIGABRT"),
         ("return 3;", "throw 3;", 16, "ended by SIGABRT"),

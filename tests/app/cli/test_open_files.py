@@ -45,15 +45,15 @@ def refuse(capsys, tmp_path, monkeypatch):
 def test_a_program_is_run_with_and_without_the_word_open(shown, tmp_path, name):
     path = tmp_path / name
     path.touch()
-    assert shown(str(path)) == shown("open", str(path)) == ([], str(path), None, None)
+    assert shown(str(path)) == shown("open", str(path)) == ([], str(path), None, None, None)
 
 
 def test_a_lecture_file_is_presented_and_an_exercise_is_worked_at(shown, tmp_path):
     lecture = tmp_path / "own.md"
     shutil.copy(shipped_lectures()[0], lecture)
-    assert shown(str(lecture)) == shown("open", str(lecture)) == ([], "", lecture, None)
+    assert shown(str(lecture)) == shown("open", str(lecture)) == ([], "", lecture, None, None)
     exercise = EXERCISES / "02-guard.md"
-    assert shown(str(exercise)) == ([], "", None, exercise)
+    assert shown(str(exercise)) == ([], "", None, exercise, None)
 
 
 def test_traces_and_scenarios_are_opened_as_before(shown, tmp_path):

@@ -63,7 +63,7 @@ def test_json_holds_every_access(capsys, file):
 def test_value_at_a_moment_and_in_a_block(capsys):
     early = why(capsys, TILED, "tile_a[0, 0]", "--at", "10", "--block", "3")
     late = why(capsys, TILED, "tile_a[0, 0]", "--block", "3")
-    assert "tile_a[0, 0] of block (1, 1): nothing wrote it" in early
+    assert "tile_a[0, 0] of block (1, 1): not written yet, so it has no content. Thread" in early
     assert "of block (1, 1) wrote tile_a[0, 0]" in late
 
 
