@@ -62,14 +62,17 @@ def accesses_until(session: Session, block: int, moment: float) -> Ints:
 
 
 def line_moments(session: Session, rows: Ints, moments: Ints) -> list[int]:
-    """List the moments at which a thread comes to another line, ascending."""
+    """List the moments at which a thread comes to another line, or to the same one again in a loop, ascending."""
     trace = session.trace
-    lines = [(trace.sites[site].file, trace.sites[site].line) for site in trace.site[rows].tolist()]
-    return [
-        moment
-        for number, moment in enumerate(moments.tolist())
-        if number == 0 or lines[number] != lines[number - 1]
-    ]
+    comes: list[int] = []
+    line, seen = None, set[int]()  # the sites since the thread came to the line
+    for site, moment in zip(trace.site[rows].tolist(), moments.tolist(), strict=True):
+        here = trace.sites[site].file, trace.sites[site].line
+        if here != line or site in seen:
+            comes.append(moment)
+            line, seen = here, set()
+        seen.add(site)
+    return comes
 
 
 def line_step(moments: list[int], moment: float, direction: int) -> int | None:

@@ -111,6 +111,7 @@ class CentralWidget(QWidget):
                 trace_value=self.trace_value,
                 choose_order=self._ask.choose_order,
                 count_values=self._ask.count_values,
+                leave=self.focus_pictures,
             ),
         )
 

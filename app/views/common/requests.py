@@ -25,3 +25,4 @@ class ViewRequests(NamedTuple):
     fix: Callable[[Finding], object] = nothing  # apply the remedy of a finding to the kernel's text
     choose_order: Callable[[Order], object] = nothing  # of the threads
     count_values: Callable[[str], object] = nothing  # the final values of an element, over the orders
+    leave: Callable[[], object] = nothing  # a field, for the pictures

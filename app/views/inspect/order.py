@@ -211,7 +211,6 @@ class OrderView(View):
                 )
             ]
         )
-        self.parts.setVisible(bool(self.order.segments))
         self.hint.setVisible(not self.order.segments)
         self.show_values()
 

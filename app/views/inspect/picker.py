@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QSignalBlocker, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSpinBox, QStyle, QStyleOptionSpinBox, QWidget
 
 from ....tracer.model.trace import Dim3, unravel
@@ -23,7 +23,14 @@ class Spin(QSpinBox):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.left: Callable[[], object] = nothing
         self.setKeyboardTracking(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the number with Return, and leave the field."""
+        super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.left()
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme and text size."""
@@ -75,6 +82,7 @@ class Picker(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.picked: Callable[[int], object] = nothing
+        self.left: Callable[[], object] = nothing  # called after Return
         self._dim: Dim3 = (1, 1, 1)
         self.boxes = [Spin(theme, self) for _ in "xyz"]
         self._row = FlowLayout(self)
@@ -82,6 +90,7 @@ class Picker(QWidget):
         for axis, box in zip("xyz", self.boxes, strict=True):
             box.setPrefix(f" {axis} ")
             box.valueChanged.connect(self._changed)
+            box.left = lambda: self.left()
             self._row.add(box)
 
     def name(self, noun: str) -> None:

@@ -81,6 +81,8 @@ class ThreadView(View):
         self.pick_block, self.pick_thread = Picker(theme, self), Picker(theme, self)
         self.pick_block.picked = lambda n: self.ask.select(Selection(n, self.selection.thread))
         self.pick_thread.picked = lambda n: self.ask.select(Selection(self.selection.block, n))
+        for picker in (self.pick_block, self.pick_thread):
+            picker.left = lambda: self.ask.leave()
         self.names = {name: PlainLabel(name, self) for name in (*PICKED, *ROWS)}
         self.values = {row: PlainLabel(parent=self) for row in ROWS}
         self.swatch, self.outside = PlainLabel(parent=self), PlainLabel(parent=self)

@@ -133,6 +133,28 @@ def test_a_clean_launch_reports_no_findings():
     assert view.kind.isHidden() and view.text.isHidden()
 
 
+def test_a_launch_that_was_not_compared_is_not_called_right(tmp_path):
+    compared, other = matmul(m=8, k=8, n=8, tile=4), copy(tmp_path)
+    assert compared.trace.check is not None and other.trace.check is None
+    assert "NumPy" not in shown(compared).empty.text()
+    assert shown(other).empty.text().endswith("was not compared with NumPy, so it can still be wrong.")
+
+
+COPY = """
+@cuda.jit
+def kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i]
+"""
+
+
+def copy(folder):
+    """Return a session of a kernel that is not compared with NumPy and has no findings."""
+    arrays = Array((32,), fill="arange", dtype="float32"), Array((32,), fill="zeros", dtype="float32")
+    options = {"arguments": arrays, "block": (32, 1, 1)}
+    return build_session(launch(folder, COPY, **options), trace(folder, COPY, **options), None)
+
+
 def test_a_click_asks_for_the_line_the_thread_and_then_the_moment(faulty):
     """The moment comes last: the selection of a block that does not run moves the time."""
     view, requests, trace = shown(faulty), faulty.requests, faulty.trace

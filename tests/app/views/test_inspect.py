@@ -318,11 +318,15 @@ def kernel(a, other, out):
 def test_a_thread_steps_to_its_next_line_and_back(tiled):
     chosen = Selection(5, 29)
     view = show_panel(ThreadView, tiled, 0, chosen)
-    moments, lines = record_requests(view, "seek"), []
+    moments, lines, visited = record_requests(view, "seek"), [], set()
     for moment, row in accesses_of(tiled, 5, 29):
-        line = tiled.trace.sites[int(tiled.trace.site[row])].line
-        if not lines or lines[-1][1] != line:
+        site = int(tiled.trace.site[row])
+        line = tiled.trace.sites[site].line
+        if not lines or lines[-1][1] != line or site in visited:  # another line, or another round of a loop
             lines.append((moment, line))
+            visited = set()
+        visited.add(site)
+    assert len(lines) > len({line for _, line in lines}) > 3
     for moment, _ in lines:
         QTest.mouseClick(view.line_after, LEFT)
         assert moments[-1] == moment

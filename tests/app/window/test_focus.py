@@ -37,6 +37,17 @@ def test_return_in_a_number_field_takes_the_number_and_leaves_the_field(window, 
     assert window.playhead.moment > 0
 
 
+def test_return_in_the_number_of_a_block_or_thread_leaves_the_field(window):
+    window.side.show_tab("thread")
+    box = window.side.view("thread").pick_thread.boxes[0]
+    box.setFocus()
+    QTest.keyClick(box, Qt.Key.Key_Up)
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert in_pictures(window)
+    assert window.stage.selections[window.stage.focus].thread == 1
+    window.side.show_tab("source")
+
+
 def test_space_plays_while_a_number_is_typed_and_is_not_typed_itself(window):
     enter(window, "n", "16")
     press(window, "Space")

@@ -48,6 +48,7 @@ def test_each_choice_runs_one_access_and_the_memory_follows():
         view = open_order(window)
         assert [text.partition(":")[0] for text in lines(view.list)] == ["thread 0", "thread 1", "thread 2"]
         assert all("reads counter[0] in line 15" in text for text in lines(view.list))
+        assert view.parts.isVisible() and view.parts.count() == 0  # a place for the first drag
         choose(window, 1)
         assert order_text(window) == "t1x1"
         assert "writes counter[0]" in lines(view.list)[1]
