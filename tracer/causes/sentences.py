@@ -97,7 +97,7 @@ class PathWriter:
     def difference(self, difference: Difference, reference: str, *, is_wrong: bool) -> list[Sentence]:
         """Describe the first write that differs from a reference, such as "the other trace".
 
-        is_wrong: whether the reference is right; otherwise nobody knows which of the two is.
+        is_wrong: whether the reference is right; otherwise either of the two may be.
         """
         row = difference.row
         differs = "goes wrong here" if is_wrong else "differs from here on"

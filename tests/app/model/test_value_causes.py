@@ -39,7 +39,7 @@ def test_an_element_that_is_written_later_is_not_called_unwritten():
     assert session.requests.moment[session.requests.request[early.row]] > 3
 
 
-def test_a_reference_says_nothing_of_an_element_without_a_write(wrong):
+def test_a_reference_is_not_mentioned_for_an_element_without_a_write(wrong):
     session = matmul("matmul-tiled-one-barrier", **SIZES)
     (early,) = explain(session, element_named(session, "C[3, 5]"), 3, wrong).sentences
     assert "Every write" not in early.text
