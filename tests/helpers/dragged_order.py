@@ -3,18 +3,16 @@
 It prints what it saw as JSON; test_order_on_a_screen.py judges.
 """
 
-import json
 import subprocess
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget
 
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.order_search import CHOOSE
-from tilescope.app.window.start import application, run_window
-from windows import settle, wait_until
+from windows import play_on_screen, settle, wait_until
 
 SEEN: dict[str, object] = {}
 LAUNCH = "count-racing:num_blocks=1,threads=3,schedule=order:t0x1"
@@ -84,16 +82,5 @@ def place(point: QPoint, ratio: float) -> tuple[str, str]:
     return str(round(point.x() * ratio)), str(round(point.y() * ratio))
 
 
-def begin() -> None:
-    try:
-        main()
-    except AssertionError as error:
-        SEEN["failed"] = repr(error)
-        QApplication.closeAllWindows()
-
-
 if __name__ == "__main__":
-    application()
-    QTimer.singleShot(0, begin)
-    SEEN["status"] = run_window([LAUNCH])
-    print(json.dumps(SEEN))
+    play_on_screen(main, SEEN, [LAUNCH])

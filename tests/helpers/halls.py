@@ -151,7 +151,7 @@ async def hostile(port: int, number: int) -> None:
                 writer.write(text.encode("latin-1"))
                 await writer.drain()
                 writer.transport.abort()
-        case 4:  # a stream that nobody reads
+        case 4:  # a stream without a reader
             _, writer = await phone.open("GET", "/events")
             await asyncio.sleep(3)
             writer.transport.abort()

@@ -3,16 +3,14 @@
 It prints what it saw as JSON; test_window.py judges.
 """
 
-import json
 import sys
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.window.main_window import MainWindow
-from tilescope.app.window.start import application, run_window
-from windows import settle, wait_until
+from windows import play_on_screen, settle, wait_until
 
 SEEN: dict[str, object] = {}
 
@@ -55,16 +53,5 @@ def scrub(window: MainWindow) -> None:
     SEEN["scrubbed"] = seen
 
 
-def begin() -> None:
-    try:
-        main()
-    except AssertionError as error:
-        SEEN["failed"] = str(error)
-        QApplication.closeAllWindows()
-
-
 if __name__ == "__main__":
-    application()
-    QTimer.singleShot(0, begin)
-    SEEN["status"] = run_window(sys.argv[1:])
-    print(json.dumps(SEEN))
+    play_on_screen(main, SEEN, sys.argv[1:])

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from folders import link_caches
+from folders import TESTS, link_caches
 from lent_worker import lent_worker
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.state.actions import Action, AskCompiler, Focus
 from tilescope.app.window.main_window import MainWindow
-from tilescope.app.window.start import application
+from tilescope.app.window.start import application, run_window
 from tilescope.tracer.run.worker_client import Worker
 from tilescope.tracer.storage.trace_cache import TraceCache
 
@@ -141,3 +145,37 @@ def screen_environment(screen: str, home: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
     }
     return os.environ | own
+
+
+def seen_on_screen(program: str, screen: str, home: Path, *words: str) -> dict[str, Any]:
+    """Run a program of the helpers on an X server; return what it printed as JSON."""
+    done = subprocess.run(
+        [sys.executable, str(TESTS / "helpers" / program), *words],
+        env=screen_environment(screen, home),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert "failed" not in seen, seen
+    assert seen["platform"] == "xcb"
+    assert seen["status"] == 0
+    return seen
+
+
+def play_on_screen(main: Callable[[], None], seen: dict[str, object], specs: list[str]) -> None:
+    """Open the window, call a function in its event loop, and print what it saw as JSON once the window is closed."""
+
+    def begin() -> None:
+        try:
+            main()
+        except AssertionError as error:
+            seen["failed"] = repr(error)
+            QApplication.closeAllWindows()
+
+    application()
+    QTimer.singleShot(0, begin)
+    seen["status"] = run_window(specs)
+    print(json.dumps(seen))

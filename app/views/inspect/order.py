@@ -30,7 +30,7 @@ from .value_bars import ValueBars, mark_of, values_text
 
 NEXT = "Who goes next?"
 NEXT_HINT = "Return: one access. Shift+Return: until it waits or ends. Or drag a line into the order."
-PARTS_HINT = "No thread goes before its turn: all threads take turns in step."
+PARTS_HINT = "All threads take turns in step. Drag a line to below this sentence, and its thread goes first."
 PARTS_TIP = "Drag a part, or move it with Alt+Up and Alt+Down. Delete removes it."
 NONE_CAN_GO = "No thread can go: all threads have ended, or the launch is too large."
 EXAMPLE = "t3x2+b1t0"
