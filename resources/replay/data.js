@@ -3,7 +3,8 @@
 
 async function unpack(letters) {
   const bytes = Uint8Array.from(atob(letters.replace(/\s+/g, "")), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const deflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")); // see `packed`
+  const stream = deflated.pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }
 
